@@ -67,8 +67,8 @@ var rooms = map[string]struct {
 	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
-		module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/stockpool", module + "internal/budget",
-		module + "internal/declaration", module + "internal/store",
+		module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/stockpool",
+		module + "internal/budget", module + "internal/declaration", module + "internal/store",
 	}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
@@ -92,8 +92,8 @@ var rooms = map[string]struct {
 		module + "internal/reconcile", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
 		module + "internal/ledger",
 		module + "internal/store", module + "internal/tencent", module + "internal/cvmsim",
-		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome", module + "internal/reconcile/record", module + "internal/reconcile/spotpools",
-		module + "internal/store/directory",
+		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome", module + "internal/reconcile/record",
+		module + "internal/reconcile/spotpools", module + "internal/store/directory",
 	}},
 	"internal/store/directory": {may: []string{
 		module + "internal/store", "golang.org/x/sys/",
@@ -131,7 +131,8 @@ var rooms = map[string]struct {
 		module + "internal/stockpool", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome",
-		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/open",
+		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
+		module + "internal/store/open",
 		module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/duration",
 		module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
@@ -141,8 +142,8 @@ var rooms = map[string]struct {
 		"github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome",
-		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft",
-		module + "internal/store/open", module + "internal/store/move",
+		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
+		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
 		module + "internal/ledger", module + "internal/duration", module + "internal/printable",

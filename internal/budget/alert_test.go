@@ -127,8 +127,8 @@ func TestAlertsSayWhatComesOfIt(t *testing.T) {
 	tests := map[string]Situation{
 		"alert that 80% is reached in ml: 81.000 of 100.000 GPU-hours are used (81%); 2 pods hold 9.5 GPUs now, which uses the rest up by " +
 			"2026-07-15T14:00:00Z": below,
-		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its enforcement is alert_only, so nothing else is done": situation(teamA(),
-			101*Hour),
+		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its enforcement is alert_only, so " +
+			"nothing else is done": situation(teamA(), 101*Hour),
 		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its grace period lasts until 2026-07-15T12:09:00Z, and then its " +
 			"enforcement is evict": grace,
 		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its grace period is over, and its " +

@@ -66,10 +66,9 @@ func teams(count, pods int) []Declaration {
 		case 2:
 			d.Selector.Namespaces = []string{fmt.Sprintf("ns-%d", n%200)}
 		case 3:
-			d.Selector.MatchExpressions = []Expression{
-				{Key: "team", Operator: "In", Values: []string{fmt.Sprintf("team-%d", n%500), fmt.Sprintf("team-%d", (n+1)%500)}},
-				{Key: "tier", Operator: "NotIn", Values: []string{"batch"}},
-			}
+			d.Selector.MatchExpressions = []Expression{{
+				Key: "team", Operator: "In", Values: []string{fmt.Sprintf("team-%d", n%500), fmt.Sprintf("team-%d", (n+1)%500)},
+			}, {Key: "tier", Operator: "NotIn", Values: []string{"batch"}}}
 		}
 		switch n % 3 {
 		case 0:

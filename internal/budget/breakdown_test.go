@@ -43,7 +43,8 @@ func TestBreakdownsAddUp(t *testing.T) {
 				before = part.Consumed
 				pods, active, burn = pods+part.Pods, active+part.Active, burn+part.BurnRate()
 			}
-			if off := burn - usage.BurnRate; pods != usage.TrackedPods || active != usage.ActivePods || off > int64(len(b.parts)) || off < -int64(len(b.parts)) {
+			if off := burn - usage.BurnRate; pods != usage.TrackedPods || active != usage.ActivePods || off > int64(len(b.parts)) ||
+				off < -int64(len(b.parts)) {
 				t.Fatalf("by %s %d pods, %d of them active, burn %d; want %+v", of, pods, active, burn, usage)
 			}
 		}

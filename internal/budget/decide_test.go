@@ -162,10 +162,12 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 func TestWhatIsInForceIsUndone(t *testing.T) {
 	t.Parallel()
 	mine := Paused{
-		Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}}, BudgetUID: "uid-a",
+		Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}},
+		BudgetUID: "uid-a",
 	}
 	other := Paused{
-		Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}}, BudgetUID: "uid-b",
+		Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}},
+		BudgetUID: "uid-b",
 	}
 	tests := []struct {
 		name     string

@@ -19,8 +19,8 @@ func (d *decider) doubt() string {
 	case certain >= d.usage.Limit:
 		return ""
 	case len(lost) > 0:
-		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit),
-			wording.Some(lost), acceptLoss)
+		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain),
+			Hours(d.usage.Limit), wording.Some(lost), acceptLoss)
 	case d.Result.LongestGap <= d.Declaration.Enforce.maxGap():
 		return ""
 	}
@@ -72,8 +72,8 @@ func (d *decider) unknownByMissing() *Unknown {
 	}
 	return &Unknown{
 		Consumed: d.usage.Consumed, At: d.plan.Status.At,
-		Reason: fmt.Sprintf("the ledger was lost in part (%s): %s are counted, and up to %s more that were counted before the loss are not, so that the limit "+
-			"may be reached. %s, or raise the limit",
+		Reason: fmt.Sprintf("the ledger was lost in part (%s): %s are counted, and up to %s more that were counted before the loss are not, so that the "+
+			"limit may be reached. %s, or raise the limit",
 			wording.Some(d.Result.Lost), d.used(), Hours(missing), acceptLoss),
 	}
 }

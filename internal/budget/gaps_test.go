@@ -152,10 +152,9 @@ func TestCoverage(t *testing.T) {
 			Began: ago(900 * time.Hour), Gaps: []ledger.Gap{{From: ago(12 * time.Hour), To: ago(6 * time.Hour)}},
 			Lost: []ledger.Loss{{From: ago(10 * time.Hour), To: ago(8 * time.Hour)}},
 		}, 750},
-		{
-			"a loss across the window's start", ledger.Header{Began: ago(900 * time.Hour), Lost: []ledger.Loss{{From: ago(48 * time.Hour), To: ago(18 * time.Hour)}}},
-			750,
-		},
+		{"a loss across the window's start", ledger.Header{
+			Began: ago(900 * time.Hour), Lost: []ledger.Loss{{From: ago(48 * time.Hour), To: ago(18 * time.Hour)}},
+		}, 750},
 		{"a moment is missing", ledger.Header{Began: ago(900 * time.Hour), Gaps: []ledger.Gap{{From: ago(time.Hour), To: ago(time.Hour) + 1}}}, 999},
 	}
 	for _, test := range tests {

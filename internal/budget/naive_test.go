@@ -21,8 +21,8 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 		set("ml", "tier", "batch"), set("ops", "team", "a"),
 	}
 	sets[6].NamespaceLabels = ledger.LabelsOf(map[string]string{"cost": "7", "env": "prod"})
-	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("3", "1/4"), allocation("0", "1"), unshown("64"),
-		{Shown: 1, Shares: []ledger.Share{
+	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("3", "1/4"), allocation("0", "1"),
+		unshown("64"), {Shown: 1, Shares: []ledger.Share{
 			{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
 		}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
 			{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
@@ -44,7 +44,9 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 			r.End = ledger.ExactEnd(step("end", -40, 2), ledger.ContainerFinished)
 		case 2:
 			earliest := step("earliest", -40, 0)
-			r.End = ledger.End{Earliest: earliest, At: min(ms(noon), earliest+ledger.Time(rapid.IntRange(0, 4_000_000).Draw(t2, "range"))), Source: ledger.Estimated}
+			r.End = ledger.End{
+				Earliest: earliest, At: min(ms(noon), earliest+ledger.Time(rapid.IntRange(0, 4_000_000).Draw(t2, "range"))), Source: ledger.Estimated,
+			}
 		}
 		return r
 	}), 0, 25).Draw(t, "records")

@@ -148,8 +148,8 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("repause %t: %s", repause, diff)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"),
-			"1 workload was paused and started again by someone, and its pods hold GPUs: Deployment ml/train; "+told) {
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 workload was paused and started again by someone, and its pods hold GPUs: "+
+			"Deployment ml/train; "+told) {
 			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
 		}
 		if noted := len(p.Undone) == 1 && p.Undone[0].Name == "train"; noted == repause {

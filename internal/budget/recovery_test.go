@@ -24,7 +24,10 @@ func TestRecoveries(t *testing.T) {
 		recovers      time.Time
 	}{
 		{name: "below its limit", limit: "11", window: "24h", intervals: [][3]float64{{2, 5, -1}}},
-		{name: "at its limit, as soon as something leaves", limit: "10", window: "24h", intervals: [][3]float64{{2, 5, -1}}, recovers: noon.Add(hours(19) + tick)},
+		{
+			name: "at its limit, as soon as something leaves", limit: "10", window: "24h", intervals: [][3]float64{{2, 5, -1}},
+			recovers: noon.Add(hours(19) + tick),
+		},
 		{name: "once an hour has left", limit: "8", window: "24h", intervals: [][3]float64{{2, 5, -1}}, recovers: noon.Add(hours(20) + tick)},
 		{name: "begun before the window", limit: "4", window: "4h", intervals: [][3]float64{{2, 400, -1}}, recovers: noon.Add(hours(2) + tick)},
 		{name: "of pods that ended", limit: "4", window: "4h", intervals: [][3]float64{{2, 3.5, 1}, {1, 2, 0}}, recovers: noon.Add(hours(2) + tick)},
@@ -32,7 +35,10 @@ func TestRecoveries(t *testing.T) {
 			name: "where the last of it leaves", limit: "0.001", window: "4h", intervals: [][3]float64{{1, 4, 3}, {1, 2, 1}},
 			recovers: noon.Add(hours(3) - 3600*tick + tick),
 		},
-		{name: "after a time in which nothing leaves", limit: "2", window: "4h", intervals: [][3]float64{{1, 4, 3}, {2, 1, 0}}, recovers: noon.Add(hours(3) + tick)},
+		{
+			name: "after a time in which nothing leaves", limit: "2", window: "4h", intervals: [][3]float64{{1, 4, 3}, {2, 1, 0}},
+			recovers: noon.Add(hours(3) + tick),
+		},
 		{name: "with its period", limit: "4", period: Day, intervals: [][3]float64{{2, 10, 8}}, recovers: noon.Add(hours(12))},
 	}
 	for _, test := range tests {

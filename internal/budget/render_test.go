@@ -32,13 +32,13 @@ func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 		{Decision{Kind: KindUnfreeze}, "lift the freeze: because", `{"kind":"unfreeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{
 			Decision{Kind: KindPause, Owner: owner}, "pause Deployment ml/train: because",
-			`{"kind":"suspend","object":"budget/team-a","owner":{"namespace":"ml","api_version":"apps/v1","kind":"Deployment","name":"train"},"reasons":["because"]}`,
-			`workload="Deployment ml/train"`,
+			`{"kind":"suspend","object":"budget/team-a","owner":{"namespace":"ml","api_version":"apps/v1","kind":"Deployment","name":"train"},"reasons":["because"]}`, `workload="Deployment ml/train"`,
 		},
 		{Decision{Kind: KindResume, Owner: owner}, "resume Deployment ml/train: because", `"kind":"resume"`, `workload="Deployment ml/train"`},
 		{
 			Decision{Kind: KindEvict, Pod: &victim}, "evict the pod ml/trainer-0: because",
-			`{"kind":"evict","object":"budget/team-a","pod":{"uid":"uid-trainer-0","namespace":"ml","name":"trainer-0"},"reasons":["because"]}`, "pod=ml/trainer-0",
+			`{"kind":"evict","object":"budget/team-a","pod":{"uid":"uid-trainer-0","namespace":"ml","name":"trainer-0"},"reasons":["because"]}`,
+			"pod=ml/trainer-0",
 		},
 	}
 	for _, test := range tests {

@@ -34,14 +34,15 @@ func TestReplay(t *testing.T) {
 		{"fell by four points", "100", "4h", "", [][3]float64{{24, 40, -1}, {20, 20, 19.5}, {20, 10, 9.5}}, 24,
 			"50: before 80: before 100: -19.8 exceeded: -19.8..-15.7 by 104.400, peak 106 at -19.5 -9.8..-5.7 by 104.400, peak 106 at -9.5 peak 106 at -19.5"},
 		{"fell by six points", "100", "4h", "", [][3]float64{{23.5, 40, -1}, {20, 20, 19.5}, {20, 10, 9.5}}, 24,
-			"50: before 80: before 100: -19.7 -9.7 exceeded: -19.7..-15.8 by 95.650, peak 104 at -19.5 -9.7..-5.8 by 95.650, peak 104 at -9.5 peak 104 at -19.5"},
+			"50: before 80: before 100: -19.7 -9.7 exceeded: -19.7..-15.8 by 95.650, peak 104 at -19.5 -9.7..-5.8 by 95.650, peak 104 at -9.5 " +
+				"peak 104 at -19.5"},
 		{"told of again", "10", "4h", "", [][3]float64{{1, 20, 14}, {1.5, 8, 2}, {3, 18, 17}}, 24,
 			"50: -17.25 -4.667 80:  100:  exceeded: peak 7 at -16"},
 		{"before it began", "2", "4h", "", [][3]float64{{1, 20, -1}}, 10,
 			"50: before 80: before 100: before exceeded: -10..now by 10.000, peak 4 at -10 peak 4 at -10"},
 		{"by the day", "10", "", Day, [][3]float64{{1, 70, -1}}, 70,
-			"50: -65 -55 -31 -7 80: -62 -52 -28 -4 100: -50 -26 -2 exceeded: -50..-36 by 14.000, peak 24 at -36 -26..-12 by 14.000, peak 24 at -12 -2..now by " +
-				"2.000, peak 12 at 0 peak 24 at -36"},
+			"50: -65 -55 -31 -7 80: -62 -52 -28 -4 100: -50 -26 -2 exceeded: -50..-36 by 14.000, peak 24 at -36 -26..-12 by 14.000, peak 24 at -12 -2..now " +
+				"by 2.000, peak 12 at 0 peak 24 at -36"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

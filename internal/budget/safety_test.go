@@ -52,8 +52,8 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 			continue
 		}
 		v := d.Pod
-		if (v.Deletion != 0) != (d.Kind == KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror || !v.End.Open() ||
-			v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+		if (v.Deletion != 0) != (d.Kind == KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror ||
+			!v.End.Open() || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
 			t.Fatalf("never to be evicted: %+v", v)
 		}
 	}

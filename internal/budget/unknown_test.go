@@ -20,7 +20,8 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		s.Frozen, s.Paused = true,
 			[]Paused{{
-				Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}}, BudgetUID: "uid-a",
+				Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}},
+				BudgetUID: "uid-a",
 			}}
 		return s
 	}
@@ -79,15 +80,16 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 		lost     bool
 		unknown  bool
 	}{
-		{20 * Hour, true, false}, {29 * Hour, true, false}, {30 * Hour, true, true}, {35 * Hour, true, true}, {25 * Hour, true, false}, {35 * Hour, false, false},
+		{20 * Hour, true, false}, {29 * Hour, true, false}, {30 * Hour, true, true}, {35 * Hour, true, true}, {25 * Hour, true, false},
+		{35 * Hour, false, false},
 	} {
 		s.Previous, s.Result.Usage.Consumed, s.Result.Lost = new(status), run.consumed, nil
 		if run.lost {
 			s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		}
 		p := Decide(s)
-		if u := p.Status.Unknown; (u != nil) != run.unknown ||
-			u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before the loss are not") {
+		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before "+
+			"the loss are not") {
 			t.Errorf("run %d: %+v", n+1, u)
 		}
 		if kinds := kinds(p); len(kinds) > 0 && run.unknown {

@@ -40,7 +40,8 @@ func TestNobodysWordReachesALimit(t *testing.T) {
 				t.Errorf("%s: it is decided to %s", name, decision.Kind)
 			}
 		}
-		if text := strings.Join(plan.Status.Warnings, "; "); !strings.Contains(text, "nodes were never seen") || !strings.Contains(text, "nothing is enforced") {
+		if text := strings.Join(plan.Status.Warnings, "; "); !strings.Contains(text, "nodes were never seen") ||
+			!strings.Contains(text, "nothing is enforced") {
 			t.Errorf("%s: the warnings are %q", name, text)
 		}
 	}

@@ -136,7 +136,8 @@ func TestAbsurdTimesHarmNothing(t *testing.T) {
 	if u.Consumed != Hour || u.TrackedPods != 1 || u.ActivePods != 1 {
 		t.Errorf("%+v", u)
 	}
-	if r := judged(t, teamA(), observed(), noon, huge, ends); !r.Usage.Exceeded() || r.Usage.Consumed < 0 || r.Usage.Remaining() != 0 || r.ExceededSince == nil {
+	if r := judged(t, teamA(), observed(), noon, huge, ends); !r.Usage.Exceeded() || r.Usage.Consumed < 0 || r.Usage.Remaining() != 0 ||
+		r.ExceededSince == nil {
 		t.Errorf("%+v", r)
 	}
 }

@@ -64,7 +64,8 @@ func (v *validator) window(zones Zones) {
 	d := v.d
 	switch {
 	case d.Window == "" && d.Period == "":
-		v.Add("window", "Write window = \"24h\" for a rolling window, or period = \"month\" for the calendar's.", "the budget has neither a window nor a period")
+		v.Add("window", "Write window = \"24h\" for a rolling window, or period = \"month\" for the calendar's.",
+			"the budget has neither a window nor a period")
 		return
 	case d.Window != "" && d.Period != "":
 		v.Add("period", "Leave one of them out.", "the budget has both a window and a period")
@@ -117,8 +118,8 @@ func (v *validator) counting() {
 	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
 		at := fmt.Sprintf("model_weights[%q]", model)
 		if strings.TrimSpace(model) == "" || len(model) > validation.LabelValueMaxLength {
-			v.Add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as the cloud does, such as \"GN7.2XLARGE32\".", "%q is no GPU model or instance type",
-				model)
+			v.Add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as the cloud does, such as \"GN7.2XLARGE32\".",
+				"%q is no GPU model or instance type", model)
 		}
 		v.weight(at, d.ModelWeights[model])
 	}
@@ -154,8 +155,8 @@ func (v *validator) enforcement() {
 	problem.OneOf(&v.List, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
 	v.duration("enforcement.grace_period", e.GracePeriod, 0, "Write how long nothing is done after the limit was reached, such as \"10m\".")
 	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, "Write how long pods that are evicted may take to end, such as \"5m\".")
-	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, such "+
-		"as \"15m\".")
+	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, "+
+		"such as \"15m\".")
 	evictions := fmt.Sprintf("Leave it out for %d.", DefaultMaxEvictionsPerRun)
 	if e.MaxEvictionsPerRun == 0 {
 		evictions = "Use the action freeze or alert_only to have nothing evicted."

@@ -48,8 +48,8 @@ func (v *validator) labelKey(attribute, key string) {
 
 func (v *validator) labelValue(attribute, value string) {
 	if wrong := validation.IsValidLabelValue(value); len(wrong) > 0 {
-		v.Add(attribute, "Use at most 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit first and last.", "%q is no value of a label: %s", value,
-			wrong[0])
+		v.Add(attribute, "Use at most 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit first and last.", "%q is no value of a label: %s",
+			value, wrong[0])
 	}
 }
 

@@ -74,7 +74,10 @@ func TestEachProblemIsNamed(t *testing.T) {
 			"a bad resource", `resource_weights["nvidia com"]`, "no name of a resource",
 			func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia com": "1"} },
 		},
-		{"a bad weight", `resource_weights["nvidia.com/gpu"]`, "no weight", func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia.com/gpu": "-1"} }},
+		{
+			"a bad weight", `resource_weights["nvidia.com/gpu"]`, "no weight",
+			func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia.com/gpu": "-1"} },
+		},
 		{"a division by zero", `model_weights["T4"]`, "divides by zero", func(d *Declaration) { d.ModelWeights = map[string]string{"T4": "1/0"} }},
 		{"an empty model", `model_weights[" "]`, "no GPU model", func(d *Declaration) { d.ModelWeights = map[string]string{" ": "1"} }},
 		{"a bad breakdown", "breakdown_labels[0]", "no key of a label", func(d *Declaration) { d.BreakdownLabels = []string{"a/b/c"} }},
@@ -88,7 +91,10 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"a long grace", "enforcement.grace_period", "out of range", func(d *Declaration) { d.Enforce.GracePeriod = "721h" }},
 		{"no gap", "enforcement.max_gap", "out of range", func(d *Declaration) { d.Enforce.MaxGap = "0s" }},
 		{"no evictions", "enforcement.max_evictions_per_run", "out of range", func(d *Declaration) { d.Enforce.MaxEvictionsPerRun = -1 }},
-		{"a bad class", "enforcement.protected_priority_class", "no name of a priority class", func(d *Declaration) { d.Enforce.ProtectedPriorityClass = "High!" }},
+		{
+			"a bad class", "enforcement.protected_priority_class", "no name of a priority class",
+			func(d *Declaration) { d.Enforce.ProtectedPriorityClass = "High!" },
+		},
 		{"no eviction at all", "enforcement.max_evictions_per_run", "0 is out of range", func(d *Declaration) { d.Enforce.MaxEvictionsPerRun = 0 }},
 		{
 			"a protected namespace twice", "enforcement.protected_namespaces[1]", "there already",

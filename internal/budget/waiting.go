@@ -46,7 +46,9 @@ func (d *decider) evictWaiting() {
 		case p.Controller().Kind == "Job" && !p.Of.Forgiving:
 			left = append(left, fmt.Sprintf("%s (of the Job %s)", p.ref(), p.Owner.Name))
 		default:
-			d.decide(Decision{Kind: KindEvict, Pod: &p, Reasons: append(d.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start in what becomes free")})
+			d.decide(Decision{
+				Kind: KindEvict, Pod: &p, Reasons: append(d.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start in what becomes free"),
+			})
 		}
 	}
 	if n := len(left); n > 0 {

@@ -62,8 +62,8 @@ func (v *validator) enforcementWarnings() {
 		v.Add("enforcement.grace_period", "A few minutes leave time to save work.", "pods end in the run that finds the limit reached")
 	}
 	if gap, _ := duration.Parse(e.MaxGap); gap > unsafeGap {
-		v.Add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone",
-			e.MaxGap)
+		v.Add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".",
+			"with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
 	}
 }
 

@@ -34,7 +34,8 @@ func TestClusterScripts(t *testing.T) {
 			namespace := cluster.Namespace(tb)
 			env.Values[worldKey{}], env.Values[namespaceKey{}] = w, namespace
 			env.Vars = append(env.Vars, w.environment()...)
-			env.Vars = append(env.Vars, "KUBECONFIG="+cluster.Kubeconfig(), "NAMESPACE="+namespace, "SERVER="+cluster.Config().Host, "PODS="+cluster.Namespace(tb))
+			env.Vars = append(env.Vars, "KUBECONFIG="+cluster.Kubeconfig(), "NAMESPACE="+namespace, "SERVER="+cluster.Config().Host,
+				"PODS="+cluster.Namespace(tb))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -32,8 +32,10 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 		}
 		pool := chance.IntN(1000)
 		a := history.About{
-			At: from.Add(span * time.Duration(n) / time.Duration(count)).Add(time.Duration(chance.IntN(1000)) * time.Millisecond), RunID: run, Actor: "reconcile",
-			Object: fmt.Sprintf("spot_pool/ap-singapore/train-%d", pool), ObjectUID: fmt.Sprintf("%08x-9a8b-4c7d-8e6f-%012x", pool*7919, pool*104729), Outcome: "done",
+			At: from.Add(span * time.Duration(n) / time.Duration(count)).Add(time.Duration(chance.IntN(1000)) * time.Millisecond), RunID: run,
+			Actor:  "reconcile",
+			Object: fmt.Sprintf("spot_pool/ap-singapore/train-%d", pool), ObjectUID: fmt.Sprintf("%08x-9a8b-4c7d-8e6f-%012x", pool*7919, pool*104729),
+			Outcome: "done",
 		}
 		offering := history.Offering{
 			AvailabilityZone: fmt.Sprintf("ap-singapore-%d", 1+pool%4), InstanceType: "GN7.2XLARGE32", SubnetID: fmt.Sprintf("subnet-%08x", pool%40),
@@ -79,7 +81,8 @@ func BenchmarkHistory(b *testing.B) {
 			peak := 0
 			for b.Loop() {
 				cmd := exec.CommandContext(b.Context(), "gpupool", "history", "--since", "6h")
-				cmd.Dir, cmd.Env, cmd.Stdout = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, peakVariable + "=" + filepath.Join(dir, "peak")}, io.Discard
+				cmd.Dir, cmd.Env, cmd.Stdout = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, peakVariable + "=" + filepath.Join(dir, "peak")},
+					io.Discard
 				if err := cmd.Run(); err != nil {
 					b.Fatal(err)
 				}

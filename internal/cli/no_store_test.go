@@ -16,7 +16,8 @@ func TestNothingIsDoneWithoutAStore(t *testing.T) {
 	t.Parallel()
 	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		status, answer := http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"kind":"namespaces"},"code":404}`
+		status, answer := http.StatusNotFound,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"kind":"namespaces"},"code":404}`
 		if r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces" {
 			status, answer = http.StatusForbidden,
 				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","details":{"kind":"namespaces"},"code":403}`

@@ -21,7 +21,8 @@ func TestNoticeWatch(t *testing.T) {
 	cluster := kubetest.Start(t)
 	id := cvmsimtest.NewClient(t, w.sim).Run(cvmsimtest.Object{})[0]
 	kubetest.Create(t, cluster, kubetest.Node(id, 8))
-	p := w.start("notice-watch", "--node", id, "--metadata-endpoint", w.sim.URL, "--interval", "1s", "--kubeconfig", cluster.Kubeconfig(), "--log-format", "json")
+	p := w.start("notice-watch", "--node", id, "--metadata-endpoint", w.sim.URL, "--interval", "1s", "--kubeconfig", cluster.Kubeconfig(), "--log-format",
+		"json")
 	eventually(t, "it watches", func() bool { return strings.Contains(p.stderr(), "watching for a notice") })
 	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(2 * time.Minute)}); err != nil {
 		t.Fatal(err)

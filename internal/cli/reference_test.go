@@ -100,9 +100,11 @@ func TestReferenceHasEveryField(t *testing.T) {
 		"reconcile": {run, []reflect.Type{reflect.TypeFor[reconcile.Report]()}},
 		"status":    {run + looks, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
 		"explain":   {run + looks, []reflect.Type{reflect.TypeFor[reconcile.Explanation]()}},
-		"usage": {clitest.Guide(t, "json-usage.md"), []reflect.Type{
-			reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport](), reflect.TypeFor[usage.ReplayReport](),
-		}},
+		"usage": {
+			clitest.Guide(t, "json-usage.md"), []reflect.Type{
+				reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport](), reflect.TypeFor[usage.ReplayReport](),
+			},
+		},
 		"history": {told, []reflect.Type{reflect.TypeFor[history.Event]()}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,8 @@ func TestStopInTheMiddleOfALaunch(t *testing.T) {
 				t.Errorf("the exit code is %d, not %d\n%s", code, tt.code, p.stderr())
 			}
 			report := p.report(t)
-			if len(report.Decisions) != 1 || report.Decisions[0].Outcome != outcome.Done || len(report.Decisions[0].Decision.(spotpool.Decision).InstanceIDs) != 1 {
+			if len(report.Decisions) != 1 || report.Decisions[0].Outcome != outcome.Done ||
+				len(report.Decisions[0].Decision.(spotpool.Decision).InstanceIDs) != 1 {
 				t.Errorf("the launch under way was not finished: %+v", report.Decisions)
 			}
 			if !strings.Contains(p.stderr(), tt.says) || !strings.Contains(p.stderr(), "what is under way is finished first") {

@@ -46,7 +46,8 @@ func TestNoLinkInAStoreHasARunWriteElsewhere(t *testing.T) {
 		err = os.Chown(place, owner, -1)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(w.dir, "state.json"), []byte(`{"format_version":"1.0","terraform_version":"1.9.0","values":{"root_module":{}}}`), 0o600)
+		err = os.WriteFile(filepath.Join(w.dir, "state.json"), []byte(`{"format_version":"1.0","terraform_version":"1.9.0","values":{"root_module":{}}}`),
+			0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,8 @@ func TestServe(t *testing.T) {
 	a := cvmsimtest.NewClient(t, &cvmsimtest.Sim{URL: base})
 	a.OK("cvm", "RunInstances", cvmsimtest.Launch(nil))
 	for range 12 { // the rate limits are on
-		if code := cvmsimtest.CodeOf(a.Call("cvm", "TerminateInstances", map[string]any{"InstanceIds": []string{"ins-nothere0"}})); code == "RequestLimitExceeded" {
+		if code := cvmsimtest.CodeOf(a.Call("cvm", "TerminateInstances",
+			map[string]any{"InstanceIds": []string{"ins-nothere0"}})); code == "RequestLimitExceeded" {
 			break
 		}
 	}

@@ -24,8 +24,8 @@ func TestADayIsWrittenSeldom(t *testing.T) {
 		capacity int64
 		written  bool
 	}{
-		{0, 2, true}, {time.Minute, 1, false}, {quarter, 2, false}, {quarter + time.Minute, 1, true}, {quarter + 2*time.Minute, 0, false}, {2 * quarter, 0, true},
-		{3 * quarter, 0, false},
+		{0, 2, true}, {time.Minute, 1, false}, {quarter, 2, false}, {quarter + time.Minute, 1, true}, {quarter + 2*time.Minute, 0, false},
+		{2 * quarter, 0, true}, {3 * quarter, 0, false},
 	} {
 		next, changed := day.After(noon.Add(step.after), pool(step.capacity), none)
 		if changed != step.written {

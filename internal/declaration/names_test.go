@@ -51,10 +51,10 @@ func TestNamesThatFitNothing(t *testing.T) {
 	pools := []string{"spot_pool/ap-singapore/eval", "spot_pool/ap-singapore/train", "spot_pool/eu-frankfurt/train"}
 	all := append([]string{"budget/a", "budget/b", "budget/c", "budget/train-budget"}, pools...)
 	for name, want := range map[string]string{
-		"trian": "no pool and no budget trian is declared in the store S: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget " +
+		"trian": "no pool and no budget trian is declared in the store S: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, " +
+			"budget a, budget b, and there are 2 more, which gpupool status lists",
+		"nothing*": "no pool and no budget in the store S fits nothing*: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget " +
 			"a, budget b, and there are 2 more, which gpupool status lists",
-		"nothing*": "no pool and no budget in the store S fits nothing*: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget a, " +
-			"budget b, and there are 2 more, which gpupool status lists",
 	} {
 		if err := (declaration.Names{"train", name}).Among("S", all); err == nil || err.Error() != want {
 			t.Errorf("%s: got  %v\nwant %s", name, err, want)
@@ -64,8 +64,8 @@ func TestNamesThatFitNothing(t *testing.T) {
 		err.Error() != "no pool and no budget x is declared in the store S: there is ap-singapore/eval" {
 		t.Error(err)
 	}
-	if err := (declaration.Names{"x"}).Among("S", nil); err == nil ||
-		err.Error() != "no pool and no budget x is declared in the store S: nothing is declared there" {
+	if err := (declaration.Names{"x"}).Among("S", nil); err == nil || err.Error() != "no pool and no budget x is declared in the store S: nothing is "+
+		"declared there" {
 		t.Error(err)
 	}
 	if err := (declaration.Names{"train", "eu-*/*", "train-*"}).Among("S", all); err != nil {

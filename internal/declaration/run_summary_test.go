@@ -23,7 +23,8 @@ func TestFailuresAreCounted(t *testing.T) {
 		{Object: "budget/a", Error: refused}, {Object: "budget/b", Error: refused}, {Object: "budget/c"},
 	}, none)
 	other := &history.Error{Message: "another"}
-	second := first.After(noon.Add(time.Minute), []declaration.Met{{Object: "budget/a", Error: other}}, func(object string) bool { return object == "budget/b" })
+	second := first.After(noon.Add(time.Minute), []declaration.Met{{Object: "budget/a", Error: other}},
+		func(object string) bool { return object == "budget/b" })
 	want := declaration.Failures{
 		"budget/a": {Since: noon, Runs: 2, LastAt: noon.Add(time.Minute), Error: *other},
 		"budget/b": {Since: noon, Runs: 1, LastAt: noon, Error: *refused},

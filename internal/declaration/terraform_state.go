@@ -178,7 +178,8 @@ func (t *topLevel) pulled() (*TerraformState, []object, error) {
 	case *t.Version > known:
 		return nil, nil, unusable("its version is %d, and this gpupool reads %d: upgrade gpupool", *t.Version, known)
 	case *t.Version < known:
-		return nil, nil, unusable("its version is %d, and this gpupool reads %d: let Terraform 1.0 or newer write it anew with terraform apply", *t.Version, known)
+		return nil, nil, unusable("its version is %d, and this gpupool reads %d: let Terraform 1.0 or newer write it anew with terraform apply", *t.Version,
+			known)
 	case t.Serial == nil || *t.Serial < 0 || t.Lineage == "":
 		return nil, nil, unusable("it lacks its serial or its lineage: give what %s or %s print", FormShow, FormPull)
 	}

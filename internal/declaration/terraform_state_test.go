@@ -204,7 +204,8 @@ func TestFromStateTakesTheOthers(t *testing.T) {
 		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()
 			bad := strings.Replace(attributes("bad", "v"), `{`, `{"`+attribute+`":`+value+`,`, 1)
-			state := fromState(t, []byte(shown(shownPool("gpupool_spot_pool.train", "0", attributes("train", "u")), shownPool("gpupool_spot_pool.bad", "0", bad))))
+			state := fromState(t, []byte(shown(shownPool("gpupool_spot_pool.train", "0", attributes("train", "u")),
+				shownPool("gpupool_spot_pool.bad", "0", bad))))
 			if len(state.Pools) != 2 || state.Pools[0].Unread != nil || state.Pools[0].Declaration.Name != "train" {
 				t.Fatalf("got %+v", state.Pools)
 			}

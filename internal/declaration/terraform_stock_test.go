@@ -34,7 +34,8 @@ func TestStockPoolsFromState(t *testing.T) {
 	want := []declaration.StateStockPool{{Address: "gpupool_stock_pool.g1", Declaration: stockpool.Declaration{
 		Name: "pool-g1", Namespace: "ml", UID: "aaaa1a52f0e94d3c8a6b0d1e2f3a4b5c", Generation: 2, ClusterUID: "11111111-2222-3333-4444-555555555555",
 		DeploymentUID: "22222222-2222-3333-4444-555555555555", SpecName: "g1.1", Image: "runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
-		Keep: stockpool.KeepAvailable, Maximum: 4, Args: []string{"--serve"}, Env: map[string]string{"A": "b"}, Ports: []stockpool.Port{{Port: 80, Protocol: "TCP"}},
+		Keep: stockpool.KeepAvailable, Maximum: 4, Args: []string{"--serve"}, Env: map[string]string{"A": "b"},
+		Ports:  []stockpool.Port{{Port: 80, Protocol: "TCP"}},
 		Labels: map[string]string{"team": "a"}, Tolerations: []stockpool.Toleration{{Key: "gpu", Operator: "Exists"}}, GPUResource: "nvidia.com/gpu",
 		Security: stockpool.Restricted, PodDisruption: &stockpool.PodDisruption{MinimumAvailable: 1}, AllocatedSelector: "session", Budget: "team-a",
 		OnDestroy: stockpool.DestroyDelete,

@@ -24,8 +24,8 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "15", "-15m", "+15m", "-7d", "15 m", " 15m", "15m\n", "m", "d", "w", ".h", ".s5h", "1.5d", "24h7d", "1d1w", "1d1d", "1w1w", "1y", "forever", "٣h", "1e3s",
-		"1d-1h", "1d+1h",
+		"", "15", "-15m", "+15m", "-7d", "15 m", " 15m", "15m\n", "m", "d", "w", ".h", ".s5h", "1.5d", "24h7d", "1d1w", "1d1d", "1w1w", "1y", "forever", "٣h",
+		"1e3s", "1d-1h", "1d+1h",
 	} {
 		if got, err := duration.Parse(text); err == nil || errors.Is(err, duration.ErrTooLong) {
 			t.Errorf("Parse(%q) = %s, %v; want no duration", text, got, err)

@@ -125,7 +125,8 @@ func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
 	})
 	r.waitForPods(1)
 	report := r.run(reconcile.RunOptions{})
-	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 || !strings.Contains(strings.Join(b.Warnings, "\n"), "started again by someone") {
+	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 ||
+		!strings.Contains(strings.Join(b.Warnings, "\n"), "started again by someone") {
 		t.Errorf("decisions %v, enforced %v, warnings %v", decided(report), b.Enforced, b.Warnings)
 	}
 	again := r.budget

@@ -44,7 +44,8 @@ func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 		t.Fatal(err)
 	}
 	for _, slot := range kubecluster.FreezeSlots() {
-		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +191,8 @@ func (r *rig) stillThere(pods ...*corev1.Pod) {
 
 // evict asks for an eviction as anyone would, without gpupool.
 func (r *rig) evict(ctx context.Context, pod *corev1.Pod) error {
-	return r.server.Client().CoreV1().Pods(pod.Namespace).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
+	return r.server.Client().CoreV1().Pods(pod.Namespace).EvictV1(ctx,
+		&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
 }
 
 // admitted asks whether the API server would take a pod. Nothing is created.

@@ -44,7 +44,8 @@ func (s *tenancy) replicas(name string) int32 {
 func (s *tenancy) scale(name string, replicas string) {
 	s.t.Helper()
 	patch := []byte(`{"spec":{"replicas":` + replicas + `}}`)
-	if _, err := s.editor.AppsV1().Deployments(s.namespace).Patch(s.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "scale"); err != nil {
+	if _, err := s.editor.AppsV1().Deployments(s.namespace).Patch(s.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{},
+		"scale"); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -122,7 +122,8 @@ func installFreezes(t *testing.T, server *kubetest.Cluster) {
 			t.Fatal(err)
 		}
 		// Other tests freeze by them, too: what is there stays as it is.
-		if _, err := client.Resource(version.WithResource(resource)).Create(t.Context(), o, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := client.Resource(version.WithResource(resource)).Create(t.Context(), o, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
 	}
@@ -152,9 +153,10 @@ func (s *tenancy) allow(name string, role rbacv1.RoleRef) {
 
 // may asks the API server whether a user may do something; nil if so.
 func may(ctx context.Context, user kubernetes.Interface, namespace, verb, group, resource, subresource string) error {
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+	review := &authorizationv1.SelfSubjectAccessReview{}
+	review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
 		Namespace: namespace, Verb: verb, Group: group, Resource: resource, Subresource: subresource,
-	}}}
+	}
 	answer, err := user.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err == nil && !answer.Status.Allowed {
 		err = fmt.Errorf("%s on %s is not allowed", verb, resource)

@@ -95,7 +95,9 @@ func sliceOn(node string, devices ...string) *sliceType {
 func sliceList() []*sliceType {
 	node := "node-1"
 	mig := func(name, consumes string) resourcev1.Device {
-		return resourcev1.Device{Name: name, ConsumesCounters: []resourcev1.DeviceCounterConsumption{{CounterSet: "gpu-0-counters", Counters: counters(consumes)}}}
+		return resourcev1.Device{Name: name, ConsumesCounters: []resourcev1.DeviceCounterConsumption{{
+			CounterSet: "gpu-0-counters", Counters: counters(consumes),
+		}}}
 	}
 	pool := resourcev1.ResourcePool{Name: node, Generation: 2, ResourceSliceCount: 2}
 	return []*sliceType{
@@ -172,7 +174,10 @@ func TestDevicesByClaim(t *testing.T) {
 		{name: "shared by three pods, to be divided by who knows since when", pods: []string{"uid-1", "uid-2", "uid-3"}, results: []result{whole}, want: "1"},
 		{name: "shared, and over for this one", pods: []string{"uid-2"}, results: []result{whole}, want: "1"},
 		{name: "a rule for the driver", results: []result{allocated("gpu", nvidiaDriver, "gpu-0-mig-1g")}, rules: []string{"gpu.nvidia.com=1/8"}, want: "1/8"},
-		{name: "a rule for another driver", results: []result{allocated("gpu", "gpu.example.com", "gpu-0")}, rules: []string{"gpu.example.com=1/2"}, want: "1/2"},
+		{
+			name: "a rule for another driver", results: []result{allocated("gpu", "gpu.example.com", "gpu-0")}, rules: []string{"gpu.example.com=1/2"},
+			want: "1/2",
+		},
 		{name: "a driver that is not counted", results: []result{whole}, rules: []string{"gpu.nvidia.com=0"}, want: "0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

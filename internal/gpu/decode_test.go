@@ -21,7 +21,10 @@ func TestBoundlessQuantitiesAreRefused(t *testing.T) {
 			t.Errorf("%s: the error is %v", data, err)
 		}
 	}
-	pod, err := gpu.DecodePod([]byte(`{"metadata":{"labels":{"commit":"7e1234567"}},"spec":{"containers":[{"env":[{"name":"LIMITS","value":"1e-100000000"}]}]}}`))
+	pod,
+		err := gpu.DecodePod(
+		[]byte(`{"metadata":{"labels":{"commit":"7e1234567"}},"spec":{"containers":[{"env":[{"name":"LIMITS","value":"1e-100000000"}]}]}}`),
+	)
 	if err != nil || pod.Labels["commit"] != "7e1234567" {
 		t.Errorf("texts that look like quantities: %v", err)
 	}
@@ -38,8 +41,8 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		`{"spec":{"volumes":[{"emptyDir":{"sizeLimit":"big"}}]}}`:                               `its spec.volumes[0].emptyDir.sizeLimit is "big", which is no quantity`,
 		`{"status":{"containerStatuses":[{"state":{"terminated":{"finishedAt":17}}}]}}`:         `its status.containerStatuses[0].state.terminated.finishedAt is "17", which is no time`,
 		`{"metadata":{"managedFields":[{"time":"soon"}]},"spec":{"resources":{"claims":[{}]}}}`: `its metadata.managedFields[0].time is "soon", which is no time`,
-		`{"spec":{"containers":{}}}`: "its spec.containers holds JSON of the kind object, which can't " +
-			"be read there",
+		`{"spec":{"containers":{}}}`: "its spec.containers holds JSON of the kind object, which " +
+			"can't be read there",
 		`{"spec":`: "unexpected end",
 		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1e100000000"}}}]`: "unexpected EOF",
 	} {

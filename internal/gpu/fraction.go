@@ -87,8 +87,8 @@ func (y *tally) reserved(devices int64, w World) int64 {
 		if (interval{pod: y.pod}).terminal() {
 			return found // its reservations may have gone with it
 		}
-		y.doubts.addf("it asks for a fraction of %d GPUs by annotation, and on its node %s %d are reserved for it by the scheduler of fractions: counted as these",
-			devices, y.node.Name, found)
+		y.doubts.addf("it asks for a fraction of %d GPUs by annotation, and on its node %s %d are reserved for it by the scheduler of fractions: "+
+			"counted as these", devices, y.node.Name, found)
 		return found
 	}
 	return devices

@@ -42,7 +42,8 @@ func TestAFractionIsOfAReservedGPU(t *testing.T) {
 	}{
 		"a fraction": {texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.5"}, "1/2"},
 		"of two GPUs": {
-			texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "2"}, "1",
+			texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "2"},
+			"1",
 		},
 		"of one that is not reserved": {texts{"runai-gpu-group": "mine"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "0"},
 		"without a group":             {nil, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "0"},

@@ -55,7 +55,9 @@ func TestNodes(t *testing.T) {
 			n.Status.Capacity = list("gpu.intel.com/i915=20")
 		}, want: gpu.Node{Devices: &gpu.Devices{Replicas: map[string]int{"gpu.intel.com/i915": 10}}}},
 		{name: "HAMi", change: func(n *corev1.Node) {
-			n.Annotations = labels{"hami.io/node-nvidia-register": `[{"id":"GPU-1","count":10,"devmem":16384,"devcore":100},{"id":"GPU-2","count":10,"devmem":16384}]`}
+			n.Annotations = labels{
+				"hami.io/node-nvidia-register": `[{"id":"GPU-1","count":10,"devmem":16384,"devcore":100},{"id":"GPU-2","count":10,"devmem":16384}]`,
+			}
 		}, want: gpu.Node{Devices: &gpu.Devices{Memory: 16384, Cards: 2}}},
 		{name: "HAMi with cards that differ", change: func(n *corev1.Node) {
 			n.Annotations = labels{"hami.io/node-nvidia-register": `[{"devmem":16384},{"devmem":32768}]`}

@@ -95,7 +95,9 @@ func anyPod() *rapid.Generator[*corev1.Pod] {
 func anyWorld(r *rapid.T) gpu.World {
 	return rapid.SampledFrom([]gpu.World{
 		world(nil), worldOf(), worldOf(gpu.Node{Name: "node-1", NotReady: true}), {Now: now},
-		world(map[string]string{"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-2g.10gb", "nvidia.com/gpu.replicas": "3", "nvidia.com/gpu.memory": "9856"}),
+		world(map[string]string{
+			"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-2g.10gb", "nvidia.com/gpu.replicas": "3", "nvidia.com/gpu.memory": "9856",
+		}),
 	}).Draw(r, "world")
 }
 

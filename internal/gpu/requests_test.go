@@ -26,19 +26,21 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 			labels: labels{"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "time-slicing"}, want: "1/4",
 		},
 		{
-			name: "MPS without rename", asks: "nvidia.com/gpu=2", labels: labels{"nvidia.com/gpu.replicas": "10", "nvidia.com/gpu.sharing-strategy": "mps"}, want: "1/5",
+			name: "MPS without rename", asks: "nvidia.com/gpu=2", labels: labels{"nvidia.com/gpu.replicas": "10", "nvidia.com/gpu.sharing-strategy": "mps"},
+			want: "1/5",
 		},
 		{name: "replicas of an older discovery", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "3"}, want: "1/3"},
 		{name: "no sharing", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "1", "nvidia.com/gpu.sharing-strategy": "none"}, want: "1"},
 		{
-			name: "replicas that nothing shares", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "none"},
-			want: "1",
+			name: "replicas that nothing shares", asks: "nvidia.com/gpu=1",
+			labels: labels{"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "none"}, want: "1",
 		},
 		{name: "senseless replicas", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "-4"}, want: "1"},
 		{name: "shared by name", asks: "nvidia.com/gpu.shared=1", labels: labels{"nvidia.com/gpu.replicas": "8"}, want: "1/8"},
 		{
 			name: "MIG single by product", asks: "nvidia.com/gpu=3",
-			labels: labels{"nvidia.com/gpu.product": "A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/mig.strategy": "single", "nvidia.com/gpu.slices.gi": "1"}, want: "3/7",
+			labels: labels{"nvidia.com/gpu.product": "A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/mig.strategy": "single", "nvidia.com/gpu.slices.gi": "1"},
+			want:   "3/7",
 		},
 		{
 			name: "MIG single, shared", asks: "nvidia.com/gpu=1",
@@ -61,8 +63,8 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "MIG of A30 by model", asks: "nvidia.com/mig-1g.6gb=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-A30"}, want: "1/4"},
 		{name: "MIG of H100 by model", asks: "nvidia.com/mig-1g.12gb=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-H100-NVL"}, want: "1/7"},
 		{
-			name: "MIG of RTX PRO 6000", asks: "nvidia.com/mig-1g.24gb=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"},
-			want: "1/4",
+			name: "MIG of RTX PRO 6000", asks: "nvidia.com/mig-1g.24gb=1",
+			labels: labels{"nvidia.com/gpu.product": "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"}, want: "1/4",
 		},
 		{name: "MIG of nonsense", asks: "nvidia.com/mig-9x.5gb=1", want: "0"},
 		{name: "AMD whole", asks: "amd.com/gpu=2", want: "2"},
@@ -77,16 +79,16 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "qGPU", asks: "tke.cloud.tencent.com/qgpu-core=30 tke.cloud.tencent.com/qgpu-memory=4", want: "3/10"},
 		{name: "qGPU whole cards", asks: "tke.cloud.tencent.com/qgpu-core=200", want: "2"},
 		{
-			name: "qGPU by memory", asks: "tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=8", labels: labels{"nvidia.com/gpu.memory": "16384"},
-			want: "1/2",
+			name: "qGPU by memory", asks: "tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=8",
+			labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "1/2",
 		},
 		{
 			name: "qGPU by all of the memory", asks: "tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=16",
 			labels: labels{"nvidia.com/gpu.memory": "15360"}, want: "1",
 		},
 		{
-			name: "qGPU by core", asks: "tke.cloud.tencent.com/qgpu-core=75 tke.cloud.tencent.com/qgpu-memory=8", labels: labels{"nvidia.com/gpu.memory": "16384"},
-			want: "3/4",
+			name: "qGPU by core", asks: "tke.cloud.tencent.com/qgpu-core=75 tke.cloud.tencent.com/qgpu-memory=8",
+			labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "3/4",
 		},
 		{
 			name: "qGPU of the offline class", asks: "tke.cloud.tencent.com/qgpu-core-greedy=50 tke.cloud.tencent.com/qgpu-memory=4",
@@ -98,7 +100,8 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 			want: "1/2",
 		},
 		{
-			name: "HAMi by cores", asks: "nvidia.com/gpu=1 nvidia.com/gpumem=1024 nvidia.com/gpucores=60", labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "3/5",
+			name: "HAMi by cores", asks: "nvidia.com/gpu=1 nvidia.com/gpumem=1024 nvidia.com/gpucores=60", labels: labels{"nvidia.com/gpu.memory": "16384"},
+			want: "3/5",
 		},
 		{name: "HAMi by percentage", asks: "nvidia.com/gpu=1 nvidia.com/gpumem-percentage=25", want: "1/4"},
 		{name: "HAMi by cores alone", asks: "nvidia.com/gpu=2 nvidia.com/gpucores=30", want: "3/5"},
@@ -107,8 +110,8 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "Volcano", asks: "volcano.sh/vgpu-number=2 volcano.sh/vgpu-memory-percentage=50 volcano.sh/vgpu-cores=20", want: "1"},
 		{name: "a rule in the place of the default", asks: "nvidia.com/mig-1g.5gb=1", rules: []string{"nvidia.com/mig-1g.5gb=1/8"}, want: "1/8"},
 		{
-			name: "a rule in the place of labels", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "4"}, rules: []string{"nvidia.com/gpu=0.5"},
-			want: "1/2",
+			name: "a rule in the place of labels", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "4"},
+			rules: []string{"nvidia.com/gpu=0.5"}, want: "1/2",
 		},
 		{name: "a rule beside the defaults", asks: "nvidia.com/gpu=1 aliyun.com/gpu-mem=8", rules: []string{"aliyun.com/gpu-mem=1/16"}, want: "3/2"},
 		{name: "a rule in the place of HAMi's", asks: "nvidia.com/gpu=1 nvidia.com/gpucores=30", rules: []string{"nvidia.com/gpu=1/3"}, want: "1/3"},

@@ -57,10 +57,12 @@ func DefaultWeights() []DefaultWeight {
 		{intelXe, "1", "the same; never xe_monitoring", intel},
 		{qgpuCore, "1/100", "or the share of the card's memory, if that is known and greater; qgpu-memory is not added", qgpu},
 		{vcudaCore, "1/100", "the predecessor of qGPU", manager},
-		{"annotation gpu-fraction, or gpu-memory", "the fraction", "of each of gpu-fraction-num-devices; where the scheduler reserved them on the node; its " +
-			"reservation pods are left out", kai},
-		{"DRA driver gpu.nvidia.com, gpu.amd.com, gpu.intel.com", "1", "each allocated device; a partition by the counters that it consumes, a share by the " +
-			"capacity that it consumes", dra},
+		{"annotation gpu-fraction, or gpu-memory", "the fraction", "of each of gpu-fraction-num-devices; where the scheduler reserved them on the node; " +
+			"its reservation pods are left out", kai},
+		{
+			"DRA driver gpu.nvidia.com, gpu.amd.com, gpu.intel.com", "1",
+			"each allocated device; a partition by the counters that it consumes, a share by the capacity that it consumes", dra,
+		},
 	}
 }
 

@@ -99,7 +99,8 @@ func (y *tally) atMost(name, of string, h amount) amount {
 		return h
 	case h.units.Cmp(capacity) > 0:
 		y.capped = true
-		y.doubts.addf("it asks for %s of %s, and its node %s has no more than %s: counted as these", h.units.RatString(), name, y.node.Name, capacity.RatString())
+		y.doubts.addf("it asks for %s of %s, and its node %s has no more than %s: counted as these", h.units.RatString(), name, y.node.Name,
+			capacity.RatString())
 		return amount{capacity, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(capacity, h.units))}
 	}
 	return h

@@ -48,7 +48,10 @@ func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
 		{name: "as much as there is", asks: "nvidia.com/gpu=8", capacity: "nvidia.com/gpu=8", want: "8"},
 		{name: "more than there is", asks: "nvidia.com/gpu=9999", capacity: "nvidia.com/gpu=8", want: "8", problem: "its node node-1 has no more than 8"},
 		{name: "more than any machine has", asks: "nvidia.com/gpu=1e18", capacity: "nvidia.com/gpu=8", want: "8", problem: "no more than 8"},
-		{name: "what the node never listed", asks: "nvidia.com/gpu=4", capacity: "cpu=8 amd.com/gpu=8", want: "0", problem: "its node node-1 has no nvidia.com/gpu"},
+		{
+			name: "what the node never listed", asks: "nvidia.com/gpu=4", capacity: "cpu=8 amd.com/gpu=8", want: "0",
+			problem: "its node node-1 has no nvidia.com/gpu",
+		},
 		{name: "slices", asks: "nvidia.com/mig-1g.5gb=70", capacity: "nvidia.com/mig-1g.5gb=7", want: "1", problem: "no more than 7"},
 		{
 			name: "cores of cards", asks: "tke.cloud.tencent.com/qgpu-core=9000", capacity: "tke.cloud.tencent.com/qgpu-core=400", want: "4",

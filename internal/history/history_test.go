@@ -227,7 +227,8 @@ func TestRetention(t *testing.T) {
 		text string
 	}{
 		"too old": {
-			history.Retention{For: 35 * 24 * time.Hour, Bytes: 1000}, []history.Day{"2026-10-15"}, "before 2026-10-16T00:00:00Z was dropped (1 KiB): it is older",
+			history.Retention{For: 35 * 24 * time.Hour, Bytes: 1000}, []history.Day{"2026-10-15"},
+			"before 2026-10-16T00:00:00Z was dropped (1 KiB): it is older",
 		},
 		"too large": {
 			history.Retention{For: 35 * 24 * time.Hour, Bytes: 70}, []history.Day{"2026-10-15", "2026-10-16", "2026-11-18"},

@@ -11,7 +11,8 @@ const UntoldAtMost = 200
 
 // LeftOut says that the document in which an object keeps them had no room for n events.
 func LeftOut(object, document string, n int) string {
-	return fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and %s keeps %d", object, n, document, UntoldAtMost)
+	return fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and %s keeps %d", object, n, document,
+		UntoldAtMost)
 }
 
 // Untold are those of the events that a document keeps which the history has not by

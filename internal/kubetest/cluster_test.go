@@ -52,7 +52,8 @@ func TestADisruptionBudgetBlocksEviction(t *testing.T) {
 	waitForBudget(t, c, namespace, "keep-two", 2)
 
 	evict := func(name string) error {
-		return c.Client().PolicyV1().Evictions(namespace).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+		return c.Client().PolicyV1().Evictions(namespace).Evict(t.Context(),
+			&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 	}
 	if err := evict(pods[0].Name); !apierrors.IsTooManyRequests(err) {
 		t.Errorf("the eviction of a pod that the budget needs: %v, want 429 Too Many Requests", err)
@@ -127,7 +128,9 @@ func TestAnAdmissionPolicyDenies(t *testing.T) {
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName:        name,
 			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
-			MatchResources:    &admissionregistrationv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"freeze": t.Name()}}},
+			MatchResources: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"freeze": t.Name()}},
+			},
 		},
 	})
 	kubetest.WaitFor(t, "the policy to deny pods", func(ctx context.Context) error {

@@ -147,7 +147,8 @@ func TestPodsOfARemovedNodeAreLeftToTheGarbageCollector(t *testing.T) {
 	namespace := c.Namespace(t)
 	node := kubetest.Create(t, c, kubetest.Node("gone-"+namespace, 1))
 	ghost := kubetest.Create(t, c, kubetest.Pod(namespace, "ghost", kubetest.GPUs(9999), kubetest.BoundTo("no-such-node")))
-	pod := c.WaitRunning(t, kubetest.Create(t, c, kubetest.Pod(namespace, "train", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.RunFor(4*time.Second))))
+	pod := c.WaitRunning(t, kubetest.Create(t, c, kubetest.Pod(namespace, "train", kubetest.GPUs(1), kubetest.OnNode(node.Name),
+		kubetest.RunFor(4*time.Second))))
 	defer c.WaitGone(t, ghost) // it never had a node
 	if err := c.Client().CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func (c *Cluster) WaitForPod(t testing.TB, pod *corev1.Pod, what string, is func
 			return err
 		}
 		if !is(last) {
-			return fmt.Errorf("it is %s on node %q: %s %s %v", last.Status.Phase, last.Spec.NodeName, last.Status.Reason, last.Status.Message, last.Status.Conditions)
+			return fmt.Errorf("it is %s on node %q: %s %s %v", last.Status.Phase, last.Spec.NodeName, last.Status.Reason, last.Status.Message,
+				last.Status.Conditions)
 		}
 		return nil
 	})

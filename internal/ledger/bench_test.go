@@ -46,7 +46,8 @@ func fleet(b *testing.B, pods int, jobs bool) *ledger.Ledger {
 		}
 		r.Name = r.Owner.Name + "-" + suffix(5)
 		r.Set = &ledger.LabelSet{
-			Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": namespace}),
+			Namespace: namespace, Labels: ledger.LabelsOf(labels),
+			NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": namespace}),
 		}
 		r.Allocation = gpus(1 << chance.IntN(4))
 		node := chance.IntN(500)

@@ -33,8 +33,8 @@ func (b *Binding) normalise() error {
 		b.Set = &LabelSet{}
 	}
 	if b.UID == "" || len(b.UID) > maxText || len(b.Name) > maxText || b.Seen <= 0 || b.Seen > lastMoment {
-		return fmt.Errorf("the ledger takes up no binding of the pod %.80q (UID %.60q): its UID or when it was seen is missing, or one of its texts is too long",
-			b.Set.Namespace+"/"+b.Name, b.UID)
+		return fmt.Errorf("the ledger takes up no binding of the pod %.80q (UID %.60q): its UID or when it was seen is missing, or one of its "+
+			"texts is too long", b.Set.Namespace+"/"+b.Name, b.UID)
 	}
 	return nil
 }

@@ -109,7 +109,9 @@ func TestALossIsNotForgottenWhenItsShardGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		later := []ledger.Record{ended(pod(50, noon-hour), noon-minute, ledger.ContainerFinished), ended(pod(51, noon-hour), noon-minute, ledger.ContainerFinished)}
+		later := []ledger.Record{
+			ended(pod(50, noon-hour), noon-minute, ledger.ContainerFinished), ended(pod(51, noon-hour), noon-minute, ledger.ContainerFinished),
+		}
 		for _, r := range later {
 			observe(t, l, r)
 			observe(t, whole, r)

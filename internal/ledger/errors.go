@@ -13,8 +13,8 @@ type NewerError struct {
 // Error names what was refused, and the remedy.
 func (e *NewerError) Error() string {
 	if e.Field != "" {
-		return fmt.Sprintf("the ledger's document %s was written by a newer gpupool (it has a field %.60q, which this one doesn't know): upgrade gpupool", e.Document,
-			e.Field)
+		return fmt.Sprintf("the ledger's document %s was written by a newer gpupool (it has a field %.60q, which this one doesn't know): upgrade gpupool",
+			e.Document, e.Field)
 	}
 	return fmt.Sprintf("the ledger's document %s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.Document, e.Version)
 }
@@ -28,8 +28,8 @@ type DamagedError struct {
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
 	if e.Document == headerName {
-		return fmt.Sprintf("the ledger's header is damaged (%s); nothing was changed: restore it from a copy. Only where there is none, remove it: the intervals "+
-			"stay, but pods that ended since are charged by estimate, from their start until the next run, and what is covered begins anew", e.Reason)
+		return fmt.Sprintf("the ledger's header is damaged (%s); nothing was changed: restore it from a copy. Only where there is none, remove it: the "+
+			"intervals stay, but pods that ended since are charged by estimate, from their start until the next run, and what is covered begins anew", e.Reason)
 	}
 	return fmt.Sprintf("the ledger's document %s is damaged (%s): restore it from a copy", e.Document, e.Reason)
 }

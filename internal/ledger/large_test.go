@@ -45,7 +45,8 @@ func TestLargeShardsAreSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{
-		"closed-2026-11-20-13_1of4.parquet", "closed-2026-11-20-13_2of4.parquet", "closed-2026-11-20-13_3of4.parquet", "closed-2026-11-20-13_4of4.parquet", "header",
+		"closed-2026-11-20-13_1of4.parquet", "closed-2026-11-20-13_2of4.parquet", "closed-2026-11-20-13_3of4.parquet", "closed-2026-11-20-13_4of4.parquet",
+		"header",
 	}, names(changes)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}

@@ -107,8 +107,8 @@ func TestManyNodesAreSeveralDocuments(t *testing.T) {
 		sum := sha256.Sum256([]byte(uid(n)))
 		random := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 		err := l.Remember(ledger.Node{
-			UID: random, Name: fmt.Sprintf("ip-10-%d-%d-%d.internal", n>>16, n>>8&255, n&255), Machine: fmt.Sprintf("qcloud:///800001/ins-%08x", uint32(n)*2654435761),
-			Created:  noon,
+			UID: random, Name: fmt.Sprintf("ip-10-%d-%d-%d.internal", n>>16, n>>8&255, n&255),
+			Machine: fmt.Sprintf("qcloud:///800001/ins-%08x", uint32(n)*2654435761), Created: noon,
 			Capacity: ledger.LabelsOf(map[string]string{"nvidia.com/gpu": "8"}),
 		})
 		if err != nil {

@@ -34,7 +34,9 @@ func TestWhatTheNodeBearsOutWins(t *testing.T) {
 		"a node that is shown later": {
 			[]ledger.Record{weighing(minute, 0, big.NewRat(999, 1), one, false), weighing(hour, 1, big.NewRat(8, 1), one, true)}, "8", hour,
 		},
-		"a capacity that grows": {[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(6, 1), one, true)}, "6", hour},
+		"a capacity that grows": {
+			[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(6, 1), one, true)}, "6", hour,
+		},
 		"a capacity that is enough": {
 			[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(8, 1), one, false)}, "8", hour,
 		},

@@ -50,7 +50,8 @@ func TestCloseVanished(t *testing.T) {
 			ledger.ExactEnd(lastRun+minute, ledger.NodeGone),
 		},
 		{
-			"long since deleted, and seen to hold after that", func(r *ledger.Record) { r.Deletion = noon + minute }, ledger.ExactEnd(lastRun+3*minute, ledger.NodeGone),
+			"long since deleted, and seen to hold after that", func(r *ledger.Record) { r.Deletion = noon + minute },
+			ledger.ExactEnd(lastRun+3*minute, ledger.NodeGone),
 			ledger.ExactEnd(lastRun, ledger.NodeGone),
 		},
 		{
@@ -81,7 +82,8 @@ func TestCloseVanished(t *testing.T) {
 				test.change(&r)
 			}
 			l := of(t, r, pod(2, noon), ended(pod(3, noon), noon+minute, ledger.ContainerFinished))
-			closed := l.CloseVanished(func(uid string) bool { return uid == pod(2, noon).UID }, func(*ledger.Record) ledger.End { return test.evidence }, lastRun, now)
+			closed := l.CloseVanished(func(uid string) bool { return uid == pod(2, noon).UID }, func(*ledger.Record) ledger.End { return test.evidence },
+				lastRun, now)
 			if len(closed) != 1 || closed[0].UID != r.UID {
 				t.Fatalf("closed %v, want the first pod alone", closed)
 			}

@@ -71,7 +71,9 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 		r := pod(rapid.SampledFrom(neighbours).Draw(t, "pod"), noon)
 		few := func(name string) ledger.Time { return ledger.Time(rapid.IntRange(0, 5).Draw(t, name)) }
 		r.Seen = noon + few("seen")*minute
-		r.Start = ledger.Start{At: noon - few("start")*second, Source: rapid.SampledFrom([]ledger.Source{ledger.PodScheduled, ledger.Created}).Draw(t, "source")}
+		r.Start = ledger.Start{
+			At: noon - few("start")*second, Source: rapid.SampledFrom([]ledger.Source{ledger.PodScheduled, ledger.Created}).Draw(t, "source"),
+		}
 		if rapid.Bool().Draw(t, "runs") {
 			r.Runs.At = noon + few("running")*second
 		} else {

@@ -105,7 +105,8 @@ func abuses() []abuse {
 		{right: "delete secrets", what: "delete another team's Secret", verb: http.MethodDelete, path: apiCore + "WORK/secrets/own"},
 
 		{
-			right: "get configmaps", what: "read another namespace's", verb: http.MethodGet, path: apiCore + "kube-system/configmaps/extension-apiserver-authentication",
+			right: "get configmaps", what: "read another namespace's", verb: http.MethodGet,
+			path: apiCore + "kube-system/configmaps/extension-apiserver-authentication",
 		},
 		{right: "list configmaps", what: "list all", verb: http.MethodGet, path: "/api/v1/configmaps"},
 		{
@@ -118,13 +119,17 @@ func abuses() []abuse {
 		},
 		{right: "delete configmaps", what: "delete another namespace's", verb: http.MethodDelete, path: apiCore + "WORK/configmaps/kube-root-ca.crt"},
 
-		{right: "get leases", what: "read a controller's", verb: http.MethodGet, path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"},
+		{
+			right: "get leases", what: "read a controller's", verb: http.MethodGet,
+			path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
+		},
 		{
 			right: "create leases", what: "make a node's", verb: http.MethodPost, path: "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
 			body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"mine"}}`,
 		},
 		{
-			right: "update leases", what: "take a controller's", verb: http.MethodPut, path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
+			right: "update leases", what: "take a controller's", verb: http.MethodPut,
+			path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
 			body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"kube-scheduler"}}`,
 		},
 		{
@@ -163,7 +168,8 @@ func abuses() []abuse {
 			body: `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"mine"}}`,
 		},
 		{
-			right: "update events", what: "patch one", verb: http.MethodPatch, path: apiCore + "WORK/events/event", body: `{"message":"mine"}`, as: types.MergePatchType,
+			right: "update events", what: "patch one", verb: http.MethodPatch, path: apiCore + "WORK/events/event", body: `{"message":"mine"}`,
+			as: types.MergePatchType,
 		},
 
 		{
@@ -173,15 +179,18 @@ func abuses() []abuse {
 		{right: "list resourceslices", what: "delete all", verb: http.MethodDelete, path: "/apis/resource.k8s.io/v1/resourceslices"},
 		{right: "list resourceclaims", what: "delete all", verb: http.MethodDelete, path: "/apis/resource.k8s.io/v1/namespaces/WORK/resourceclaims"},
 		{
-			right: "watch resourceclaims", what: "allocate one", verb: http.MethodPatch, path: "/apis/resource.k8s.io/v1/namespaces/WORK/resourceclaims/any/status",
-			body: `{"status":{}}`, as: types.MergePatchType,
+			right: "watch resourceclaims", what: "allocate one", verb: http.MethodPatch,
+			path: "/apis/resource.k8s.io/v1/namespaces/WORK/resourceclaims/any/status", body: `{"status":{}}`, as: types.MergePatchType,
 		},
 
 		{
 			right: "list validatingadmissionpolicybindings", what: "delete a foreign one", verb: http.MethodDelete,
 			path: apiAdmission + "validatingadmissionpolicybindings/foreign",
 		},
-		{right: "list validatingadmissionpolicybindings", what: "delete all", verb: http.MethodDelete, path: apiAdmission + "validatingadmissionpolicybindings"},
+		{
+			right: "list validatingadmissionpolicybindings", what: "delete all", verb: http.MethodDelete,
+			path: apiAdmission + "validatingadmissionpolicybindings",
+		},
 		{
 			right: "list validatingadmissionpolicybindings", what: "delete a slot", verb: http.MethodDelete,
 			path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-01",
@@ -207,8 +216,8 @@ func abuses() []abuse {
 			path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-01", body: `{"spec":{"policyName":"foreign"}}`, as: types.MergePatchType,
 		},
 		{
-			right: "get validatingadmissionpolicies", what: "change it", verb: http.MethodPatch, path: apiAdmission + "validatingadmissionpolicies/gpupool-freeze",
-			body: `{"spec":{"failurePolicy":"Ignore"}}`, as: types.MergePatchType,
+			right: "get validatingadmissionpolicies", what: "change it", verb: http.MethodPatch,
+			path: apiAdmission + "validatingadmissionpolicies/gpupool-freeze", body: `{"spec":{"failurePolicy":"Ignore"}}`, as: types.MergePatchType,
 		},
 		{
 			right: "get validatingadmissionpolicies", what: "delete the limits", verb: http.MethodDelete,
@@ -218,9 +227,13 @@ func abuses() []abuse {
 		{right: "get statefulsets", what: "list them", verb: http.MethodGet, path: "/apis/apps/v1/statefulsets"},
 		{right: "get replicasets", what: "scale one", verb: http.MethodPut, path: apiApps + "WORK/replicasets/any/scale", body: scaled("any", "WORK")},
 		{
-			right: "get replicasets", what: "change one", verb: http.MethodPatch, path: apiApps + "WORK/replicasets/any", body: other, as: types.StrategicMergePatchType,
+			right: "get replicasets", what: "change one", verb: http.MethodPatch, path: apiApps + "WORK/replicasets/any", body: other,
+			as: types.StrategicMergePatchType,
 		},
-		{right: "list horizontalpodautoscalers", what: "delete all", verb: http.MethodDelete, path: "/apis/autoscaling/v2/namespaces/WORK/horizontalpodautoscalers"},
+		{
+			right: "list horizontalpodautoscalers", what: "delete all", verb: http.MethodDelete,
+			path: "/apis/autoscaling/v2/namespaces/WORK/horizontalpodautoscalers",
+		},
 
 		{right: "get jobs", what: "delete one", verb: http.MethodDelete, path: apiBatch + "WORK/jobs/job"},
 		{right: "get jobs", what: "make one", verb: http.MethodPost, path: apiBatch + "WORK/jobs", body: aJob},
@@ -234,12 +247,12 @@ func abuses() []abuse {
 			as: types.MergePatchType,
 		},
 		{
-			right: "patch jobs", what: "suspend one of the system", verb: http.MethodPatch, path: apiBatch + "kube-system/jobs/job", body: `{"spec":{"suspend":true}}`,
-			as: types.MergePatchType,
+			right: "patch jobs", what: "suspend one of the system", verb: http.MethodPatch, path: apiBatch + "kube-system/jobs/job",
+			body: `{"spec":{"suspend":true}}`, as: types.MergePatchType,
 		},
 		{
-			right: "patch jobs", what: "change a CronJob", verb: http.MethodPatch, path: apiBatch + "RUN/cronjobs/gpupool-reconcile", body: `{"spec":{"suspend":true}}`,
-			as: types.MergePatchType,
+			right: "patch jobs", what: "change a CronJob", verb: http.MethodPatch, path: apiBatch + "RUN/cronjobs/gpupool-reconcile",
+			body: `{"spec":{"suspend":true}}`, as: types.MergePatchType,
 		},
 		{
 			right: "patch jobs", what: "say that it failed", verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job/status", body: `{"status":{"failed":9}}`,
@@ -261,8 +274,8 @@ func abuses() []abuse {
 			body: `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"mine"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`,
 		},
 		{
-			right: "create pods/eviction", what: "widen its role", verb: http.MethodPatch, path: apiRBAC + "clusterroles/gpupool-system-lift", body: `{"rules":[]}`,
-			as: types.MergePatchType,
+			right: "create pods/eviction", what: "widen its role", verb: http.MethodPatch, path: apiRBAC + "clusterroles/gpupool-system-lift",
+			body: `{"rules":[]}`, as: types.MergePatchType,
 		},
 	}
 	for _, kind := range []string{"deployment", "statefulset"} {
@@ -322,7 +335,9 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	makeNodes(t, cluster)
 	makeTokens(t, cluster)
 	work = cluster.Namespace(t)
-	kubetest.Create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: otherRun, Labels: map[string]string{"app.kubernetes.io/name": "gpupool"}}})
+	kubetest.Create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: otherRun, Labels: map[string]string{"app.kubernetes.io/name": "gpupool"},
+	}})
 	makeStock(t, cluster, work)
 	for _, namespace := range []string{work, manifests.RunNamespaceOf(manifests.DefaultNamespace), otherRun, metav1.NamespaceSystem} {
 		kubetest.Create(t, cluster, kubetest.Deployment(namespace, "deployment", 0))
@@ -345,7 +360,9 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	kubetest.Create(t, cluster, policy)
 	kubetest.Create(t, cluster, &admissionv1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "foreign"},
-		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "foreign", ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: "foreign", ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
 	})
 	return cluster, work
 }
@@ -376,7 +393,8 @@ func signedIn(t *testing.T, cluster *kubetest.Cluster, namespace, name string) *
 }
 
 func call(ctx context.Context, client kubernetes.Interface, a abuse, work string) error {
-	named := strings.NewReplacer("RUN2", otherRun, "STORE", manifests.DefaultNamespace, "RUN", manifests.RunNamespaceOf(manifests.DefaultNamespace), "WORK", work)
+	named := strings.NewReplacer("RUN2", otherRun, "STORE", manifests.DefaultNamespace, "RUN", manifests.RunNamespaceOf(manifests.DefaultNamespace), "WORK",
+		work)
 	request := client.CoreV1().RESTClient().Verb(a.verb).RequestURI(named.Replace(a.path))
 	if a.body != "" {
 		request = request.Body([]byte(named.Replace(a.body))).SetHeader("Content-Type", "application/json")
@@ -435,7 +453,8 @@ func TestNoRightCanBeAbused(t *testing.T) {
 			for what, a := range map[string]abuse{
 				"suspend a Job": suspend,
 				"resume it": {
-					verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: `[{"op":"replace","path":"/spec/suspend","value":false}]`, as: types.JSONPatchType,
+					verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: `[{"op":"replace","path":"/spec/suspend","value":false}]`,
+					as: types.JSONPatchType,
 				},
 				"scale": {verb: http.MethodPut, path: apiApps + "WORK/deployments/deployment/scale", body: scaled("deployment", work)},
 				"scale a StatefulSet": {verb: http.MethodPut, path: apiApps + "WORK/statefulsets/statefulset/scale",

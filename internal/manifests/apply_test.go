@@ -70,8 +70,8 @@ func apply(t *testing.T, cluster *kubetest.Cluster, all []manifests.Object) []*u
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := client.Resource(version.WithResource(resources[o.GetKind()])).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.ApplyPatchType,
-			data,
+		got, err := client.Resource(version.WithResource(resources[o.GetKind()])).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(),
+			types.ApplyPatchType, data,
 			metav1.PatchOptions{FieldManager: "kubectl", Force: new(true), FieldValidation: metav1.FieldValidationStrict})
 		if err != nil {
 			t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)

@@ -28,15 +28,13 @@ const longestGroups = 512
 func (o Options) validateTokens() error {
 	for _, group := range o.BootstrapGroups {
 		if !node.BootstrapGroup(group) {
-			return fmt.Errorf("%q is no group of bootstrap tokens: it is system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and hyphens, "+
-				"with a letter or digit last", group)
+			return fmt.Errorf("%q is no group of bootstrap tokens: it is system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and "+
+				"hyphens, with a letter or digit last", group)
 		}
 	}
 	if all := len(strings.Join(o.BootstrapGroups, ",")); all > longestGroups {
-		return fmt.Errorf(
-			"--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, or shorter ones", all,
-			longestGroups,
-		)
+		return fmt.Errorf("--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, "+
+			"or shorter ones", all, longestGroups)
 	}
 	return nil
 }
@@ -46,8 +44,8 @@ func (o Options) tokens() []Object {
 	if len(o.BootstrapGroups) == 0 {
 		return nil
 	}
-	return o.grantedIn(kubecluster.TokenNamespace, "bootstrap-tokens", "To make and end the bootstrap tokens of launches, which the policy above limits. No "+
-		"account may read one.",
+	return o.grantedIn(kubecluster.TokenNamespace, "bootstrap-tokens",
+		"To make and end the bootstrap tokens of launches, which the policy above limits. No account may read one.",
 		TokenRules(), ReconcileAccount, TerraformAccount)
 }
 
@@ -87,7 +85,9 @@ func (o Options) tokenLimits() []Object {
 	)
 	for _, object := range all {
 		if p, ok := object.Object.(*admissionv1.ValidatingAdmissionPolicy); ok {
-			p.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: kubecluster.TokenNamespace}}
+			p.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{
+				MatchLabels: map[string]string{corev1.LabelMetadataName: kubecluster.TokenNamespace},
+			}
 		}
 	}
 	return all
@@ -121,10 +121,12 @@ func decoded(name, key string, most int) []admissionv1.Variable {
 	return []admissionv1.Variable{
 		{Name: name + "Coded", Expression: words.Replace("'KEY' in variables.data ? string(variables.data['KEY']) : ''")},
 		{Name: name + "Sixes", Expression: words.Replace(numbers(1) + ".map(i, '" + alphabet + "'.indexOf(variables.NAMECoded.replace('=', 'A').charAt(i)))")},
-		{Name: name, Expression: words.Replace(fmt.Sprintf("variables.NAMECoded == '' || variables.NAMECoded.size() > %d ? '?' : ", size) + numbers(4) + ".map(i, " +
+		{Name: name, Expression: words.Replace(fmt.Sprintf("variables.NAMECoded == '' || variables.NAMECoded.size() > %d ? '?' : ",
+			size) + numbers(4) + ".map(i, " +
 			third("variables.NAMESixes[i] * 4 + variables.NAMESixes[i+1] / 16") + " + " +
 			third("variables.NAMESixes[i+1] % 16 * 16 + variables.NAMESixes[i+2] / 4") + " + " +
 			third("variables.NAMESixes[i+2] % 4 * 64 + variables.NAMESixes[i+3]") +
-			").join('').substring(0, variables.NAMECoded.size() / 4 * 3 - (variables.NAMECoded.endsWith('==') ? 2 : variables.NAMECoded.endsWith('=') ? 1 : 0))")},
+			").join('').substring(0, variables.NAMECoded.size() / 4 * 3 - (variables.NAMECoded.endsWith('==') ? 2 : " +
+			"variables.NAMECoded.endsWith('=') ? 1 : 0))")},
 	}
 }

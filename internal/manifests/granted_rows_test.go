@@ -108,9 +108,8 @@ func readAttempts() map[string][]attempt {
 		"list resource.k8s.io/resourceclaims everywhere":                                 list(apiDevices+"resourceclaims", reads),
 		"watch resource.k8s.io/resourceclaims everywhere":                                watch(apiDevices+"resourceclaims", reads),
 		"list admissionregistration.k8s.io/validatingadmissionpolicybindings everywhere": list(apiAdmission+"validatingadmissionpolicybindings", reads),
-		"get admissionregistration.k8s.io/validatingadmissionpolicies by name": {
-			get(apiAdmission+"validatingadmissionpolicies/gpupool-freeze", reads), get(apiAdmission+"validatingadmissionpolicies/foreign", ""),
-		},
+		"get admissionregistration.k8s.io/validatingadmissionpolicies by name": {get(apiAdmission+"validatingadmissionpolicies/gpupool-freeze",
+			reads), get(apiAdmission+"validatingadmissionpolicies/foreign", "")},
 		"get apps/deployments everywhere":                      list(apiApps+"WORK/deployments/deployment", reads),
 		"list apps/deployments everywhere":                     list("/apis/apps/v1/deployments", reads),
 		"get apps/statefulsets everywhere":                     list(apiApps+"WORK/statefulsets/statefulset", reads),
@@ -191,8 +190,8 @@ func nodeAttempts() map[string][]attempt {
 func stockAttempts() map[string][]attempt {
 	rows := map[string][]attempt{
 		"patch pods everywhere": {
-			refused("spare one that is not of a stock pool", merge(apiCore+"WORK/pods/pod",
-				`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`)),
+			refused("spare one that is not of a stock pool",
+				merge(apiCore+"WORK/pods/pod", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`)),
 			refused("label one", merge(apiCore+"WORK/pods/pod", `{"metadata":{"labels":{"gpupool/stock-pool":"stock"}}}`)),
 		},
 	}

@@ -113,7 +113,8 @@ func TestTheNextRunHeals(t *testing.T) {
 	report = run()
 	failed, _ := report.Failures()
 	for _, b := range report.Budgets {
-		if failing := b.Name == "second"; failed != 1 || (b.Error != nil) != failing || failing && !strings.Contains(b.Error.Message, "no free slot for a freeze") {
+		if failing := b.Name == "second"; failed != 1 || (b.Error != nil) != failing ||
+			failing && !strings.Contains(b.Error.Message, "no free slot for a freeze") {
 			t.Errorf("of %d that failed, one is %s: %+v", failed, b.Name, b.Error)
 		}
 	}

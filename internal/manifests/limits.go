@@ -54,8 +54,8 @@ func (o Options) eventLimits() []Object {
 func (o Options) outsideSystem() string {
 	const label = "'app.kubernetes.io/name'"
 	return "!(request.namespace in " + kubecluster.CELTexts(o.withoutStock()...) + ")" +
-		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label + "] == '" +
-		appName + "')"
+		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label +
+		"] == '" + appName + "')"
 }
 
 // policy is a policy, and its binding, of what accounts may do.

@@ -23,8 +23,8 @@ func (o Options) nodeLimits() []Object {
 		if o.Mark {
 			metadata = append(metadata, "annotations")
 		}
-		all = append(all, o.policy("nodes", "It holds the accounts to what the policies below are about: of a node, RBAC would let them change everything.", accounts,
-			changes, nodeVariables(),
+		all = append(all, o.policy("nodes", "It holds the accounts to what the policies below are about: of a node, RBAC would let them change everything.",
+			accounts, changes, nodeVariables(),
 			must("request.operation == 'UPDATE' && "+same("spec", spec...)+" && "+sameMetadata(metadata...),
 				"of a node, gpupool may change nothing but what its rights name"),
 			must("variables.ours", "gpupool changes no node of another cloud"))...)
@@ -37,8 +37,8 @@ func (o Options) nodeLimits() []Object {
 	}
 	if o.Delete {
 		const mark = "'" + kubecluster.NodePoolAnnotation + "'"
-		all = append(all, o.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark, and for which no kubelet reports.",
-			accounts,
+		all = append(all, o.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark, and for which no "+
+			"kubelet reports.", accounts,
 			[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Delete)}, nodeVariables(),
 			must(mark+" in variables.before && variables.before["+mark+"] != ''", "gpupool deletes no node that does not bear a pool's mark"),
 			must("variables.ours", "gpupool deletes no node of another cloud"),
@@ -62,10 +62,8 @@ func nodeVariables() []admissionv1.Variable {
 		{Name: "before", Expression: annotations("oldObject")},
 		{Name: "closed", Expression: cordoned("object")},
 		{Name: "wasClosed", Expression: cordoned("oldObject")},
-		{
-			Name:       "ours",
-			Expression: "!has(oldObject.spec.providerID) || oldObject.spec.providerID == '' || oldObject.spec.providerID.startsWith('" + node.Cloud + "://')",
-		},
+		{Name: "ours", Expression: "!has(oldObject.spec.providerID) || oldObject.spec.providerID == '' || " +
+			"oldObject.spec.providerID.startsWith('" + node.Cloud + "://')"},
 	}
 }
 
@@ -77,8 +75,8 @@ func (o Options) markLimits(accounts []string, changes []admissionv1.NamedRuleWi
 		nodeVariables(),
 		must(sameMap("variables.now", "variables.before", kubecluster.NodePoolAnnotation, kubecluster.NodeCordonAnnotation),
 			"of a node's annotations, gpupool may change its own alone"),
-		must(marks.Replace("POOL in variables.before ? POOL in variables.now && variables.now[POOL] == variables.before[POOL] : !(POOL in variables.now) || "+
-			"variables.now[POOL] != ''"),
+		must(marks.Replace("POOL in variables.before ? POOL in variables.now && variables.now[POOL] == variables.before[POOL] : !(POOL in variables.now) "+
+			"|| variables.now[POOL] != ''"),
 			"gpupool marks a node once, and takes no mark away"),
 		must(marks.Replace("BY in variables.now ? BY in variables.before && variables.now[BY] == variables.before[BY] || variables.closed && "+
 			"!variables.wasClosed : !(BY in variables.before) || !variables.closed"),
@@ -92,7 +90,8 @@ func (o Options) cordonLimits(accounts []string, changes []admissionv1.NamedRule
 	by := "'" + kubecluster.NodeCordonAnnotation + "'"
 	return o.policy("cordon-nodes", "It holds the accounts to cordoning nodes of the cloud in a pool's name, and to undoing that alone.", accounts, changes,
 		nodeVariables(),
-		must("!variables.closed || variables.wasClosed || "+by+" in variables.now && variables.now["+by+"] != ''", "gpupool cordons a node in a pool's name alone"),
+		must("!variables.closed || variables.wasClosed || "+by+" in variables.now && variables.now["+by+"] != ''",
+			"gpupool cordons a node in a pool's name alone"),
 		must("variables.closed || !variables.wasClosed || "+by+" in variables.before && !("+by+" in variables.now)", "gpupool uncordons only what it cordoned"),
 	)
 }
@@ -117,14 +116,15 @@ func (o Options) noticeLimits() []Object {
 			{Name: "conditions", Expression: list("object", "status", "conditions")},
 			{Name: "hadConditions", Expression: list("oldObject", "status", "conditions")},
 		},
-		must(names.Replace("request.operation == 'UPDATE' && has(request.userInfo.extra) && TOKEN in request.userInfo.extra && request.userInfo.extra[TOKEN] == "+
-			"[request.name]"),
+		must(names.Replace("request.operation == 'UPDATE' && has(request.userInfo.extra) && TOKEN in request.userInfo.extra && "+
+			"request.userInfo.extra[TOKEN] == [request.name]"),
 			"the agent of a node may change that node alone, by a token of a pod that runs there"),
-		must(same("spec", "taints")+" && "+same("status", "conditions")+" && "+sameMetadata(), "of its node, the agent may change its condition and its taint alone"),
+		must(same("spec", "taints")+" && "+same("status", "conditions")+" && "+sameMetadata(),
+			"of its node, the agent may change its condition and its taint alone"),
 		must(names.Replace("variables.taints.filter(t, t.key != TAINT) == variables.hadTaints.filter(t, t.key != TAINT)"),
 			"the agent may change its own taint alone"),
-		must(names.Replace("variables.taints.filter(t, t.key == TAINT).size() < 2 && variables.taints.filter(t, t.key == TAINT).all(t, t.effect == 'NoSchedule' "+
-			"&& has(t.value) && t.value.matches('^[0-9]{8}T[0-9]{6}Z$'))"),
+		must(names.Replace("variables.taints.filter(t, t.key == TAINT).size() < 2 && variables.taints.filter(t, t.key == TAINT).all(t, t.effect == "+
+			"'NoSchedule' && has(t.value) && t.value.matches('^[0-9]{8}T[0-9]{6}Z$'))"),
 			"the agent's taint is NoSchedule, with the time of the notice"),
 		must(names.Replace("variables.conditions.filter(c, c.type != CONDITION) == variables.hadConditions.filter(c, c.type != CONDITION)"),
 			"the agent may change its own condition alone"),

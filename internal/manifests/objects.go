@@ -42,10 +42,13 @@ func Objects(o Options) ([]Object, error) {
 	layout := kubernetes.LayoutObject(o.Namespace)
 	layout.TypeMeta = kindOf("v1", "ConfigMap")
 	all := []Object{
-		{"The namespace is the store: declarations, status, ledger and locks. No account or pod belongs here: whoever may write the store's Secrets could get " +
-			"the account's token.", namespace(o.Namespace)},
+		{"The namespace is the store: declarations, status, ledger and locks. No account or pod belongs here: whoever may write the store's Secrets could " +
+			"get the account's token.", namespace(o.Namespace)},
 		{"It makes the namespace a store, empty at first.", layout},
-		{"The namespace of the run: the accounts, the " + o.runner() + ", and the cloud's credentials, which no role lets anyone read.", namespace(o.runNamespace())},
+		{
+			"The namespace of the run: the accounts, the " + o.runner() + ", and the cloud's credentials, which no role lets anyone read.",
+			namespace(o.runNamespace()),
+		},
 		{"It runs the " + o.runner() + ".", o.account(ReconcileAccount)},
 		{"It is for terraform apply, which declares budgets and pools, and lifts what a destroyed budget enforced.", o.account(TerraformAccount)},
 	}
@@ -72,7 +75,9 @@ func Objects(o Options) ([]Object, error) {
 	if o.NoticeWatch {
 		all = append(all, o.noticeWatch()...)
 	}
-	all = append(all, Object{"It keeps new GPU pods out where a slot says so. None does until a budget with enforcement is exceeded.", kubecluster.FreezePolicy()})
+	all = append(all, Object{
+		"It keeps new GPU pods out where a slot says so. None does until a budget with enforcement is exceeded.", kubecluster.FreezePolicy(),
+	})
 	why := slotsUse
 	for _, slot := range kubecluster.FreezeSlots() {
 		all = append(all, Object{why, slot})
@@ -81,7 +86,8 @@ func Objects(o Options) ([]Object, error) {
 	if o.Mode == Deployment {
 		return append(all,
 			Object{
-				"The runs. Where this was a CronJob before, delete that: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".", o.deployment(),
+				"The runs. Where this was a CronJob before, delete that: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".",
+				o.deployment(),
 			}), nil
 	}
 	return append(all, Object{"The run. A run that finds another one under way ends well.", o.cronJob()}), nil
@@ -127,7 +133,8 @@ func (o Options) account(name string) *corev1.ServiceAccount {
 
 // store lets both accounts use the store.
 func (o Options) store() []Object {
-	return o.grantedAs(in(o.Namespace, storeRole), "To use the store. Secrets: declarations may hold user data.", StoreRules(), ReconcileAccount, TerraformAccount)
+	return o.grantedAs(in(o.Namespace, storeRole), "To use the store. Secrets: declarations may hold user data.", StoreRules(), ReconcileAccount,
+		TerraformAccount)
 }
 
 // granted gives accounts rights in the whole cluster: budgets select pods of

@@ -80,7 +80,8 @@ func (n Nodes) validate(evicts bool) error {
 	case n.Cordon && !n.Mark:
 		return errors.New("--cordon-nodes needs --mark-nodes: a node that a pool cordons bears its mark, by which that is undone, and nobody else's cordon is")
 	case n.Cordon && !evicts:
-		return errors.New("--cordon-nodes needs --enforcement evict: a drain cordons a node and evicts its pods, and no budget evicts that does not say so itself")
+		return errors.New("--cordon-nodes needs --enforcement evict: a drain cordons a node and evicts its pods, and no budget evicts that does not " +
+			"say so itself")
 	case n.Delete && !n.Mark:
 		return errors.New("--delete-nodes needs --mark-nodes: only a node that bears a pool's mark is deleted")
 	case len(n.NoticeWatchOn) > 0 && !n.NoticeWatch:
@@ -120,13 +121,13 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%q cannot be the run's namespace: %s", o.runNamespace(), strings.Join(problems, "; "))
 	}
 	if o.runNamespace() == o.Namespace {
-		return fmt.Errorf("%s cannot be the store and the run's namespace at once: whoever may write the store's Secrets could get tokens of the accounts there, "+
-			"and read the cloud's credentials", o.Namespace)
+		return fmt.Errorf("%s cannot be the store and the run's namespace at once: whoever may write the store's Secrets could get tokens of the accounts "+
+			"there, and read the cloud's credentials", o.Namespace)
 	}
 	for _, name := range []string{o.Namespace, o.runNamespace()} {
 		if slices.Contains(budget.SystemNamespaces(), name) || name == "default" {
-			return fmt.Errorf("%s can't be the store's or the run's namespace: what is printed lays a pod security level on it, and lets the accounts write its "+
-				"Secrets. Name one for gpupool alone, such as %s", name, DefaultNamespace)
+			return fmt.Errorf("%s can't be the store's or the run's namespace: what is printed lays a pod security level on it, and lets the accounts "+
+				"write its Secrets. Name one for gpupool alone, such as %s", name, DefaultNamespace)
 		}
 	}
 	if o.Image == "" || strings.ContainsAny(o.Image, " \t\r\n") {

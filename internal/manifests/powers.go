@@ -28,21 +28,21 @@ func Powers() []Power {
 	return []Power{
 		{
 			[]string{"get", "list", "create", "update", "delete"}, []string{"secrets"}, inStore,
-			"to read the user data in declarations of pools; to declare pools and budgets, change and delete them, so that the next run launches machines with " +
-				"other user data, ends some, or evicts pods",
-			"Secrets of other namespaces, the credentials of the cloud included; tokens of service accounts: there is none in this namespace but `default`, which " +
-				"may do nothing",
+			"to read the user data in declarations of pools; to declare pools and budgets, change and delete them, so that the next run launches machines " +
+				"with other user data, ends some, or evicts pods",
+			"Secrets of other namespaces, the credentials of the cloud included; tokens of service accounts: there is none in this namespace but " +
+				"`default`, which may do nothing",
 		},
 		{
 			[]string{"create", "delete"}, []string{"secrets"}, "with `--bootstrap-groups`, bootstrap tokens of `kube-system` that bear a pool's mark",
-			"to make bootstrap tokens of the declared groups, each valid for a day at most, and with one join machines as nodes under any name: pods are scheduled " +
-				"there, and a node reads the Secrets and ConfigMaps of its pods; to delete the tokens of launches, whose machines then don't join",
+			"to make bootstrap tokens of the declared groups, each valid for a day at most, and with one join machines as nodes under any name: pods are " +
+				"scheduled there, and a node reads the Secrets and ConfigMaps of its pods; to delete the tokens of launches, whose machines then don't join",
 			"to read or list any; other groups, types and names; a token that does not expire, or not within a day; to delete tokens that others made",
 		},
 		{
 			[]string{"get", "list", "create", "update", "delete"}, []string{"configmaps"}, inStore,
-			"to rewrite statuses and the ledger, and so to have budgets be exceeded or not; to rewrite what is paused, and so to have runs resume workloads at " +
-				"another size",
+			"to rewrite statuses and the ledger, and so to have budgets be exceeded or not; to rewrite what is paused, and so to have runs resume " +
+				"workloads at another size",
 			"ConfigMaps of other namespaces",
 		},
 		{
@@ -50,8 +50,8 @@ func Powers() []Power {
 			"to hold up runs, or have two act at once", "leases of other namespaces, by which nodes and controllers live",
 		},
 		{
-			[]string{"get", "list", "watch"}, []string{"namespaces"}, everywhere + "; for Terraform `kube-system` alone, with `--stock-pools` any by name, and with " +
-				"`--cordon-nodes` the list",
+			[]string{"get", "list", "watch"}, []string{"namespaces"}, everywhere + "; for Terraform `kube-system` alone, with `--stock-pools` any by name, " +
+				"and with `--cordon-nodes` the list",
 			"to read names and labels", "to change or create a namespace",
 		},
 		{
@@ -60,10 +60,10 @@ func Powers() []Power {
 		{
 			[]string{"get", "patch"}, []string{"nodes"}, "with `--mark-nodes` and `--cordon-nodes` all nodes of this cloud, or without a provider id; with " +
 				"`--notice-watch`, for an agent, its own node",
-			"to read any node by name; to mark nodes as a pool's that are none's, and to cordon nodes in a pool's name and undo that; as an agent, to keep new pods " +
-				"off its own node by the taint `gpupool/reclaim`",
-			"to uncordon what somebody else cordoned, or claim it; to change or take a mark; nodes of another cloud; labels, other annotations, taints, addresses, " +
-				"owners; as an agent, any other node, and all of it without a token of a pod on that node",
+			"to read any node by name; to mark nodes as a pool's that are none's, and to cordon nodes in a pool's name and undo that; as an agent, to keep " +
+				"new pods off its own node by the taint `gpupool/reclaim`",
+			"to uncordon what somebody else cordoned, or claim it; to change or take a mark; nodes of another cloud; labels, other annotations, taints, " +
+				"addresses, owners; as an agent, any other node, and all of it without a token of a pod on that node",
 		},
 		{
 			[]string{"patch"}, []string{"nodes/status"}, "with `--notice-watch`, for an agent, its own node",
@@ -72,8 +72,8 @@ func Powers() []Power {
 		},
 		{
 			[]string{"delete"}, []string{"nodes"}, "with `--delete-nodes`, those that bear a pool's mark and whose kubelet does not report",
-			"to mark nodes and delete them: their pods are then started elsewhere without regard to disruption budgets, until the kubelet registers the node again",
-			"nodes without the mark, Ready ones, and those of another cloud, whatever they bear",
+			"to mark nodes and delete them: their pods are then started elsewhere without regard to disruption budgets, until the kubelet registers " +
+				"the node again", "nodes without the mark, Ready ones, and those of another cloud, whatever they bear",
 		},
 		{
 			[]string{"get", "list", "watch"}, []string{"pods"}, everywhere,
@@ -82,12 +82,13 @@ func Powers() []Power {
 		},
 		{
 			[]string{"patch"}, []string{"pods"}, "with `--stock-pools`, those that bear the label `gpupool/stock-pool`, " + whereStock,
-			"to have scale-downs end other pods first",
-			"every other annotation, labels, owners, the rest of a pod; a cost that ends a pod sooner; pods without the label",
+			"to have scale-downs end other pods first", "every other annotation, labels, owners, the rest of a pod; a cost that ends a pod sooner; pods " +
+				"without the label",
 		},
 		{
 			[]string{"get", "list", "create", "update"}, []string{"events"}, everywhere,
-			"to read Events, and to make up some in gpupool's name", "to delete Events; to create or rewrite any that name another source; finalizers and owners",
+			"to read Events, and to make up some in gpupool's name", "to delete Events; to create or rewrite any that name another source; " +
+				"finalizers and owners",
 		},
 		{
 			[]string{"list"}, []string{"priorityclasses", "resourceslices"}, everywhere, "to read them", "to change them",
@@ -97,8 +98,8 @@ func Powers() []Power {
 		},
 		{
 			[]string{"list", "update"}, []string{"validatingadmissionpolicybindings"}, "`list` " + everywhere + ", `update` the 64 slots",
-			"to lift freezes, and lose slots; to refuse requests that some policy of the cluster was not meant for, by binding it to more of them (no policy can " +
-				"hold this right, since policies don't apply to their bindings)",
+			"to lift freezes, and lose slots; to refuse requests that some policy of the cluster was not meant for, by binding it to more of them (no " +
+				"policy can hold this right, since policies don't apply to their bindings)",
 			"to create a binding, delete one, or change one that is no slot: whatever others forbid stays forbidden",
 		},
 		{
@@ -112,13 +113,14 @@ func Powers() []Power {
 			[]string{"list"}, []string{"deployments"}, everywhere + ", with `--stock-pools`", "to read them, as by name", "to change or delete them all",
 		},
 		{
-			[]string{"create", "patch", "delete"}, []string{"deployments"}, "with `--stock-pools`, those that bear the label `gpupool/stock-pool` with their own " +
-				"name, or had fields written by a stock pool before, " + whereStock,
-			"**to run any pods there**: any image, command and node, with any service account and any Secret of the namespace, as far as its pod security lets " +
-				"them. Which of them a declared stock pool asks for, no policy can know: name the namespaces by `--stock-namespaces`, have pod security enforced " +
-				"there, and keep accounts with rights and Secrets of others out of them",
-			"Deployments without that label, also those that these accounts scaled; to give it to them, or to take it away; owners and finalizers, on creation too; " +
-				"the namespaces that are left out",
+			[]string{"create", "patch", "delete"}, []string{"deployments"},
+			"with `--stock-pools`, those that bear the label `gpupool/stock-pool` with their own name, or had fields written by a stock " +
+				"pool before, " + whereStock,
+			"**to run any pods there**: any image, command and node, with any service account and any Secret of the namespace, as far as its pod security " +
+				"lets them. Which of them a declared stock pool asks for, no policy can know: name the namespaces by `--stock-namespaces`, have pod " +
+				"security enforced there, and keep accounts with rights and Secrets of others out of them",
+			"Deployments without that label, also those that these accounts scaled; to give it to them, or to take it away; owners and finalizers, on " +
+				"creation too; the namespaces that are left out",
 		},
 		{
 			[]string{"get", "list"}, []string{"poddisruptionbudgets"}, everywhere + ", with `--stock-pools`", "to read them", "to change or delete them",

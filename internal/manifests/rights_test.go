@@ -145,7 +145,8 @@ func TestTerraformsRights(t *testing.T) {
 
 	t.Run("whole", func(t *testing.T) {
 		t.Parallel()
-		client := connect(t, kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace), manifests.TerraformAccount)})
+		client := connect(t, kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace),
+			manifests.TerraformAccount)})
 		untilAllowed(t, manifests.TerraformAccount, func(ctx context.Context) error { _, err := client.UID(ctx); return err })
 		if err := useStore(t.Context(), client, namespace, "whole"); err != nil {
 			t.Error(err)

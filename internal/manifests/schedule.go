@@ -16,8 +16,8 @@ func validateSchedule(text string) error {
 	}
 	schedule, err := cron.ParseStandard(text)
 	if err != nil {
-		return fmt.Errorf("%q is no schedule: write five fields as cron does (minute, hour, day of the month, month, day of the week), such as %q, or @hourly: %w",
-			text, DefaultSchedule, err)
+		return fmt.Errorf("%q is no schedule: write five fields as cron does (minute, hour, day of the month, month, day of the week), such as %q, "+
+			"or @hourly: %w", text, DefaultSchedule, err)
 	}
 	if schedule.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() { // any day would do
 		return fmt.Errorf("the schedule %q never comes: no day of its months is one of its days", text)

@@ -44,7 +44,9 @@ func labelled(text, name, label string) string {
 func makeStock(t *testing.T, cluster *kubetest.Cluster, work string) {
 	t.Helper()
 	own := map[string]string{stockpool.LabelPool: "stock"}
-	for _, namespace := range []string{work, manifests.DefaultNamespace, manifests.RunNamespaceOf(manifests.DefaultNamespace), otherRun, metav1.NamespaceSystem} {
+	for _, namespace := range []string{
+		work, manifests.DefaultNamespace, manifests.RunNamespaceOf(manifests.DefaultNamespace), otherRun, metav1.NamespaceSystem,
+	} {
 		deployment := kubetest.Deployment(namespace, "stock", 0)
 		deployment.Labels = own
 		kubetest.Create(t, cluster, deployment)
@@ -71,7 +73,8 @@ func stockAbuses() []abuse {
 	}
 	apply := func(right, what, path, body string) abuse {
 		return abuse{
-			right: "patch " + right, what: what, verb: http.MethodPatch, path: path + "?fieldManager=gpupool-stock&force=true", body: body, as: types.ApplyPatchType,
+			right: "patch " + right, what: what, verb: http.MethodPatch, path: path + "?fieldManager=gpupool-stock&force=true", body: body,
+			as: types.ApplyPatchType,
 		}
 	}
 	remove := func(right, what, path string) abuse {
@@ -79,7 +82,8 @@ func stockAbuses() []abuse {
 	}
 	const claims = `{"metadata":{"managedFields":[{"manager":"gpupool-stock","operation":"Apply","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:replicas":{}}}}]}}`
 	all := []abuse{
-		create("deployments", "make one without the label", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		create("deployments", "make one without the label", apiApps+"WORK",
+			strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		create("deployments", "make one with another's label", apiApps+"WORK", labelled(aDeployment, "mine", "stock")),
 		create("deployments", "make one of a name to come", apiApps+"WORK",
 			strings.Replace(labelled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
@@ -114,12 +118,14 @@ func stockAbuses() []abuse {
 		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK",
 			strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		create("poddisruptionbudgets", "make one with another's label", apiPolicy+"WORK", labelled(aGuard, "mine", "stock")),
-		create("poddisruptionbudgets", "make one that never goes", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+		create("poddisruptionbudgets", "make one that never goes", apiPolicy+"WORK",
+			withMetadata(labelled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		create("poddisruptionbudgets", "make one that a pod owns", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), anOwner)),
 		create("poddisruptionbudgets", "make one that another Deployment owns", apiPolicy+"WORK",
 			withMetadata(labelled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
 		patch("poddisruptionbudgets", "let somebody's allow all", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"spec":{"minAvailable":0}}`),
-		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),
+		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard",
+			`{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),
 		apply("poddisruptionbudgets", "apply to somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", labelled(aGuard, "guard", "guard")),
 		remove("poddisruptionbudgets", "delete somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard"),
 		remove("poddisruptionbudgets", "delete all", apiPolicy+"WORK/poddisruptionbudgets"),
@@ -140,7 +146,8 @@ func stockAbuses() []abuse {
 		patch("pods", "take a pool's annotations", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":null}}`),
 		patch("pods", "label a pool's", apiCore+"WORK/pods/stock", `{"metadata":{"labels":{"session":"b"}}}`),
 		patch("pods", "take a pool's label", apiCore+"WORK/pods/stock", `{"metadata":{"labels":null}}`),
-		patch("pods", "have a pool's owned", apiCore+"WORK/pods/stock", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`),
+		patch("pods", "have a pool's owned", apiCore+"WORK/pods/stock",
+			`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`),
 		patch("pods", "give a pool's another image", apiCore+"WORK/pods/stock", `{"spec":{"activeDeadlineSeconds":1}}`),
 		patch("pods", "write a pool's status", apiCore+"WORK/pods/stock/status", `{"status":{"phase":"Failed"}}`),
 		patch("pods", "resize a pool's", apiCore+"WORK/pods/stock/resize", `{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"9"}}}]}}`),

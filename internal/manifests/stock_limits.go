@@ -21,7 +21,8 @@ var stockNames = strings.NewReplacer(
 // wroteSpec is true if a field manager of stock pools wrote fields of an object's spec other
 // than its replicas.
 const wroteSpec = "has(oldObject.metadata.managedFields) && oldObject.metadata.managedFields.exists(m, has(m.manager) && m.manager in MANAGERS" +
-	" && (!has(m.subresource) || m.subresource == '') && has(m.fieldsV1) && 'f:spec' in dyn(m.fieldsV1) && dyn(m.fieldsV1)['f:spec'].exists(f, f != 'f:replicas'))"
+	" && (!has(m.subresource) || m.subresource == '') && has(m.fieldsV1) && 'f:spec' in dyn(m.fieldsV1) && dyn(m.fieldsV1)['f:spec'].exists(f, f != " +
+	"'f:replicas'))"
 
 // ownersOfNew is true if a new object has no finalizer, and no owner but, for a disruption
 // budget, the Deployment of its own name. The accounts could not remove them again.
@@ -59,14 +60,14 @@ func (o Options) stockLimits() []Object {
 			{Name: "made", Expression: stockNames.Replace(wroteSpec)},
 		},
 		elsewhere,
-		must("request.operation == 'DELETE' || variables.bears",
-			"of Deployments and disruption budgets, gpupool keeps those alone that bear the label "+stockpool.LabelPool+" with their own name"),
+		must("request.operation == 'DELETE' || variables.bears", "of Deployments and disruption budgets, gpupool keeps those alone that "+
+			"bear the label "+stockpool.LabelPool+" with their own name"),
 		must("request.operation == 'CREATE' || variables.bore || variables.made",
-			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label deployment NAME "+
-				stockpool.LabelPool+"=NAME"),
+			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label "+
+				"deployment NAME "+stockpool.LabelPool+"=NAME"),
 		must("request.operation != 'UPDATE' || "+sameMetadata("labels", "annotations"), "gpupool changes neither owners nor finalizers"),
-		must("request.operation != 'CREATE' || "+ownersOfNew,
-			"gpupool creates no Deployment or disruption budget with finalizers or with other owners than its stock pool"),
+		must("request.operation != 'CREATE' || "+ownersOfNew, "gpupool creates no Deployment or disruption budget with finalizers or with other owners "+
+			"than its stock pool"),
 	)
 	annotations := func(of string) string {
 		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"

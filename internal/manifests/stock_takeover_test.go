@@ -43,7 +43,10 @@ func ownsNothingByScaling(t *testing.T, cluster *kubetest.Cluster, client kubern
 				t.Errorf("scaling as %s, %s: %v", manager, way, err)
 			}
 			for _, a := range []abuse{
-				{what: "label it", verb: http.MethodPatch, path: at, body: `{"metadata":{"labels":{"gpupool/stock-pool":"` + name + `"}}}`, as: types.MergePatchType},
+				{
+					what: "label it", verb: http.MethodPatch, path: at, body: `{"metadata":{"labels":{"gpupool/stock-pool":"` + name + `"}}}`,
+					as: types.MergePatchType,
+				},
 				{
 					what: "label it, and change its image", verb: http.MethodPatch, path: at, as: types.StrategicMergePatchType,
 					body: strings.Replace(other, `{"spec"`, `{"metadata":{"labels":{"gpupool/stock-pool":"`+name+`"}},"spec"`, 1),

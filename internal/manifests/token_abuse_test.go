@@ -33,9 +33,11 @@ const (
 // tokenSecret is the Secret of a bootstrap token as a launch makes it, but for a change.
 func tokenSecret(id string, changes ...func(*corev1.Secret)) *corev1.Secret {
 	s := &corev1.Secret{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-" + id, Annotations: map[string]string{"gpupool/pool-uid": "pool-1"}},
-		Type:       corev1.SecretTypeBootstrapToken,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-" + id, Annotations: map[string]string{"gpupool/pool-uid": "pool-1"},
+		},
+		Type: corev1.SecretTypeBootstrapToken,
 		StringData: map[string]string{
 			"token-id": id, "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true",
 			"auth-extra-groups": kubeadmGroup, "expiration": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
@@ -88,7 +90,10 @@ func tokenAbuses() []abuse {
 		{right: "get secrets", what: "read a token", verb: http.MethodGet, path: apiSecrets + "/bootstrap-token-others"},
 		{right: "list secrets", what: "list the tokens", verb: http.MethodGet, path: apiSecrets},
 		{right: "list secrets", what: "watch the tokens", verb: http.MethodGet, path: apiSecrets + "?watch=true"},
-		{right: "update secrets", what: "change a token", verb: http.MethodPut, path: apiSecrets + "/bootstrap-token-others", body: body(tokenSecret("others"))},
+		{
+			right: "update secrets", what: "change a token", verb: http.MethodPut, path: apiSecrets + "/bootstrap-token-others",
+			body: body(tokenSecret("others")),
+		},
 		{right: "delete secrets", what: "delete all tokens", verb: http.MethodDelete, path: apiSecrets},
 		{right: "delete secrets", what: "delete kubeadm's token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-kubead"},
 		{right: "delete secrets", what: "delete what is called like a token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-opaque"},
@@ -149,8 +154,8 @@ func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster
 	}
 	for _, groups := range [][]string{{kubeadmGroup}, {ownGroup}, {ownGroup, kubeadmGroup}} {
 		token := node.BootstrapToken{
-			ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour), Pool: "ap-singapore/train",
-			PoolUID: "pool-1",
+			ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour),
+			Pool: "ap-singapore/train", PoolUID: "pool-1",
 		}
 		if taken, err := c.TokenTaken(t.Context(), token); err != nil || taken {
 			t.Errorf("before it is made, it is there: %t (%v)", taken, err)
@@ -203,7 +208,8 @@ func TestTokensNeedTheirRightsAlone(t *testing.T) {
 		try := map[string]func() error{
 			"create secrets": func() error {
 				err := c.CreateToken(t.Context(), node.BootstrapToken{
-					ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour), PoolUID: "pool-1",
+					ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour),
+					PoolUID: "pool-1",
 				})
 				if errors.Is(err, node.ErrTokenExists) {
 					return nil

@@ -153,16 +153,14 @@ func (n Node) doubt(id ProviderID, i Instance) string {
 	const again = "delete the Node, and restart the kubelet of "
 	switch {
 	case id.InstanceID != "":
-		return fmt.Sprintf("node %s has the address of %s and the provider ID of %s: unless %s registers a Node of its own, drain that Node, %s%s so that it "+
-			"registers again", n.Name, i.ID, id.InstanceID, i.ID, again, i.ID)
+		return fmt.Sprintf("node %s has the address of %s and the provider ID of %s: unless %s registers a Node of its own, drain that Node, %s%s so that "+
+			"it registers again", n.Name, i.ID, id.InstanceID, i.ID, again, i.ID)
 	case id.Cloud != "":
 		return fmt.Sprintf("node %s has the address of %s and the provider ID %q, which names no instance of Tencent Cloud: drain that Node, %s%s with "+
 			"--provider-id=%s:///ZONE/%s", n.Name, i.ID, n.ProviderID, again, i.ID, Cloud, i.ID)
 	case n.CreatedAt.Before(i.LaunchedAt):
-		return fmt.Sprintf(
-			"node %s has the address of %s and no provider id, and is older than the instance: unless %s registers a Node of its own, drain that Node, %s%s", n.Name,
-			i.ID, i.ID, again, i.ID,
-		)
+		return fmt.Sprintf("node %s has the address of %s and no provider id, and is older than the instance: unless %s registers a Node of its own, drain "+
+			"that Node, %s%s", n.Name, i.ID, i.ID, again, i.ID)
 	}
 	return fmt.Sprintf("node %s has the address of %s and no provider id: give it one (kubelet --provider-id), or set nodes.match_address", n.Name, i.ID)
 }

@@ -75,15 +75,18 @@ func TestANodeIsMatched(t *testing.T) {
 	}{
 		"by its provider id": {look: look(by("n", "qcloud:///1/ins-a", "10.9.9.9")), want: "n"},
 		"whatever its address is": {
-			look: look(by("n", "qcloud:///1/ins-a", "10.0.0.2")), byAddress: true, want: "n", remark: "node n has the address of ins-b and the provider ID of ins-a",
+			look: look(by("n", "qcloud:///1/ins-a", "10.0.0.2")), byAddress: true, want: "n",
+			remark: "node n has the address of ins-b and the provider ID of ins-a",
 		},
-		"not by address unless asked":         {look: look(by("n", "", "10.0.0.1")), want: "contested", remark: "nodes.match_address"},
-		"by address":                          {look: look(by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
-		"the address of an older node":        {look: look(old), byAddress: true, want: "contested", remark: "older than the instance"},
-		"and a node of its own":               {look: look(old, by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
-		"the ID of another cloud":             {look: look(by("n", "aws:///z/i-1", "10.0.0.1")), byAddress: true, want: "contested", remark: "aws:///z/i-1"},
-		"another cloud's, and one of its own": {look: look(by("n", "aws:///z/i-1", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "")), want: "m", remark: "aws:///z/i-1"},
-		"the ID that k3s makes by default":    {look: look(by("n", "k3s://vm-0", "10.0.0.1")), want: "contested", remark: "k3s://vm-0"},
+		"not by address unless asked":  {look: look(by("n", "", "10.0.0.1")), want: "contested", remark: "nodes.match_address"},
+		"by address":                   {look: look(by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
+		"the address of an older node": {look: look(old), byAddress: true, want: "contested", remark: "older than the instance"},
+		"and a node of its own":        {look: look(old, by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
+		"the ID of another cloud":      {look: look(by("n", "aws:///z/i-1", "10.0.0.1")), byAddress: true, want: "contested", remark: "aws:///z/i-1"},
+		"another cloud's, and one of its own": {
+			look: look(by("n", "aws:///z/i-1", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "")), want: "m", remark: "aws:///z/i-1",
+		},
+		"the ID that k3s makes by default": {look: look(by("n", "k3s://vm-0", "10.0.0.1")), want: "contested", remark: "k3s://vm-0"},
 		"the same, by address": {
 			look: look(by("n", "k3s://vm-0", "10.0.0.1")), byAddress: true, want: "contested", remark: "--provider-id=qcloud:///ZONE/ins-a",
 		},
@@ -97,7 +100,9 @@ func TestANodeIsMatched(t *testing.T) {
 		"a gone one's, and one of its own":  {look: look(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
 		"the ID of another one of the pool": {look: look(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
 		"an unreadable ID elsewhere":        {look: look(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
-		"two nodes for one instance":        {look: look(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n"},
+		"two nodes for one instance": {
+			look: look(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n",
+		},
 		"an id and an address for one": {
 			look: look(by("n", "qcloud:///1/ins-a", ""), by("m", "", "10.0.0.1")), byAddress: true, want: "contested", remark: "m and n",
 		},

@@ -19,12 +19,12 @@ func ParseNotice(body string, now time.Time) (time.Time, error) {
 	text := strings.TrimSpace(body)
 	at, err := time.ParseInLocation(time.DateTime, text, noticeZone)
 	if err != nil {
-		return time.Time{},
-			fmt.Errorf("the metadata service answers %.40q for the time at which the instance is taken back: it should be like \"2018-08-18 12:05:33\"", text)
+		return time.Time{}, fmt.Errorf("the metadata service answers %.40q for the time at which the instance is taken back: it should be like "+
+			"\"2018-08-18 12:05:33\"", text)
 	}
 	if !canBe(at, now) {
-		return time.Time{}, fmt.Errorf("the metadata service says that the instance is taken back at %s, and it is %s now: a notice comes %v ahead; check the clock",
-			at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), NoticeAhead)
+		return time.Time{}, fmt.Errorf("the metadata service says that the instance is taken back at %s, and it is %s now: a notice comes %v ahead; "+
+			"check the clock", at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), NoticeAhead)
 	}
 	return at.UTC(), nil
 }

@@ -77,6 +77,6 @@ func (m *Metadata) unknown(err error) error {
 	if errors.As(err, &of) {
 		err = of.Err // which leaves out the address
 	}
-	return fmt.Errorf("the metadata service %s does not say whether the instance is taken back: %w. Nothing is taken to be so, and it is asked again; check "+
-		"that this is an instance of Tencent Cloud, and that nothing keeps pods from the service", m.address.Host, err)
+	return fmt.Errorf("the metadata service %s does not say whether the instance is taken back: %w. Nothing is taken to be so, and it is asked again; "+
+		"check that this is an instance of Tencent Cloud, and that nothing keeps pods from the service", m.address.Host, err)
 }

@@ -109,7 +109,8 @@ func TestExamplesOfFunctions(t *testing.T) {
 			{
 				Config: example(t, "functions/gpu_hours/function.tf"),
 				Check: resource.ComposeTestCheckFunc(
-					resource.TestCheckOutput("a_working_day", "16.000"), resource.TestCheckOutput("a_slice", "1.000"), resource.TestCheckOutput("a_month", "3840.000")),
+					resource.TestCheckOutput("a_working_day", "16.000"), resource.TestCheckOutput("a_slice", "1.000"),
+					resource.TestCheckOutput("a_month", "3840.000")),
 			},
 			{
 				Config: example(t, "functions/gpu_count/function.tf"),

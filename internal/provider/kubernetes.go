@@ -42,8 +42,8 @@ type execModel struct {
 
 func kubernetesAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"host": optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Without a scheme it is `https` where a certificate or `insecure` " +
-			"is given, else `http`, which no credentials are sent by. Also `KUBE_HOST`."),
+		"host": optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Without a scheme it is `https` where a certificate or " +
+			"`insecure` is given, else `http`, which no credentials are sent by. Also `KUBE_HOST`."),
 		"username": optionalString("User of HTTP basic authentication. Also `KUBE_USER`."),
 		"password": optionalSecret("Password of HTTP basic authentication. Also `KUBE_PASSWORD`."),
 		"insecure": schema.BoolAttribute{
@@ -59,8 +59,8 @@ func kubernetesAttributes() map[string]schema.Attribute {
 		"config_path": optionalString("Path of a kubeconfig file; `~` is the home directory. Also `KUBE_CONFIG_PATH`."),
 		"config_paths": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Paths of several kubeconfig files, instead of `config_path`; the first one wins. Also `KUBE_CONFIG_PATHS`, separated by `:` (on " +
-				"Windows by `;`).",
+			MarkdownDescription: "Paths of several kubeconfig files, instead of `config_path`; the first one wins. Also `KUBE_CONFIG_PATHS`, separated by " +
+				"`:` (on Windows by `;`).",
 		},
 		"config_context":           optionalString("Context in the kubeconfig, where it is not the current one. Also `KUBE_CTX`."),
 		"config_context_auth_info": optionalString("User in the kubeconfig, instead of the context's. Also `KUBE_CTX_AUTH_INFO`."),

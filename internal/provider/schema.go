@@ -19,17 +19,17 @@ func providerSchema() schema.Schema {
 	}
 	attributes["kubernetes"] = schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Cluster whose GPU-hours the budgets count, and where a store in Kubernetes is, with the names and the environment variables of the " +
-			"official Kubernetes provider. " +
-			"Where it is left out, and no variable names a cluster, the service account of the pod that this runs in. As with the official provider, `KUBECONFIG` " +
-			"is not read. Pools alone need no cluster.",
+		MarkdownDescription: "Cluster whose GPU-hours the budgets count, and where a store in Kubernetes is, with the names and the environment variables " +
+			"of the official Kubernetes provider. " +
+			"Where it is left out, and no variable names a cluster, the service account of the pod that this runs in. As with the official provider, " +
+			"`KUBECONFIG` is not read. Pools alone need no cluster.",
 		Attributes: kubernetesAttributes(),
 	}
 	attributes["store"] = schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Where declarations, journals and locks are kept: what is applied here is kept up by `gpupool reconcile` from the same store. Where " +
-			"it is left out, the environment variable `GPUPOOL_STORE`, such as `directory:/srv/gpupool`; else the directory `.gpupool` in the working directory. It " +
-			"is created where it is missing.",
+		MarkdownDescription: "Where declarations, journals and locks are kept: what is applied here is kept up by `gpupool reconcile` from the same store. " +
+			"Where it is left out, the environment variable `GPUPOOL_STORE`, such as `directory:/srv/gpupool`; else the directory `.gpupool` in the " +
+			"working directory. It is created where it is missing.",
 		Attributes: map[string]schema.Attribute{
 			"directory": schema.StringAttribute{
 				Optional:            true,
@@ -42,10 +42,10 @@ func providerSchema() schema.Schema {
 		},
 	}
 	return schema.Schema{
-		MarkdownDescription: "The gpupool provider keeps pools of Tencent Cloud GPU spot instances at their size, and holds the pods of a Kubernetes cluster to " +
-			"budgets of GPU-hours. " +
-			"Its arguments for the cloud have the names and the environment variables of the official Tencent Cloud provider, and those for the cluster the ones of " +
-			"the official Kubernetes provider. " +
+		MarkdownDescription: "The gpupool provider keeps pools of Tencent Cloud GPU spot instances at their size, and holds the pods of a Kubernetes " +
+			"cluster to budgets of GPU-hours. " +
+			"Its arguments for the cloud have the names and the environment variables of the official Tencent Cloud provider, and those for the cluster " +
+			"the ones of the official Kubernetes provider. " +
 			"Neither is asked before the first pool or the first budget needs it: budgets alone need no credentials of the cloud, and pools alone no cluster.",
 		Attributes: attributes,
 	}
@@ -64,8 +64,9 @@ func cloudAttributes() map[string]schema.Attribute {
 			"Default: `~/.tccli`."),
 		"cam_role_name": optionalString("CAM role of the instance that this runs on. Also `TENCENTCLOUD_CAM_ROLE_NAME`."),
 		"enable_pod_oidc": schema.BoolAttribute{
-			Optional:            true,
-			MarkdownDescription: "Whether to take on the role that TKE gives the pod that this runs in, by its `TKE_*` environment variables. Default: `false`.",
+			Optional: true,
+			MarkdownDescription: "Whether to take on the role that TKE gives the pod that this runs in, by its `TKE_*` environment variables. " +
+				"Default: `false`.",
 		},
 		"allowed_account_ids": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType,
@@ -75,11 +76,12 @@ func cloudAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Accounts that must not be used.",
 		},
-		"protocol": optionalString("`HTTPS` or `HTTP`. Whoever stands on the way of plain HTTP reads user data and temporary credentials, and each plan warns of " +
-			"it. Also `TENCENTCLOUD_PROTOCOL`. Default: `HTTPS`."),
-		"domain": optionalString("Root domain of the API, such as `internal.tencentcloudapi.com`. Also `TENCENTCLOUD_DOMAIN`. Default: `tencentcloudapi.com`."),
-		"endpoint": optionalString("URL that stands for the CVM, tag and STS services alike, such as `http://127.0.0.1:9170` of `gpupool simulate`. No other " +
-			"host is then called. One of plain HTTP on another machine is refused unless `protocol` is `HTTP`. Also `GPUPOOL_ENDPOINT`."),
+		"protocol": optionalString("`HTTPS` or `HTTP`. Whoever stands on the way of plain HTTP reads user data and temporary credentials, and each plan " +
+			"warns of it. Also `TENCENTCLOUD_PROTOCOL`. Default: `HTTPS`."),
+		"domain": optionalString("Root domain of the API, such as `internal.tencentcloudapi.com`. Also `TENCENTCLOUD_DOMAIN`. Default: " +
+			"`tencentcloudapi.com`."),
+		"endpoint": optionalString("URL that stands for the CVM, tag and STS services alike, such as `http://127.0.0.1:9170` of `gpupool simulate`. No " +
+			"other host is then called. One of plain HTTP on another machine is refused unless `protocol` is `HTTP`. Also `GPUPOOL_ENDPOINT`."),
 	}
 }
 
@@ -89,8 +91,8 @@ func assumeRoleAttributes() map[string]schema.Attribute {
 		"session_name": optionalString("Name of the session, for the audit log. Also `TENCENTCLOUD_ASSUME_ROLE_SESSION_NAME`."),
 		"session_duration": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "How long the session lasts in seconds, 1 to 43200; it is renewed in time. Also `TENCENTCLOUD_ASSUME_ROLE_SESSION_DURATION`. " +
-				"Default: `7200`.",
+			MarkdownDescription: "How long the session lasts in seconds, 1 to 43200; it is renewed in time. Also " +
+				"`TENCENTCLOUD_ASSUME_ROLE_SESSION_DURATION`. Default: `7200`.",
 		},
 		"policy":          optionalString("CAM policy, as JSON, that narrows the role's permissions further."),
 		"external_id":     optionalString("External id that the role asks for. Also `TENCENTCLOUD_ASSUME_ROLE_EXTERNAL_ID`."),

@@ -27,8 +27,8 @@ var assumable = map[string][]string{
 // ParseAssumption reads budget/NAME.gpu_hours=200, pool/[REGION/]NAME.minimum=4, which
 // spot_pool may stand for as well, or stock_pool/[NAMESPACE/]NAME.replicas=4.
 func ParseAssumption(text string) (Assumption, error) {
-	const form = "write budget/NAME.gpu_hours=200, pool/NAME.minimum=4 (maximum, max_price), or stock_pool/NAME.replicas=4 (maximum), with or without REGION/ " +
-		"or NAMESPACE/ before NAME"
+	const form = "write budget/NAME.gpu_hours=200, pool/NAME.minimum=4 (maximum, max_price), or stock_pool/NAME.replicas=4 (maximum), with or without " +
+		"REGION/ or NAMESPACE/ before NAME"
 	path, value, valued := strings.Cut(text, "=")
 	at := strings.LastIndex(path, ".")
 	kind, name, named := strings.Cut(path[:max(at, 0)], "/")

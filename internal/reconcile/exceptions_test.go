@@ -94,7 +94,8 @@ func TestNothingIsDecidedInAReadOnlyStore(t *testing.T) {
 	g := newGated(t)
 	e := g.engine()
 	e.Store = readOnly{e.Store}
-	if _, err := e.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err == nil || !strings.Contains(err.Error(), "read-only file system") {
+	if _, err := e.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err == nil ||
+		!strings.Contains(err.Error(), "read-only file system") {
 		t.Errorf("granted: %v", err)
 	}
 	if _, err := e.Pools().Hold(context.Background(), "train", asked(time.Hour)); err == nil || !strings.Contains(err.Error(), "read-only file system") {

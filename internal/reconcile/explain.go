@@ -92,7 +92,8 @@ func (e *Engine) judgeNow(ctx context.Context, list []budgets.Explanation) error
 		switch {
 		case !judged:
 		case b.Outcome == outcome.Failed && !b.Observed && list[n].Observed:
-			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("it is as the last run judged it: what a run would do now can't be told, %s", b.Error.Message))
+			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("it is as the last run judged it: what a run would do now "+
+				"can't be told, %s", b.Error.Message))
 		default:
 			list[n].Judged(b, decisionsOn(report.Decisions, "budget/"+b.Name))
 		}

@@ -13,7 +13,8 @@ func TestAForecastSaysWhenItsBudgetIsUsedUp(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	offers := []spotpool.Offer{{
-		Market: spotpool.Market{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4",
+		Market: spotpool.Market{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, ChargeType: spotpool.Spot}, GPUs: "4",
+		GPUType: "T4",
 	}}
 	f, err := g.engine().Pools().Forecast(context.Background(), g.pool, offers)
 	if err != nil || f == nil || f.MilliGPUs != 8000 || f.ExhaustedAt == nil {

@@ -22,7 +22,8 @@ func TestALostRecordIsReported(t *testing.T) {
 	id := g.Own()[0].InstanceID
 	for record, want := range map[string][]string{
 		"spot_pools/ap-singapore/train.json": {
-			"the record of spot_pool/ap-singapore/train", "no run looks after its instances " + id, "gpupool/uid=" + g.pool.UID, "gpupool reconcile --from-state",
+			"the record of spot_pool/ap-singapore/train", "no run looks after its instances " + id, "gpupool/uid=" + g.pool.UID,
+			"gpupool reconcile --from-state",
 		},
 		"budgets/team-a.json": {"the record of budget/team-a", "no run judges it", "Put budgets/team-a back from a copy"},
 	} {

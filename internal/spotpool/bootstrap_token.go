@@ -65,13 +65,13 @@ func (v *validator) bootstrapToken() {
 			"the pool has a bootstrap_token, and its instances are no nodes")
 	}
 	if len(b.Groups) == 0 {
-		v.Add("bootstrap_token.groups", "Name the group that the cluster lets join: \"system:bootstrappers:kubeadm:default-node-token\" of one that kubeadm made.",
-			"the bootstrap token has no group, and could do nothing")
+		v.Add("bootstrap_token.groups", "Name the group that the cluster lets join: \"system:bootstrappers:kubeadm:default-node-token\" of one that "+
+			"kubeadm made.", "the bootstrap token has no group, and could do nothing")
 	}
 	for n, group := range b.Groups {
 		if !node.BootstrapGroup(group) {
-			v.Add(fmt.Sprintf("bootstrap_token.groups[%d]", n), "Kubernetes takes system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and "+
-				"hyphens, with a letter or digit last.", "%q is no group of bootstrap tokens", group)
+			v.Add(fmt.Sprintf("bootstrap_token.groups[%d]", n), "Kubernetes takes system:bootstrappers: and then 1 to 256 lower-case letters, digits, "+
+				"colons and hyphens, with a letter or digit last.", "%q is no group of bootstrap tokens", group)
 		}
 	}
 	v.Lasts("bootstrap_token.ttl", b.TTL.words(), time.Duration(b.TTL), shortestTokenTTL, longestTokenTTL,

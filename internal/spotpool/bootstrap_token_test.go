@@ -40,26 +40,31 @@ func TestProblemsOfBootstrapTokens(t *testing.T) {
 		"the shortest ttl": {ttl(5 * time.Minute), ""},
 		"the longest ttl":  {ttl(24 * time.Hour), ""},
 		"a placeholder and no token": {
-			func(d *spotpool.Declaration) { d.BootstrapToken = nil }, "bootstrap_token: user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}, and there is no " +
-				"bootstrap_token",
+			func(d *spotpool.Declaration) { d.BootstrapToken = nil }, "bootstrap_token: user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}, and " +
+				"there is no bootstrap_token",
 		},
 		"no placeholder": {
 			func(d *spotpool.Declaration) { d.UserData = "kubeadm join --token {{TOKEN}}" },
 			"user_data: user data has no placeholder for the bootstrap token, and no instance would learn it",
 		},
-		"no nodes":  {func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and its instances are no nodes"},
+		"no nodes": {
+			func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and its instances are no nodes",
+		},
 		"no group":  {groups(), "bootstrap_token.groups: the bootstrap token has no group, and could do nothing"},
 		"any group": {groups("system:masters"), `bootstrap_token.groups[0]: "system:masters" is no group of bootstrap tokens`},
 		"a group in capitals": {
 			groups(kubeadmGroup, "system:bootstrappers:A"), `bootstrap_token.groups[1]: "system:bootstrappers:A" is no group of bootstrap tokens`,
 		},
 		"a group and another": {
-			groups("system:bootstrappers:a,system:masters"), `bootstrap_token.groups[0]: "system:bootstrappers:a,system:masters" is no group of bootstrap tokens`,
+			groups("system:bootstrappers:a,system:masters"),
+			`bootstrap_token.groups[0]: "system:bootstrappers:a,system:masters" is no group of bootstrap tokens`,
 		},
-		"a group with an end of line": {groups("system:bootstrappers:a\n"), `bootstrap_token.groups[0]: "system:bootstrappers:a\n" is no group of bootstrap tokens`},
-		"a group without a name":      {groups("system:bootstrappers:"), `bootstrap_token.groups[0]: "system:bootstrappers:" is no group of bootstrap tokens`},
-		"a short ttl":                 {ttl(4 * time.Minute), strings.Replace(long, "%s", "4m", 1)},
-		"a long ttl":                  {ttl(25 * time.Hour), strings.Replace(long, "%s", "25h", 1)},
+		"a group with an end of line": {
+			groups("system:bootstrappers:a\n"), `bootstrap_token.groups[0]: "system:bootstrappers:a\n" is no group of bootstrap tokens`,
+		},
+		"a group without a name": {groups("system:bootstrappers:"), `bootstrap_token.groups[0]: "system:bootstrappers:" is no group of bootstrap tokens`},
+		"a short ttl":            {ttl(4 * time.Minute), strings.Replace(long, "%s", "4m", 1)},
+		"a long ttl":             {ttl(25 * time.Hour), strings.Replace(long, "%s", "25h", 1)},
 		"as much as fits once it is filled in": {func(d *spotpool.Declaration) {
 			d.UserData = spotpool.BootstrapTokenPlaceholder + strings.Repeat("x", 12288-23)
 		}, ""},
@@ -165,12 +170,15 @@ func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 		"both joined":               {situation: inCluster(came(launchedWith(), time.Minute), both...), want: []string{end}},
 		"both did, and one is away": {situation: inCluster(at(fell, 2*time.Minute), nodeOf("ins-1")), want: []string{end}},
 		"the cluster is away":       {situation: with(at(fell, 2*time.Minute), away)},
-		"another cluster is seen":   {situation: with(at(fell, 2*time.Minute), func(s *spotpool.Situation) { s.Observation.Cluster.ClusterUID = "another" })},
-		"it was tried already":      {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.SoFar.TokensEnded = []string{"abcdef"} })},
-		"on hold":                   {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end}},
-		"it expired":                {situation: at(came(launchedWith(), 0), 30*time.Minute), want: []string{end}},
-		"the launch is open":        {situation: at(launchedWith(), time.Minute), want: []string{again}},
-		"it is open, and expired":   {situation: at(launchedWith(), time.Hour), want: []string{again}},
+		"another cluster is seen": {situation: with(at(fell, 2*time.Minute),
+			func(s *spotpool.Situation) { s.Observation.Cluster.ClusterUID = "another" })},
+		"it was tried already": {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.SoFar.TokensEnded = []string{"abcdef"} })},
+		"on hold": {
+			situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end},
+		},
+		"it expired":              {situation: at(came(launchedWith(), 0), 30*time.Minute), want: []string{end}},
+		"the launch is open":      {situation: at(launchedWith(), time.Minute), want: []string{again}},
+		"it is open, and expired": {situation: at(launchedWith(), time.Hour), want: []string{again}},
 		"it is open, and held": {
 			situation: with(at(launchedWith(), time.Hour), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end},
 		},

@@ -41,11 +41,12 @@ func (p *planner) drainForBudget() {
 	d := &p.Declaration
 	due := since.Add(time.Duration(d.DrainGrace))
 	if p.Now.Before(due) {
-		p.warnf("%s. As on_budget_exceeded is %q, the pool's instances end from %s on, their nodes drained before, unless the budget is no longer exceeded by then",
-			p.Gate.Reason, d.OnBudgetExceeded, instant(due))
+		p.warnf("%s. As on_budget_exceeded is %q, the pool's instances end from %s on, their nodes drained before, unless the budget is no longer "+
+			"exceeded by then", p.Gate.Reason, d.OnBudgetExceeded, instant(due))
 		return
 	}
-	p.emptied = fmt.Sprintf("its budget %s has been exceeded for certain since %s, for longer than the %s of drain_grace", d.Budget, instant(since), d.DrainGrace)
+	p.emptied = fmt.Sprintf("its budget %s has been exceeded for certain since %s, for longer than the %s of drain_grace", d.Budget, instant(since),
+		d.DrainGrace)
 	p.warnf("no instance is wanted: %s, and on_budget_exceeded is %q. They come back by themselves once the budget is no longer exceeded", p.emptied,
 		d.OnBudgetExceeded)
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
@@ -73,7 +74,7 @@ func (v *validator) budgetWarnings() {
 	d := v.d
 	if d.drainsForBudget() {
 		v.Add("on_budget_exceeded", "Set it to \"keep\" to have them run on while nothing more is launched; the tag gpupool/protected keeps single instances.",
-			"once the budget %s has been exceeded for %s, all instances of the pool end, each after its node was drained for at most %s", d.Budget, d.DrainGrace,
-			d.Nodes.Drain.Timeout)
+			"once the budget %s has been exceeded for %s, all instances of the pool end, each after its node was drained for at most %s", d.Budget,
+			d.DrainGrace, d.Nodes.Drain.Timeout)
 	}
 }

@@ -135,7 +135,8 @@ func (p *planner) withinQuota(o *candidate, n int) (int, obstacle) {
 	}
 	left = max(0, left-p.vCPUs[zone])
 	if fits := left / each; fits < n {
-		return fits, obstacle{code: BecauseQuota, text: fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d", zone, left, each)}
+		return fits, obstacle{code: BecauseQuota, text: fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d", zone, left,
+			each)}
 	}
 	return n, obstacle{}
 }
@@ -150,8 +151,8 @@ func (p *planner) affordable(o *candidate, n int) (int, obstacle) {
 	case o.price == 0:
 		return 0, obstacle{code: BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
 	case p.unpriced != "" && p.Observation.Offers == nil:
-		return 0, obstacle{code: BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost could not be kept",
-			p.unpriced)}
+		return 0, obstacle{code: BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost "+
+			"could not be kept", p.unpriced)}
 	}
 	left := max(0, limit-p.spent)
 	return int(min(Price(n), left/o.price)), obstacle{

@@ -167,8 +167,8 @@ func (p *planner) decide() {
 func mismatch(d Declaration, o Observation) string {
 	switch {
 	case o.AccountID != "" && d.AccountID != "" && o.AccountID != d.AccountID:
-		return fmt.Sprintf("%s belongs to account %s, and what was observed to account %s: use the credentials of account %s", d.Object(), d.AccountID, o.AccountID,
-			d.AccountID)
+		return fmt.Sprintf("%s belongs to account %s, and what was observed to account %s: use the credentials of account %s", d.Object(), d.AccountID,
+			o.AccountID, d.AccountID)
 	case o.Region != "" && o.Region != d.Region:
 		return fmt.Sprintf("%s is in %s, and what was observed in %s", d.Object(), d.Region, o.Region)
 	}

@@ -151,6 +151,7 @@ func (p *planner) memberOf(n node.Node) (Member, bool) {
 // that, which was not chosen before.
 func (p Plan) Chooses() bool {
 	return slices.ContainsFunc(p.Decisions, func(d Decision) bool {
-		return (d.Kind == KindTerminate || d.Kind == KindDrain) && slices.ContainsFunc(d.InstanceIDs, func(id string) bool { return !p.Journal.DrainOf(id).Open() })
+		return (d.Kind == KindTerminate || d.Kind == KindDrain) &&
+			slices.ContainsFunc(d.InstanceIDs, func(id string) bool { return !p.Journal.DrainOf(id).Open() })
 	})
 }

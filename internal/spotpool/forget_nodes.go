@@ -44,8 +44,8 @@ func (p *planner) forgetNodes() {
 		switch {
 		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue):
 			p.plan.NodesInUse = append(p.plan.NodesInUse, n.Name)
-			p.warnf("node %s is used by another machine: it was Ready after its instance %s was gone. It is not deleted: drain and delete it if that machine is to "+
-				"register again, or take its annotation gpupool/pool-uid off", n.Name, past.InstanceID)
+			p.warnf("node %s is used by another machine: it was Ready after its instance %s was gone. It is not deleted: drain and delete it if that "+
+				"machine is to register again, or take its annotation gpupool/pool-uid off", n.Name, past.InstanceID)
 		case !past.Confirmed || !n.Silent() || slices.Contains(p.SoFar.Forgotten, past.InstanceID):
 		default:
 			p.plan.Decisions = append(p.plan.Decisions, Decision{

@@ -130,7 +130,7 @@ func (p *planner) holdStill() {
 		p.warnf("%s: on hold, nothing is launched in %s place, and no node is drained", taken(doomed), wording.Plural(len(doomed), "its", "their"))
 	}
 	for _, intent := range p.plan.Journal.Intents {
-		p.short(BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended", intent.Request.Sequence,
-			intent.Request.Count)
+		p.short(BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended",
+			intent.Request.Sequence, intent.Request.Count)
 	}
 }

@@ -133,8 +133,8 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1}, ago(time.Hour)).Accepted(1, []string{"ins-1"}, ago(time.Hour))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings,
-		"ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = "+uid+", or terminate")
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with "+
+		"gpupool/uid = "+uid+", or terminate")
 }
 
 func TestWhatLostItsTagsIsLetGo(t *testing.T) {

@@ -28,7 +28,9 @@ func drawn(t *testing.T) life {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := life{becomes: map[string]map[spotpool.LaunchState]spotpool.LaunchState{}, held: map[spotpool.LaunchState]string{}, again: map[spotpool.LaunchState]bool{}}
+	l := life{
+		becomes: map[string]map[spotpool.LaunchState]spotpool.LaunchState{}, held: map[spotpool.LaunchState]string{}, again: map[spotpool.LaunchState]bool{},
+	}
 	for _, row := range tableAfter(t, string(text), "| what happens | written | asked | unknown | seen |") {
 		l.becomes[row[0]] = map[spotpool.LaunchState]spotpool.LaunchState{}
 		for n, from := range openStates {
@@ -152,7 +154,8 @@ func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next spotpool.
 		t.Fatalf("%s: a refusal that may have launched something moves it: %+v", l.state, after.Intents)
 	}
 	var state spotpool.LaunchState
-	if l.s.Journal, state = before.Refused(7, definite, l.s.Declaration.Cooldown, l.s.Now); (state == spotpool.LaunchRefused) != (next == spotpool.LaunchRefused) {
+	if l.s.Journal, state = before.Refused(7, definite, l.s.Declaration.Cooldown,
+		l.s.Now); (state == spotpool.LaunchRefused) != (next == spotpool.LaunchRefused) {
 		t.Fatalf("%s: after the refusal it is told to be %s", l.state, state)
 	}
 	if cools := len(l.s.Journal.Cooldowns) > 0; cools != (next == spotpool.LaunchRefused) {

@@ -36,8 +36,8 @@ func TestAPoolsNodesAreCounted(t *testing.T) {
 			remembered(five()), `{"seen":false}`,
 		},
 		"each fares in another way": {
-			inCluster(remembered(five(), "ins-4"), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)), nodeOf("ins-3", notReady(11*time.Minute)), nodeOf("ins-5"),
-				twin),
+			inCluster(remembered(five(), "ins-4"), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)), nodeOf("ins-3", notReady(11*time.Minute)),
+				nodeOf("ins-5"), twin),
 			`{"seen":true,"ready":1,"joining":0,"unready":1,"failing":2,"untold":1,"draining":0}`,
 		},
 		"one joins, and others are no nodes yet": {
@@ -110,7 +110,9 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		"Ready":                  {inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2")), "ins-1", "its node node-ins-1 is Ready"},
 		"Ready, pods counted":    {counted, "ins-1", "its node node-ins-1 is Ready, with 0 GPU pods"},
 		"notice":                 {counted, "ins-2", "its node node-ins-2 is Ready, with 1 GPU pod"},
-		"joining":                {inCluster(two, nodeOf("ins-1")), "ins-2", "it is no Ready node yet, and has until 2026-03-01T12:15:00Z for it (join_timeout 15m)"},
+		"joining": {
+			inCluster(two, nodeOf("ins-1")), "ins-2", "it is no Ready node yet, and has until 2026-03-01T12:15:00Z for it (join_timeout 15m)",
+		},
 		"not Ready for a while": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2", notReady(9*time.Minute))), "ins-2",
 			"its node node-ins-2 is not Ready since 2026-03-01T11:51:00Z, and has until 2026-03-01T12:01:00Z to recover (unhealthy_timeout 10m)",
@@ -127,33 +129,34 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 			replaced, "ins-3",
 			"it never became a Ready node within the 15m of join_timeout; another is to take its place since 2026-03-01T12:00:00Z, and it ends once that works",
 		},
-		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while nothing may be launched"},
+		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while nothing " +
+			"may be launched"},
 		"suspended": {
 			inCluster(remembered(two), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour))), "ins-1",
-			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacing is suspended, as 2 of the pool's 2 " +
-				"nodes fail at once",
+			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacing is suspended, as 2 of the " +
+				"pool's 2 nodes fail at once",
 		},
 		"whose node can't be told": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" })), "ins-2",
-			"which node it is can't be told, and it is not drained, replaced or ended: the nodes node-ins-2 and twin both say that they are ins-2: remove the one " +
-				"that is not",
+			"which node it is can't be told, and it is not drained, replaced or ended: the nodes node-ins-2 and twin both say that they are ins-2: remove " +
+				"the one that is not",
 		},
-		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 is to be drained, asked for at 2026-03-01T12:00:00Z (2 " +
-			"held is above maximum 1)"},
+		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 is to be drained, asked for at 2026-03-01T12:00:00Z " +
+			"(2 held is above maximum 1)"},
 		"a drain that waits": {
 			attempted(draining(t), noon), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is protected " +
-				"from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
+			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is " +
+				"protected from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
-			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), " +
-				"and it may end with them (2 held is above maximum 1)",
+			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from " +
+				"eviction), and it may end with them (2 held is above maximum 1)",
 		},
 		"a node that is kept": {
 			attempted(attempted(attempted(kept, noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
-			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), " +
-				"and drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z",
+			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from " +
+				"eviction), and drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

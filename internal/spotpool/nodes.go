@@ -112,8 +112,8 @@ func (p *planner) unmarked() {
 		case m.Node.Pool == "":
 			p.plan.Unmarked = append(p.plan.Unmarked, m.Node)
 		default:
-			p.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its instance is "+
-				"gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
+			p.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
+				"instance is gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
 		}
 	}
 }

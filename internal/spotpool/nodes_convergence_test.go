@@ -35,7 +35,8 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		w.strangers()
 		var log []string
 		check := func(s spotpool.Situation, p spotpool.Plan) {
-			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short, p.Notices))
+			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short,
+				p.Notices))
 			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost))
 			for _, d := range p.Decisions {
 				if d.Kind != spotpool.KindLaunch && w.cluster.away {
@@ -136,8 +137,9 @@ func (w *world) happenToNodes(t *rapid.T) string {
 		}
 		return fmt.Sprintf("on hold: %t", w.hold != nil)
 	case 10, 11, 12:
-		w.gate = rapid.SampledFrom([]spotpool.Gate{{}, usedUp, usedUp, {Closed: true, Reason: "estimated"}, {Closed: true, Unknown: true, Reason: "stale"}}).Draw(t,
-			"gate")
+		w.gate = rapid.SampledFrom([]spotpool.Gate{
+			{}, usedUp, usedUp, {Closed: true, Reason: "estimated"}, {Closed: true, Unknown: true, Reason: "stale"},
+		}).Draw(t, "gate")
 		return fmt.Sprintf("the gate is %+v", w.gate)
 	}
 	id := rapid.SampledFrom(own).Draw(t, "machine")
@@ -202,7 +204,8 @@ func (w *world) lostWork(ids []string) error {
 			continue
 		}
 		at := slices.IndexFunc(w.journal.Known, func(k spotpool.Known) bool { return k.InstanceID == m.ID })
-		if at < 0 || !n.Cordoned || w.journal.Known[at].Drain.Phase != node.TimedOut || !w.journal.Known[at].Drain.Ends() || w.journal.Known[at].Drain.UID != n.UID {
+		if at < 0 || !n.Cordoned || w.journal.Known[at].Drain.Phase != node.TimedOut || !w.journal.Known[at].Drain.Ends() ||
+			w.journal.Known[at].Drain.UID != n.UID {
 			return fmt.Errorf("%s ends with %d pods on it", m.ID, w.cluster.pods[m.ID])
 		}
 	}

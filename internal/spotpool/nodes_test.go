@@ -116,7 +116,9 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 			situation: inCluster(remembered(two(size(2, 2)), "ins-2"), nodeOf("ins-1")), want: []string{"terminate ins-2"},
 		},
 		"one is not Ready for a while": {situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2", notReady(9*time.Minute)))},
-		"one is not Ready for long":    {situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2", notReady(11*time.Minute))), want: []string{launch}},
+		"one is not Ready for long": {
+			situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2", notReady(11*time.Minute))), want: []string{launch},
+		},
 		"a third works in its place": {
 			situation: inCluster(remembered(three, "ins-2"), nodeOf("ins-1"), nodeOf("ins-3")), want: []string{"terminate ins-2"},
 		},

@@ -41,7 +41,8 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: noticed(size(2, 2)), want: []string{drain}, short: "2 held already, and maximum is 2: no room for 1 more",
 		},
 		"and says what that means": {
-			situation: noticed(size(2, 2)), want: []string{drain}, short: "the cloud takes ins-2 back at 2026-03-01T12:02:00Z, and others take its place only later",
+			situation: noticed(size(2, 2)), want: []string{drain}, short: "the cloud takes ins-2 back at 2026-03-01T12:02:00Z, and others take its " +
+				"place only later",
 		},
 		"enough others work":                           {situation: noticed(size(1, 2)), want: []string{drain}},
 		"above maximum, the doomed one goes by itself": {situation: noticed(size(1, 1)), want: []string{drain}},
@@ -67,8 +68,8 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 		},
 		"a time too far ahead": {situation: doomedAfter(time.Hour)},
 		"a time that is over":  {situation: doomedAfter(-5 * time.Minute)},
-		"a node that is nobody": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"),
-			nodeOf("ins-9", taken(time.Minute)))},
+		"a node that is nobody": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"),
+			nodeOf("ins-2"), nodeOf("ins-9", taken(time.Minute)))},
 	})
 
 	s := noticed()
@@ -94,7 +95,8 @@ func TestAHoldStopsWhatANoticeAsksFor(t *testing.T) {
 	s.Hold = &hold
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "the cloud takes ins-2 back at 2026-03-01T12:02:00Z: on hold, nothing is launched in its place, and no node is drained")
+	shouldSay(t, "warnings", p.Warnings, "the cloud takes ins-2 back at 2026-03-01T12:02:00Z: on hold, nothing is launched in its place, and no "+
+		"node is drained")
 }
 
 // TestADrainForANotice plays one from the notice to its end: whether the cloud takes the

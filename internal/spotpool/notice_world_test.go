@@ -55,7 +55,8 @@ func brokenNotice(s spotpool.Situation, p spotpool.Plan) string {
 		case d.Kind == spotpool.KindDrain:
 			drained = drained || !d.TakenAt.IsZero()
 		case s.Hold == nil && slices.ContainsFunc(d.InstanceIDs, func(id string) bool {
-			return doomed[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil || p.Journal.DrainOf(id).Phase != node.Done)
+			return doomed[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil ||
+				p.Journal.DrainOf(id).Phase != node.Done)
 		}):
 			return d.Summary() + ", which the cloud takes back"
 		}

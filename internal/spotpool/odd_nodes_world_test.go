@@ -203,7 +203,8 @@ func (w *world) oddEvent(t *rapid.T, own []string) string {
 	case 5:
 		if m.PrivateIP != "" {
 			c.strangers = append(c.strangers, node.Node{
-				Name: "stranger-" + id, UID: fmt.Sprintf("stranger-%d", len(c.strangers)), ProviderID: "qcloud:///1/ins-stranger", Addresses: []string{m.PrivateIP},
+				Name: "stranger-" + id, UID: fmt.Sprintf("stranger-%d", len(c.strangers)), ProviderID: "qcloud:///1/ins-stranger",
+				Addresses: []string{m.PrivateIP},
 				CreatedAt: w.now, Ready: node.ReadyTrue, ReadySince: w.now, Pool: "another",
 			})
 			return "another pool has a node at the address of " + id

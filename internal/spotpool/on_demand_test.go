@@ -78,7 +78,8 @@ func TestOnDemandFallback(t *testing.T) {
 			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"beside the base": {
-			shortSince(noSpot(seen(pool(size(3, 4), falling(1), func(d *spotpool.Declaration) { d.OnDemandBase = 1 }), instance("ins-1", onDemand))), ago(time.Hour)),
+			shortSince(noSpot(seen(pool(size(3, 4), falling(1), func(d *spotpool.Declaration) { d.OnDemandBase = 1 }), instance("ins-1", onDemand))),
+				ago(time.Hour)),
 			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"not beyond its maximum": {
@@ -139,9 +140,8 @@ func TestTheWayBackToSpot(t *testing.T) {
 	}{
 		"a spot instance is launched first": {seen(pool(falling(1)), standIn, spot2), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"}},
 		"then the on-demand one is ended":   {seen(pool(falling(1)), standIn, spot2, spot3), []string{"terminate ins-1"}},
-		"it waits until the spot one works": {
-			seen(pool(falling(1)), standIn, spot2, instance("ins-3", inState(spotpool.StatePending), launched(noon))), nil,
-		},
+		"it waits until the spot one works": {seen(pool(falling(1)), standIn, spot2,
+			instance("ins-3", inState(spotpool.StatePending), launched(noon))), nil},
 		"where maximum leaves no room, it ends first": {seen(pool(size(2, 2), falling(1)), standIn, spot2), []string{"terminate ins-1"}},
 		"one at a time": {
 			seen(pool(size(2, 2), falling(2)), standIn, instance("ins-2", onDemand)), []string{"terminate ins-1"},

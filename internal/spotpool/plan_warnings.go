@@ -12,8 +12,8 @@ import (
 func (p *planner) warn() {
 	d := p.Declaration
 	p.warnOf(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
-		p.warnf("%s %s been starting for longer than the launch timeout of %s: held, but no capacity. The cloud refuses to end what is starting; if this goes "+
-			"on, open a ticket with it", ids, hasHave(n), d.LaunchTimeout)
+		p.warnf("%s %s been starting for longer than the launch timeout of %s: held, but no capacity. The cloud refuses to end what is starting; if this "+
+			"goes on, open a ticket with it", ids, hasHave(n), d.LaunchTimeout)
 	})
 	p.warnOf(func(m Member) bool { return m.Condition == Restricted }, func(ids string, n int) {
 		p.warnf("%s %s running but restricted (expired or isolated): held, but no capacity. Check the account's balance", ids, isAre(n))
@@ -26,8 +26,8 @@ func (p *planner) warn() {
 	})
 	p.warnOf(func(m Member) bool { return m.ChargeType != Spot && m.ChargeType != OnDemand }, func(ids string, n int) {
 		it := wording.Plural(n, "it", "them")
-		p.warnf("%s %s paid for in another way by now: someone converted %s, so the pool counts %s and never ends %s. To let go, take the tag gpupool/uid off", ids,
-			isAre(n), it, it, it)
+		p.warnf("%s %s paid for in another way by now: someone converted %s, so the pool counts %s and never ends %s. To let go, take the tag gpupool/uid off",
+			ids, isAre(n), it, it, it)
 	})
 	p.warnOf(func(m Member) bool { return m.Untagged && p.Now.Sub(m.LaunchedAt) > TagLag }, func(ids string, n int) {
 		p.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, hasHave(n), d.UID)

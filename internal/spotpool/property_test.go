@@ -75,8 +75,9 @@ func instances() *rapid.Generator[spotpool.Instance] {
 		i.Protected = rapid.IntRange(0, 5).Draw(t, "protected") == 0
 		i.APIProtected = rapid.IntRange(0, 9).Draw(t, "api protected") == 0
 		i.LaunchedAt = ago(time.Duration(rapid.IntRange(0, 40).Draw(t, "minutes old")) * time.Minute)
-		i.ConfigurationTag = rapid.SampledFrom([]string{i.ConfigurationTag, "", "1:beef", "0:beef", spotpool.UnknownConfigurationTag(pool().Configuration)}).Draw(t,
-			"configuration")
+		i.ConfigurationTag = rapid.SampledFrom([]string{
+			i.ConfigurationTag, "", "1:beef", "0:beef", spotpool.UnknownConfigurationTag(pool().Configuration),
+		}).Draw(t, "configuration")
 		return i
 	})
 }
@@ -84,8 +85,8 @@ func instances() *rapid.Generator[spotpool.Instance] {
 // situations draws situations, likely and unlikely ones.
 func situations() *rapid.Generator[spotpool.Situation] {
 	return rapid.Custom(func(t *rapid.T) spotpool.Situation {
-		s := seen(declarations().Draw(t, "declaration"), rapid.SliceOfNDistinct(instances(), 0, 8, func(i spotpool.Instance) string { return i.ID }).Draw(t,
-			"instances")...)
+		s := seen(declarations().Draw(t, "declaration"),
+			rapid.SliceOfNDistinct(instances(), 0, 8, func(i spotpool.Instance) string { return i.ID }).Draw(t, "instances")...)
 		if rapid.Bool().Draw(t, "listed twice") {
 			s.Observation.Instances = append(s.Observation.Instances, s.Observation.Instances...)
 		}

@@ -81,16 +81,16 @@ func TestTheBindingCauseIsSaidFirst(t *testing.T) {
 	}{
 		"the offering that is nearest to a launch, and counts of all": {many(), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest 2.09; sold " +
-				"out: 1; not sold: 6",
+			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest " +
+				"2.09; sold out: 1; not sold: 6",
 		}},
 		"what else there is of the pool": {many(func(d *spotpool.Declaration) {
 			d.OnDemandFallback = &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1}
 			d.MaxLaunchesPerRun = 1
 		}), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest 2.09; sold " +
-				"out: 1; not sold: 6",
+			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest " +
+				"2.09; sold out: 1; not sold: 6",
 			"max_launches_per_run is 1: 1 more to be launched by the next run; on-demand instances take over at 2026-03-01T12:30:00Z",
 		}},
 		"the cheapest of those above their price cap": {many(func(d *spotpool.Declaration) { d.Offerings = d.Offerings[:14] }), []string{

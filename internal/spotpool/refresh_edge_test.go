@@ -27,7 +27,8 @@ func TestRefreshAtTheEdge(t *testing.T) {
 			d.Offerings[n].MaxPrice = 0
 		}
 		d.Refresh = spotpool.Refresh{
-			Strategy: spotpool.RefreshRolling, MaxSurge: rapid.IntRange(0, 2).Draw(t, "max_surge"), MaxUnavailable: rapid.IntRange(1, 2).Draw(t, "max_unavailable"),
+			Strategy: spotpool.RefreshRolling, MaxSurge: rapid.IntRange(0, 2).Draw(t, "max_surge"),
+			MaxUnavailable: rapid.IntRange(1, 2).Draw(t, "max_unavailable"),
 		}
 		w := newWorld(d)
 		var log []string

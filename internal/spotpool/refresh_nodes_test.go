@@ -113,7 +113,8 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	failing := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3", notReady(time.Hour)), nodeOf("ins-4", notReady(time.Hour)))
 	p := spotpool.Decide(failing)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (outdated configuration) once replacing is no longer suspended: 2 of the pool's 4 nodes fail at once")
+	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (outdated configuration) once replacing is no longer suspended: 2 of the pool's 4 "+
+		"nodes fail at once")
 
 	healthy := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3"), nodeOf("ins-4"))
 	begun := spotpool.Decide(healthy)
@@ -145,7 +146,7 @@ func TestTheWayBackToSpotAwaitsReadyNodes(t *testing.T) {
 	shouldDecide(t, decide(2*time.Minute, came), "drain ins-1, the node node-ins-1")
 	down := decide(3*time.Minute, func(n *node.Node) { n.Ready, n.ReadySince = node.ReadyFalse, s.Now })
 	shouldDecide(t, down)
-	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have been "+
-		"Ready for 2m, and 2 have: "+
+	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have "+
+		"been Ready for 2m, and 2 have: "+
 		"ins-3 is not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes")
 }

@@ -31,10 +31,12 @@ func TestRefresh(t *testing.T) {
 		"opportunistic does not count what is pending": {
 			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4, instance("ins-5", launching, launched(noon))), nil, "",
 		},
-		"rolling launches ahead by the surge":        {seen(pool(refreshing(rolling, 1, 0)), old1, old2), []string{launch}, ""},
-		"rolling waits until what it launched works": {seen(pool(refreshing(rolling, 1, 0)), old1, old2, instance("ins-4", launching, launched(noon))), nil, ""},
-		"rolling then ends one":                      {seen(pool(refreshing(rolling, 1, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
-		"rolling with unavailable ends first":        {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1"}, ""},
+		"rolling launches ahead by the surge": {seen(pool(refreshing(rolling, 1, 0)), old1, old2), []string{launch}, ""},
+		"rolling waits until what it launched works": {
+			seen(pool(refreshing(rolling, 1, 0)), old1, old2, instance("ins-4", launching, launched(noon))), nil, "",
+		},
+		"rolling then ends one":               {seen(pool(refreshing(rolling, 1, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
+		"rolling with unavailable ends first": {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1"}, ""},
 		"rolling with unavailable launches at once where there is room": {
 			seen(pool(size(2, 3), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1", launch}, "",
 		},
@@ -53,14 +55,16 @@ func TestRefresh(t *testing.T) {
 			"2 to be replaced (outdated configuration), and 3 held of maximum 3 leave no room to launch first: raise maximum, or allow max_unavailable",
 		},
 		"outdated instances that do not work go first": {
-			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", outdated, inState(spotpool.StateStopped))), []string{"terminate ins-3"}, "",
+			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", outdated, inState(spotpool.StateStopped))),
+			[]string{"terminate ins-3"}, "",
 		},
 		"protected ones stay":             {seen(pool(refreshing(rolling, 1, 1)), new4, instance("ins-1", outdated, protected)), nil, ""},
 		"all are current":                 {seen(pool(refreshing(rolling, 1, 1)), new4, new5), nil, ""},
 		"a short pool is topped up first": {seen(pool(refreshing(rolling, 1, 1)), old1), []string{launch, launch}, ""},
 		"a pool that stays short is left": {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
 		"nothing can be launched in place": {
-			offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+			offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-2: sold out",
 		},
 	})
 }

@@ -55,8 +55,8 @@ func TestAHaltedRunStillTrims(t *testing.T) {
 func TestAContradictionHoldsLaunches(t *testing.T) {
 	t.Parallel()
 	doubtful := func(i *spotpool.Instance) { i.Region, i.AvailabilityZone = "", "ap-tokyo-1" }
-	const why = "ins-2 in ap-tokyo-1 carries this pool's uid, and what the cloud says of it contradicts itself: nothing is launched beside it. Look at it in " +
-		"the console, and take the tag gpupool/uid off what is not the pool's"
+	const why = "ins-2 in ap-tokyo-1 carries this pool's uid, and what the cloud says of it contradicts itself: nothing is launched beside it. Look at it " +
+		"in the console, and take the tag gpupool/uid off what is not the pool's"
 	p := spotpool.Decide(seen(pool(), instance("ins-1"), instance("ins-2", doubtful)))
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), why)
@@ -75,8 +75,8 @@ func TestAConvertedInstanceIsKept(t *testing.T) {
 	shouldDecide(t, p, "terminate ins-2")
 	p = spotpool.Decide(seen(pool(size(0, 0)), instance("ins-1", prepaid)))
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) is paid for in another way by now: someone converted it, so the pool counts it and never ends it. "+
-		"To let go, take the tag gpupool/uid off")
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) is paid for in another way by now: someone converted it, so the pool counts it and never ends "+
+		"it. To let go, take the tag gpupool/uid off")
 	if instance("ins-1", prepaid).Protection() == "" || instance("ins-1", onDemand).Protection() != "" {
 		t.Error("what is protected is told wrongly")
 	}

@@ -150,8 +150,8 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
 		}
 		needed := !m.Ending && (!m.Available || available <= minimum)
 		if unknown := p.unknownMarket(); needed && runs && unknown != "" {
-			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what may not be had",
-				len(s.members), s.reason, unknown)}}
+			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what "+
+				"may not be had", len(s.members), s.reason, unknown)}}
 			continue
 		}
 		if needed {
@@ -229,7 +229,7 @@ func (p *planner) explainStandstill(s swap, why Reasons) {
 	case s.surge == 0 && s.unavailable == 0:
 		p.short(BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
-		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.available,
-			isAre(p.available))
+		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable,
+			p.available, isAre(p.available))
 	}
 }

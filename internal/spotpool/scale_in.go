@@ -34,7 +34,8 @@ func (p *planner) trim() {
 			p.plan.Notices = append(p.plan.Notices, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			p.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above, remedy)
+			p.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above,
+				remedy)
 		}
 	}
 	missing := d.Minimum - p.coming

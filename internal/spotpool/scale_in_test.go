@@ -46,7 +46,8 @@ func TestVictimOrder(t *testing.T) {
 		},
 		"what does not work before outdated ones": {
 			[]spotpool.Instance{
-				instance("ins-1", inState(spotpool.StateStopped)), instance("ins-2", outdated), instance("ins-3", func(i *spotpool.Instance) { i.Restricted = true }),
+				instance("ins-1", inState(spotpool.StateStopped)), instance("ins-2", outdated),
+				instance("ins-3", func(i *spotpool.Instance) { i.Restricted = true }),
 				instance("ins-4"),
 			},
 			[]string{"ins-1", "ins-3", "ins-2"},
@@ -104,8 +105,8 @@ func TestScaleIn(t *testing.T) {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState(spotpool.StateStopped))), []string{"terminate ins-2"}, "", "",
 		},
 		"failed and terminating ones are not": {
-			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState(spotpool.StateLaunchFailed)), instance("ins-3", inState(spotpool.StateTerminating))),
-			nil, "", "",
+			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState(spotpool.StateLaunchFailed)),
+				instance("ins-3", inState(spotpool.StateTerminating))), nil, "", "",
 		},
 		"the newest is pending: it is waited for, and no older one ended for it": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", pending, fresh)), nil,
@@ -113,13 +114,13 @@ func TestScaleIn(t *testing.T) {
 		},
 		"one that has been pending for too long is not waited for": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", pending)), []string{"terminate ins-1"}, "",
-			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: held, but no capacity. The cloud refuses to end what is starting; if this " +
-				"goes on, open a ticket with it",
+			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: held, but no capacity. The cloud refuses to end what is " +
+				"starting; if this goes on, open a ticket with it",
 		},
 		"what works is not ended below minimum for one that can't be ended": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), nil, "",
-			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, " +
-				"or raise maximum",
+			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the " +
+				"protection, or raise maximum",
 		},
 		"what stops is waited for, and no working one ended for it": {
 			seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopping)),
@@ -128,8 +129,8 @@ func TestScaleIn(t *testing.T) {
 		},
 		"all are protected": {
 			seen(pool(size(1, 1)), instance("ins-1", protected), instance("ins-2", protected)), nil, "",
-			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, " +
-				"or raise maximum",
+			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the " +
+				"protection, or raise maximum",
 		},
 		"a state that nobody knows is left alone": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), []string{"terminate ins-1"}, "",
@@ -164,7 +165,8 @@ func TestScaleIn(t *testing.T) {
 
 func TestATerminationSaysWhomAndWhy(t *testing.T) {
 	t.Parallel()
-	p := spotpool.Decide(seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inZone(zone3)), instance("ins-3", inState(spotpool.StateStopped), outdated)))
+	p := spotpool.Decide(seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inZone(zone3)),
+		instance("ins-3", inState(spotpool.StateStopped), outdated)))
 	if len(p.Decisions) != 1 {
 		t.Fatalf("decisions: %q", p.Decisions)
 	}

@@ -71,8 +71,8 @@ func (v *validator) numbers() {
 		v.Add("minimum", "Set minimum to 0 for a pool that may be empty.", "minimum is %d, below 0", d.Minimum)
 	}
 	if d.Maximum < 0 || d.Maximum > MaxPoolSize {
-		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be listed "+
-			"within seconds.", MaxPoolSize))
+		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be "+
+			"listed within seconds.", MaxPoolSize))
 	} else if d.Minimum > d.Maximum {
 		v.Add("minimum", "Raise maximum to at least minimum, or lower minimum.", "minimum is %d, above maximum %d", d.Minimum, d.Maximum)
 	}
@@ -103,7 +103,8 @@ func (v *validator) offerings() {
 		at := fmt.Sprintf("offerings[%d]", n)
 		v.zone(at+".availability_zone", o.AvailabilityZone)
 		if !instanceTypeForm.MatchString(o.InstanceType) {
-			v.Add(at+".instance_type", "Write it as the cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "%q is no instance type", o.InstanceType)
+			v.Add(at+".instance_type", "Write it as the cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "%q is no instance type",
+				o.InstanceType)
 		}
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
 		market := o.Market(d.InstanceChargeType)
@@ -156,8 +157,8 @@ func (v *validator) onDemand() {
 		return
 	}
 	if d.InstanceChargeType != Spot {
-		v.Add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "there is nothing to fall back from: the pool's instances are %s",
-			d.InstanceChargeType)
+		v.Add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".",
+			"there is nothing to fall back from: the pool's instances are %s", d.InstanceChargeType)
 	}
 	if f.Maximum < 1 || f.Maximum > max(1, d.Maximum) {
 		v.Add("on_demand_fallback.maximum", "Leave on_demand_fallback out for no on-demand instances.",

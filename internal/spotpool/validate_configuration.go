@@ -62,15 +62,15 @@ func (v *validator) network() {
 	v.ids("security_group_ids", "sg-", c.SecurityGroupIDs)
 	v.ids("key_ids", "skey-", c.KeyIDs)
 	if c.CamRoleName != "" && (len(c.CamRoleName) > maxRoleName || !roleNameForm.MatchString(c.CamRoleName)) {
-		v.Add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName), "%q is no name of a CAM role",
-			c.CamRoleName)
+		v.Add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName),
+			"%q is no name of a CAM role", c.CamRoleName)
 	}
 	if i := c.Internet; i != nil {
 		v.Within("internet.max_bandwidth_out", i.MaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Leave internet out for no public address.")
 		switch {
 		case i.ChargeType == bandwidthPrepaid:
-			v.Add("internet.charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".", "%s is for prepaid instances, and a pool's are paid by the hour",
-				bandwidthPrepaid)
+			v.Add("internet.charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".",
+				"%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
 		case i.ChargeType != "":
 			problem.OneOf(&v.List, "internet.charge_type", i.ChargeType, bandwidthTypes...)
 		}
@@ -107,8 +107,8 @@ func (v *validator) disks() {
 func (v *validator) userData() {
 	data := filledIn(v.d.UserData, strings.Repeat("x", tokenIDLength+1+TokenSecretLength))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
-		v.Add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d (that is "+
-			"%d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
+		v.Add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
+			"(that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
 	}
 	if !utf8.ValidString(data) {
 		v.Add("user_data", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")

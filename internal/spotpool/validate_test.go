@@ -66,13 +66,15 @@ func TestEachProblemIsNamed(t *testing.T) {
 	}{
 		"an upper-case name":        {func(d *declaration) { d.Name = "Train" }, `name: "Train" is no name of a pool`},
 		"a name with a hyphen last": {func(d *declaration) { d.Name = "train-" }, `name: "train-" is no name of a pool`},
-		"a name of 51":              {func(d *declaration) { d.Name = strings.Repeat("a", 51) }, `name: "` + strings.Repeat("a", 51) + `" is no name of a pool`},
-		"no name":                   {func(d *declaration) { d.Name = "" }, `name: "" is no name of a pool`},
-		"a budget's name":           {func(d *declaration) { d.Budget = "a_b" }, `budget: "a_b" is no name of a budget`},
-		"minimum above maximum":     {size(5, 4), `minimum: minimum is 5, above maximum 4`},
-		"a negative minimum":        {size(-1, 4), `minimum: minimum is -1, below 0`},
-		"a maximum out of range":    {size(1, 10001), `maximum: 10001 is out of range: it must be between 0 and 10000`},
-		"no offering":               {func(d *declaration) { d.Offerings = nil }, `offerings: the pool has no offering`},
+		"a name of 51": {
+			func(d *declaration) { d.Name = strings.Repeat("a", 51) }, `name: "` + strings.Repeat("a", 51) + `" is no name of a pool`,
+		},
+		"no name":                {func(d *declaration) { d.Name = "" }, `name: "" is no name of a pool`},
+		"a budget's name":        {func(d *declaration) { d.Budget = "a_b" }, `budget: "a_b" is no name of a budget`},
+		"minimum above maximum":  {size(5, 4), `minimum: minimum is 5, above maximum 4`},
+		"a negative minimum":     {size(-1, 4), `minimum: minimum is -1, below 0`},
+		"a maximum out of range": {size(1, 10001), `maximum: 10001 is out of range: it must be between 0 and 10000`},
+		"no offering":            {func(d *declaration) { d.Offerings = nil }, `offerings: the pool has no offering`},
 		"an offering twice": {
 			func(d *declaration) { d.Offerings[1] = offering(zone2, t4) }, `offerings[1]: GN7.2XLARGE32 in ap-singapore-2 is listed already, as offerings[0]`,
 		},
@@ -91,7 +93,8 @@ func TestEachProblemIsNamed(t *testing.T) {
 			`offerings[1].availability_zone: the zone "ap-singapore" is not one of the pool's region "ap-singapore"`,
 		},
 		"no number": {
-			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore-" }, `offerings[1].availability_zone: "ap-singapore-" is no availability zone`,
+			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore-" },
+			`offerings[1].availability_zone: "ap-singapore-" is no availability zone`,
 		},
 		"no zone": {
 			func(d *declaration) { d.Offerings[1].AvailabilityZone = "" }, `offerings[1].availability_zone: the offering has no availability zone`,
@@ -103,7 +106,9 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"a short id":       {func(d *declaration) { d.VPCID = "vpc-a1b2c3d" }, `vpc_id: "vpc-a1b2c3d" is no id that begins with "vpc-"`},
 		"an upper-case id": {func(d *declaration) { d.ImageID = "img-A1B2C3D4" }, `image_id: "img-A1B2C3D4" is no id that begins with "img-"`},
-		"a security group": {func(d *declaration) { d.SecurityGroupIDs = []string{"default"} }, `security_group_ids[0]: "default" is no id that begins with "sg-"`},
+		"a security group": {
+			func(d *declaration) { d.SecurityGroupIDs = []string{"default"} }, `security_group_ids[0]: "default" is no id that begins with "sg-"`,
+		},
 		"a key twice": {
 			func(d *declaration) { d.KeyIDs = []string{"skey-a1b2c3d4", "skey-a1b2c3d4"} }, `key_ids[1]: "skey-a1b2c3d4" is listed already, as key_ids[0]`,
 		},
@@ -120,7 +125,9 @@ func TestEachProblemIsNamed(t *testing.T) {
 		"a cool-down": {
 			func(d *declaration) { d.Cooldown = spotpool.Duration(8 * 24 * time.Hour) }, `cooldown: 8d is out of range: it must be between 1s and 7d`,
 		},
-		"no launches in a run": {func(d *declaration) { d.MaxLaunchesPerRun = 0 }, `max_launches_per_run: max_launches_per_run is 0: no run could launch anything`},
+		"no launches in a run": {
+			func(d *declaration) { d.MaxLaunchesPerRun = 0 }, `max_launches_per_run: max_launches_per_run is 0: no run could launch anything`,
+		},
 		"a base above maximum": {func(d *declaration) { d.OnDemandBase = 5 }, `on_demand_base: on_demand_base is 5, and the pool has 0 to 4 instances`},
 		"a fallback of on-demand instances": {
 			func(d *declaration) { falling(1)(d); d.InstanceChargeType = spotpool.OnDemand },
@@ -155,8 +162,12 @@ func TestEachProblemIsNamed(t *testing.T) {
 			func(d *declaration) { d.DataDisks = []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 105}} },
 			`data_disks[0].size: 105 GiB is no multiple of 10, the step of data disks`,
 		},
-		"too many disks":  {func(d *declaration) { d.DataDisks = disks(21, "CLOUD_BSSD") }, `data_disks: 21 data disks are too many: an instance has at most 20`},
-		"two local disks": {func(d *declaration) { d.DataDisks = disks(2, "LOCAL_SSD") }, `data_disks: 2 local data disks are too many: an instance has at most 1`},
+		"too many disks": {
+			func(d *declaration) { d.DataDisks = disks(21, "CLOUD_BSSD") }, `data_disks: 21 data disks are too many: an instance has at most 20`,
+		},
+		"two local disks": {
+			func(d *declaration) { d.DataDisks = disks(2, "LOCAL_SSD") }, `data_disks: 2 local data disks are too many: an instance has at most 1`,
+		},
 		"a bandwidth": {
 			func(d *declaration) { d.Internet = &spotpool.Internet{MaxBandwidthOut: -1} },
 			`internet.max_bandwidth_out: -1 Mbit/s is out of range: it must be between 0 and 10000`,
@@ -180,7 +191,8 @@ func TestEachProblemIsNamed(t *testing.T) {
 			`tags["gpupool/uid"]: the tag key "gpupool/uid" begins with "gpupool/", which is reserved`,
 		},
 		"a reserved tag": {
-			func(d *declaration) { d.Tags = map[string]string{"project-x": "x"} }, `tags["project-x"]: the tag key "project-x" begins with "project", which is reserved`,
+			func(d *declaration) { d.Tags = map[string]string{"project-x": "x"} },
+			`tags["project-x"]: the tag key "project-x" begins with "project", which is reserved`,
 		},
 		"a tag's character": {
 			func(d *declaration) { d.Tags = map[string]string{"a": "50%"} }, `tags["a"]: the tag's value "50%" has the character '%', which is not allowed`,
@@ -252,7 +264,8 @@ func TestDefaultsAreValid(t *testing.T) {
 		}
 	})
 	bare := spotpool.Declaration{
-		Name: "train", Region: region, Offerings: []spotpool.Offering{offering(zone2, t4)}, OnDemandFallback: &spotpool.OnDemandFallback{Maximum: 1}, Maximum: 1,
+		Name: "train", Region: region, Offerings: []spotpool.Offering{offering(zone2, t4)}, OnDemandFallback: &spotpool.OnDemandFallback{Maximum: 1},
+		Maximum:       1,
 		Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4"},
 	}
 	if problems := bare.WithDefaults().Validate(); len(problems) > 0 {
@@ -276,9 +289,11 @@ func TestWarnings(t *testing.T) {
 		"minimum can just be paid for": {func(d *spotpool.Declaration) {
 			d.Offerings[0].MaxPrice, d.Offerings[1].MaxPrice, d.MaxHourlyCost = yuan("4"), yuan("3"), yuan("6")
 		}, ""},
-		"a base above minimum":          {func(d *spotpool.Declaration) { d.OnDemandBase = 3 }, "on_demand_base"},
-		"a base of on-demand instances": {func(d *spotpool.Declaration) { d.OnDemandBase, d.InstanceChargeType = 1, spotpool.OnDemand }, "on_demand_base"},
-		"a fallback without room":       {func(d *spotpool.Declaration) { size(2, 2)(d); falling(1)(d) }, "on_demand_fallback"},
+		"a base above minimum": {func(d *spotpool.Declaration) { d.OnDemandBase = 3 }, "on_demand_base"},
+		"a base of on-demand instances": {
+			func(d *spotpool.Declaration) { d.OnDemandBase, d.InstanceChargeType = 1, spotpool.OnDemand }, "on_demand_base",
+		},
+		"a fallback without room": {func(d *spotpool.Declaration) { size(2, 2)(d); falling(1)(d) }, "on_demand_fallback"},
 		"an opportunity that never comes": {
 			func(d *spotpool.Declaration) { size(2, 2)(d); refreshing(spotpool.RefreshOpportunistic, 0, 0)(d) }, "refresh.strategy",
 		},

@@ -40,8 +40,8 @@ func (v *validator) costWarnings() {
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
 		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' max_price.",
-			"at the lowest max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps", cheapest,
-			d.Minimum, full, d.MaxHourlyCost)
+			"at the lowest max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps",
+			cheapest, d.Minimum, full, d.MaxHourlyCost)
 	}
 }
 

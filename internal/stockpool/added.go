@@ -23,8 +23,8 @@ func (d *decider) tellAdded() {
 	if names := changedBy(of, []Change{{Field: "spec.template.spec"}}); len(names) > 0 {
 		by = ", last written by " + listed(names)
 	}
-	d.warn("its Deployment has what its declaration does not allow%s: %s. What others wrote no apply takes away: kubectl edit deployment/%s -n %s, or delete "+
-		"it and the next run makes it anew",
+	d.warn("its Deployment has what its declaration does not allow%s: %s. What others wrote no apply takes away: kubectl edit deployment/%s -n %s, or "+
+		"delete it and the next run makes it anew",
 		by, strings.Join(added, "; "), of.Name, of.Namespace)
 }
 

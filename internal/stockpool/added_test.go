@@ -65,7 +65,8 @@ func TestAPausedRolloutIsTold(t *testing.T) {
 	w := newWorld(declared())
 	w.has(t, 2, stockpool.Ready)
 	w.live.Spec.Paused = true
-	if of := w.decide().Status.Of(stockpool.RolledOut); of.Reason != "Paused" || !strings.Contains(of.Message, "kubectl rollout resume deployment/pool-g1 -n ml") {
+	if of := w.decide().Status.Of(stockpool.RolledOut); of.Reason != "Paused" ||
+		!strings.Contains(of.Message, "kubectl rollout resume deployment/pool-g1 -n ml") {
 		t.Errorf("of the rollout it says %+v", of)
 	}
 }

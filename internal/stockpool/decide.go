@@ -162,7 +162,9 @@ func (d *decider) judge() {
 	case d.mayOwn():
 		d.takeOver()
 	case !d.own():
-		d.plan.Refused = &TakenError{Kind: "Deployment", Key: d.Declaration.Key(), UID: string(of.UID), Lost: d.Journal.DeploymentUID != "", Recorded: d.Recorded}
+		d.plan.Refused = &TakenError{
+			Kind: "Deployment", Key: d.Declaration.Key(), UID: string(of.UID), Lost: d.Journal.DeploymentUID != "", Recorded: d.Recorded,
+		}
 	case of.DeletionTimestamp != nil: // what comes after it is created once it is gone
 	default:
 		d.tellAdded()
@@ -267,7 +269,8 @@ func (d *decider) why(was int) (Kind, []string) {
 	case j.Generation != d.Declaration.Generation:
 		return KindScale, append([]string{fmt.Sprintf("its declaration changed (generation %d)", d.Declaration.Generation)}, d.heldBack()...)
 	case d.Declaration.Keep == KeepAvailable && d.heldBack() == nil:
-		return KindScale, []string{fmt.Sprintf("%d of its pods %s in use, and %d more are to be available", d.taken(), isAre(d.taken()), d.Declaration.Replicas)}
+		return KindScale, []string{fmt.Sprintf("%d of its pods %s in use, and %d more are to be available", d.taken(), isAre(d.taken()),
+			d.Declaration.Replicas)}
 	case d.heldBack() != nil:
 		return KindScale, d.heldBack()
 	}

@@ -154,7 +154,8 @@ func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
 	w.has(t, 2, stockpool.Ready)
 	w.covers = []stockpool.Cover{{Budget: "b", Unknown: true, Reason: "whether b covers it is unknown"}, pausing}
 	w.has(t, 0, stockpool.Paused)
-	if of := w.decide().Status.Of(stockpool.WithinBudget); of.Status != "False" || of.Message != "whether b covers it is unknown; its budget team-a is used up" {
+	if of := w.decide().Status.Of(stockpool.WithinBudget); of.Status != "False" ||
+		of.Message != "whether b covers it is unknown; its budget team-a is used up" {
 		t.Errorf("of its budgets it says %+v", of)
 	}
 }

@@ -64,7 +64,8 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 			},
 			"recover": func(*rapid.T) { w.recover() },
 			"judge": func(t *rapid.T) {
-				w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t, "budgets")
+				w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t,
+					"budgets")
 			},
 			"": func(t *rapid.T) { w.verify(t) },
 		})

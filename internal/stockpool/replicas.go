@@ -29,8 +29,8 @@ func (d *decider) count() {
 	to := d.Declaration.Wanted(d.taken())
 	if of := d.Seen.Deployment; d.bornTaken(of) {
 		to = min(to, max(has, d.Declaration.Replicas))
-		d.warn("each new pod counts as in use, since its Deployment gives it labels that allocated_selector selects (%s): the pool does not grow for those. Take "+
-			"them out of it: kubectl edit deployment/%s -n %s", d.Declaration.AllocatedSelector, of.Name, of.Namespace)
+		d.warn("each new pod counts as in use, since its Deployment gives it labels that allocated_selector selects (%s): the pool does not grow for "+
+			"those. Take them out of it: kubectl edit deployment/%s -n %s", d.Declaration.AllocatedSelector, of.Name, of.Namespace)
 	}
 	d.asked = to
 	j := &d.plan.Journal

@@ -33,7 +33,7 @@ func Replacement(of *appsv1.Deployment) string {
 // warnOfPause warns of a rollout that somebody paused: no change reaches the pods.
 func (d *decider) warnOfPause() {
 	if of := d.Seen.Deployment; of.Spec.Paused {
-		d.warn("the rollout of its Deployment is paused, so changes of the declaration do not reach its pods: kubectl rollout resume deployment/%s -n %s", of.Name,
-			of.Namespace)
+		d.warn("the rollout of its Deployment is paused, so changes of the declaration do not reach its pods: kubectl rollout resume deployment/%s -n %s",
+			of.Name, of.Namespace)
 	}
 }

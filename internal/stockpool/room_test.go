@@ -13,8 +13,8 @@ func waiting(w *world) stockpool.Status {
 	w.settle()
 	for n := range w.pods {
 		w.pods[n].Ready, w.pods[n].Node = false, ""
-		w.pods[n].Unschedulable = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 " +
-			"Preemption is not helpful for scheduling."
+		w.pods[n].Unschedulable = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are " +
+			"available: 1 Preemption is not helpful for scheduling."
 	}
 	return w.decide().Status
 }
@@ -37,9 +37,10 @@ func TestWhyPodsWait(t *testing.T) {
 		err      error
 		want     []string
 	}{
-		"none fits": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), elsewhere}, nil, []string{
-			"no spot pool fits: none has nodes.labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
-		}},
+		"none fits": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), elsewhere}, nil,
+			[]string{
+				"no spot pool fits: none has nodes.labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
+			}},
 		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool has nodes in this cluster that could be more"}},
 		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"},
 			[]stockpool.Room{room("v100", "v100", true, "x"), room("t4", "t4", false, "it has its minimum of 1. Raise minimum")}, nil, []string{
@@ -47,8 +48,8 @@ func TestWhyPodsWait(t *testing.T) {
 			}},
 		"those that grow come first, and many are counted": {nil,
 			[]stockpool.Room{
-				room("a", "t4", false, "it is on hold"), room("b", "t4", false, ""), room("c", "t4", true, "the next run launches 2"), room("d", "t4", false, "x"),
-				room("e", "t4", false, "x"),
+				room("a", "t4", false, "it is on hold"), room("b", "t4", false, ""), room("c", "t4", true, "the next run launches 2"),
+				room("d", "t4", false, "x"), room("e", "t4", false, "x"),
 			}, nil, []string{
 				"the spot pool ap-singapore/c fits by its labels, and grows: the next run launches 2",
 				"the spot pool ap-singapore/a fits by its labels, and does not grow: it is on hold",

@@ -93,8 +93,8 @@ func (d *decider) fewest() (least int, why string) {
 		return least, ""
 	}
 	slices.Sort(early)
-	return least, fmt.Sprintf("%d in use would end before others that nobody uses, since a ReplicaSet ends first what has no node, does not run, is not ready "+
-		"or costs less to delete (%s)", len(early), wording.Some(early))
+	return least, fmt.Sprintf("%d in use would end before others that nobody uses, since a ReplicaSet ends first what has no node, does not run, is not "+
+		"ready or costs less to delete (%s)", len(early), wording.Some(early))
 }
 
 // sparing is how many pods a scale-down leaves. One that nobody declared, since pods were

@@ -164,8 +164,8 @@ func (d *decider) synced() Condition {
 	switch {
 	case d.plan.Ask:
 		return Condition{
-			Type: Synced, Status: "Unknown", Reason: "Changed",
-			Message: "somebody changed its Deployment, and whether what is declared is touched by that the next run asks",
+			Type: Synced, Status: "Unknown", Reason: "Changed", Message: "somebody changed its Deployment, and whether what is declared is touched by that " +
+				"the next run asks",
 		}
 	case d.Seen.Deployment.DeletionTimestamp != nil:
 		return condition(Synced, false, "Deleting", "its Deployment is being deleted, and is created anew once it is gone")

@@ -112,7 +112,8 @@ func (v *validator) container() {
 	d := v.d
 	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
 		if len(validation.IsEnvVarName(name)) > 0 {
-			v.Add(fmt.Sprintf("env[%q]", name), "Use letters, digits, underscores, dots and hyphens, and no digit first.", "%q is no name of an environment variable",
+			v.Add(fmt.Sprintf("env[%q]", name), "Use letters, digits, underscores, dots and hyphens, and no digit first.",
+				"%q is no name of an environment variable",
 				name)
 		}
 	}
@@ -184,7 +185,8 @@ func (v *validator) labels(attribute string, all map[string]string) {
 			v.Add(at, "Write it as Kubernetes does, such as \"team\" or \"example.com/team\".", "%q is no key of a label", key)
 		}
 		if len(validation.IsValidLabelValue(all[key])) > 0 {
-			v.Add(at, "Use at most 63 letters, digits, hyphens, underscores and dots, with a letter or digit first and last.", "%q is no value of a label", all[key])
+			v.Add(at, "Use at most 63 letters, digits, hyphens, underscores and dots, with a letter or digit first and last.", "%q is no value of a label",
+				all[key])
 		}
 	}
 }

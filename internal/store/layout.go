@@ -38,7 +38,8 @@ func CheckLayout(data []byte, s fmt.Stringer, where, remedy string) error {
 		return fmt.Errorf("%w: %s does not describe a store; %s", ErrDamagedStore, where, remedy)
 	}
 	if l.Version > layoutVersion {
-		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, ErrNewerStore, l.Version, layoutVersion)
+		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, ErrNewerStore, l.Version,
+			layoutVersion)
 	}
 	return nil
 }

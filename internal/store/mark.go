@@ -71,13 +71,11 @@ func (e *MovedError) Error() string {
 		return fmt.Sprintf("the store %s was moved to %[2]s: use that one, with --store %[2]s, %[3]s or the provider's argument store", e.Store, e.Mark.To,
 			EnvironmentVariable)
 	case e.Mark.To != "":
-		return fmt.Sprintf(
-			"the store %[1]s is being moved to %[2]s: wait until that has finished, or if it was interrupted, run gpupool store move %[1]s %[2]s again", e.Store,
-			e.Mark.To,
-		)
+		return fmt.Sprintf("the store %[1]s is being moved to %[2]s: wait until that has finished, or if it was interrupted, run gpupool store move "+
+			"%[1]s %[2]s again", e.Store, e.Mark.To)
 	}
-	return fmt.Sprintf("the store %[1]s is being moved here from %[2]s, and can't be used before that has finished: if it was interrupted, run gpupool store "+
-		"move %[2]s %[1]s again", e.Store, e.Mark.From)
+	return fmt.Sprintf("the store %[1]s is being moved here from %[2]s, and can't be used before that has finished: if it was interrupted, run gpupool "+
+		"store move %[2]s %[1]s again", e.Store, e.Mark.From)
 }
 
 // Movable is a store that was opened to be moved, or to be moved to, whatever its mark.

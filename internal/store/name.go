@@ -49,8 +49,8 @@ func ValidateName(name string) error {
 	}
 	for _, s := range segments {
 		if !segmentForm.MatchString(s) {
-			return fmt.Errorf("%q cannot be a name in the store: each part between slashes must be lower-case letters, digits, - and _, and begin and end with a "+
-				"letter or digit", name)
+			return fmt.Errorf("%q cannot be a name in the store: each part between slashes must be lower-case letters, digits, - and _, and begin and end "+
+				"with a letter or digit", name)
 		}
 	}
 	return nil

@@ -37,7 +37,8 @@ func TestWrongAccount(t *testing.T) {
 			t.Parallel()
 			sim, client := startSim(t, f)
 			_, _, err := client.Launch(t.Context(), testRequest())
-			if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || !cloud.NothingLaunched || !strings.Contains(err.Error(), cvmsim.DemoAccountID) {
+			if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || !cloud.NothingLaunched ||
+				!strings.Contains(err.Error(), cvmsim.DemoAccountID) {
 				t.Errorf("%+v", cloud)
 			}
 			if name == "not allowed" && !strings.Contains(err.Error(), "200000000002") {

@@ -161,8 +161,8 @@ func baseSource(c Config, a *api, l *login) (source, AssumeRole, error) {
 	switch {
 	case c.EnablePodOIDC:
 		if c.PodOIDC.ProviderID == "" || c.PodOIDC.WebIdentityTokenFile == "" || c.PodOIDC.RoleARN == "" {
-			return nil, AssumeRole{}, errors.New("enable_pod_oidc is set, and the environment lacks TKE_PROVIDER_ID, TKE_WEB_IDENTITY_TOKEN_FILE or TKE_ROLE_ARN: " +
-				"give the pod a service account that is bound to a CAM role, or take enable_pod_oidc out")
+			return nil, AssumeRole{}, errors.New("enable_pod_oidc is set, and the environment lacks TKE_PROVIDER_ID, TKE_WEB_IDENTITY_TOKEN_FILE or " +
+				"TKE_ROLE_ARN: give the pod a service account that is bound to a CAM role, or take enable_pod_oidc out")
 		}
 		if c.PodOIDC.Region != "" {
 			region = c.PodOIDC.Region
@@ -177,8 +177,8 @@ func baseSource(c Config, a *api, l *login) (source, AssumeRole, error) {
 		return webIdentity{api: a, region: region, from: "assume_role_with_web_identity", identity: c.AssumeRoleWithWebIdentity}, c.AssumeRole, nil
 	case c.CamRoleName != "":
 		if c.MetadataEndpoint == "" {
-			return nil, AssumeRole{}, fmt.Errorf("cam_role_name %q needs the instance metadata service, and with an endpoint set no other host is called: set "+
-				"GPUPOOL_METADATA_ENDPOINT too, or take cam_role_name out", c.CamRoleName)
+			return nil, AssumeRole{}, fmt.Errorf("cam_role_name %q needs the instance metadata service, and with an endpoint set no other host is called: "+
+				"set GPUPOOL_METADATA_ENDPOINT too, or take cam_role_name out", c.CamRoleName)
 		}
 		return camRole{api: a, endpoint: c.MetadataEndpoint, name: c.CamRoleName}, c.AssumeRole, nil
 	case c.SecretID != "":
@@ -223,10 +223,10 @@ func noCredentials(looked []string) error {
 	if len(looked) > 0 {
 		files = strings.Join(looked, " and ")
 	}
-	return fmt.Errorf("no Tencent Cloud credentials: secret_id and secret_key are not set, nor are TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY, nor is "+
-		"cam_role_name, assume_role_with_web_identity or enable_pod_oidc, and %s held none; "+
-		"set TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY (keys are made at https://console.cloud.tencent.com/cam/capi), run \"tccli configure\", or name "+
-		"a CVM role with cam_role_name", files)
+	return fmt.Errorf("no Tencent Cloud credentials: secret_id and secret_key are not set, nor are TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY, nor "+
+		"is cam_role_name, assume_role_with_web_identity or enable_pod_oidc, and %s held none; "+
+		"set TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY (keys are made at https://console.cloud.tencent.com/cam/capi), run \"tccli configure\", or "+
+		"name a CVM role with cam_role_name", files)
 }
 
 func (c Config) regionOr(profile string) string {

@@ -112,7 +112,8 @@ func (s webIdentity) token() (string, error) {
 			Token string `json:"web_identity_token"`
 		}
 		if json.Unmarshal(data, &wrapped) != nil {
-			return "", fmt.Errorf("the web identity token file %s is neither a token nor a JSON object with web_identity_token", s.identity.WebIdentityTokenFile)
+			return "", fmt.Errorf("the web identity token file %s is neither a token nor a JSON object with web_identity_token",
+				s.identity.WebIdentityTokenFile)
 		}
 		token = wrapped.Token
 	}

@@ -55,7 +55,9 @@ func TestWhoseCredentials(t *testing.T) {
 	}
 	camRole := func(_ *testing.T, c *Config, url string) { c.CamRoleName, c.MetadataEndpoint = "gpu-node", url }
 	assume := func(_ *testing.T, c *Config, _ string) {
-		c.AssumeRole = AssumeRole{RoleARN: testRole, SessionName: "me", Policy: `{"version":"2.0"}`, ExternalID: "ext", SourceIdentity: "1", SessionDuration: 900}
+		c.AssumeRole = AssumeRole{
+			RoleARN: testRole, SessionName: "me", Policy: `{"version":"2.0"}`, ExternalID: "ext", SourceIdentity: "1", SessionDuration: 900,
+		}
 	}
 	web := func(_ *testing.T, c *Config, _ string) {
 		c.AssumeRoleWithWebIdentity = WebIdentity{WebIdentityToken: "jwt", ProviderID: "p", RoleARN: testRole, SessionName: "web"}
@@ -91,7 +93,8 @@ func TestWhoseCredentials(t *testing.T) {
 		"role with CVM role":      {changes: []change{camRole, assume}, role: true, calls: []string{"AssumeRole"}, region: testRegion},
 		"role of the profile": {
 			changes: []change{
-				profileFile(`{"secretId":"` + cvmsim.DemoSecretID + `","secretKey":"` + cvmsim.DemoSecretKey + `","role-arn":"` + testRole + `","role-session-name":"me"}`),
+				profileFile(`{"secretId":"` + cvmsim.DemoSecretID + `","secretKey":"` + cvmsim.DemoSecretKey + `","role-arn":"` + testRole +
+					`","role-session-name":"me"}`),
 			}, role: true, calls: []string{"AssumeRole"}, region: testRegion,
 		},
 		"web identity before secret": {changes: []change{secret, web}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
@@ -99,7 +102,9 @@ func TestWhoseCredentials(t *testing.T) {
 		"web identity file, as JSON": {
 			changes: []change{webFile(`{"web_identity_token":"jwt"}`)}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion,
 		},
-		"pod identity before all else": {changes: []change{secret, web, camRole, pod}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
+		"pod identity before all else": {
+			changes: []change{secret, web, camRole, pod}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

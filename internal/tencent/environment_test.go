@@ -35,7 +35,8 @@ func TestArgumentElseEnvironment(t *testing.T) {
 		"secret_id":         {func(c *Config) *string { return &c.SecretID }, []string{"TENCENTCLOUD_SECRET_ID"}, nil},
 		"secret_key":        {func(c *Config) *string { return &c.SecretKey }, []string{"TENCENTCLOUD_SECRET_KEY"}, nil},
 		"security_token": {
-			func(c *Config) *string { return &c.SecurityToken }, []string{"TENCENTCLOUD_SECURITY_TOKEN", "TENCENTCLOUD_SESSION_TOKEN", "TENCENTCLOUD_TOKEN"}, nil,
+			func(c *Config) *string { return &c.SecurityToken }, []string{"TENCENTCLOUD_SECURITY_TOKEN", "TENCENTCLOUD_SESSION_TOKEN", "TENCENTCLOUD_TOKEN"},
+			nil,
 		},
 		"profile":                {func(c *Config) *string { return &c.Profile }, []string{"TENCENTCLOUD_PROFILE"}, nil},
 		"shared_credentials_dir": {func(c *Config) *string { return &c.SharedCredentialsDir }, []string{"TENCENTCLOUD_SHARED_CREDENTIALS_DIR"}, nil},
@@ -48,7 +49,9 @@ func TestArgumentElseEnvironment(t *testing.T) {
 		"source_identity":        {func(c *Config) *string { return &c.AssumeRole.SourceIdentity }, []string{role + "SOURCE_IDENTITY"}, nil},
 		"serial_number":          {func(c *Config) *string { return &c.AssumeRole.SerialNumber }, []string{role + "SERIAL_NUMBER"}, nil},
 		"token_code":             {func(c *Config) *string { return &c.AssumeRole.TokenCode }, []string{role + "TOKEN_CODE"}, nil},
-		"web identity token":     {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.WebIdentityToken }, []string{role + "WEB_IDENTITY_TOKEN"}, nil},
+		"web identity token": {
+			func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.WebIdentityToken }, []string{role + "WEB_IDENTITY_TOKEN"}, nil,
+		},
 		"web identity file": {
 			func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.WebIdentityTokenFile }, []string{role + "WEB_IDENTITY_TOKEN_FILE"}, nil,
 		},

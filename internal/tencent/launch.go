@@ -27,8 +27,8 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, 
 	if r.Token == "" {
 		return nil, time.Time{}, &spotpool.CloudError{
 			Class: errorclass.Configuration, Scope: spotpool.ScopePool, NothingLaunched: true, Action: "RunInstances",
-			Code: "ClientError.NoClientToken", Message: fmt.Sprintf("launch %d of %s/%s has no ClientToken, and could not be repeated safely.", r.Sequence, r.Region,
-				r.Pool),
+			Code: "ClientError.NoClientToken", Message: fmt.Sprintf("launch %d of %s/%s has no ClientToken, and could not be repeated safely.", r.Sequence,
+				r.Region, r.Pool),
 		}
 	}
 	if err := c.checkAccount(ctx, "RunInstances"); err != nil {

@@ -58,8 +58,8 @@ func TestWhatALaunchLeavesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, absent := range []string{
-		"[]", "null", "InstanceMarketOptions", "KeyIds", "SecurityGroupIds", "DataDisks", "SystemDisk", "InternetAccessible", "UserData", "CamRoleName", "ProjectId",
-		"Password", `:0`,
+		"[]", "null", "InstanceMarketOptions", "KeyIds", "SecurityGroupIds", "DataDisks", "SystemDisk", "InternetAccessible", "UserData", "CamRoleName",
+		"ProjectId", "Password", `:0`,
 	} {
 		if bytes.Contains(body, []byte(absent)) {
 			t.Errorf("%s is in %s", absent, body)
@@ -193,7 +193,9 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, errorclass.Quota, spotpool.ScopeZone},
-		"no such image": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.ImageID = "not an image" }, errorclass.Configuration, spotpool.ScopePool},
+		"no such image": {
+			func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.ImageID = "not an image" }, errorclass.Configuration, spotpool.ScopePool,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

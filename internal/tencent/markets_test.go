@@ -73,7 +73,8 @@ func TestMarketsOfARegionWithoutSpot(t *testing.T) {
 		"DescribeAccountQuota": map[string]any{},
 	})
 	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
-	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" || len(m.Offers) != 1 {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" ||
+		len(m.Offers) != 1 {
 		t.Errorf("%v, %v", err, m.Offers)
 	}
 }

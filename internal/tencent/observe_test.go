@@ -57,7 +57,8 @@ func TestAnInstanceIsOfTheZonesThatPoolsMayName(t *testing.T) {
 		url := answering(t, map[string]any{
 			"GetCallerIdentity": map[string]any{"AccountId": "1"},
 			"DescribeInstances": map[string]any{"TotalCount": 1, "InstanceSet": []any{map[string]any{
-				"InstanceId": "ins-00000001", "Placement": map[string]any{"Zone": zone}, "Tags": []any{map[string]any{"Key": spotpool.TagUID, "Value": "uid-1"}},
+				"InstanceId": "ins-00000001", "Placement": map[string]any{"Zone": zone},
+				"Tags": []any{map[string]any{"Key": spotpool.TagUID, "Value": "uid-1"}},
 			}}},
 		})
 		seen, _, err := newClient(t, testConfig(url)).ObservePool(t.Context(), "ap-singapore", "uid-1", nil)

@@ -53,8 +53,8 @@ func (c Config) Warnings() []string {
 	if host == "" || c.checkPlain() != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is asked by plain HTTP (protocol = \"HTTP\"): whoever stands on the way reads user data, temporary tokens and the secrets "+
-		"of roles, and can forge answers. Use HTTPS wherever that host has it.", host)}
+	return []string{fmt.Sprintf("%s is asked by plain HTTP (protocol = \"HTTP\"): whoever stands on the way reads user data, temporary tokens and the "+
+		"secrets of roles, and can forge answers. Use HTTPS wherever that host has it.", host)}
 }
 
 // proxyFor is the proxy of a request. The metadata service has none: it hands out

@@ -114,7 +114,8 @@ func (m measured) check(t *testing.T, full bool) {
 		allowed += 5 * time.Second
 	}
 	if m.perPod > allowed {
-		t.Errorf("the error is %s a pod, and %s is allowed; counted %.4f of the truth, ends from %v", m.perPod.Round(time.Millisecond), allowed, m.ratio, m.sources)
+		t.Errorf("the error is %s a pod, and %s is allowed; counted %.4f of the truth, ends from %v", m.perPod.Round(time.Millisecond), allowed, m.ratio,
+			m.sources)
 	}
 	if full && !m.scenario.reported && math.Abs(m.ratio-1) > 0.02 {
 		t.Errorf("counted %.4f of the truth", m.ratio)

@@ -50,8 +50,8 @@ func measureCluster(ctx context.Context, b *bench) error {
 	if err := declareBudget(ctx, client); err != nil {
 		return err
 	}
-	fmt.Println("| pods | with GPUs | plain download | full scan | ratio | peak memory | first run of reconcile | peak memory | run after 1,000 changes | of " +
-		"it at work | peak memory |")
+	fmt.Println("| pods | with GPUs | plain download | full scan | ratio | peak memory | first run of reconcile | peak memory | run after 1,000 changes | " +
+		"of it at work | peak memory |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, n := range podCounts {
 		if err := seeds.grow(ctx, n); err != nil {
@@ -99,7 +99,8 @@ func measurePods(ctx context.Context, b *bench, server *kubernetesServer, seeds 
 		return fmt.Errorf("the run after %d changes listed all pods: it could not replay them", changes)
 	}
 	fmt.Printf("| %d | %d | %.2f s | %.2f s | %.2f | %d MB | %.2f s | %d MB | %.2f s | %.2f s | %d MB |\n",
-		seeds.pods, seeds.pods/gpuEvery, slices.Min(plain).Seconds(), slices.Min(scan).Seconds(), slices.Min(scan).Seconds()/slices.Min(plain).Seconds(), memory>>20,
+		seeds.pods, seeds.pods/gpuEvery, slices.Min(plain).Seconds(), slices.Min(scan).Seconds(), slices.Min(scan).Seconds()/slices.Min(plain).Seconds(),
+		memory>>20,
 		first.wall.Seconds(), first.memory>>20, second.wall.Seconds(), second.cpu.Seconds(), second.memory>>20)
 	return nil
 }

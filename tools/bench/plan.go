@@ -111,7 +111,8 @@ func planAt(ctx context.Context, b *bench, n int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %d | %d | %s | %s | %.2f |\n", n, total(calls), seconds(median(ours)), seconds(median(theirs)), median(ours).Seconds()/median(theirs).Seconds())
+	fmt.Printf("| %d | %d | %s | %s | %.2f |\n", n, total(calls), seconds(median(ours)), seconds(median(theirs)),
+		median(ours).Seconds()/median(theirs).Seconds())
 	return nil
 }
 

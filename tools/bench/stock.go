@@ -75,7 +75,8 @@ func measureStock(ctx context.Context, b *bench) error {
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for n, pools := range []int{0, manyStocks} {
 		r := runs[n]
-		fmt.Printf("| %s | %d | %d | %d | %d | %s | %s | %s |\n", []string{"without stock pools", "with stock pools"}[n], pools, pools*podsPerStock, stockBudgets,
+		fmt.Printf("| %s | %d | %d | %d | %d | %s | %s | %s |\n", []string{"without stock pools", "with stock pools"}[n], pools, pools*podsPerStock,
+			stockBudgets,
 			r.calls, seconds(r.wall), seconds(r.cpu), megabytes(r.memory))
 	}
 	fmt.Printf("| more | | | | %d | %s | %s | %s |\n", runs[1].calls-runs[0].calls, seconds(runs[1].wall-runs[0].wall), seconds(runs[1].cpu-runs[0].cpu),
@@ -200,7 +201,8 @@ func seedStockPods(ctx context.Context, seeds *seeder) error {
 			return err
 		}
 		of.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: of.Generation, Replicas: podsPerStock, UpdatedReplicas: podsPerStock, ReadyReplicas: podsPerStock, AvailableReplicas: podsPerStock,
+			ObservedGeneration: of.Generation, Replicas: podsPerStock, UpdatedReplicas: podsPerStock, ReadyReplicas: podsPerStock,
+			AvailableReplicas: podsPerStock,
 		}
 		_, err = deployments.UpdateStatus(ctx, of, metav1.UpdateOptions{})
 		return err

@@ -77,7 +77,8 @@ func compare(t *testing.T, results []played) {
 	for w, r := range results[:len(results)-1] { // what the loop does is its own business
 		for n, f := range r.pools {
 			if f.twice+f.above+f.strangers > 0 {
-				t.Errorf("%s, %s: %d launches of what was there, %d above maximum, %d strangers touched", ways[w].name, poolNames[n], f.twice, f.above, f.strangers)
+				t.Errorf("%s, %s: %d launches of what was there, %d above maximum, %d strangers touched", ways[w].name, poolNames[n], f.twice, f.above,
+					f.strangers)
 			}
 		}
 	}

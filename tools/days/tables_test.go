@@ -38,8 +38,8 @@ func (r *played) add(n int, s *stage) {
 func printTables(t *testing.T, results []played) {
 	t.Helper()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "| pool\t| kept by\t| at its minimum\t| longest shortfall\t| GPU-hours lost\t| jobs lost\t| jobs moved\t| launches\t| launched twice\t| "+
-		"above maximum\t| strangers touched\t|")
+	fmt.Fprintln(w, "| pool\t| kept by\t| at its minimum\t| longest shortfall\t| GPU-hours lost\t| jobs lost\t| jobs moved\t| launches\t| launched "+
+		"twice\t| above maximum\t| strangers touched\t|")
 	fmt.Fprintln(w, "|"+strings.Repeat("---\t|", 11))
 	for n, name := range poolNames {
 		for k, r := range results {

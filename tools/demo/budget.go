@@ -124,7 +124,8 @@ var budgetActs = []act{
 			// of its Deployment has it try at once.
 			fmt.Fprintf(s.out, "\n   $ kubectl annotate deployment -n %s train try=again\n", podsNamespace)
 			again := []byte(`{"metadata":{"annotations":{"try":"again"}}}`)
-			if _, err := s.cluster.client.AppsV1().Deployments(podsNamespace).Patch(ctx, "train", types.MergePatchType, again, metav1.PatchOptions{}); err != nil {
+			if _, err := s.cluster.client.AppsV1().Deployments(podsNamespace).Patch(ctx, "train", types.MergePatchType, again,
+				metav1.PatchOptions{}); err != nil {
 				return err
 			}
 			err := until(ctx, "the pods to be back", func(ctx context.Context) (bool, error) {

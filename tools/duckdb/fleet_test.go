@@ -91,7 +91,9 @@ func keepLedger(t *testing.T, place store.Store, uid string, n int) {
 		r := pod(1, november.Add(p.start))
 		r.UID, r.Seen = fmt.Sprintf("%s-%d-%d", uid, n, m), milli(november)
 		r.Set = &ledger.LabelSet{Namespace: p.namespace}
-		r.Allocation = &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(p.quarters, 4), Weight: big.NewRat(1, 1)}}}
+		r.Allocation = &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{
+			Resource: "nvidia.com/gpu", Units: big.NewRat(p.quarters, 4), Weight: big.NewRat(1, 1),
+		}}}
 		r.End = ledger.End{Earliest: milli(november.Add(p.earliest)), At: milli(november.Add(p.ends)), Source: ledger.Estimated}
 		if p.earliest == p.ends {
 			r.End.Source = ledger.ContainerFinished

@@ -120,16 +120,16 @@ func survey(root string) (*house, error) {
 }
 
 func (h *house) read(path string, text []byte) error {
-	for line := range strings.Lines(string(text)) {
-		if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > longLine {
-			h.long++
-		}
-	}
 	if strings.HasSuffix(path, "_test.go") {
 		h.tests += nonBlank(text)
 		return nil
 	}
 	h.nonBlank += nonBlank(text)
+	for line := range strings.Lines(string(text)) {
+		if utf8.RuneCountInString(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")) > longLine {
+			h.long++
+		}
+	}
 	dir := filepath.Dir(path)
 	r := h.rooms[dir]
 	if r == nil {

@@ -65,7 +65,8 @@ func poolAndInstances(_ *cobra.Command, args []string) error {
 	case 0:
 		return errors.New("the pool and the instances are missing: gpupool adopt POOL INSTANCE..., such as gpupool adopt ap-singapore/train ins-a1b2c3d4")
 	case 1:
-		return fmt.Errorf("the instances that %[1]s is to take in are missing: gpupool adopt %[1]s INSTANCE..., such as gpupool adopt %[1]s ins-a1b2c3d4", args[0])
+		return fmt.Errorf("the instances that %[1]s is to take in are missing: gpupool adopt %[1]s INSTANCE..., such as gpupool adopt %[1]s ins-a1b2c3d4",
+			args[0])
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func PoolsWithNodes(t *testing.T) []spotpools.Explanation {
 		nodePool{
 			name: "b-draining", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
 			drained: &node.Progress{
-				Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would make it anew"},
+				Cordoned: true, Looked: true, Left: 2,
+				Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would make it anew"},
 			},
 		}.explain(t),
 		nodePool{
@@ -149,9 +150,8 @@ func (p nodePool) explain(t *testing.T) spotpools.Explanation {
 		Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Notices: plan.Notices, Warnings: plan.Warnings,
 	}
 	if p.away {
-		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{
-			Class: "transient", Message: "looking at the nodes of the cluster: get nodes: connection refused",
-		}
+		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "looking at the nodes of the cluster: get nodes: " +
+			"connection refused"}
 	}
 	return spotpools.Explanation{
 		Overview:  spotpools.Overview{Report: report, Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members},

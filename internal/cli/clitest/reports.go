@@ -42,7 +42,9 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is outdated"},
 	}
 	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {
-		return spotpool.Counts{Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost)}
+		return spotpool.Counts{
+			Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
+		}
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
 	unknown := &outcome.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store " +
@@ -83,8 +85,8 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 				Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"},
 			},
 			{
-				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: outcome.Failed,
-				Short: []string{unknown.Message}, Error: unknown,
+				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1},
+				Outcome: outcome.Failed, Short: []string{unknown.Message}, Error: unknown,
 			},
 		},
 	}
@@ -136,8 +138,8 @@ func EveryBudget() []budgets.Report {
 			b.ByLabel = map[string]map[string]string{"team": {"a": "71.000", "": "32.000"}}
 		}),
 		BudgetUsed("d-alert-only", 100, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
-		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing " +
-			"was touched"}},
+		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: " +
+			"nothing was touched"}},
 		{
 			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
 			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`},

@@ -27,8 +27,8 @@ type StoreFlags struct {
 // Register gives a command the flags.
 func (o *StoreFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.session = s
-	cmd.Flags().StringVar(&o.location, "store", "",
-		"where declarations are kept: `directory:DIR` or kubernetes:NAMESPACE (GPUPOOL_STORE, else directory:.gpupool)")
+	cmd.Flags().StringVar(&o.location, "store", "", "where declarations are kept: `directory:DIR` or kubernetes:NAMESPACE (GPUPOOL_STORE, else "+
+		"directory:.gpupool)")
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions([]string{"directory:", "kubernetes:"}, cobra.ShellCompDirectiveNoSpace))
 	o.cluster.Register(cmd, s)
 	o.actor = "gpupool " + cmd.Name()

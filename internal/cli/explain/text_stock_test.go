@@ -21,8 +21,10 @@ import (
 func explainedStock() []stockpools.Explanation {
 	status := stockpool.Status{
 		Phase: stockpool.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
-		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u", Conditions: []stockpool.Condition{{
-			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
+		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u",
+		Conditions: []stockpool.Condition{{
+			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom",
+			Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
 		}},
 	}
 	rooms := []stockpool.Room{{
@@ -59,7 +61,8 @@ func explainedStock() []stockpools.Explanation {
 	}, {
 		Overview: stockpools.Overview{
 			RecordPhase: declaration.Active, Report: stockpools.Report{
-				Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the cluster can't be reached"},
+				Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed,
+				Error: &outcome.ErrorReport{Message: "the cluster can't be reached"},
 			},
 		},
 		Declared: declared,
@@ -71,7 +74,8 @@ func TestAStockPoolIsExplained(t *testing.T) {
 	t.Parallel()
 	x := reconcile.Explanation{At: at, StockPools: explainedStock(), Events: []history.Event{
 		{
-			At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1", Reasons: []string{"from 1 to 2 pods", "its declaration changed (generation 3)"},
+			At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1",
+			Reasons:   []string{"from 1 to 2 pods", "its declaration changed (generation 3)"},
 			Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}},
 		},
 	}}

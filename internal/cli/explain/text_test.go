@@ -52,7 +52,9 @@ func shortPool(t *testing.T) spotpools.Explanation {
 		}}},
 		Observation: spotpool.Observation{
 			At: at, Region: d.Region, AccountID: "1",
-			Instances: []spotpool.Instance{running("ins-a", spotpool.StateRunning, at.Add(-time.Hour)), running("ins-b", spotpool.StatePending, at.Add(-time.Hour))},
+			Instances: []spotpool.Instance{
+				running("ins-a", spotpool.StateRunning, at.Add(-time.Hour)), running("ins-b", spotpool.StatePending, at.Add(-time.Hour)),
+			},
 			Offers: []spotpool.Offer{
 				offer(d.Offerings[0], "2.09", 8, spotpool.StockEnough), offer(d.Offerings[1], "1.90", 8, spotpool.StockNone),
 				offer(d.Offerings[2], "8.40", 8, spotpool.StockLow), offer(d.Offerings[3], "1.95", 8, spotpool.StockEnough),
@@ -128,12 +130,12 @@ func TestExplanationsForPeople(t *testing.T) {
 	clitest.Golden(t, "explain.txt", text(clitest.Plain, x))
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
-			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000001"},
-			Node: "10.0.0.1", Reasons: []string{"3 held is above maximum 2"},
+			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
+			InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Reasons: []string{"3 held is above maximum 2"},
 		},
 		{
-			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1, InstanceIDs: []string{"ins-a000003"},
-			Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"},
+			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1,
+			InstanceIDs: []string{"ins-a000003"}, Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"},
 		},
 		{
 			At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000002"}, Node: "10.0.0.2",

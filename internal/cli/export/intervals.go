@@ -99,7 +99,8 @@ func intervalOf(cluster string, r *ledger.Record) interval {
 	i := interval{
 		UID: r.UID, Start: stamp(r.Start.At), GPUs: billionthsOf(r.Allocation.GPUs()), Shared: r.Allocation.Shared(), Estimated: r.Allocation.Shown == 0,
 		ClusterUID: cluster, Namespace: r.Set.Namespace, Name: r.Name, Node: r.Place.Node, Model: r.Place.Model, InstanceType: r.Place.InstanceType,
-		InstanceID: r.Place.InstanceID, SpotPool: r.Place.SpotPool, StartSource: string(r.Start.Source), EndSource: string(r.End.Source), FirstSeen: stamp(r.Seen),
+		InstanceID: r.Place.InstanceID, SpotPool: r.Place.SpotPool, StartSource: string(r.Start.Source), EndSource: string(r.End.Source),
+		FirstSeen: stamp(r.Seen),
 	}
 	if len(r.Set.Labels) > 0 {
 		i.Labels = make(map[string]string, len(r.Set.Labels))

@@ -95,8 +95,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 		LimitGPUHours: budget.Hours(granted.Limit), Grant: grant,
 	}
 	return o.session.Print(r, func(terminal.Style) string {
-		return fmt.Sprintf("granted %s GPU-hours to the budget %s until %s\nfrom the next run on its limit is %s GPU-hours, %s of them declared\ngpupool release "+
-			"budget/%s ends it early\n",
+		return fmt.Sprintf("granted %s GPU-hours to the budget %s until %s\nfrom the next run on its limit is %s GPU-hours, %s of them declared\ngpupool "+
+			"release budget/%s ends it early\n",
 			grant.GPUHours, r.Budget, o.session.Clock().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours, r.Budget)
 	})
 }

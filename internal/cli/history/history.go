@@ -62,8 +62,8 @@ func New(s *process.Session) *cobra.Command {
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "24h", "from when on: a `duration` before now (6h, 7d), or a moment (2026-11-21T06:00:00Z; 2026-11-21 14:00 or 14:00, in "+
-		"local time)")
+	f.StringVar(&o.since, "since", "24h", "from when on: a `duration` before now (6h, 7d), or a moment (2026-11-21T06:00:00Z; 2026-11-21 14:00 or 14:00, "+
+		"in local time)")
 	f.StringVar(&o.until, "until", "", "up to when, as --since says it (now)")
 	f.StringSliceVar(&o.kinds, "kind", nil, "`kinds` of events alone: launch,reclaim,evict")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "reasons, ids, errors and remedies, too")

@@ -33,6 +33,6 @@ func moment(flag, s string, now time.Time, zone *time.Location) (time.Time, erro
 		}
 		return at, nil
 	}
-	return time.Time{}, fmt.Errorf("--%s: %q is no time: write a duration before now such as 6h or 7d, or a moment such as 2026-11-21T06:00:00Z, \"2026-11-21 "+
-		"14:00\" or 14:00 (in local time)", flag, s)
+	return time.Time{}, fmt.Errorf("--%s: %q is no time: write a duration before now such as 6h or 7d, or a moment such as 2026-11-21T06:00:00Z, "+
+		"\"2026-11-21 14:00\" or 14:00 (in local time)", flag, s)
 }

@@ -95,16 +95,16 @@ func New(s *process.Session) *cobra.Command {
 	o.given = f.Changed
 	f.StringVar(&o.manifests.Image, "image", "", "`NAME` of the image to run (default: the one published with this version, where it is a release)")
 	f.StringVar(&o.manifests.Namespace, "namespace", manifests.DefaultNamespace, "`NAME` of the namespace that is the store")
-	f.StringVar(&o.manifests.RunNamespace, "run-namespace", "", "`NAME` of the namespace of the run, its credentials and the accounts (default: the store's, "+
-		"with -run after it)")
+	f.StringVar(&o.manifests.RunNamespace, "run-namespace", "", "`NAME` of the namespace of the run, its credentials and the accounts (default: the "+
+		"store's, with -run after it)")
 	f.StringVar(&o.manifests.Schedule, "schedule", manifests.DefaultSchedule, "when to run, as `CRON` writes it")
 	process.DurationVar(cmd, &o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "how long a run may take")
 	f.StringVar(&o.enforcement, "enforcement", string(manifests.DefaultEnforcement),
 		"the hardest `ACTION` that the rights allow: alert_only, freeze, pause or evict")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret,
 		"`NAME` of the Secret whose entries become the run's environment; it may be absent")
-	process.ChoiceVar(cmd, &o.mode, "mode", "", "what runs gpupool reconcile: a CronJob, or a Deployment that does so every 40s and hears of notices in between",
-		string(manifests.CronJob), string(manifests.Deployment))
+	process.ChoiceVar(cmd, &o.mode, "mode", "", "what runs gpupool reconcile: a CronJob, or a Deployment that does so every 40s and hears of "+
+		"notices in between", string(manifests.CronJob), string(manifests.Deployment))
 	f.BoolVar(&o.manifests.Mark, "mark-nodes", false, "allow to mark nodes as a pool's, and as cordoned by it")
 	f.BoolVar(&o.manifests.Cordon, "cordon-nodes", false, "allow to cordon nodes, and to undo that: for drains, with --mark-nodes")
 	f.BoolVar(&o.manifests.Delete, "delete-nodes", false, "allow to delete nodes that bear a pool's mark, with --mark-nodes")
@@ -159,8 +159,8 @@ func (o *options) run(_ context.Context, args []string) error {
 // imageOf names the image that was published with a version.
 func imageOf(version string) (string, error) {
 	if !released.MatchString(version) {
-		return "", fmt.Errorf("version %s is no release, and no image is published with it: push one of yours (make image), and name it with --image, such as "+
-			"--image registry.example.com/gpupool:1.0", version)
+		return "", fmt.Errorf("version %s is no release, and no image is published with it: push one of yours (make image), and name it with --image, such "+
+			"as --image registry.example.com/gpupool:1.0", version)
 	}
 	return publishedImage + ":" + version, nil
 }

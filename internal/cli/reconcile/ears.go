@@ -91,9 +91,8 @@ func (e *ears) trouble(err error) {
 		e.options.session.Logger().Info("notices are heard again")
 		return
 	}
-	e.options.session.Warn(
-		fmt.Sprintf("that the cloud takes an instance back is not heard at once, but seen by the next run, since the nodes can't be watched: %v", err),
-	)
+	e.options.session.Warn(fmt.Sprintf("that the cloud takes an instance back is not heard at once, but seen by the next run, since the nodes can't "+
+		"be watched: %v", err))
 }
 
 // heard is a run of the pools for which notice was heard, and whether there is any. It

@@ -117,8 +117,8 @@ func New(s *process.Session) *cobra.Command {
 	process.DurationVar(cmd, &o.keepHistory, "keep-history", history.DefaultRetention.For, "how long the history is kept, which gpupool history shows")
 	o.historySize = sizeFlag(history.DefaultRetention.Bytes)
 	f.Var(&o.historySize, "history-size", "how large the history may become before its oldest days go")
-	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: budgets that are then "+
-		"below their limits lift what they enforce, and their pools launch (print that first with --dry-run)")
+	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: budgets that are "+
+		"then below their limits lift what they enforce, and their pools launch (print that first with --dry-run)")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")

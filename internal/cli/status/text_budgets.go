@@ -38,9 +38,8 @@ func budgetEntries(v view, budgets []budgets.Overview, clock terminal.Clock) []e
 
 // moreHours is what to do about a budget that is used up.
 func moreHours(name string) string {
-	return fmt.Sprintf(
-		"See who uses it: gpupool usage %s --by pod. More hours for a while: gpupool grant %s HOURS --for 4h --reason WHY; for good: raise gpu_hours", name, name,
-	)
+	return fmt.Sprintf("See who uses it: gpupool usage %s --by pod. More hours for a while: gpupool grant %s HOURS --for 4h --reason WHY; for good: "+
+		"raise gpu_hours", name, name)
 }
 
 // budgetDetails says what else there is to say about a budget.

@@ -24,7 +24,9 @@ func TestStockPoolsAreShown(t *testing.T) {
 	}
 	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Overview{
 		pool("calm", stockpool.Ready, 2),
-		pool("short", stockpool.Pending, 0, stockpool.Condition{Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node"}),
+		pool("short", stockpool.Pending, 0, stockpool.Condition{
+			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node",
+		}),
 		pool("paused", stockpool.Paused, 0, stockpool.Condition{
 			Type: stockpool.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up",
 		}),

@@ -104,7 +104,9 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	again.Error.Message, again.Error.RequestID = strings.ReplaceAll(refused.Error.Message, "7c1d-1", "7c1d-2"), "7c1d-2"
 	status.SpotPools[6].Failing = &again
 	status.UnderWay = &store.Holder{Command: "gpupool reconcile", PID: 12, Host: "ci", Since: clitest.At.Add(-20 * time.Second)}
-	status.Totals = reconcile.Totals{SpotPools: reconcile.PoolTotals{OK: 3, Short: 2, Failing: 5, Held: 18, Capacity: 14, HourlyPrice: clitest.Price(t, "34.20")}}
+	status.Totals = reconcile.Totals{SpotPools: reconcile.PoolTotals{
+		OK: 3, Short: 2, Failing: 5, Held: 18, Capacity: 14, HourlyPrice: clitest.Price(t, "34.20"),
+	}}
 	b := &status.SpotPools[1]
 	b.Machines = []spotpool.Member{member("ins-bbbbbbb1", spotpool.Launching)}
 	return status
@@ -126,9 +128,11 @@ func TestStatusForPeople(t *testing.T) {
 		"status_overdue.txt":  {terminal.Style{Width: 80, Height: 24}, false, troubled(status)},
 		"status_many.txt":     {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 1)},
 		"status_all.txt":      {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 31)},
-		"status_both.txt": {clitest.Plain, false, reconcile.StatusReport{
-			Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6],
-		}},
+		"status_both.txt": {
+			clitest.Plain, false, reconcile.StatusReport{
+				Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6],
+			},
+		},
 		"status_nodes.txt":   {terminal.Style{Width: 80, Height: 24}, true, withNodes(t)},
 		"status_nothing.txt": {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
 	} {
@@ -226,12 +230,13 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 			Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Held: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80")},
 		}}
 		if n >= 31-failing {
-			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second), Error: history.Error{
-				Class: "authorisation", Code: "AuthFailure.SecretIdNotFound", RequestID: "r",
-				Remedy: "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.",
-				Message: fmt.Sprintf("GetCallerIdentity: AuthFailure.SecretIdNotFound: The SecretId is not found. Check secret_id and secret_key (or the profile, role "+
-					"or token in use): they must be active and belong together. (RequestId 5b6e-%d)", n),
-			}}
+			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second),
+				Error: history.Error{
+					Class: "authorisation", Code: "AuthFailure.SecretIdNotFound", RequestID: "r",
+					Remedy: "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.",
+					Message: fmt.Sprintf("GetCallerIdentity: AuthFailure.SecretIdNotFound: The SecretId is not found. Check secret_id and secret_key (or "+
+						"the profile, role or token in use): they must be active and belong together. (RequestId 5b6e-%d)", n),
+				}}
 		}
 		r.SpotPools = append(r.SpotPools, p)
 	}

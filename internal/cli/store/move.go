@@ -164,8 +164,8 @@ func (o *moveOptions) movable(ctx context.Context, source stored.Movable) ([]sto
 		return nil, err
 	}
 	if len(strange) > 0 {
-		return nil, fmt.Errorf("%s has %s, which no store of this gpupool has, and nothing was moved: move away what is not the store's, or upgrade gpupool if a "+
-			"newer one wrote it", source, strings.Join(strange, ", "))
+		return nil, fmt.Errorf("%s has %s, which no store of this gpupool has, and nothing was moved: move away what is not the store's, or upgrade "+
+			"gpupool if a newer one wrote it", source, strings.Join(strange, ", "))
 	}
 	documents, err := move.Contents(ctx, source)
 	if err != nil {

@@ -103,7 +103,8 @@ func (o *repairOptions) run(ctx context.Context) error {
 		return err
 	}
 	_, readable := found.total()
-	return process.WithExitCode(process.Partly(readable), fmt.Errorf("%s in %s that repair can't fix", describe.Plural(len(found.problems), "problem"), remains))
+	return process.WithExitCode(process.Partly(readable),
+		fmt.Errorf("%s in %s that repair can't fix", describe.Plural(len(found.problems), "problem"), remains))
 }
 
 // repair makes the place a store again, where it was one.
@@ -121,8 +122,8 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 	case found.newer != nil:
 		return "", fmt.Errorf("nothing was written to %s: %w", remains, found.newer)
 	case len(strange) > 0:
-		return "", fmt.Errorf("nothing was written to %s: it holds %s, which no store of this gpupool has: move away what is none of the store's, and upgrade "+
-			"gpupool where a newer one wrote it", remains, strings.Join(strange, ", "))
+		return "", fmt.Errorf("nothing was written to %s: it holds %s, which no store of this gpupool has: move away what is none of the store's, and "+
+			"upgrade gpupool where a newer one wrote it", remains, strings.Join(strange, ", "))
 	case readable == 0:
 		return "", fmt.Errorf("nothing was written to %s: none of its %d documents can be read: %s", remains, documents, found.problems[0].Error)
 	case o.dryRun:

@@ -65,7 +65,8 @@ func TestLists(t *testing.T) {
 			listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		},
 		"list_top_team.txt": {
-			listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC},
+			listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain,
+			terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		},
 		"list_coloured_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Coloured, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
 	} {

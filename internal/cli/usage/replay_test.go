@@ -16,7 +16,8 @@ func replayed(times int) budgets.LiveReplay {
 	r := budgets.LiveReplay{
 		Declaration: budget.Declaration{Name: "team-a", Window: "24h", GPUHours: "50"}, Coverage: 1000, CompleteFrom: clitest.At.AddDate(0, 0, -34),
 		Replayed: budget.Replayed{
-			From: clitest.At.AddDate(0, 0, -35), Until: clitest.At, Limit: 50 * hour, Peak: 61_200_000 * hour / 1_000_000, PeakAt: clitest.At.Add(-2 * time.Hour),
+			From: clitest.At.AddDate(0, 0, -35), Until: clitest.At, Limit: 50 * hour, Peak: 61_200_000 * hour / 1_000_000,
+			PeakAt: clitest.At.Add(-2 * time.Hour),
 			Thresholds: []budget.ReplayedThreshold{
 				{Percent: 50, Amount: 25 * hour, Before: true, ReachedAt: []time.Time{clitest.At.AddDate(0, 0, -20), clitest.At.Add(-30 * time.Hour)}},
 				{Percent: 80, Amount: 40 * hour, ReachedAt: []time.Time{clitest.At.Add(-27 * time.Hour)}},

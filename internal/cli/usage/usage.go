@@ -87,8 +87,8 @@ func (o *options) listFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{byPod, byNamespace, byLabel},
 		cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	f.IntVar(&o.top, "top", 0, "list the first `N` alone; totals are of all")
-	process.ChoiceVar(cmd, &o.sort, "sort", "", "the most GPU-hours first, by name, or the earliest start first; of pods without --top by name, else by gpu-hours",
-		sortHours, sortName, sortStart)
+	process.ChoiceVar(cmd, &o.sort, "sort", "", "the most GPU-hours first, by name, or the earliest start first; of pods without --top by name, "+
+		"else by gpu-hours", sortHours, sortName, sortStart)
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the limit is exceeded")
 }
 

@@ -17,8 +17,8 @@ func TestUsageForPeople(t *testing.T) {
 	pods := []Pod{
 		{UID: "u1", Namespace: "ml", Name: "train", GPUs: "2", Start: clitest.At.Add(-2 * time.Hour), GPUHours: "4.000"},
 		{
-			UID: "u2", Namespace: "ml-batch", Name: "slices", GPUs: "1/7", Start: clitest.At.Add(-8 * time.Hour), End: &end, EndSource: ptr("container_finished"),
-			GPUHours: "1.000",
+			UID: "u2", Namespace: "ml-batch", Name: "slices", GPUs: "1/7", Start: clitest.At.Add(-8 * time.Hour), End: &end,
+			EndSource: ptr("container_finished"), GPUHours: "1.000",
 		},
 	}
 	within := Report{

@@ -25,7 +25,8 @@ func TestABudgetRecovers(t *testing.T) {
 		missing string
 	}{
 		"below its limit": {85, nil, ""},
-		"exceeded":        {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used; it recovers by itself at 2026-01-02T03:23:05Z if nothing more is used"},
+		"exceeded": {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used; it recovers by itself at 2026-01-02T03:23:05Z if " +
+			"nothing more is used"},
 		"frozen still": {12, func(s *budgets.Overview) { s.Enforced = []budget.Action{budget.Freeze} },
 			"it is below its limit, and still in force is: [freeze]"},
 		"too old":     {12, func(s *budgets.Overview) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
@@ -97,7 +98,9 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 			ready, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
 		},
 		"it is on its way out": {two, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Deleting }), "it is being destroyed"},
-		"it was not seen":      {condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Overview) { p.Observed = false }), "it was not seen"},
+		"it was not seen": {
+			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Overview) { p.Observed = false }), "it was not seen",
+		},
 		"its name is taken": {two, of(stockpool.Degraded, 2, func(p *stockpools.Overview) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}
 		}), "it can't be told: taken"},

@@ -15,8 +15,8 @@ import (
 // FuzzRequest sends whatever as a request: it is answered with an envelope,
 // and launches nothing that wasn't asked for with a valid signature.
 func FuzzRequest(f *testing.F) {
-	f.Add("POST", "", "application/json", "TC3-HMAC-SHA256 Credential=a/2026-01-01/cvm/tc3_request, SignedHeaders=content-type;host, Signature=00", "1767225600",
-		"RunInstances", `{"InstanceCount":1}`)
+	f.Add("POST", "", "application/json", "TC3-HMAC-SHA256 Credential=a/2026-01-01/cvm/tc3_request, SignedHeaders=content-type;host, Signature=00",
+		"1767225600", "RunInstances", `{"InstanceCount":1}`)
 	f.Add("GET", "Action=RunInstances&Version=2017-03-12&Timestamp=1&Nonce=1&SecretId=x&Signature=y&Filters.0.Name=zone", "", "", "", "", "")
 	f.Add("POST", "", "application/x-www-form-urlencoded", "", "", "", "Action=DescribeInstances&Version=2017-03-12&Region=ap-singapore")
 	f.Add("POST", "", "application/json", "SKIP", "1767225600", "AssumeRoleWithWebIdentity",

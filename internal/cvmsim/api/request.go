@@ -38,7 +38,8 @@ func (e *Endpoint) readRequest(r *http.Request, clock, now time.Time) (request, 
 		return req, wire.Missing("Version")
 	}
 	if req.Version != action.version {
-		return req, wire.Fail("NoSuchVersion", "The version `%s` of `%s` does not exist; there is %s.", wire.Printable(req.Version), action.Name, action.version)
+		return req, wire.Fail("NoSuchVersion", "The version `%s` of `%s` does not exist; there is %s.", wire.Printable(req.Version), action.Name,
+			action.version)
 	}
 	who, failure := e.authenticate(m, action, clock, now)
 	if failure != nil {

@@ -53,7 +53,8 @@ func TestConvertToPrepaid(t *testing.T) {
 			id := a.Run(object{"InstanceChargeType": from})[0]
 			checkHoldings(t, a, "launched", map[string]any{from: "SOLD_OUT", "PREPAID": "SELL", "PrePaidQuotaSet": 0.0})
 			cvmsimtest.Step(t, sim, time.Hour)
-			if status, answer := cvmsimtest.Control(t, sim, http.MethodPost, "state", `{"instance_ids":["`+id+`"],"charge_type":"PREPAID"}`); status != http.StatusOK {
+			if status, answer := cvmsimtest.Control(t, sim, http.MethodPost, "state",
+				`{"instance_ids":["`+id+`"],"charge_type":"PREPAID"}`); status != http.StatusOK {
 				t.Fatal(answer)
 			}
 			checkHoldings(t, a, "converted", map[string]any{
@@ -63,7 +64,8 @@ func TestConvertToPrepaid(t *testing.T) {
 			expires := sim.Server.Now().UTC().AddDate(0, 1, 0).Format("2006-01-02T15:04:05Z")
 			if in["InstanceChargeType"] != "PREPAID" || in["ExpiredTime"] != expires || in["RenewFlag"] != "NOTIFY_AND_MANUAL_RENEW" ||
 				in["InstanceState"] != "RUNNING" {
-				t.Errorf("converted: %v, expires %v (want %s), %v, %v", in["InstanceChargeType"], in["ExpiredTime"], expires, in["RenewFlag"], in["InstanceState"])
+				t.Errorf("converted: %v, expires %v (want %s), %v, %v", in["InstanceChargeType"], in["ExpiredTime"], expires, in["RenewFlag"],
+					in["InstanceState"])
 			}
 			a.OK("cvm", "TerminateInstances", object{"InstanceIds": []string{id}})
 			if state := a.Describe(object{"InstanceIds": []string{id}})[0]["InstanceState"]; state != "SHUTDOWN" {

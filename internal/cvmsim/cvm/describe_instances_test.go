@@ -175,7 +175,8 @@ func BenchmarkDescribePage(b *testing.B) {
 	}{
 		{"by key, far page", object{"Filters": []object{{"Name": "tag-key", "Values": []string{"gpupool/pool"}}}, "Offset": 40000, "Limit": 100}},
 		{"by pool and charge", object{"Filters": []object{
-			{"Name": "tag:gpupool/pool", "Values": []string{"pool-7", "pool-900"}}, {"Name": "instance-charge-type", "Values": []string{"SPOTPAID"}}}, "Limit": 100}},
+			{"Name": "tag:gpupool/pool", "Values": []string{"pool-7", "pool-900"}}, {"Name": "instance-charge-type", "Values": []string{"SPOTPAID"}}},
+			"Limit": 100}},
 		{"everything", object{"Offset": 49900, "Limit": 100}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

@@ -80,7 +80,9 @@ func TestLaunchLimits(t *testing.T) {
 		"charge type":            {object{"InstanceChargeType": "FREE"}, "InvalidParameterValue"},
 		"prepaid without period": {object{"InstanceChargeType": "PREPAID"}, "MissingParameter"},
 		"prepaid, 13 months":     {object{"InstanceChargeType": "PREPAID", "InstanceChargePrepaid": object{"Period": 13}}, "InvalidPeriod"},
-		"two logins":             {object{"LoginSettings": object{"KeyIds": []string{"skey-a1b2c3d4"}, "KeepImageLogin": "true"}}, "InvalidParameterCombination"},
+		"two logins": {
+			object{"LoginSettings": object{"KeyIds": []string{"skey-a1b2c3d4"}, "KeepImageLogin": "true"}}, "InvalidParameterCombination",
+		},
 		"key and password":       {object{"LoginSettings": object{"KeyIds": []string{"skey-a1b2c3d4"}, "Password": "Abcdef12"}}, "InvalidParameterCombination"},
 		"image's own login":      {object{"LoginSettings": object{"KeepImageLogin": "true"}}, ""},
 		"public image's login":   {object{"ImageId": "img-487zeit5", "LoginSettings": object{"KeepImageLogin": "TRUE"}}, "InvalidParameterCombination"},

@@ -57,13 +57,13 @@ func checkQuota(w *world.World, s launchSpec) *wire.Error {
 	switch s.SKU.Charge {
 	case world.ChargeSpot:
 		if used.SpotVCPU+s.Count*s.itype.CPU > limit.SpotVCPU {
-			return wire.Fail("LimitExceeded.UserSpotQuota", "%d more vCPU would exceed the spot quota of %d vCPU in `%s`, of which %d are in use.", s.Count*s.itype.CPU,
-				limit.SpotVCPU, s.SKU.Zone, used.SpotVCPU)
+			return wire.Fail("LimitExceeded.UserSpotQuota", "%d more vCPU would exceed the spot quota of %d vCPU in `%s`, of which %d are in use.",
+				s.Count*s.itype.CPU, limit.SpotVCPU, s.SKU.Zone, used.SpotVCPU)
 		}
 	case world.ChargePrepaid:
 		if used.PrepaidInstances+s.Count > prepaidQuota {
-			return wire.Fail("LimitExceeded.PrepayQuota", "%d more instances would exceed the quota of %d prepaid ones in `%s`, of which %d are in use.", s.Count,
-				prepaidQuota, s.SKU.Zone, used.PrepaidInstances)
+			return wire.Fail("LimitExceeded.PrepayQuota", "%d more instances would exceed the quota of %d prepaid ones in `%s`, of which %d are in use.",
+				s.Count, prepaidQuota, s.SKU.Zone, used.PrepaidInstances)
 		}
 	case world.ChargeHourly:
 		if used.HourlyInstances+s.Count > limit.HourlyInstances {

@@ -31,11 +31,15 @@ func TestTerminateRefusals(t *testing.T) {
 		"mixed": {
 			[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{ChargeType: "POSTPAID_BY_HOUR"})[0]}, "UnsupportedOperation.InstanceMixedPricingModel",
 		},
-		"protected":     {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Protected: true})[0]}, "UnsupportedOperation.InstancesProtected"},
-		"pending":       {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "PENDING"})[0]}, "UnsupportedOperation.InstanceStatePending"},
-		"launch failed": {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "LAUNCH_FAILED"})[0]}, "UnsupportedOperation.InstanceStateLaunchFailed"},
-		"terminating":   {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "TERMINATING"})[0]}, "UnsupportedOperation.InstanceStateTerminating"},
-		"rebooting":     {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "REBOOTING"})[0]}, "UnsupportedOperation.InstanceStateRebooting"},
+		"protected": {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Protected: true})[0]}, "UnsupportedOperation.InstancesProtected"},
+		"pending":   {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "PENDING"})[0]}, "UnsupportedOperation.InstanceStatePending"},
+		"launch failed": {
+			[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "LAUNCH_FAILED"})[0]}, "UnsupportedOperation.InstanceStateLaunchFailed",
+		},
+		"terminating": {
+			[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "TERMINATING"})[0]}, "UnsupportedOperation.InstanceStateTerminating",
+		},
+		"rebooting": {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "REBOOTING"})[0]}, "UnsupportedOperation.InstanceStateRebooting"},
 		"entering rescue": {
 			[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "ENTER_RESCUE_MODE"})[0]}, "UnsupportedOperation.InstanceStateEnterRescueMode",
 		},

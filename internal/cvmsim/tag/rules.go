@@ -37,10 +37,11 @@ func readServiceTags(name string, params []serviceTag) ([]world.Tag, *wire.Error
 		case t.Value == "":
 			return nil, wire.Fail("InvalidParameterValue.TagValueEmpty", "The value of the tag `%s` is empty.", wire.Printable(t.Key))
 		case len([]rune(t.Value)) > api.MaxTagValue:
-			return nil, wire.Fail("InvalidParameterValue.TagValueLengthExceeded", "The value of the tag `%s` is longer than %d characters.", wire.Printable(t.Key),
-				api.MaxTagValue)
+			return nil, wire.Fail("InvalidParameterValue.TagValueLengthExceeded", "The value of the tag `%s` is longer than %d characters.",
+				wire.Printable(t.Key), api.MaxTagValue)
 		case !api.LegalTagText(t.Value, api.MaxTagValue):
-			return nil, wire.Fail("InvalidParameterValue.TagValueCharacterIllegal", "The value of the tag `%s` has an illegal character.", wire.Printable(t.Key))
+			return nil, wire.Fail("InvalidParameterValue.TagValueCharacterIllegal", "The value of the tag `%s` has an illegal character.",
+				wire.Printable(t.Key))
 		}
 	}
 	return tags, nil

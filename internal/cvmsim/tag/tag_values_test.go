@@ -19,7 +19,8 @@ func tagging(a *cvmsimtest.Client, id string) map[string]func(value string) stri
 			return cvmsimtest.CodeOf(a.Call("cvm", "RunInstances", cvmsimtest.Launch(object{"TagSpecification": cvmsimtest.TagSpec("k", value)})))
 		},
 		"a dry run": func(value string) string {
-			return cvmsimtest.CodeOf(a.Call("cvm", "RunInstances", cvmsimtest.Launch(object{"DryRun": true, "TagSpecification": cvmsimtest.TagSpec("k", value)})))
+			return cvmsimtest.CodeOf(a.Call("cvm", "RunInstances",
+				cvmsimtest.Launch(object{"DryRun": true, "TagSpecification": cvmsimtest.TagSpec("k", value)})))
 		},
 		"TagResources": func(value string) string {
 			return cvmsimtest.CodeOf(a.Call("tag", "TagResources", object{"ResourceList": []string{name}, "Tags": tags(value)}))

@@ -37,7 +37,8 @@ func ReadMessage(r *http.Request) (Message, *Error) {
 		return m, Fail("RequestSizeLimitExceeded", "The query is longer than 32 KB.")
 	}
 	if r.Header.Get("Authorization") == "" {
-		return m, Fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing: sign with TC3-HMAC-SHA256, the only signature method supported.")
+		return m, Fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing: sign with TC3-HMAC-SHA256, the only signature "+
+			"method supported.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {

@@ -41,11 +41,13 @@ func TestTC3Refusals(t *testing.T) {
 		"other body": {func(a *cvmsimtest.Client) {
 			a.Bend = func(r *http.Request) { r.Body = body(`{"Limit":1}`); r.ContentLength = 11 }
 		}, "AuthFailure.SignatureFailure"},
-		"other algorithm":    {func(a *cvmsimtest.Client) { a.Bend = replace("TC3-HMAC-SHA256", "TC3-HMAC-SM3") }, "AuthFailure.InvalidAuthorization"},
-		"no signed host":     {func(a *cvmsimtest.Client) { a.Bend = replace("content-type;host", "content-type") }, "AuthFailure.InvalidAuthorization"},
-		"malformed scope":    {func(a *cvmsimtest.Client) { a.Bend = replace("/tc3_request", "") }, "AuthFailure.InvalidAuthorization"},
-		"short signature":    {func(a *cvmsimtest.Client) { a.Bend = replace("Signature=", "Signature=ab, X=") }, "AuthFailure.InvalidAuthorization"},
-		"no authorization":   {func(a *cvmsimtest.Client) { a.Bend = func(r *http.Request) { r.Header.Del("Authorization") } }, "AuthFailure.InvalidAuthorization"},
+		"other algorithm": {func(a *cvmsimtest.Client) { a.Bend = replace("TC3-HMAC-SHA256", "TC3-HMAC-SM3") }, "AuthFailure.InvalidAuthorization"},
+		"no signed host":  {func(a *cvmsimtest.Client) { a.Bend = replace("content-type;host", "content-type") }, "AuthFailure.InvalidAuthorization"},
+		"malformed scope": {func(a *cvmsimtest.Client) { a.Bend = replace("/tc3_request", "") }, "AuthFailure.InvalidAuthorization"},
+		"short signature": {func(a *cvmsimtest.Client) { a.Bend = replace("Signature=", "Signature=ab, X=") }, "AuthFailure.InvalidAuthorization"},
+		"no authorization": {
+			func(a *cvmsimtest.Client) { a.Bend = func(r *http.Request) { r.Header.Del("Authorization") } }, "AuthFailure.InvalidAuthorization",
+		},
 		"unsigned":           {func(a *cvmsimtest.Client) { a.Bend = header("Authorization", "SKIP") }, "AuthFailure.InvalidAuthorization"},
 		"no timestamp":       {func(a *cvmsimtest.Client) { a.Bend = func(r *http.Request) { r.Header.Del("X-TC-Timestamp") } }, "MissingParameter"},
 		"no action":          {func(a *cvmsimtest.Client) { a.Bend = func(r *http.Request) { r.Header.Del("X-TC-Action") } }, "MissingParameter"},
@@ -88,7 +90,9 @@ func TestTC3Dialects(t *testing.T) {
 		"the action in lower case":  {"cvm", []string{"content-type", "host", "x-tc-action"}, map[string]string{"x-tc-action": "describeinstances"}, ""},
 		"another service":           {"sts", []string{"content-type", "host"}, nil, "AuthFailure.SignatureFailure"},
 		"a service that isn't here": {"cbs", []string{"content-type", "host"}, nil, "AuthFailure.SignatureFailure"},
-		"another host":              {"cvm", []string{"content-type", "host"}, map[string]string{"host": "cvm.tencentcloudapi.com"}, "AuthFailure.SignatureFailure"},
+		"another host": {
+			"cvm", []string{"content-type", "host"}, map[string]string{"host": "cvm.tencentcloudapi.com"}, "AuthFailure.SignatureFailure",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

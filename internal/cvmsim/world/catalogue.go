@@ -165,7 +165,10 @@ var typeList = []*InstanceType{
 		ListPrice: Fen(5360),
 	},
 	{Name: "GI3X.8XLARGE64", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 64, GPU: 1, ListPrice: Fen(1140)},
-	{Name: "GI3X.22XLARGE226", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 90, Memory: 226, GPU: 2, ListPrice: Fen(2690)},
+	{
+		Name: "GI3X.22XLARGE226", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 90, Memory: 226, GPU: 2,
+		ListPrice: Fen(2690),
+	},
 	{
 		Name: "GN8.LARGE56", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 6, Memory: 56, GPU: 1,
 		ListPrice: Fen(1590),
@@ -179,23 +182,24 @@ var typeList = []*InstanceType{
 		ListPrice: Fen(1760),
 	},
 	{
-		Name: "GN10Xp.2XLARGE40", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 10, Memory: 40, GPU: 1,
-		ListPrice: Fen(1870),
+		Name: "GN10Xp.2XLARGE40", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 10, Memory: 40,
+		GPU: 1, ListPrice: Fen(1870),
 	},
 	{
-		Name: "GN10Xp.5XLARGE80", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80, GPU: 2,
-		ListPrice: Fen(3740),
+		Name: "GN10Xp.5XLARGE80", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80,
+		GPU: 2, ListPrice: Fen(3740),
 	},
 	{
-		Name: "GN10Xp.10XLARGE160", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160, GPU: 4,
-		ListPrice: Fen(7480),
+		Name: "GN10Xp.10XLARGE160", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160,
+		GPU: 4, ListPrice: Fen(7480),
 	},
 	{
-		Name: "GN10Xp.20XLARGE320", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320, GPU: 8,
-		ListPrice: Fen(14960),
+		Name: "GN10Xp.20XLARGE320", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320,
+		GPU: 8, ListPrice: Fen(14960),
 	},
 	{
-		Name: "PNV4.7XLARGE116", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 28, Memory: 116, GPU: 1, ListPrice: Fen(1890),
+		Name: "PNV4.7XLARGE116", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 28, Memory: 116, GPU: 1,
+		ListPrice: Fen(1890),
 	},
 	{
 		Name: "PNV4.14XLARGE232", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 56, Memory: 232, GPU: 2,
@@ -210,9 +214,13 @@ var typeList = []*InstanceType{
 		ListPrice: Fen(15120),
 	},
 	{Name: "GT4.4XLARGE96", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 16, Memory: 96, GPU: 1, ListPrice: Fen(2820)},
-	{Name: "GT4.8XLARGE192", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 192, GPU: 2, ListPrice: Fen(5640)},
 	{
-		Name: "GT4.20XLARGE474", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 82, Memory: 474, GPU: 4, ListPrice: Fen(11280),
+		Name: "GT4.8XLARGE192", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 192, GPU: 2,
+		ListPrice: Fen(5640),
+	},
+	{
+		Name: "GT4.20XLARGE474", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 82, Memory: 474, GPU: 4,
+		ListPrice: Fen(11280),
 	},
 	{
 		Name: "GT4.41XLARGE948", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 164, Memory: 948, GPU: 8,

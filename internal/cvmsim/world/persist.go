@@ -75,8 +75,8 @@ func readSnapshot(path string) (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("the state in %s is damaged: %w; move it away to start afresh", path, err)
 	}
 	if s.Version != stateVersion {
-		return nil, fmt.Errorf("the state in %s has version %d, and this program knows version %d: use the program that wrote it, or move it away", path, s.Version,
-			stateVersion)
+		return nil, fmt.Errorf("the state in %s has version %d, and this program knows version %d: use the program that wrote it, or move it away", path,
+			s.Version, stateVersion)
 	}
 	if s.Records == nil {
 		s.Records = map[string]json.RawMessage{}

@@ -21,7 +21,9 @@ type others struct {
 func (r *rig) newOthers() others {
 	r.t.Helper()
 	ids := append(
-		cvmsimtest.Seed(r.t, r.sim, cvmsim.SeedRequest{Tags: map[string]string{"gpupool/pool": "other", "gpupool/uid": "00000000-0000-4000-8000-000000000000"}}),
+		cvmsimtest.Seed(r.t, r.sim, cvmsim.SeedRequest{Tags: map[string]string{
+			"gpupool/pool": "other", "gpupool/uid": "00000000-0000-4000-8000-000000000000",
+		}}),
 		cvmsimtest.Seed(r.t, r.sim, cvmsim.SeedRequest{})...)
 	o := others{instances: r.sim.Server.Instances()}
 	for n, id := range ids {
@@ -29,8 +31,8 @@ func (r *rig) newOthers() others {
 			node.Spec.Unschedulable = n == 0
 		}))
 		o.nodes = append(o.nodes, node)
-		o.pods = append(o.pods, r.server.WaitRunning(r.t, kubetest.Create(r.t, r.server,
-			kubetest.Pod(r.server.Namespace(r.t), "theirs", kubetest.BoundTo(node.Name)))))
+		o.pods = append(o.pods, r.server.WaitRunning(r.t,
+			kubetest.Create(r.t, r.server, kubetest.Pod(r.server.Namespace(r.t), "theirs", kubetest.BoundTo(node.Name)))))
 	}
 	return o
 }

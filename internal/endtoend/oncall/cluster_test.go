@@ -180,8 +180,8 @@ func statusTooOld(t *testing.T, template string) *scene {
 	d.catchUp()
 	d.runs(1, 0)
 	d.env["KUBECONFIG"] = filepath.Join(d.dir, "kubeconfig")
-	const gone = "apiVersion: v1\nkind: Config\nclusters: [{name: gpu, cluster: {server: \"http://127.0.0.1:1\"}}]\ncontexts: [{name: gpu, context: {cluster: " +
-		"gpu, user: gpu}}]\nusers: [{name: gpu, user: {token: none}}]\ncurrent-context: gpu\n"
+	const gone = "apiVersion: v1\nkind: Config\nclusters: [{name: gpu, cluster: {server: \"http://127.0.0.1:1\"}}]\ncontexts: [{name: gpu, context: " +
+		"{cluster: gpu, user: gpu}}]\nusers: [{name: gpu, user: {token: none}}]\ncurrent-context: gpu\n"
 	if err := os.WriteFile(d.env["KUBECONFIG"], []byte(gone), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,10 @@ func mended(r *rig) {
 			[]string{"done mend: spec.replicas was 5 instead of 2", "last written by kubectl (scale)"},
 		},
 		{types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"evil:1"}]}}}}`, "",
-			[]string{"done mend: spec.template.spec.containers[0].image was evil:1 instead of registry.example.com/team/runtime:1", "last written by kubectl-edit at "}},
+			[]string{
+				"done mend: spec.template.spec.containers[0].image was evil:1 instead of registry.example.com/team/runtime:1",
+				"last written by kubectl-edit at ",
+			}},
 		{
 			types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`, "",
 			[]string{"done mend: metadata.labels.gpupool/stock-pool was nothing instead of pool-g1"},
@@ -202,7 +205,8 @@ func takenOver(r *rig) {
 	untouched := func(when string) {
 		r.t.Helper()
 		of := r.deployment()
-		if of == nil || of.UID != theirs.UID || of.Generation != theirs.Generation || !cmp.Equal(of.Spec, theirs.Spec) || !slices.Equal(names(r.ready(1)), pods) {
+		if of == nil || of.UID != theirs.UID || of.Generation != theirs.Generation || !cmp.Equal(of.Spec, theirs.Spec) ||
+			!slices.Equal(names(r.ready(1)), pods) {
 			r.t.Fatalf("somebody else's Deployment was changed %s: %+v", when, of)
 		}
 	}
@@ -246,8 +250,8 @@ func takenOver(r *rig) {
 }
 
 func (r *rig) budget(action, hours string) string {
-	return fmt.Sprintf("resource \"gpupool_budget\" \"b\" {\n  name = \"team-a\"\n  gpu_hours = %q\n  window = \"24h\"\n  selector = { namespaces = [%q] }\n  "+
-		"enforcement = { action = %q, grace_period = \"0s\" }\n}\n", hours, r.namespace, action)
+	return fmt.Sprintf("resource \"gpupool_budget\" \"b\" {\n  name = \"team-a\"\n  gpu_hours = %q\n  window = \"24h\"\n  selector = { namespaces = [%q] "+
+		"}\n  enforcement = { action = %q, grace_period = \"0s\" }\n}\n", hours, r.namespace, action)
 }
 
 const ofBudget = `gpupool_budget.b.name`
@@ -322,7 +326,8 @@ func taken(r *rig) {
 	label := func(pod, session string) {
 		r.t.Helper()
 		patch := fmt.Sprintf(`{"metadata":{"labels":{"session":%s}}}`, session)
-		if _, err := r.server.Client().CoreV1().Pods(r.namespace).Patch(r.t.Context(), pod, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		if _, err := r.server.Client().CoreV1().Pods(r.namespace).Patch(r.t.Context(), pod, types.MergePatchType, []byte(patch),
+			metav1.PatchOptions{}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -50,9 +50,11 @@ func TestConfigTakesTheNamesOfTheKubernetesProvider(t *testing.T) {
 		host, token string
 		user        string
 	}{
-		"config_path":    {config: kubeclient.Config{ConfigPath: path}, host: "https://one.example:6443", token: "file-token"},
-		"home":           {config: kubeclient.Config{ConfigPath: "~/.kube/config"}, host: "https://one.example:6443", token: "file-token"},
-		"config_paths":   {config: kubeclient.Config{ConfigPaths: []string{"~/missing", path}}, host: "https://one.example:6443", token: "file-token"},
+		"config_path": {config: kubeclient.Config{ConfigPath: path}, host: "https://one.example:6443", token: "file-token"},
+		"home":        {config: kubeclient.Config{ConfigPath: "~/.kube/config"}, host: "https://one.example:6443", token: "file-token"},
+		"config_paths": {
+			config: kubeclient.Config{ConfigPaths: []string{"~/missing", path}}, host: "https://one.example:6443", token: "file-token",
+		},
 		"config_context": {config: kubeclient.Config{ConfigPath: path, ConfigContext: "two"}, host: "https://two.example:6443", token: "file-token"},
 		"config_context_cluster": {
 			config: kubeclient.Config{ConfigPath: path, ConfigContextCluster: "two"}, host: "https://two.example:6443", token: "file-token",
@@ -62,12 +64,17 @@ func TestConfigTakesTheNamesOfTheKubernetesProvider(t *testing.T) {
 		},
 		"host and token":        {config: kubeclient.Config{Host: "https://api.example", Token: "t"}, host: "https://api.example", token: "t"},
 		"host without a scheme": {config: kubeclient.Config{Host: "127.0.0.1:8001"}, host: "http://127.0.0.1:8001"},
-		"insecure is still TLS": {config: kubeclient.Config{Host: "api.example:6443", Token: "t", Insecure: true}, host: "https://api.example:6443", token: "t"},
+		"insecure is still TLS": {
+			config: kubeclient.Config{Host: "api.example:6443", Token: "t", Insecure: true}, host: "https://api.example:6443", token: "t",
+		},
 		"KUBE_INSECURE, too": {
-			environment: map[string]string{"KUBE_HOST": "api.example:6443", "KUBE_INSECURE": "true", "KUBE_TOKEN": "t"}, host: "https://api.example:6443", token: "t",
+			environment: map[string]string{"KUBE_HOST": "api.example:6443", "KUBE_INSECURE": "true", "KUBE_TOKEN": "t"}, host: "https://api.example:6443",
+			token: "t",
 		},
 		"its scheme is its own": {config: kubeclient.Config{Host: "http://api.example:8001", Insecure: true}, host: "http://api.example:8001"},
-		"user":                  {config: kubeclient.Config{Host: "https://api.example", Username: "u", Password: "p"}, host: "https://api.example", user: "u"},
+		"user": {
+			config: kubeclient.Config{Host: "https://api.example", Username: "u", Password: "p"}, host: "https://api.example", user: "u",
+		},
 		"KUBE_CONFIG_PATH": {
 			environment: map[string]string{"KUBE_CONFIG_PATH": "~/.kube/config", "KUBE_CTX": "two"}, host: "https://two.example:6443", token: "file-token",
 		},
@@ -75,7 +82,9 @@ func TestConfigTakesTheNamesOfTheKubernetesProvider(t *testing.T) {
 			environment: map[string]string{"KUBE_CONFIG_PATHS": path + ":/nowhere", "KUBE_CTX_AUTH_INFO": "reader"}, host: "https://one.example:6443",
 			token: "reader-token",
 		},
-		"KUBE_HOST": {environment: map[string]string{"KUBE_HOST": "https://env.example", "KUBE_TOKEN": "e"}, host: "https://env.example", token: "e"},
+		"KUBE_HOST": {
+			environment: map[string]string{"KUBE_HOST": "https://env.example", "KUBE_TOKEN": "e"}, host: "https://env.example", token: "e",
+		},
 		"KUBE_USER": {
 			environment: map[string]string{"KUBE_HOST": "https://env.example", "KUBE_USER": "u", "KUBE_PASSWORD": "p"}, host: "https://env.example", user: "u",
 		},

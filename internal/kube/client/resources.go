@@ -84,7 +84,9 @@ func (g AdmissionregistrationV1) ValidatingAdmissionPolicyBindings() *gentype.Cl
 
 // Deployments are those of a namespace.
 func (g AppsV1) Deployments(namespace string) Scaled[*appsv1.Deployment, *appsv1.DeploymentList] {
-	return Scaled[*appsv1.Deployment, *appsv1.DeploymentList]{resource[appsv1.Deployment, appsv1.DeploymentList](g.group, "deployments", namespace), "deployments"}
+	return Scaled[*appsv1.Deployment, *appsv1.DeploymentList]{
+		resource[appsv1.Deployment, appsv1.DeploymentList](g.group, "deployments", namespace), "deployments",
+	}
 }
 
 // ReplicaSets are those of a namespace.

@@ -44,7 +44,9 @@ func (c *Cluster) Evict(ctx context.Context, e budget.Eviction) error {
 		case e.Waiting == "":
 			return c.evicted(e, err)
 		case live.Spec.NodeName != "":
-			return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile")}
+			return &budget.EvictionBlockedError{
+				Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile"),
+			}
 		}
 		e.Waiting = live.ResourceVersion
 	}

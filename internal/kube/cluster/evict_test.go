@@ -51,7 +51,8 @@ var guarded = map[string]string{"app": "guarded"}
 func runningGuarded(t *testing.T, server *kubetest.Cluster, namespace, nodeName string) *corev1.Pod {
 	t.Helper()
 	node := kubetest.Create(t, server, kubetest.Node(nodeName, 8))
-	return server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(namespace, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+	return server.WaitRunning(t, kubetest.Create(t, server,
+		kubetest.Pod(namespace, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
 }
 
 func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
@@ -94,10 +95,12 @@ func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 	kubetest.Create(t, server, &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
-			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-				Operations: []admissionv1.OperationType{admissionv1.Create},
-				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods/eviction"}},
-			}}}},
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Create},
+					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods/eviction"}},
+				},
+			}}},
 			Validations: []admissionv1.Validation{{Expression: "request.namespace != '" + ns + "'", Message: "hands off"}},
 		},
 	})

@@ -146,7 +146,8 @@ func TestAListThatExpiresGoesOnWhereItWas(t *testing.T) {
 			token := r.URL.Query().Get("continue")
 			if isList(r) && token != "" && pagesSeen.Add(1) == 2 && expired.Add(1) == 1 {
 				status := metav1.Status{
-					TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
+					TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusGone,
+					Reason:  metav1.StatusReasonExpired,
 					Message: "The provided continue parameter is too old to display a consistent list result.",
 				}
 				if withToken {
@@ -206,7 +207,8 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
-	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "alone, and it is at") || !after.Listed || !slices.Equal(names(in(ns, after.Pods)), want) {
+	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "alone, and it is at") || !after.Listed ||
+		!slices.Equal(names(in(ns, after.Pods)), want) {
 		t.Errorf("replay %+v, listed %v, pods %v", after.Replay, after.Listed, names(in(ns, after.Pods)))
 	}
 }
@@ -232,7 +234,8 @@ func TestWhatIsLeftOfAHistoryTellsOfClaimsToo(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusGone)
 			_ = json.NewEncoder(w).Encode(metav1.Status{
-				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
+				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusGone,
+				Reason:  metav1.StatusReasonExpired,
 				Message: fmt.Sprintf("too old resource version: %d (%d)", from, from+1),
 			})
 			return

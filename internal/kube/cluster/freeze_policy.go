@@ -90,14 +90,15 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 			}},
 			Variables: freezeVariables(),
 			Validations: []admissionv1.Validation{{
-				Expression: "variables.left || variables.spared || !(variables.crowded || variables.claims || variables.shares || variables.asks) || variables.waited",
-				Reason:     &forbidden,
-				Message:    "the GPU-hours of a budget that covers this pod are used up",
-				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its " +
-					"limit again' + variables.recovers + " +
+				Expression: "variables.left || variables.spared || !(variables.crowded || variables.claims || variables.shares || variables.asks) || " +
+					"variables.waited",
+				Reason:  &forbidden,
+				Message: "the GPU-hours of a budget that covers this pod are used up",
+				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is " +
+					"below its limit again' + variables.recovers + " +
 					"(request.operation == 'UPDATE' ? ', nor may a pod that waits come to ask for GPUs, or come under the budget with them' : '') + " +
-					fmt.Sprintf("(variables.crowded ? ', and none at all with more than %d containers, or more than %d resources in one of them' : '')", mostContainers,
-						mostNamed),
+					fmt.Sprintf("(variables.crowded ? ', and none at all with more than %d containers, or more than %d resources in one of them' : '')",
+						mostContainers, mostNamed),
 			}},
 		},
 	}

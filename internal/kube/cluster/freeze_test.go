@@ -50,7 +50,8 @@ func policy(t *testing.T, server *kubetest.Cluster) {
 		t.Fatal(err)
 	}
 	for _, slot := range kubecluster.FreezeSlots() {
-		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
 	}
@@ -68,8 +69,8 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 	ns, other, spared := server.Namespace(t, "env=prod"), server.Namespace(t, "env=dev"), server.Namespace(t, "env=prod")
 	c := look(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{
-		Budget: "freeze-selected", BudgetUID: "f1f2f3f4-aaaa", RecoversAt: time.Date(2026, 7, 16, 14, 35, 0, 0, time.UTC), ProtectedNamespaces: []string{spared},
-		Resources: []string{"example.com/tensor"},
+		Budget: "freeze-selected", BudgetUID: "f1f2f3f4-aaaa", RecoversAt: time.Date(2026, 7, 16, 14, 35, 0, 0, time.UTC),
+		ProtectedNamespaces: []string{spared}, Resources: []string{"example.com/tensor"},
 		Selector: budget.Selector{
 			Namespaces: []string{ns, other, spared}, NamespaceLabels: map[string]string{"env": "prod"},
 			MatchLabels: map[string]string{"team": "a"}, MatchExpressions: []budget.Expression{{Key: "tier", Operator: "NotIn", Values: []string{"vip"}}},
@@ -174,7 +175,8 @@ func TestFreezeAdmitsWhatItsBudgetDoesNotCount(t *testing.T) {
 	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
 	refused(t, server, true, pod(kubetest.GPUs(1)))
 	ignored := map[string]func() *corev1.Pod{
-		"a slice": pod(kubetest.Resource(slice, "1")), "a claim": pod(kubetest.ClaimTemplate("any")), "a fraction": pod(kubetest.Annotation("gpu-fraction", "0.5")),
+		"a slice": pod(kubetest.Resource(slice, "1")), "a claim": pod(kubetest.ClaimTemplate("any")),
+		"a fraction":     pod(kubetest.Annotation("gpu-fraction", "0.5")),
 		"a device class": pod(kubetest.Resource("deviceclass.resource.kubernetes.io/gpu.example.com", "1")),
 	}
 	for name, pod := range ignored {

@@ -26,8 +26,8 @@ func freezeVariables() []admissionv1.Variable {
 		{Name: "ignored", Expression: names(annotationIgnored)},
 		{Name: "exact", Expression: CELTexts(frozenResources...) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
 		// Whether claims count: what their devices are can't be told from the pod.
-		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && " +
-			"!d.contains('/'))"},
+		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') " +
+			"&& !d.contains('/'))"},
 		{Name: "matchLabels", Expression: selects("matchLabels", "{}")},
 		{Name: "matchExpressions", Expression: selects("matchExpressions", "[]")},
 	}, podVariables("object", ""), podVariables("oldObject", before), []admissionv1.Variable{
@@ -68,10 +68,10 @@ func podVariables(pod, when string) []admissionv1.Variable {
 		{Name: "crowded", Expression: fmt.Sprintf("variables.count%[1]s > %[2]d || variables.containers%[1]s.exists(c, has(c.resources) && (%[3]s || %[4]s))",
 			when, mostContainers, named("limits"), named("requests"))},
 		{Name: "claims", Expression: "variables.devices && has(" + spec + ".resourceClaims) && size(" + spec + ".resourceClaims) > 0"},
-		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && (" + marked(pod, "annotations", "gpu-fraction") + " || " + marked(pod, "annotations",
-			"gpu-memory") + ")"},
-		{Name: "asks", Expression: "variables.containers" + when + ".exists(c, has(c.resources) && (" + asks("c.resources", "limits") + " || " + asks("c.resources",
-			"requests") + "))" +
+		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && (" + marked(pod, "annotations", "gpu-fraction") + " || " + marked(pod,
+			"annotations", "gpu-memory") + ")"},
+		{Name: "asks", Expression: "variables.containers" + when + ".exists(c, has(c.resources) && (" + asks("c.resources",
+			"limits") + " || " + asks("c.resources", "requests") + "))" +
 			" || " + asks(spec, "overhead")},
 	}
 	for n := range list {
@@ -114,6 +114,7 @@ func asks(object, field string) string {
 	}
 	return "has(" + quantities + ") && (" +
 		"variables.exact.exists(n, n in " + quantities + " && string(" + quantities + "[n]) != '0')" +
-		" || " + quantities + ".exists(r, (" + strings.Join(begins, " || ") + " || variables.devices && r.startsWith('" + frozenClasses + "') && r.contains('gpu'))" +
+		" || " + quantities + ".exists(r, (" + strings.Join(begins,
+		" || ") + " || variables.devices && r.startsWith('" + frozenClasses + "') && r.contains('gpu'))" +
 		" && string(" + quantities + "[r]) != '0' && !(r in variables.ignored)))"
 }

@@ -34,10 +34,11 @@ func namespaceLabels(n *corev1.Namespace) map[string]string {
 }
 
 func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
-	return kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
-		n, err := namespaceOf(object)
-		return n, true, err
-	})
+	return kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"},
+		func(object []byte) (namespace, bool, error) {
+			n, err := namespaceOf(object)
+			return n, true, err
+		})
 }
 
 // Namespaces are the labels of the namespaces, by name.

@@ -73,7 +73,8 @@ func TestANodeIsKnownByWhatTheReplayTells(t *testing.T) {
 		"a later history": {gpu.ObserveOptions{From: observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).ResourceVersion, List: true}, false},
 	} {
 		s := only(t, ns, observe(t, look(t, server.Kubeconfig()), test.options).Pods)
-		if !s.Node.Gone || (s.Shown > 0) != test.shown || len(s.Shares) != 1 || s.Shares[0].Units.RatString() != "4" || (s.Node.Model == "Tesla-T4") != test.shown {
+		if !s.Node.Gone || (s.Shown > 0) != test.shown || len(s.Shares) != 1 || s.Shares[0].Units.RatString() != "4" ||
+			(s.Node.Model == "Tesla-T4") != test.shown {
 			t.Errorf("by %s: shown by %d on %+v", name, s.Shown, s.Node)
 		}
 	}

@@ -71,14 +71,16 @@ func TestObserveSeesPodsWithGPUsAlone(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t, "team=a")
 	node := kubetest.Create(t, server, kubetest.Node("observe-sees", 8))
-	trained := kubetest.Create(t, server, kubetest.Pod(ns, "train", kubetest.GPUs(2), kubetest.OnNode(node.Name), kubetest.Labels(map[string]string{"app": "x"})))
+	trained := kubetest.Create(t, server, kubetest.Pod(ns, "train", kubetest.GPUs(2), kubetest.OnNode(node.Name),
+		kubetest.Labels(map[string]string{"app": "x"})))
 	kubetest.Create(t, server, kubetest.Pod(ns, "web"))
 	server.WaitRunning(t, trained)
 
 	c := look(t, server.Kubeconfig())
 	got := observe(t, c, gpu.ObserveOptions{})
 	pods := in(ns, got.Pods)
-	if len(pods) != 1 || pods[0].Name != "train" || pods[0].Shares[0].Units.String() != "2/1" || pods[0].Node.Model != "Tesla-T4" || pods[0].Labels["app"] != "x" {
+	if len(pods) != 1 || pods[0].Name != "train" || pods[0].Shares[0].Units.String() != "2/1" || pods[0].Node.Model != "Tesla-T4" ||
+		pods[0].Labels["app"] != "x" {
 		t.Fatalf("got %+v", pods)
 	}
 	if !got.Listed || got.Replay.Complete || got.Replay.Reason == "" {
@@ -175,7 +177,8 @@ func TestLivePodsAreThoseThatHoldGPUsNow(t *testing.T) {
 	node := kubetest.Create(t, server, kubetest.Node("live-pods", 8))
 	one := map[string]string{"team": "one"}
 	live := kubetest.Create(t, server, kubetest.Pod(ns, "live", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.Labels(one)))
-	done := kubetest.Create(t, server, kubetest.Pod(ns, "done", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.Labels(one), kubetest.RunFor(time.Second)))
+	done := kubetest.Create(t, server, kubetest.Pod(ns, "done", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.Labels(one),
+		kubetest.RunFor(time.Second)))
 	// The ledger may count it by the labels that it had before.
 	relabelled := kubetest.Create(t, server, kubetest.Pod(ns, "relabelled", kubetest.GPUs(1), kubetest.OnNode(node.Name)))
 	kubetest.Create(t, server, kubetest.Pod(other, "elsewhere", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.Labels(one)))

@@ -114,9 +114,8 @@ func (c *Cluster) DeleteNode(ctx context.Context, n node.Node, poolUID string) e
 		case !poolNode(live).Silent():
 			return fmt.Errorf("the node %s has a kubelet that reports, so a machine uses it: %w", n.Name, node.ErrChanged)
 		}
-		err = c.kube.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{
-			UID: &live.UID, ResourceVersion: &live.ResourceVersion,
-		}})
+		err = c.kube.CoreV1().Nodes().Delete(ctx, n.Name,
+			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -108,7 +108,8 @@ func TestAnIdleClusterTakesItsServersWord(t *testing.T) {
 		after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 		t.Logf("it took %v and %d watches", time.Since(started), c.Calls()["watch pods"])
 		if !after.Replay.Complete || after.Listed || len(after.Pods)+len(after.Replay.Ended) > 0 || after.ResourceVersion == before.ResourceVersion {
-			t.Errorf("replay %+v, listed %v, %d pods, from %s to %s", after.Replay, after.Listed, len(after.Pods), before.ResourceVersion, after.ResourceVersion)
+			t.Errorf("replay %+v, listed %v, %d pods, from %s to %s", after.Replay, after.Listed, len(after.Pods), before.ResourceVersion,
+				after.ResourceVersion)
 		}
 		before = after
 	}

@@ -23,7 +23,9 @@ func plainPod(n int) *corev1.Pod {
 	}}
 	pod.Spec.NodeName = "node-1"
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Gi"), "tke.cloud.tencent.com/eni-ip": resource.MustParse("1")},
+		Requests: corev1.ResourceList{
+			"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Gi"), "tke.cloud.tencent.com/eni-ip": resource.MustParse("1"),
+		},
 	}}}
 	return pod
 }

@@ -73,11 +73,12 @@ func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]any{
-		d.Labels, d.Env, d.Ports, d.NodeSelector, d.Tolerations, d.ServiceAccountName, d.RuntimeClassName, d.ImagePullSecrets, d.Command, d.Args, d.CPU, d.Security,
+		d.Labels, d.Env, d.Ports, d.NodeSelector, d.Tolerations, d.ServiceAccountName, d.RuntimeClassName, d.ImagePullSecrets, d.Command, d.Args, d.CPU,
+		d.Security,
 	},
 		[]any{
-			got.Labels, got.Env, got.Ports, got.NodeSelector, got.Tolerations, got.ServiceAccountName, got.RuntimeClassName, got.ImagePullSecrets, got.Command, got.Args,
-			got.CPU, got.Security,
+			got.Labels, got.Env, got.Ports, got.NodeSelector, got.Tolerations, got.ServiceAccountName, got.RuntimeClassName, got.ImagePullSecrets, got.Command,
+			got.Args, got.CPU, got.Security,
 		}); diff != "" {
 		t.Errorf("it is not what is declared (-declared +is)\n%s", diff)
 	}
@@ -132,7 +133,8 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 			if would == nil {
 				t.Fatal(err)
 			}
-			if changes := stockpool.Changes(live, would); !slices.ContainsFunc(changes, func(c stockpool.Change) bool { return strings.Contains(c.Field, field) }) {
+			if changes := stockpool.Changes(live, would); !slices.ContainsFunc(changes,
+				func(c stockpool.Change) bool { return strings.Contains(c.Field, field) }) {
 				t.Errorf("a dry run tells of %v (%v)", changes, err)
 			}
 			answer, err := c.ApplyStock(t.Context(), live, d.Desired(live, "", 0), false)

@@ -46,7 +46,9 @@ func TestAStockPodIsReadWithItsProtection(t *testing.T) {
 	if len(p.Annotations) != 1 || p.Annotations["gpupool/protected"] != "true" || p.PriorityClassName != "high" || p.Priority != 1000 {
 		t.Errorf("it is read as %+v", p)
 	}
-	protected := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"gpupool/protected": "true"}, Labels: map[string]string{"a": "b"}}}
+	protected := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Annotations: map[string]string{"gpupool/protected": "true"}, Labels: map[string]string{"a": "b"},
+	}}
 	if labels := namespaceLabels(protected); labels["gpupool/protected"] != "true" || labels["a"] != "b" {
 		t.Errorf("a namespace that is protected by an annotation has the labels %v", labels)
 	}

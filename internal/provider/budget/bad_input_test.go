@@ -87,7 +87,8 @@ func TestBadDeclarations(t *testing.T) {
 			selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "is no key of a label"},
 		},
 		"an illegal value": {
-			selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}), []string{`ElementKeyString("team")`, "is no value of a label"},
+			selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}),
+			[]string{`ElementKeyString("team")`, "is no value of a label"},
 		},
 		"a label without a value": {
 			selector(providertest.Values{"match_labels": providertest.Values{"team": nil}}),
@@ -97,7 +98,9 @@ func TestBadDeclarations(t *testing.T) {
 			selector(providertest.Values{"namespace_labels": providertest.Values{"team": nil}}),
 			[]string{`AttributeName("namespace_labels").ElementKeyString("team")`, "is null"},
 		},
-		"a null namespace": {selector(providertest.Values{"namespaces": []any{nil}}), []string{`AttributeName("namespaces").ElementKeyInt(0)`, "is null"}},
+		"a null namespace": {
+			selector(providertest.Values{"namespaces": []any{nil}}), []string{`AttributeName("namespaces").ElementKeyInt(0)`, "is null"},
+		},
 		"a null value": {selector(providertest.Values{"match_expressions": []any{providertest.Values{
 			"key": "team", "operator": "In", "values": []any{"a", nil},
 		}}}), []string{`AttributeName("values").ElementKeyInt(1)`, "is null"}},
@@ -105,7 +108,9 @@ func TestBadDeclarations(t *testing.T) {
 		"a null weight": {
 			providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": nil}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is null"},
 		},
-		"an unknown operator":     {expression("team", "Equals", "a"), []string{`ElementKeyInt(0).AttributeName("operator")`, `"Equals" is not known`, "NotIn"}},
+		"an unknown operator": {
+			expression("team", "Equals", "a"), []string{`ElementKeyInt(0).AttributeName("operator")`, `"Equals" is not known`, "NotIn"},
+		},
 		"an operator of nothing":  {expression("team", "In"), []string{`AttributeName("values")`, "has no values"}},
 		"an operator of too much": {expression("team", "Exists", "a"), []string{`AttributeName("values")`, "takes no values"}},
 		"an illegal key":          {expression("", "Exists"), []string{`AttributeName("key")`, "is no key of a label"}},
@@ -141,7 +146,8 @@ func TestBadDeclarations(t *testing.T) {
 		"an unknown start":  {providertest.Values{"count_from": "pending"}, []string{`"count_from"`, `"scheduled"`}},
 		"an unknown policy": {providertest.Values{"vanished_pods": "never"}, []string{`"vanished_pods"`, `"midpoint"`}},
 		"a weight of seven thirds": {
-			providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"},
+			providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}},
+			[]string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"},
 		},
 		"a weight by zero": {
 			providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"},
@@ -171,8 +177,12 @@ func TestBadDeclarations(t *testing.T) {
 			providertest.Values{"timeouts": providertest.Values{"create": "0s"}},
 			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
 		},
-		"a negative timeout": {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
-		"no time to destroy": {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
+		"a negative timeout": {
+			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`},
+		},
+		"no time to destroy": {
+			providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"},
+		},
 		"an endless timeout": {
 			providertest.Values{"timeouts": providertest.Values{"delete": "2562047h"}}, []string{`AttributeName("delete")`, "2562047h is out of range"},
 		},

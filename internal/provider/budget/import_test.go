@@ -25,7 +25,9 @@ func TestImportChangesNothing(t *testing.T) {
 			Namespaces: []string{"a", "b"}, MatchLabels: map[string]string{"team": "a"},
 			MatchExpressions: []core.Expression{{Key: "tier", Operator: "In", Values: []string{"x", "y"}}, {Key: "gpu", Operator: "Exists"}},
 		},
-		Enforce:         core.Enforcement{Action: core.Evict, GracePeriod: "30m", ProtectedPriorityClass: "production", ProtectedNamespaces: []string{"serving"}},
+		Enforce: core.Enforcement{
+			Action: core.Evict, GracePeriod: "30m", ProtectedPriorityClass: "production", ProtectedNamespaces: []string{"serving"},
+		},
 		ResourceWeights: map[string]string{"nvidia.com/gpu": "1/2"}, ModelWeights: map[string]string{"Tesla-T4": "0.5"}, BreakdownLabels: []string{"user"},
 	}.WithDefaults())
 	if err != nil {

@@ -28,11 +28,14 @@ func TestLifeOfABudget(t *testing.T) {
 			Config:           w.BudgetConfig(budget()),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionCreate), plancheck.ExpectUnknownValue(address, tfjsonpath.New("cluster_uid"))),
 			ConfigStateChecks: []statecheck.StateCheck{
-				kept(), generation(1), text("cluster_uid", uid), text("count_from", "scheduled"), text("vanished_pods", "midpoint"), text("max_status_age", "1h"),
+				kept(), generation(1), text("cluster_uid", uid), text("count_from", "scheduled"), text("vanished_pods", "midpoint"),
+				text("max_status_age", "1h"),
 				is("thresholds", knownvalue.ListExact([]knownvalue.Check{knownvalue.Int64Exact(50), knownvalue.Int64Exact(80), knownvalue.Int64Exact(100)})),
 				is("enforcement", knownvalue.ObjectPartial(map[string]knownvalue.Check{
-					"action": knownvalue.StringExact("alert_only"), "grace_period": knownvalue.StringExact("10m"), "max_evictions_per_run": knownvalue.Int64Exact(10),
-					"victim_order": knownvalue.StringExact("lowest_priority"), "max_gap": knownvalue.StringExact("15m"), "max_grace_period": knownvalue.StringExact("5m"),
+					"action": knownvalue.StringExact("alert_only"), "grace_period": knownvalue.StringExact("10m"),
+					"max_evictions_per_run": knownvalue.Int64Exact(10),
+					"victim_order":          knownvalue.StringExact("lowest_priority"), "max_gap": knownvalue.StringExact("15m"),
+					"max_grace_period":      knownvalue.StringExact("5m"),
 					"honour_pod_protection": knownvalue.Bool(true), "repause": knownvalue.Bool(false), "protected_namespaces": knownvalue.Null(),
 				})),
 			},
@@ -96,7 +99,8 @@ func TestSpellingIsNoChange(t *testing.T) {
 		},
 		// Empty is written as empty, and none is as good.
 		resource.TestStep{Config: w.BudgetConfig(budget(attributes{
-			"selector": `{ namespaces = ["a"], match_labels = {}, match_expressions = [] }`, "breakdown_labels": "[]", "resource_weights": "{}", "time_zone": `""`,
+			"selector": `{ namespaces = ["a"], match_labels = {}, match_expressions = [] }`, "breakdown_labels": "[]", "resource_weights": "{}",
+			"time_zone":   `""`,
 			"enforcement": `{ protected_namespaces = [], protected_priority_class = "" }`,
 		}))},
 	)

@@ -31,14 +31,17 @@ func declarations() *rapid.Generator[core.Declaration] {
 	weights := rapid.MapOfN(word, rapid.SampledFrom([]string{"1", "0.5", "1/7"}), 1, 2)
 	return rapid.Custom(func(t *rapid.T) core.Declaration {
 		d := core.Declaration{
-			Name: word.Draw(t, "name"), UID: word.Draw(t, "uid"), Generation: rapid.Int64Range(1, 99).Draw(t, "generation"), ClusterUID: word.Draw(t, "cluster"),
-			GPUHours: rapid.SampledFrom([]string{"1", "12.5", "100"}).Draw(t, "hours"),
-			Selector: core.Selector{Namespaces: words.Draw(t, "namespaces")},
+			Name: word.Draw(t, "name"), UID: word.Draw(t, "uid"), Generation: rapid.Int64Range(1, 99).Draw(t, "generation"),
+			ClusterUID: word.Draw(t, "cluster"),
+			GPUHours:   rapid.SampledFrom([]string{"1", "12.5", "100"}).Draw(t, "hours"),
+			Selector:   core.Selector{Namespaces: words.Draw(t, "namespaces")},
 			Enforce: core.Enforcement{
 				Action: rapid.SampledFrom([]core.Action{core.AlertOnly, core.Freeze, core.Evict}).Draw(t, "action"), GracePeriod: duration.Draw(t, "grace"),
 				MaxEvictionsPerRun: rapid.IntRange(1, 9).Draw(t, "evictions"),
-				VictimOrder:        rapid.SampledFrom([]core.VictimOrder{core.LowestPriority, core.NewestStart}).Draw(t, "order"), MaxGap: duration.Draw(t, "gap"),
-				MaxGracePeriod: duration.Draw(t, "longest"), HonourPodProtection: new(rapid.Bool().Draw(t, "honoured")), Repause: rapid.Bool().Draw(t, "repause"),
+				VictimOrder:        rapid.SampledFrom([]core.VictimOrder{core.LowestPriority, core.NewestStart}).Draw(t, "order"),
+				MaxGap:             duration.Draw(t, "gap"),
+				MaxGracePeriod:     duration.Draw(t, "longest"), HonourPodProtection: new(rapid.Bool().Draw(t, "honoured")),
+				Repause: rapid.Bool().Draw(t, "repause"),
 			},
 			Thresholds:   rapid.SampledFrom([][]int{{100}, {50, 80, 100}}).Draw(t, "thresholds"),
 			CountFrom:    rapid.SampledFrom([]core.CountFrom{core.FromScheduled, core.FromRunning}).Draw(t, "from"),

@@ -125,12 +125,12 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	switch d.Enforce.Action {
 	case core.Evict:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s evicts pods", d.Name),
-			fmt.Sprintf("When its limit has been reached for %s, each run of gpupool reconcile keeps new pods with GPUs of the selector out and evicts up to %d "+
-				"pods that hold some. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
+			fmt.Sprintf("When its limit has been reached for %s, each run of gpupool reconcile keeps new pods with GPUs of the selector out and evicts up "+
+				"to %d pods that hold some. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
 	case core.Pause:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
-			fmt.Sprintf("When its limit has been reached for %s, a run of gpupool reconcile suspends the Jobs and scales the Deployments and StatefulSets of the "+
-				"selected pods to zero, until usage falls. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod))
+			fmt.Sprintf("When its limit has been reached for %s, a run of gpupool reconcile suspends the Jobs and scales the Deployments and StatefulSets "+
+				"of the selected pods to zero, until usage falls. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod))
 	}
 }
 

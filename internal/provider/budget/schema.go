@@ -23,14 +23,14 @@ func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, r
 	attributes["enforcement"] = enforcementAttribute()
 	attributes["timeouts"] = timeoutsAttribute(ctx)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A budget: a limit of GPU-hours for a set of a Kubernetes cluster's pods over a window, with thresholds that are told of and an " +
-			"enforcement. " +
+		MarkdownDescription: "A budget: a limit of GPU-hours for a set of a Kubernetes cluster's pods over a window, with thresholds that are told of and " +
+			"an enforcement. " +
 			"The resource is the declaration alone. Usage is counted by each run of `gpupool reconcile`, which also enforces; the data source " +
 			"`gpupool_budget_usage` reads what the last run found.\n\n" +
-			"Another `name` replaces the budget; everything else changes it in place, from the next run on. Destroying it lifts its freeze and resumes what it " +
-			"paused. What its pods used stays in the ledger, and a spot pool that still names it gets no more instances.\n\n" +
-			"In the cluster this takes the right to `get` the namespace `kube-system` and, to destroy a budget that enforces, those to lift freezes and to scale " +
-			"workloads; `gpupool manifests` prints a ServiceAccount `gpupool-terraform` that has them, and those to the store in a namespace.",
+			"Another `name` replaces the budget; everything else changes it in place, from the next run on. Destroying it lifts its freeze and resumes " +
+			"what it paused. What its pods used stays in the ledger, and a spot pool that still names it gets no more instances.\n\n" +
+			"In the cluster this takes the right to `get` the namespace `kube-system` and, to destroy a budget that enforces, those to lift freezes and to " +
+			"scale workloads; `gpupool manifests` prints a ServiceAccount `gpupool-terraform` that has them, and those to the store in a namespace.",
 		Attributes: attributes,
 	}
 }
@@ -48,8 +48,8 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"cluster_uid": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. With another cluster, the budget is " +
-				"neither read nor changed nor destroyed, and a run leaves it alone.",
+			MarkdownDescription: "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. With another cluster, the " +
+				"budget is neither read nor changed nor destroyed, and a run leaves it alone.",
 		},
 	}
 }

@@ -49,7 +49,8 @@ func selectorAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Required: true,
 		MarkdownDescription: "Whose GPU-hours count. Every part that is given must match, and at least one must be given. " +
-			"A pod's labels are taken as they were when it was bound to its node, and its namespace's as they were first seen: relabelling does not move what was used.",
+			"A pod's labels are taken as they were when it was bound to its node, and its namespace's as they were first seen: relabelling does not move " +
+			"what was used.",
 		Attributes: selectorAttributes(),
 	}
 }

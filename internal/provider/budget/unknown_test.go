@@ -56,7 +56,8 @@ func TestValuesKnownAfterApply(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{generation(2), text("gpu_hours", "200"), text("window", "7d")},
 		},
 		resource.TestStep{ // unknown, and then what it was, in other words
-			Config:            w.BudgetConfig(later(`{ hours = "200.0", window = "168h", name = "b", percent = 95, action = "evict", weight = "2/14" }`) + config),
+			Config: w.BudgetConfig(later(`{ hours = "200.0", window = "168h", name = "b", percent = 95, action = "evict", weight = "2/14" }`) +
+				config),
 			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), unknown("gpu_hours"), unknown("generation")),
 			ConfigStateChecks: []statecheck.StateCheck{generation(2), text("gpu_hours", "200"), text("window", "7d")},
 		},
@@ -73,10 +74,12 @@ func TestBadValuesKnownAfterApply(t *testing.T) {
 		change attributes
 		want   string
 	}{
-		"hours":     {`"a lot"`, attributes{"gpu_hours": "terraform_data.later.output"}, `"a lot" is no number of GPU-hours`},
-		"namespace": {`"M L"`, attributes{"selector": "{ namespaces = [terraform_data.later.output] }"}, `selector.namespaces[0]: "M L" is no name of a namespace`},
-		"nobody":    {`[]`, attributes{"selector": "{ namespaces = terraform_data.later.output }"}, "selector is empty"},
-		"percent":   {"50.5", attributes{"thresholds": "[terraform_data.later.output]"}, "thresholds[0]: 50.5 is no whole percent"},
+		"hours": {`"a lot"`, attributes{"gpu_hours": "terraform_data.later.output"}, `"a lot" is no number of GPU-hours`},
+		"namespace": {
+			`"M L"`, attributes{"selector": "{ namespaces = [terraform_data.later.output] }"}, `selector.namespaces[0]: "M L" is no name of a namespace`,
+		},
+		"nobody":  {`[]`, attributes{"selector": "{ namespaces = terraform_data.later.output }"}, "selector is empty"},
+		"percent": {"50.5", attributes{"thresholds": "[terraform_data.later.output]"}, "thresholds[0]: 50.5 is no whole percent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

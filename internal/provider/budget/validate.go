@@ -63,8 +63,8 @@ func (m model) thresholds(problems problem.List) problem.List {
 func (m model) evictions(problems problem.List) problem.List {
 	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
 	if _, whole := values.Whole(most); !whole {
-		problems.Add("enforcement.max_evictions_per_run", fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions,
-			defaults.Enforce.MaxEvictionsPerRun),
+		problems.Add("enforcement.max_evictions_per_run",
+			fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, defaults.Enforce.MaxEvictionsPerRun),
 			"%s is no whole number of pods", values.Digits(most))
 	}
 	return problems

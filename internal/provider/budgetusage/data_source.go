@@ -83,8 +83,8 @@ func doubt(state budgets.State, now time.Time) string {
 	}
 	at := values.OfTime(status.At).ValueString()
 	if status.Generation != d.Generation {
-		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next run of "+
-			"gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
+		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next "+
+			"run of gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
 	}
 	if longest, err := d.StatusAge(); err == nil && now.Sub(status.At) > longest {
 		return fmt.Sprintf("It was judged at %s, which is longer ago than max_status_age (%s): does gpupool reconcile still run?", at, d.MaxStatusAge)

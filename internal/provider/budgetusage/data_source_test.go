@@ -76,7 +76,8 @@ func TestUsageOfABudget(t *testing.T) {
 	var none []statecheck.StateCheck
 	for _, name := range []string{
 		"as_of", "generation", "used", "remaining", "estimated", "error_bound", "coverage", "burn_rate_gpus", "exceeded", "exceeded_since",
-		"projected_exhaustion", "recovers_at", "tracked_pods", "active_pods", "window_start", "window_end", "enforce_at", "enforced", "by_namespace", "by_label",
+		"projected_exhaustion", "recovers_at", "tracked_pods", "active_pods", "window_start", "window_end", "enforce_at", "enforced", "by_namespace",
+		"by_label",
 	} {
 		none = append(none, is(name, knownvalue.Null()))
 	}
@@ -91,8 +92,8 @@ func TestUsageOfABudget(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{
 					text("used", "12.500"), text("remaining", "87.500"), text("limit", "100.000"), text("estimated", "0.417"), text("error_bound", "0.208"),
 					number("coverage", "0.995"), number("burn_rate_gpus", "1.5"), is("generation", knownvalue.Int64Exact(1)),
-					is("exceeded", knownvalue.Bool(false)), is("exceeded_since", knownvalue.Null()), text("projected_exhaustion", exhausted.Format(time.RFC3339)),
-					is("recovers_at", knownvalue.Null()),
+					is("exceeded", knownvalue.Bool(false)), is("exceeded_since", knownvalue.Null()),
+					text("projected_exhaustion", exhausted.Format(time.RFC3339)), is("recovers_at", knownvalue.Null()),
 					is("tracked_pods", knownvalue.Int64Exact(7)), is("active_pods", knownvalue.Int64Exact(3)), is("enforced", knownvalue.ListSizeExact(0)),
 					is("by_namespace", knownvalue.MapExact(map[string]knownvalue.Check{"ml": knownvalue.StringExact("12.500")})),
 					is("by_label", knownvalue.MapExact(map[string]knownvalue.Check{"user": knownvalue.MapExact(map[string]knownvalue.Check{
@@ -107,8 +108,10 @@ func TestUsageOfABudget(t *testing.T) {
 				PreConfig: judge(100*budget.Hour, &since, nil),
 				Config:    w.BudgetConfig(team + usage),
 				ConfigStateChecks: []statecheck.StateCheck{
-					text("used", "100.000"), text("remaining", "0.000"), is("exceeded", knownvalue.Bool(true)), text("exceeded_since", since.Format(time.RFC3339)),
-					is("projected_exhaustion", knownvalue.Null()), text("recovers_at", recovers.Format(time.RFC3339)), text("enforce_at", exhausted.Format(time.RFC3339)),
+					text("used", "100.000"), text("remaining", "0.000"), is("exceeded", knownvalue.Bool(true)),
+					text("exceeded_since", since.Format(time.RFC3339)),
+					is("projected_exhaustion", knownvalue.Null()), text("recovers_at", recovers.Format(time.RFC3339)),
+					text("enforce_at", exhausted.Format(time.RFC3339)),
 					is("enforced", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("freeze")})),
 				},
 			},

@@ -18,9 +18,11 @@ func TestDoubts(t *testing.T) {
 		status *budget.Status
 		want   string
 	}{
-		"never judged":         {nil, "No run of gpupool reconcile has judged it yet"},
-		"changed since":        {&budget.Status{Generation: 1, At: now}, "values are those of its generation 1, and generation 2 is declared"},
-		"judged long ago":      {&budget.Status{Generation: 2, At: now.Add(-61 * time.Minute)}, "2026-03-01T10:59:00Z, which is longer ago than max_status_age (1h)"},
+		"never judged":  {nil, "No run of gpupool reconcile has judged it yet"},
+		"changed since": {&budget.Status{Generation: 1, At: now}, "values are those of its generation 1, and generation 2 is declared"},
+		"judged long ago": {
+			&budget.Status{Generation: 2, At: now.Add(-61 * time.Minute)}, "2026-03-01T10:59:00Z, which is longer ago than max_status_age (1h)",
+		},
 		"judged a while ago":   {&budget.Status{Generation: 2, At: now.Add(-time.Hour)}, ""},
 		"judged by now":        {&budget.Status{Generation: 2, At: now}, ""},
 		"judged in the future": {&budget.Status{Generation: 2, At: now.Add(time.Second)}, ""},

@@ -41,7 +41,9 @@ resource "gpupool_budget" "team_a" {
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{is("used", knownvalue.Null())}},
 			{
 				PreConfig: reconciled, Config: config,
-				ConfigStateChecks: []statecheck.StateCheck{text("used", "0.000"), is("exceeded", knownvalue.Bool(false)), is("tracked_pods", knownvalue.Int64Exact(0))},
+				ConfigStateChecks: []statecheck.StateCheck{
+					text("used", "0.000"), is("exceeded", knownvalue.Bool(false)), is("tracked_pods", knownvalue.Int64Exact(0)),
+				},
 			},
 			{
 				PreConfig: func() {

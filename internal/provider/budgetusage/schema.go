@@ -14,10 +14,10 @@ import (
 
 func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "What a budget has used, as the last run of `gpupool reconcile` found it: `as_of` is when that was. It is read from the store, and " +
-			"no pods are looked at. " +
-			"Before the first run has judged a budget, every value but the limit is null, with a warning; a warning also says that the values are those of an " +
-			"earlier declaration, or older than the budget's `max_status_age`. " +
+		MarkdownDescription: "What a budget has used, as the last run of `gpupool reconcile` found it: `as_of` is when that was. It is read from the " +
+			"store, and no pods are looked at. " +
+			"Before the first run has judged a budget, every value but the limit is null, with a warning; a warning also says that the values are those of " +
+			"an earlier declaration, or older than the budget's `max_status_age`. " +
 			"Amounts are GPU-hours as decimal strings with three digits after the point, and times are in UTC (RFC 3339).",
 		Attributes: map[string]schema.Attribute{
 			"budget": schema.StringAttribute{
@@ -31,8 +31,8 @@ func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"remaining":   computed.Text("What is left of the limit; never below zero."),
 			"estimated":   computed.Text("The part of `used` that rests on estimates, since nobody saw when pods ended."),
 			"error_bound": computed.Text("By how much `used` may be wrong, either way."),
-			"coverage": computed.Decimal("How much of the window until `as_of` was observed, from 0 to 1, as in the JSON of `gpupool reconcile` and " +
-				"`gpupool status`."),
+			"coverage": computed.Decimal("How much of the window until `as_of` was observed, from 0 to 1, as in the JSON of `gpupool " +
+				"reconcile` and `gpupool status`."),
 			"burn_rate_gpus": computed.Decimal("How many GPUs the budget's pods held at `as_of`, by weight."),
 			"exceeded":       computed.Bool("Whether `used` is at the limit or above."),
 			"exceeded_since": computed.Text("When usage reached the limit, derived from the pods' own times; null while it is below."),
@@ -41,18 +41,18 @@ func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"window_start":   computed.Text("When the window began."),
 			"window_end":     computed.Text("When the calendar period ends; for a rolling window, `as_of`."),
 			"enforced":       computed.Texts("Measures in force: `freeze`, `pause`, and `evict` where the last run evicted pods."),
-			"enforce_at": computed.Text("When the grace period ends, from which on the budget's action is carried out; null while usage is below the " +
-				"limit, or where the action is `alert_only`."),
+			"enforce_at": computed.Text("When the grace period ends, from which on the budget's action is carried out; null while usage is below " +
+				"the limit, or where the action is `alert_only`."),
 			"by_namespace": computed.TextMap(fmt.Sprintf("GPU-hours by namespace. Of more than %d the largest are listed, and the rest is `%s`.",
 				budget.MaxBreakdown, budget.Others)),
-			"projected_exhaustion": computed.Text("When the limit is reached if as many GPUs go on being used; null where it is not, or not before a calendar " +
-				"period ends, or where it is already."),
-			"recovers_at": computed.Text("When usage falls below the limit if nothing more is used: once enough of it has left a sliding window, or when the " +
-				"calendar period ends; null while it is below."),
+			"projected_exhaustion": computed.Text("When the limit is reached if as many GPUs go on being used; null where it is not, or not before a " +
+				"calendar period ends, or where it is already."),
+			"recovers_at": computed.Text("When usage falls below the limit if nothing more is used: once enough of it has left a sliding window, or when " +
+				"the calendar period ends; null while it is below."),
 			"by_label": schema.MapAttribute{
 				Computed: true, ElementType: types.MapType{ElemType: types.StringType},
-				MarkdownDescription: fmt.Sprintf("GPU-hours by the budget's `breakdown_labels`: by key, and in there by value; `\"\"` stands for pods without the "+
-					"label. Of more than %d values the largest are listed, and the rest is `%s`.", budget.MaxBreakdown, budget.Others),
+				MarkdownDescription: fmt.Sprintf("GPU-hours by the budget's `breakdown_labels`: by key, and in there by value; `\"\"` stands for pods "+
+					"without the label. Of more than %d values the largest are listed, and the rest is `%s`.", budget.MaxBreakdown, budget.Others),
 			},
 		},
 	}

@@ -232,8 +232,8 @@ func (c *Connection) noCluster() error {
 	text := "no Kubernetes cluster is configured: " +
 		"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster"
 	if c.settings.Kubeconfig != "" {
-		text += fmt.Sprintf(". KUBECONFIG is set (%s), and not read on purpose, as by the official Kubernetes provider: what a plan acts on should not hang on a "+
-			"shell. The gpupool command reads it", c.settings.Kubeconfig)
+		text += fmt.Sprintf(". KUBECONFIG is set (%s), and not read on purpose, as by the official Kubernetes provider: what a plan acts on should not "+
+			"hang on a shell. The gpupool command reads it", c.settings.Kubeconfig)
 	}
 	return errors.New(text)
 }

@@ -77,10 +77,11 @@ func (c *Connection) LostStore() diag.Diagnostics {
 		return diags
 	}
 	if absent := a.place.Absent(); absent != nil {
-		diags.AddWarning("Store isn't there", fmt.Sprintf("%s The Terraform state has pools or budgets that were recorded in it: either the store was lost, or "+
-			"it is elsewhere, and this is another working directory, argument or cluster than before. "+
-			"While it isn't there gpupool reconcile refuses to run, so nobody looks after instances that still run. Applying a plan makes a new store, and what is "+
-			"in the state is recorded in it anew; what the old one knew of launches under way, cool-downs and used GPU-hours is lost.", sentence(absent)))
+		diags.AddWarning("Store isn't there", fmt.Sprintf("%s The Terraform state has pools or budgets that were recorded in it: either the store was "+
+			"lost, or it is elsewhere, and this is another working directory, argument or cluster than before. "+
+			"While it isn't there gpupool reconcile refuses to run, so nobody looks after instances that still run. Applying a plan makes a new store, and "+
+			"what is in the state is recorded in it anew; what the old one knew of launches under way, cool-downs and used GPU-hours is lost.",
+			sentence(absent)))
 	}
 	return diags
 }

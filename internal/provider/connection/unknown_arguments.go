@@ -42,6 +42,6 @@ type UnknownArgumentsError struct{ Arguments []string }
 
 // Error names the arguments and what to do about them.
 func (e *UnknownArgumentsError) Error() string {
-	return fmt.Sprintf("the provider's %s depends on something that is created in the same run, so nothing can be read with it yet. Create that first, with "+
-		"terraform apply -target, or write the value itself", strings.Join(e.Arguments, ", "))
+	return fmt.Sprintf("the provider's %s depends on something that is created in the same run, so nothing can be read with it yet. Create that first, "+
+		"with terraform apply -target, or write the value itself", strings.Join(e.Arguments, ", "))
 }

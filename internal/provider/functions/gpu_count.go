@@ -33,12 +33,13 @@ func (gpuCount) Metadata(_ context.Context, _ function.MetadataRequest, resp *fu
 func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
 		Summary: "GPUs that a pod's resource limits amount to",
-		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. Other " +
-			"resources, such as `cpu`, count nothing. " +
-			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The function " +
-			"`gpu_hours` takes either.\n\n" +
-			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: give " +
-			"weights where they matter. What a unit of each resource is worth is listed in [How usage is counted](../guides/how-usage-is-counted.md#how-many-gpus).",
+		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. " +
+			"Other resources, such as `cpu`, count nothing. " +
+			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The " +
+			"function `gpu_hours` takes either.\n\n" +
+			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: " +
+			"give weights where they matter. What a unit of each resource is worth is listed in [How usage is " +
+			"counted](../guides/how-usage-is-counted.md#how-many-gpus).",
 		Parameters: []function.Parameter{
 			function.MapParameter{
 				Name: "resources", ElementType: types.StringType,
@@ -48,8 +49,8 @@ func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp
 		},
 		VariadicParameter: function.MapParameter{
 			Name: "resource_weights", ElementType: types.StringType,
-			MarkdownDescription: "GPUs that a unit of a resource is worth, in the place of the default or beside it, as in the argument `resource_weights` of a " +
-				"budget: `{ \"nvidia.com/gpu\" = \"1/4\" }`. Of several maps, the last one that has a resource wins.",
+			MarkdownDescription: "GPUs that a unit of a resource is worth, in the place of the default or beside it, as in the argument `resource_weights` " +
+				"of a budget: `{ \"nvidia.com/gpu\" = \"1/4\" }`. Of several maps, the last one that has a resource wins.",
 		},
 		Return: function.StringReturn{},
 	}

@@ -27,14 +27,14 @@ func (gpuHours) Metadata(_ context.Context, _ function.MetadataRequest, resp *fu
 func (gpuHours) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
 		Summary: "GPU-hours of some GPUs held for some time",
-		MarkdownDescription: "Multiplies a number of GPUs by a length of time, exactly, and returns GPU-hours as the argument `gpu_hours` of a budget takes " +
-			"them: a decimal string with three digits after the point, rounded half up, and at most a billion. " +
+		MarkdownDescription: "Multiplies a number of GPUs by a length of time, exactly, and returns GPU-hours as the argument `gpu_hours` of a budget " +
+			"takes them: a decimal string with three digits after the point, rounded half up, and at most a billion. " +
 			"Two GPUs for eight hours are `\"16.000\"`.",
 		Parameters: []function.Parameter{
 			function.StringParameter{
 				Name: "gpus",
-				MarkdownDescription: "How many GPUs: a number such as `2` or `0.5`, or a fraction such as `\"1/7\"`, as `gpu_count` returns it; of a third, write " +
-					"`\"1/3\"` and not `1/3`, which is a number with too many digits.",
+				MarkdownDescription: "How many GPUs: a number such as `2` or `0.5`, or a fraction such as `\"1/7\"`, as `gpu_count` returns it; of a " +
+					"third, write `\"1/3\"` and not `1/3`, which is a number with too many digits.",
 			},
 			function.StringParameter{
 				Name:                "duration",

@@ -59,7 +59,9 @@ func NullElements(raw tftypes.Value) []Problem {
 	var problems []Problem
 	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails only if this does
 		if _, named := at.LastStep().(tftypes.AttributeName); v.IsNull() && !named && at.LastStep() != nil {
-			problems = append(problems, Problem{Attribute: attributeOf(at.Steps()), Summary: "the element is null", Detail: "Give it a value, or leave it out."})
+			problems = append(problems, Problem{
+				Attribute: attributeOf(at.Steps()), Summary: "the element is null", Detail: "Give it a value, or leave it out.",
+			})
 		}
 		return true, nil
 	})

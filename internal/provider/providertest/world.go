@@ -83,7 +83,8 @@ func NewWithCluster(tb testing.TB, options ...func(*cvmsim.Options)) *World {
 	w.Cluster = kubetest.Start(tb)
 	for _, name := range []string{"ml", "dev", "ops"} { // which budgets of tests name
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := w.Cluster.Client().CoreV1().Namespaces().Create(tb.Context(), namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := w.Cluster.Client().CoreV1().Namespaces().Create(tb.Context(), namespace, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			tb.Fatal(err)
 		}
 	}

@@ -35,8 +35,12 @@ func TestBadDeclarations(t *testing.T) {
 			providertest.Values{"timeouts": providertest.Values{"create": "0s"}},
 			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
 		},
-		"a negative timeout": {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
-		"no time to destroy": {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
+		"a negative timeout": {
+			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`},
+		},
+		"no time to destroy": {
+			providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"},
+		},
 		"an endless timeout": {
 			providertest.Values{"timeouts": providertest.Values{"create": "2562047h"}}, []string{`AttributeName("create")`, "2562047h is out of range"},
 		},
@@ -49,7 +53,9 @@ func TestBadDeclarations(t *testing.T) {
 		"an empty wait": {
 			providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `"" is no duration`},
 		},
-		"an empty refresh": {providertest.Values{"refresh": providertest.Values{"strategy": ""}}, []string{`AttributeName("strategy")`, `"" is not known`}},
+		"an empty refresh": {
+			providertest.Values{"refresh": providertest.Values{"strategy": ""}}, []string{`AttributeName("strategy")`, `"" is not known`},
+		},
 		"a drain for no budget": {
 			providertest.Values{"on_budget_exceeded": "drain", "nodes": providertest.Values{}},
 			[]string{`"budget"`, `on_budget_exceeded is "drain", and the pool has no budget`, "Name the budget"},
@@ -73,14 +79,12 @@ func TestBadDeclarations(t *testing.T) {
 			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:masters"}}}),
 			[]string{"ElementKeyInt(0)", `"system:masters" is no group of bootstrap tokens`},
 		},
-		"a token for ever": {
-			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "2d"}}),
-			[]string{`AttributeName("ttl")`, "2d is out of range", "between 5m and 1d"},
-		},
-		"a token for no time": {
-			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "soon"}}),
-			[]string{`AttributeName("ttl")`, `"soon" is no duration`},
-		},
+		"a token for ever": {joined(providertest.Values{"bootstrap_token": providertest.Values{
+			"groups": []string{"system:bootstrappers:a"}, "ttl": "2d",
+		}}), []string{`AttributeName("ttl")`, "2d is out of range", "between 5m and 1d"}},
+		"a token for no time": {joined(providertest.Values{"bootstrap_token": providertest.Values{
+			"groups": []string{"system:bootstrappers:a"}, "ttl": "soon",
+		}}), []string{`AttributeName("ttl")`, `"soon" is no duration`}},
 		"too much with a token": {
 			joined(providertest.Values{"user_data": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data"`, "is too long", "RunInstances takes 16384"},
 		},
@@ -96,7 +100,8 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"an illegal name": {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
 		"a zone elsewhere": {
-			offerings(offering(zone2, t4, nil), offering("ap-guangzhou-3", t4, nil)), []string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"},
+			offerings(offering(zone2, t4, nil), offering("ap-guangzhou-3", t4, nil)),
+			[]string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"},
 		},
 		"an offering twice":   {offerings(offering(zone2, t4, nil), offering(zone2, t4, nil)), []string{"ElementKeyInt(1)", "listed already"}},
 		"no instance type":    {offerings(offering(zone2, "T4", nil)), []string{`"T4" is no instance type`}},
@@ -224,7 +229,8 @@ func TestBadSurroundings(t *testing.T) {
 		"wrong account":     {map[string]string{"allowed_account_ids": `["200000000002"]`}, nil, `100000000001.*allowed_account_ids.*200000000002`},
 		"forbidden account": {map[string]string{"forbidden_account_ids": `["100000000001"]`}, nil, `forbidden_account_ids`},
 		"unknown region":    {nil, attributes{"region": `"ap-mars"`, "offerings": marsOfferings}, `region ap-mars can't\s+be used`},
-		"unknown zone": {nil, attributes{"offerings": `[{ availability_zone = "ap-singapore-99", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
+		"unknown zone": {nil,
+			attributes{"offerings": `[{ availability_zone = "ap-singapore-99", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
 			`Unknown\s+availability\s+zone.*ap-singapore-99`},
 		"region without spot": {nil, attributes{
 			"region": `"sa-saopaulo"`, "offerings": `[{ availability_zone = "sa-saopaulo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,

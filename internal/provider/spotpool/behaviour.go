@@ -36,27 +36,28 @@ func behaviourAttributes() map[string]schema.Attribute {
 		"refresh": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(refreshTypes, &refresh, refreshFields)),
-			MarkdownDescription: "What becomes of running instances when their configuration changes: image, type, disks, network, keys, user data, role, project " +
-				"or tags. Changes always apply to new instances.",
+			MarkdownDescription: "What becomes of running instances when their configuration changes: image, type, disks, network, keys, user data, role, " +
+				"project or tags. Changes always apply to new instances.",
 			Attributes: refreshAttributes(),
 		},
 		"budget": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, nothing is " +
-				"launched, and the pool keeps the instances that it has, unless `on_budget_exceeded` says otherwise. " +
-				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is " +
-				"launched either.",
+			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, " +
+				"nothing is launched, and the pool keeps the instances that it has, unless `on_budget_exceeded` says otherwise. " +
+				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, " +
+				"nothing is launched either.",
 		},
-		"on_budget_exceeded": defaulted.Choice(defaults.OnBudgetExceeded, "What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; "+
-			"`drain` ends them all, but protected ones, once the budget has been exceeded for `drain_grace`, their nodes drained before. "+
-			"Only usage that is certain and present does so: while any of it that matters is estimated, or the budget's status is missing or older than its "+
-			"`max_status_age`, nothing ends. The instances come back by themselves. `drain` needs `budget` and `nodes`."),
+		"on_budget_exceeded": defaulted.Choice(defaults.OnBudgetExceeded,
+			"What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; `drain` ends them all, but protected ones, once the "+
+				"budget has been exceeded for `drain_grace`, their nodes drained before. "+
+				"Only usage that is certain and present does so: while any of it that matters is estimated, or the budget's status is missing or older "+
+				"than its `max_status_age`, nothing ends. The instances come back by themselves. `drain` needs `budget` and `nodes`."),
 		"drain_grace": defaulted.Duration(defaults.DrainGrace.String(),
 			"How long the budget must have been seen exceeded, without a run that did not see so for certain, before `on_budget_exceeded = \"drain\"` ends "+
 				"instances, as a duration such as `\"30m\"`, at most `\"7d\"`."),
 		"deletion_protection": defaulted.Bool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
-		"on_destroy": defaulted.Choice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; `detach` "+
-			"takes gpupool's tags off and leaves them running."),
+		"on_destroy": defaulted.Choice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; "+
+			"`detach` takes gpupool's tags off and leaves them running."),
 	}
 }
 
@@ -70,12 +71,13 @@ func refreshFields(x *attribute.Transfer, f *attribute.Fields, d *core.Refresh) 
 
 func refreshAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"strategy": defaulted.Choice(defaults.Refresh.Strategy, "`none` leaves them until something else ends them; `opportunistic` ends those that are "+
-			"above `minimum`; `rolling` replaces them in batches. One apply starts at most one batch, and `gpupool reconcile` goes on with it."),
-		"max_surge": defaulted.Number(defaults.Refresh.MaxSurge, "How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; "+
-			"`maximum` bounds it."),
+		"strategy": defaulted.Choice(defaults.Refresh.Strategy,
+			"`none` leaves them until something else ends them; `opportunistic` ends those that are above `minimum`; `rolling` replaces them in batches. "+
+				"One apply starts at most one batch, and `gpupool reconcile` goes on with it."),
+		"max_surge": defaulted.Number(defaults.Refresh.MaxSurge,
+			"How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; `maximum` bounds it."),
 		"max_unavailable": defaulted.Number(defaults.Refresh.MaxUnavailable,
-			"How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, or a "+
-				"rolling refresh could never begin."),
+			"How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, "+
+				"or a rolling refresh could never begin."),
 	}
 }

@@ -33,8 +33,8 @@ resource "gpupool_budget" "team_a" {
 		resource.TestStep{
 			PreConfig: func() { w.Judge("team-a", used(1)) },
 			Config:    config,
-			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions("launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum "+
-				"2; 1.90 CNY an hour each")),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate),
+				actions("launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2; 1.90 CNY an hour each")),
 			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
 		},
 	)
@@ -58,9 +58,10 @@ resource "gpupool_budget" "team_a" {
 		resource.TestStep{Config: w.Config(team)},
 		resource.TestStep{PreConfig: func() { w.Judge("team-a", used(1)) }, Config: w.Config(team + train), Check: held(w, 2)},
 		resource.TestStep{
-			Config:           w.Config(train),
-			ConfigPlanChecks: planned(action(plancheck.ResourceActionNoop), plancheck.ExpectResourceAction("gpupool_budget.team_a", plancheck.ResourceActionDestroy)),
-			Check:            held(w, 2),
+			Config: w.Config(train),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionNoop),
+				plancheck.ExpectResourceAction("gpupool_budget.team_a", plancheck.ResourceActionDestroy)),
+			Check: held(w, 2),
 		},
 		resource.TestStep{Config: w.Config(train), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()), Check: held(w, 2)},
 	)

@@ -57,8 +57,9 @@ func configurationAttributes() map[string]schema.Attribute {
 		},
 		"key_ids": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it is, which the " +
-				"cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument for a password.",
+			MarkdownDescription: "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it is, " +
+				"which the cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument " +
+				"for a password.",
 		},
 		"system_disk": schema.SingleNestedAttribute{
 			Optional:            true,
@@ -77,8 +78,8 @@ func configurationAttributes() map[string]schema.Attribute {
 		},
 		"user_data": schema.StringAttribute{
 			Optional: true, Sensitive: true,
-			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB once encoded in Base64. " +
-				"It is kept in the state and in the store.",
+			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB once encoded in " +
+				"Base64. It is kept in the state and in the store.",
 		},
 		"cam_role_name": schema.StringAttribute{
 			Optional:            true,
@@ -87,7 +88,8 @@ func configurationAttributes() map[string]schema.Attribute {
 		"project_id": defaulted.Number(defaults.ProjectID, "Project of the instances; 0 is the default one."),
 		"tags": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, `qcs:` or `project`.",
+			MarkdownDescription: "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, `qcs:` " +
+				"or `project`.",
 		},
 	}
 }
@@ -107,8 +109,8 @@ func internetAttributes() map[string]schema.Attribute {
 		},
 		"charge_type": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "How traffic is paid for: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or `BANDWIDTH_PACKAGE`. Where it is left out, " +
-				"the cloud's default.",
+			MarkdownDescription: "How traffic is paid for: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or `BANDWIDTH_PACKAGE`. Where it is " +
+				"left out, the cloud's default.",
 		},
 	}
 }

@@ -63,8 +63,8 @@ func forecast(ctx context.Context, reader connection.Reader, d core.Declaration,
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
 		return ""
 	}
-	return fmt.Sprintf("With pods of the budget %s on all of the %s GPUs that it has at its maximum of %d instances, it uses the remaining %s GPU-hours (as "+
-		"of %s) up by %s, before the budget's window ends. From then on nothing is launched.",
+	return fmt.Sprintf("With pods of the budget %s on all of the %s GPUs that it has at its maximum of %d instances, it uses the remaining %s GPU-hours "+
+		"(as of %s) up by %s, before the budget's window ends. From then on nothing is launched.",
 		f.Budget, budget.MilliGPUs(f.MilliGPUs), d.Maximum, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339),
 		f.ExhaustedAt.UTC().Truncate(time.Minute).Format(time.RFC3339))
 }

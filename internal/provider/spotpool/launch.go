@@ -38,13 +38,13 @@ func launchAttributes() map[string]schema.Attribute {
 			NestedObject: schema.NestedAttributeObject{Attributes: offeringAttributes()},
 		},
 		"allocation_strategy": defaulted.Choice(defaults.AllocationStrategy,
-			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the one in the "+
-				"zone with the fewest of the pool's instances."),
+			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the "+
+				"one in the zone with the fewest of the pool's instances."),
 		"instance_charge_type": defaulted.Choice(defaults.InstanceChargeType,
 			"How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones."),
 		"launch_timeout": defaulted.Duration(defaults.LaunchTimeout.String(),
-			"How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such as "+
-				"`\"15m\"`, at most `\"7d\"`."),
+			"How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such "+
+				"as `\"15m\"`, at most `\"7d\"`."),
 		"cooldown": defaulted.Duration(defaults.Cooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its "+
 			"instances was reclaimed, as a duration such as `\"20m\"`, at most `\"7d\"`."),
 	}
@@ -75,8 +75,8 @@ func offeringAttributes() map[string]schema.Attribute {
 		},
 		"max_price": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. While the market price is " +
-				"above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand instances.",
+			MarkdownDescription: "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. While the market " +
+				"price is above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand instances.",
 		},
 	}
 }

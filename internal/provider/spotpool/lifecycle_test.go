@@ -89,7 +89,8 @@ func TestReclaimedInstanceIsLaunchedAgain(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{
 				number("capacity", 2), number("generation", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("account_id"), knownvalue.StringExact(cvmsim.DemoAccountID)),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions"), knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact(firstLaunch)})),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions"),
+					knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact(firstLaunch)})),
 				uid.AddStateValue(address, tfjsonpath.New("uid")),
 			},
 		},
@@ -153,13 +154,13 @@ func TestAnotherWordingIsNoChange(t *testing.T) {
 	run(t,
 		resource.TestStep{Config: w.Config(pool(inside("1h", "9.5"), attributes{"cooldown": `"24h"`, "launch_timeout": `"60m"`, "max_hourly_cost": `"20"`}))},
 		resource.TestStep{
-			Config:           w.Config(pool(inside("60m", "9.50"), attributes{"cooldown": `"1440m"`, "launch_timeout": `"3600s"`, "max_hourly_cost": `"20.00"`})),
+			Config: w.Config(pool(inside("60m", "9.50"),
+				attributes{"cooldown": `"1440m"`, "launch_timeout": `"3600s"`, "max_hourly_cost": `"20.00"`})),
 			ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
 		},
 		resource.TestStep{
-			Config: w.Config(pool(inside("60m", "9.500"), attributes{
-				"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`,
-			})),
+			Config: w.Config(pool(inside("60m", "9.500"),
+				attributes{"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`})),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions(),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1))),
 			ConfigStateChecks: []statecheck.StateCheck{number("generation", 1)},

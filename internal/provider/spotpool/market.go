@@ -35,8 +35,8 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		diags.Append(connection.Error(doing, err))
 		return
 	case d.AccountID != "" && account != d.AccountID:
-		diags.AddError("Wrong account", fmt.Sprintf("%s belongs to account %s, and these credentials to account %s. Use the credentials of account %s.", d.Object(),
-			d.AccountID, account, d.AccountID))
+		diags.AddError("Wrong account", fmt.Sprintf("%s belongs to account %s, and these credentials to account %s. Use the credentials of account %s.",
+			d.Object(), d.AccountID, account, d.AccountID))
 		return
 	}
 	markets, err := reader.Pools().Markets(ctx, d.Region)
@@ -90,21 +90,21 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 				fmt.Sprintf("The region %s has no zone %q that sells instances.", d.Region, o.AvailabilityZone))
 		case !sold:
 			diags.AddAttributeWarning(at, "Offering is not sold",
-				fmt.Sprintf("%s does not sell %s as %s now: nothing can be launched there. The data source gpupool_spot_offers lists what is sold.", o.AvailabilityZone,
-					o.InstanceType, d.InstanceChargeType))
+				fmt.Sprintf("%s does not sell %s as %s now: nothing can be launched there. The data source gpupool_spot_offers lists what is sold.",
+					o.AvailabilityZone, o.InstanceType, d.InstanceChargeType))
 		case offer.Stock == core.StockNone:
 			diags.AddAttributeWarning(at, "Offering is sold out",
 				fmt.Sprintf("%s in %s is sold out now: launches go to the other offerings, or wait.", o.InstanceType, o.AvailabilityZone))
 		case d.InstanceChargeType == core.Spot && o.MaxPrice > 0 && offer.Price > o.MaxPrice:
 			diags.AddAttributeWarning(at.AtName("max_price"), "Market price is above max_price",
-				fmt.Sprintf("%s in %s costs %s CNY an hour now, and max_price is %s: nothing is launched there until the price falls.", o.InstanceType, o.AvailabilityZone,
-					offer.Price, o.MaxPrice))
+				fmt.Sprintf("%s in %s costs %s CNY an hour now, and max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
+					o.AvailabilityZone, offer.Price, o.MaxPrice))
 		}
 	}
 	if cost := estimate(d, offers, byMarket); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
 		diags.AddAttributeWarning(path.Root("max_hourly_cost"), "Estimated cost is above max_hourly_cost",
-			fmt.Sprintf("At present prices the minimum of %d instances costs about %s CNY an hour, and max_hourly_cost is %s: the pool stays below its minimum.",
-				d.Minimum, cost, d.MaxHourlyCost))
+			fmt.Sprintf("At present prices the minimum of %d instances costs about %s CNY an hour, and max_hourly_cost is %s: the pool stays "+
+				"below its minimum.", d.Minimum, cost, d.MaxHourlyCost))
 	}
 }
 
@@ -140,8 +140,8 @@ func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, 
 			fmt.Sprintf("The account sees no image %s in %s: launches will be refused unless it is there by then.", d.ImageID, d.Region))
 	case kind.NeedsKeys():
 		const summary = "A public image needs key_ids"
-		detail := fmt.Sprintf("Without key_ids, instances keep the login of their image. The cloud allows that for custom, shared and imported images alone, and "+
-			"%s is a public one: it refuses such launches. Set key_ids, or use a custom image.", d.ImageID)
+		detail := fmt.Sprintf("Without key_ids, instances keep the login of their image. The cloud allows that for custom, shared and imported images "+
+			"alone, and %s is a public one: it refuses such launches. Set key_ids, or use a custom image.", d.ImageID)
 		if was.ImageID == d.ImageID && slices.Equal(was.KeyIDs, d.KeyIDs) {
 			diags.AddAttributeWarning(path.Root("image_id"), summary, detail)
 			return

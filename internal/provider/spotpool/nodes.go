@@ -24,9 +24,10 @@ func nodesAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"nodes": schema.SingleNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Says that the pool's instances become nodes of the provider's cluster: they are drained before they end, and replaced where they " +
-				"never join or fail for long. " +
-				"An instance is the node that has its provider id (`qcloud:///…/ins-…`). Nothing is drained, replaced or ended while the cluster can't be reached.",
+			MarkdownDescription: "Says that the pool's instances become nodes of the provider's cluster: they are drained before they end, and replaced " +
+				"where they never join or fail for long. " +
+				"An instance is the node that has its provider id (`qcloud:///…/ins-…`). Nothing is drained, replaced or ended while the cluster " +
+				"can't be reached.",
 			Attributes: nodesFieldAttributes(),
 		},
 	}
@@ -57,25 +58,25 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 	absent := *defaults.Nodes
 	return map[string]schema.Attribute{
 		"join_timeout": defaulted.Duration(absent.JoinTimeout.String(),
-			"How long an instance may run without becoming a Ready node until another takes its place, as a duration such as `\"15m\"`, at most `\"7d\"`. The "+
-				"installation of a GPU driver takes from 15 to 25 minutes on some images."),
+			"How long an instance may run without becoming a Ready node until another takes its place, as a duration such as `\"15m\"`, at most `\"7d\"`. "+
+				"The installation of a GPU driver takes from 15 to 25 minutes on some images."),
 		"unhealthy_timeout": defaulted.Duration(absent.UnhealthyTimeout.String(),
 			"How long a node may be not Ready, or missing, until another instance takes its place, as a duration such as `\"10m\"`, at most `\"7d\"`."),
 		"max_replacements_per_run": defaulted.Number(absent.MaxReplacementsPerRun,
-			"How many instances one run may begin to replace, 1 or more. None is replaced after two of one configuration in a row never joined, or while more than "+
-				"a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
-		"match_address": defaulted.Bool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so only "+
-			"where no two networks of the cluster have the same addresses."),
+			"How many instances one run may begin to replace, 1 or more. None is replaced after two of one configuration in a row never joined, or while "+
+				"more than a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
+		"match_address": defaulted.Bool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
+			"only where no two networks of the cluster have the same addresses."),
 		"labels": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take if it grew. " +
-				"gpupool does not set them.",
+			MarkdownDescription: "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take if it " +
+				"grew. gpupool does not set them.",
 		},
 		"drain": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(drainTypes, &absent.Drain, drainFields)),
-			MarkdownDescription: "How a node is emptied before its instance ends: it is cordoned, and its pods are evicted within their disruption budgets. Pods of " +
-				"daemon sets, mirror pods and pods that have ended are passed over, as by `kubectl drain`.",
+			MarkdownDescription: "How a node is emptied before its instance ends: it is cordoned, and its pods are evicted within their disruption " +
+				"budgets. Pods of daemon sets, mirror pods and pods that have ended are passed over, as by `kubectl drain`.",
 			Attributes: drainAttributes(),
 		},
 	}
@@ -84,11 +85,11 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 func drainAttributes() map[string]schema.Attribute {
 	absent := defaults.Nodes.Drain
 	return map[string]schema.Attribute{
-		"timeout": defaulted.Duration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run does not "+
-			"wait for it: the next one goes on."),
-		"on_timeout": defaulted.Choice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, and "+
-			"drains it again an hour later at the earliest."),
-		"unmanaged": defaulted.Choice(absent.Unmanaged, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them until "+
-			"the timeout; `evict` evicts them."),
+		"timeout": defaulted.Duration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run "+
+			"does not wait for it: the next one goes on."),
+		"on_timeout": defaulted.Choice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, "+
+			"and drains it again an hour later at the earliest."),
+		"unmanaged": defaulted.Choice(absent.Unmanaged, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them "+
+			"until the timeout; `evict` evicts them."),
 	}
 }

@@ -143,8 +143,8 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if whole && d.Minimum < was.Minimum && d.Maximum >= was.Maximum {
 		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum ends no instances",
-			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.", was.Minimum,
-				d.Minimum, d.Maximum))
+			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.",
+				was.Minimum, d.Minimum, d.Maximum))
 	}
 	if whole && d.Budget != was.Budget {
 		r.checkGate(ctx, d, &resp.Diagnostics)

@@ -139,8 +139,8 @@ func decodePrivateState(data []byte) (*privateState, error) {
 		return nil, fmt.Errorf("the observation kept in the state is damaged (%w): run terraform apply -refresh-only, which writes it anew", err)
 	}
 	if s.Version != privateStateVersion {
-		return nil, fmt.Errorf("the observation kept in the state is of version %d, and this provider knows version %d: run terraform apply -refresh-only, which "+
-			"writes it anew", s.Version, privateStateVersion)
+		return nil, fmt.Errorf("the observation kept in the state is of version %d, and this provider knows version %d: run terraform apply -refresh-only, "+
+			"which writes it anew", s.Version, privateStateVersion)
 	}
 	return &s, nil
 }

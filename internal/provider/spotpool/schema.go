@@ -45,8 +45,8 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"cluster_uid": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "Identity of the cluster whose nodes the instances are, the uid of its namespace `kube-system`; null for a pool without `nodes`. " +
-				"With another cluster, the pool is neither changed nor destroyed, and a run leaves it alone.",
+			MarkdownDescription: "Identity of the cluster whose nodes the instances are, the uid of its namespace `kube-system`; null for a pool without " +
+				"`nodes`. With another cluster, the pool is neither changed nor destroyed, and a run leaves it alone.",
 		},
 		"generation": schema.Int64Attribute{
 			Computed:            true,
@@ -58,10 +58,11 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"planned_actions": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "What the plan does to the pool's instances: launches, drains of their nodes and terminations, each with its reasons. Of a new " +
-				"pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after the apply, and is emptied by " +
-				"the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since it does that before the " +
-				"refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do less or more.",
+			MarkdownDescription: "What the plan does to the pool's instances: launches, drains of their nodes and terminations, each with its reasons. Of " +
+				"a new pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after the apply, " +
+				"and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since " +
+				"it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do " +
+				"less or more.",
 		},
 	}
 }
@@ -69,8 +70,8 @@ func computedAttributes() map[string]schema.Attribute {
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	absent := core.Duration(defaultTimeout).String()
 	return timeouts.Attribute(ctx, defaultTimeout,
-		fmt.Sprintf("How long a creation waits for its instances, such as `%q`, the default. A pool that is short by then is created all the same, with a warning.",
-			absent),
+		fmt.Sprintf("How long a creation waits for its instances, such as `%q`, the default. A pool that is short by then is created all the same, "+
+			"with a warning.", absent),
 		fmt.Sprintf("How long an update waits for its launches and terminations. Default: `%q`.", absent),
 		fmt.Sprintf("How long a destruction waits until the instances are gone. Default: `%q`.", absent))
 }

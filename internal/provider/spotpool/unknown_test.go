@@ -23,7 +23,8 @@ func TestValuesKnownAfterApply(t *testing.T) {
 		"offerings": `[{ availability_zone = terraform_data.later.output.zone, instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,
 	})
 	data := func(minimum string) string {
-		return "resource \"terraform_data\" \"later\" {\n  input = { minimum = " + minimum + `, tag = "a", zone = "ap-singapore-2", script = "#!/bin/sh" }` + "\n}\n"
+		return "resource \"terraform_data\" \"later\" {\n  input = { minimum = " + minimum + `, tag = "a", zone = "ap-singapore-2", script = "#!/bin/sh" }` +
+			"\n}\n"
 	}
 	unknownActions := plancheck.ExpectUnknownValue(address, tfjsonpath.New("planned_actions"))
 	run(t,

@@ -59,7 +59,9 @@ func TestPoolAndItsMachines(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				PreConfig: func() {
-					if err := w.Sim.Server.SetPrice(cvmsim.PriceRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Price: "1.25"}); err != nil {
+					if err := w.Sim.Server.SetPrice(cvmsim.PriceRequest{
+						AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Price: "1.25",
+					}); err != nil {
 						t.Fatal(err)
 					}
 				},

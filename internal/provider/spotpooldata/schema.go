@@ -28,9 +28,10 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"minimum":    computed.Whole("How many working instances the pool shall have."),
 			"maximum":    computed.Whole("How many instances the pool may have at most."),
 			"capacity":   computed.Whole("How many instances work, or began to start a short while ago."),
-			"held":       computed.Whole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is unknown, included."),
-			"shortfall":  computed.Whole("How many working instances are missing to `minimum`."),
-			"outdated":   computed.Whole("How many instances were launched with a configuration that is no longer the declared one."),
+			"held": computed.Whole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is " +
+				"unknown, included."),
+			"shortfall": computed.Whole("How many working instances are missing to `minimum`."),
+			"outdated":  computed.Whole("How many instances were launched with a configuration that is no longer the declared one."),
 			"estimated_hourly_price": computed.Text("What the instances cost at present prices, in CNY an hour, as a decimal. " +
 				"Disks and traffic are not part of it, nor are instances whose price is unknown."),
 			"machines": schema.ListNestedAttribute{
@@ -53,7 +54,8 @@ func machineAttributes() map[string]schema.Attribute {
 		"public_ip":         computed.Text("First public address; null where there is none, which is the usual case."),
 		"launched_at":       computed.Text("When the instance was created, in UTC (RFC 3339)."),
 		"outdated":          computed.Bool("Whether the instance's configuration is known to differ from the declared one."),
-		"node":              computed.Text("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster was not seen."),
+		"node": computed.Text("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster " +
+			"was not seen."),
 		"node_health": computed.Text("How the instance fares as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, or " +
 			"`unhealthy` (for longer than `unhealthy_timeout`); null where that is not known."),
 		"gpu_pods": computed.Whole("How many pods on the node hold GPUs; null where they were not counted."),

@@ -32,13 +32,13 @@ func behaviourAttributes() map[string]schema.Attribute {
 		},
 		"budget": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Name of a budget whose selector takes the pods. The pool does not grow while this or another budget that covers its pods is " +
-				"exceeded, or its use unknown; while a budget whose action is `pause` pauses, the pool is scaled to zero, and comes back by itself.",
+			MarkdownDescription: "Name of a budget whose selector takes the pods. The pool does not grow while this or another budget that covers its pods " +
+				"is exceeded, or its use unknown; while a budget whose action is `pause` pauses, the pool is scaled to zero, and comes back by itself.",
 		},
-		"on_destroy": defaulted.Choice(defaults.OnDestroy, "What becomes of the Deployment when the pool is destroyed: `delete` deletes it and waits for "+
-			"its pods to end; `orphan` leaves it as it is."),
-		"wait_for_rollout": defaulted.Bool(true,
-			"Whether an apply waits until the pods are ready, for as long as its timeout. That they are not by then is a warning."),
+		"on_destroy": defaulted.Choice(defaults.OnDestroy, "What becomes of the Deployment when the pool is destroyed: `delete` deletes it and waits "+
+			"for its pods to end; `orphan` leaves it as it is."),
+		"wait_for_rollout": defaulted.Bool(true, "Whether an apply waits until the pods are ready, for as long as its timeout. That they are not by then "+
+			"is a warning."),
 	}
 }
 
@@ -50,7 +50,7 @@ func disruptionFields(x *attribute.Transfer, f *attribute.Fields, p *core.PodDis
 
 func disruptionAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"minimum_available": schema.Int64Attribute{Required: true, MarkdownDescription: "How many pods evictions leave available, from 1 to `replicas`, or to " +
-			"`maximum`. As many as there are would have no node of theirs drained."},
+		"minimum_available": schema.Int64Attribute{Required: true, MarkdownDescription: "How many pods evictions leave available, from 1 to `replicas`, or " +
+			"to `maximum`. As many as there are would have no node of theirs drained."},
 	}
 }

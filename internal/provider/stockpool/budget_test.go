@@ -39,10 +39,15 @@ resource "gpupool_budget" "b" {
 	}
 	run(t,
 		resource.TestStep{Config: config, ConfigStateChecks: is("Pending", 0)},
-		resource.TestStep{PreConfig: judged(0, nil), Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: is("Ready", 2)},
 		resource.TestStep{
-			PreConfig: judged(400_000_000, &past), Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: is("Paused", 0),
+			PreConfig: judged(0, nil), Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: is("Ready", 2),
 		},
-		resource.TestStep{PreConfig: judged(0, nil), Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: is("Ready", 2)},
+		resource.TestStep{
+			PreConfig: judged(400_000_000, &past), Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: is("Paused", 0),
+		},
+		resource.TestStep{
+			PreConfig: judged(0, nil), Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: is("Ready", 2),
+		},
 	)
 }

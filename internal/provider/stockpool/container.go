@@ -41,8 +41,8 @@ func containerAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"image": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `security = \"restricted\"` it must run as a user " +
-				"other than root, and without capabilities.",
+			MarkdownDescription: "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `security = \"restricted\"` it must run as a " +
+				"user other than root, and without capabilities.",
 		},
 		"memory": schema.StringAttribute{
 			Required:            true,
@@ -67,8 +67,8 @@ func containerAttributes() map[string]schema.Attribute {
 		},
 		"env": schema.MapAttribute{
 			Optional: true, Sensitive: true, ElementType: types.StringType,
-			MarkdownDescription: "Environment variables. They stand in the Deployment, which whoever may read Deployments of the namespace can read: give secrets " +
-				"by other ways.",
+			MarkdownDescription: "Environment variables. They stand in the Deployment, which whoever may read Deployments of the namespace can read: give " +
+				"secrets by other ways.",
 		},
 		"ports": schema.ListNestedAttribute{
 			Optional:            true,

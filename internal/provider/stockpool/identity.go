@@ -52,7 +52,8 @@ func (r *stockResource) ImportState(ctx context.Context, req resource.ImportStat
 		return
 	}
 	if !isName(namespace, name) {
-		resp.Diagnostics.AddError("Malformed import id", fmt.Sprintf("%q does not name a stock pool: write NAMESPACE/NAME, such as \"default/pool-g1\".", req.ID))
+		resp.Diagnostics.AddError("Malformed import id", fmt.Sprintf("%q does not name a stock pool: write NAMESPACE/NAME, such as "+
+			"\"default/pool-g1\".", req.ID))
 		return
 	}
 	d, err := r.find(ctx, namespace, name)

@@ -183,10 +183,11 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 		},
 		resource.TestStep{
 			Config: config,
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate), gone("env"), gone("ports"), gone("node_selector"),
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{is(address, "deployment_uid", knownvalue.StringExact(string(made.UID))), number(address, "generation", 1)},
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address,
+				plancheck.ResourceActionUpdate), gone("env"), gone("ports"), gone("node_selector")}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				is(address, "deployment_uid", knownvalue.StringExact(string(made.UID))), number(address, "generation", 1),
+			},
 		},
 		resource.TestStep{
 			PreConfig: func() {

@@ -41,8 +41,8 @@ func placementAttributes() map[string]schema.Attribute {
 		},
 		"node_selector": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's `nodes.labels` fit, and " +
-				"why that does not grow.",
+			MarkdownDescription: "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's `nodes.labels` " +
+				"fit, and why that does not grow.",
 		},
 		"tolerations": schema.ListNestedAttribute{
 			Optional:            true,
@@ -58,8 +58,8 @@ func placementAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "ServiceAccount of the pods. They get a token of it; without this argument they get none.",
 		},
-		"security": defaulted.Choice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no capabilities, no "+
-			"escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
+		"security": defaulted.Choice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
+			"capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
 	}
 }
 
@@ -75,9 +75,11 @@ func tolerationFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, t
 
 func tolerationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"key":      schema.StringAttribute{Optional: true, MarkdownDescription: "Key of the taint; every taint where it is left out, with `operator = \"Exists\"`."},
+		"key": schema.StringAttribute{Optional: true, MarkdownDescription: "Key of the taint; every taint where it is left out, with `operator " +
+			"= \"Exists\"`."},
 		"operator": defaulted.Choice(core.Toleration{}.WithDefaults().Operator, "`Equal`, where the taint's value has to be `value`, or `Exists`."),
 		"value":    schema.StringAttribute{Optional: true, MarkdownDescription: "Value of the taint."},
-		"effect":   schema.StringAttribute{Optional: true, MarkdownDescription: "Effect of the taint, such as `NoSchedule`; every effect where it is left out."},
+		"effect": schema.StringAttribute{Optional: true, MarkdownDescription: "Effect of the taint, such as `NoSchedule`; every effect where " +
+			"it is left out."},
 	}
 }

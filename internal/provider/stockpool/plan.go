@@ -132,14 +132,14 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	var undeclared *record.UndeclaredError
 	switch {
 	case errors.As(err, &exists):
-		diags.AddWarning("Stock pool "+d.Key()+" exists already",
-			"Where this plan replaces it, nothing is to be done: it is destroyed first."+r.recordedEnd(ctx, d)+" Else an apply is refused: "+exists.Error()+".")
+		diags.AddWarning("Stock pool "+d.Key()+" exists already", "Where this plan replaces it, nothing is to be done: it is "+
+			"destroyed first."+r.recordedEnd(ctx, d)+" Else an apply is refused: "+exists.Error()+".")
 	case errors.As(err, &missing):
 		diags.Append(connection.Warning("Planning "+d.Object(), err))
 	case errors.As(err, &undeclared):
 		diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets the stock pool have no pods",
-			"As it stands, applying this makes an empty Deployment: "+undeclared.Error()+". A budget that is declared together with the stock pool lets it grow "+
-				"once a run of gpupool reconcile has judged it.")
+			"As it stands, applying this makes an empty Deployment: "+undeclared.Error()+". A budget that is declared together with the stock pool lets it "+
+				"grow once a run of gpupool reconcile has judged it.")
 	case errors.As(err, &covered):
 		diags.AddAttributeError(path.Root("budget"), "Budget does not cover the stock pool", err.Error()+".")
 	case err != nil:
@@ -167,12 +167,13 @@ func endsUse(was, d core.Declaration, s core.Status, replacement string) (summar
 	used := s.Allocated
 	switch to := d.Wanted(used); {
 	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:
-		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, %s, %d of them in use.", s.Replicas, replacement, used)
+		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, %s, %d of them in use.", s.Replicas, replacement,
+			used)
 	case to < used:
 		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay.", used, to)
 	case to < s.Fewest:
-		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay. Kubernetes ends what has no node, does not run or is not ready before what is ready, "+
-			"and spreads a scale-down in the middle of a rollout: none in use would end where %d stay.", used, to, s.Fewest)
+		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay. Kubernetes ends what has no node, does not run or is not ready before what is "+
+			"ready, and spreads a scale-down in the middle of a rollout: none in use would end where %d stay.", used, to, s.Fewest)
 	}
 	return "", ""
 }

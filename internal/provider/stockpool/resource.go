@@ -208,7 +208,8 @@ func keep(ctx context.Context, m model, state stockpools.State, identity *tfsdk.
 	diags.Append(hidden.SetKey(ctx, driftedKey, truth[state.Recorded && len(state.Decisions) > 0])...)
 	for _, of := range state.Decisions {
 		if state.Recorded {
-			diags.AddWarning("Stock pool "+m.declaration().Key()+" is not as declared", "An apply, or the next run of gpupool reconcile, would "+of.String()+".")
+			diags.AddWarning("Stock pool "+m.declaration().Key()+" is not as declared",
+				"An apply, or the next run of gpupool reconcile, would "+of.String()+".")
 		}
 	}
 	for _, text := range state.Warnings {

@@ -22,15 +22,15 @@ func (r *stockResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	maps.Copy(attributes, computedAttributes())
 	attributes["timeouts"] = timeoutsAttribute(ctx)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A stock pool: a warm stock of GPU runtime pods of one flavour, kept as a Deployment of the provider's cluster by `terraform apply` " +
-			"and by each run of `gpupool reconcile`. " +
+		MarkdownDescription: "A stock pool: a warm stock of GPU runtime pods of one flavour, kept as a Deployment of the provider's cluster by `terraform " +
+			"apply` and by each run of `gpupool reconcile`. " +
 			"What somebody scaled, edited or deleted is mended, and the history says what it was and who did it. Its pods count against the budgets that " +
 			"select them.\n\n" +
-			"The Deployment is the pool's own by its uid, and is written by server-side apply under the field manager `gpupool-stock`; one of that name that " +
-			"somebody else made is refused, and left untouched. " +
+			"The Deployment is the pool's own by its uid, and is written by server-side apply under the field manager `gpupool-stock`; one of that name " +
+			"that somebody else made is refused, and left untouched. " +
 			"Another `name` or `namespace` replaces the pool; everything else changes it in place.\n\n" +
-			"In the cluster this takes the rights to `get` the namespace `kube-system` and the pool's own, to `get`, `list`, `create`, `patch` and `delete` " +
-			"Deployments and PodDisruptionBudgets, and to `list` and `patch` pods.",
+			"In the cluster this takes the rights to `get` the namespace `kube-system` and the pool's own, to `get`, `list`, `create`, `patch` and " +
+			"`delete` Deployments and PodDisruptionBudgets, and to `list` and `patch` pods.",
 		Attributes: attributes,
 	}
 }
@@ -48,8 +48,8 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"cluster_uid": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another cluster, the pool is " +
-				"neither read nor changed nor destroyed, and a run leaves it alone.",
+			MarkdownDescription: "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another cluster, the pool " +
+				"is neither read nor changed nor destroyed, and a run leaves it alone.",
 		},
 		"deployment_uid": schema.StringAttribute{
 			Computed:            true,

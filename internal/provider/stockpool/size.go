@@ -34,8 +34,8 @@ func sizeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Name of the stock pool and of its Deployment, unique in its namespace: 1 to 50 lower-case letters, digits and hyphens, beginning " +
-				"and ending with a letter or digit. Another name replaces the pool.",
+			MarkdownDescription: "Name of the stock pool and of its Deployment, unique in its namespace: 1 to 50 lower-case letters, digits and hyphens, " +
+				"beginning and ending with a letter or digit. Another name replaces the pool.",
 		},
 		"namespace": schema.StringAttribute{
 			Required:            true,
@@ -49,14 +49,15 @@ func sizeAttributes() map[string]schema.Attribute {
 			Required:            true,
 			MarkdownDescription: "How many pods are kept: of all pods, or of those that are not in use, see `keep`.",
 		},
-		"keep": defaulted.Choice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that somebody "+
-			"takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given back or ends, the "+
-			"pool shrinks again. Takes `maximum` and `allocated_selector`."),
-		"maximum": schema.Int64Attribute{Optional: true, MarkdownDescription: "How many pods there may be at most, in use or not, with `keep = \"available\"`."},
+		"keep": defaulted.Choice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
+			"somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given "+
+			"back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
+		"maximum": schema.Int64Attribute{Optional: true, MarkdownDescription: "How many pods there may be at most, in use or not, with `keep = " +
+			"\"available\"`."},
 		"allocated_selector": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, `\"state=taken\"`. A scale-down " +
-				"ends others first.",
+			MarkdownDescription: "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, `\"state=taken\"`. A " +
+				"scale-down ends others first.",
 		},
 	}
 }

@@ -43,18 +43,20 @@ func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"uid":            computed.Text("Random identifier of the stock pool."),
 			"generation":     computed.Whole("How often its declaration was written."),
 			"deployment_uid": computed.Text("Identity of its Deployment."),
-			"phase": computed.Text("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; `Ready`; " +
-				"`Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
-			"desired":             computed.Whole("How many pods it is to have now."),
-			"replicas":            computed.Whole("How many pods there are."),
-			"allocated":           computed.Whole("How many of these are in use."),
-			"available":           computed.Whole("How many are ready and not in use."),
-			"waiting":             computed.Whole("How many wait for a node, as none has room. The condition `Scheduled` says why, and which spot pool could grow."),
+			"phase": computed.Text("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; " +
+				"`Ready`; `Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
+			"desired":   computed.Whole("How many pods it is to have now."),
+			"replicas":  computed.Whole("How many pods there are."),
+			"allocated": computed.Whole("How many of these are in use."),
+			"available": computed.Whole("How many are ready and not in use."),
+			"waiting": computed.Whole("How many wait for a node, as none has room. The condition `Scheduled` says why, and which spot " +
+				"pool could grow."),
 			"observed_generation": computed.Whole("Generation of the declaration that was last applied."),
 			"synced_at":           computed.Text("When the Deployment was last brought to what is declared, in UTC."),
 			"conditions": schema.ListNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started`, `RolledOut`, and of `keep = \"available\"` `Stocked`.",
+				Computed: true,
+				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started`, `RolledOut`, and of `keep = " +
+					"\"available\"` `Stocked`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"type":    computed.Text("What it is about."),
 					"status":  computed.Text("`True`, `False` or `Unknown`."),

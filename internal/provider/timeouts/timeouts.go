@@ -44,7 +44,8 @@ func Attribute(ctx context.Context, absent time.Duration, create, update, destro
 				attribute.Attributes[operation] = text
 			}
 		}
-		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"`, `\"1d\"` or `%q`.", duration.String(absent))
+		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"`, `\"1d\"` or `%q`.",
+			duration.String(absent))
 	}
 	return attribute
 }

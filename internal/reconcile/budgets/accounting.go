@@ -90,8 +90,8 @@ func believeClock(cluster, local, lastRun time.Time) error {
 	if !lastRun.IsZero() {
 		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
 	}
-	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock that "+
-		"is wrong, and run again",
+	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock "+
+		"that is wrong, and run again",
 		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
 }
 
@@ -111,7 +111,8 @@ func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 		if !r.Open() {
 			continue
 		}
-		if r.Deletion != 0 && at.Sub(r.Deletion.Time()) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Allocation.Shown == 0 && unknown[r.Place.Node] {
+		if r.Deletion != 0 && at.Sub(r.Deletion.Time()) > overdue || !ready[r.Place.Node] || more[r.Place.Node] ||
+			r.Allocation.Shown == 0 && unknown[r.Place.Node] {
 			return true
 		}
 	}

@@ -114,8 +114,8 @@ func (a *actor) aboutTo(ctx context.Context, some []budget.Decision, left int) {
 	status := a.judgement.plan.AboutTo(a.done, slices.Concat(a.unknown, next))
 	saved, err := a.flow.saveStatus(ctx, a.judgement.document, status)
 	if err != nil { // it changes nothing about what is done
-		a.warnings.Add(fmt.Sprintf("%s: what is about to be done could not be written down, and is not told should this run be killed: %v", a.declaration.Object(),
-			err))
+		a.warnings.Add(fmt.Sprintf("%s: what is about to be done could not be written down, and is not told should this run be killed: %v",
+			a.declaration.Object(), err))
 		return
 	}
 	a.judgement.document, a.announced = saved, len(next)

@@ -54,9 +54,9 @@ func (b *books) unbind(there func(uid string) bool) {
 // trimBindings forgets the bound pods that are more than are remembered.
 func (b *books) trimBindings() {
 	if more := b.documents.ledger.TrimBindings(); more > 0 {
-		b.warnings = append(b.warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen first it "+
-			"is forgotten what labels they were bound with, and they are counted by those that they have when they are next seen. Delete pods that are bound to "+
-			"nodes that never run them",
+		b.warnings = append(b.warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen "+
+			"first it is forgotten what labels they were bound with, and they are counted by those that they have when they are next seen. Delete pods "+
+			"that are bound to nodes that never run them",
 			ledger.MostBindings, more))
 	}
 }

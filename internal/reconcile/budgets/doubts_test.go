@@ -25,10 +25,8 @@ func TestDoubtsOfOneNamespaceHideNoOthers(t *testing.T) {
 		uid := d.Cluster.Start(namespace, name, 1)
 		d.Cluster.Remove(uid)
 		d.Cluster.Former[uid] = nil
-		return fmt.Sprintf(
-			"the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: watch namespaces: forbidden", namespace,
-			name,
-		)
+		return fmt.Sprintf("the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: watch "+
+			"namespaces: forbidden", namespace, name)
 	}
 	var want []string
 	for n := range 100 {

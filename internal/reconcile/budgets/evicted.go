@@ -21,8 +21,8 @@ func (r *Run) noteDeletions(ctx context.Context, b *books) {
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := r.flow.writeDeletions(noting, b, evicted); err != nil {
-		r.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the next "+
-			"run sees them: %v", err))
+		r.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the "+
+			"next run sees them: %v", err))
 	}
 }
 

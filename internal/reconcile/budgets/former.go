@@ -27,7 +27,8 @@ func (b *books) missNamespaces(told gpu.Replay) {
 		if !gone || labels != nil || known || bound {
 			continue
 		}
-		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: %s",
+		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts "+
+			"it by them: %s",
 			s.Namespace, s.Name, cmp.Or(told.FormerMissing, "the server's history has nothing of it")))
 	}
 }

@@ -37,9 +37,9 @@ func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *
 		case tombstone.Exists():
 			r.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !r.unread:
-			r.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it "+
-				"is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s shows a freeze, and the "+
-				"store's documents pauses/%[1]s what is paused", uid, r.flow.Keeper.Store))
+			r.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is "+
+				"left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s "+
+				"shows a freeze, and the store's documents pauses/%[1]s what is paused", uid, r.flow.Keeper.Store))
 		}
 	}
 }
@@ -51,8 +51,8 @@ func (r *Run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
 		return
 	}
 	if err != nil {
-		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", d.Name,
-			err))
+		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v",
+			d.Name, err))
 		return
 	}
 	r.warnings.Add(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted",

@@ -66,8 +66,8 @@ func (f *Flow) overviewOf(ctx context.Context, t target, granted grants, unread 
 	}
 	for _, g := range s.Judged {
 		if s.Untrusted == "" && !g.InForce(f.now()) {
-			s.Untrusted = fmt.Sprintf("what is told is by a limit that a grant of %s GPU-hours was a part of, and that ended at %s: the next run of gpupool "+
-				"reconcile judges it anew", g.GPUHours, g.Until.UTC().Format(time.RFC3339))
+			s.Untrusted = fmt.Sprintf("what is told is by a limit that a grant of %s GPU-hours was a part of, and that ended at %s: the next run of "+
+				"gpupool reconcile judges it anew", g.GPUHours, g.Until.UTC().Format(time.RFC3339))
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 	}

@@ -133,7 +133,9 @@ func TestUsageOfThePast(t *testing.T) {
 		{24, budgets.Over{Window: "1h", GPUHours: "2"}, "2.000 by 2 pods, 2 of them then, exceeded"},
 		{0, budgets.Over{}, "28.000 by 2 pods, 1 of them then"},
 	} {
-		live, err := f.Ask(context.Background(), budgets.Question{Declaration: all(), Over: tt.over, At: present.Add(-time.Duration(tt.hours * float64(time.Hour)))})
+		live, err := f.Ask(context.Background(), budgets.Question{
+			Declaration: all(), Over: tt.over, At: present.Add(-time.Duration(tt.hours * float64(time.Hour))),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

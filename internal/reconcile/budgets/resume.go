@@ -65,7 +65,8 @@ func (p pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	}
 	if p.wanted != nil {
 		if other := p.wanted(seen); other != "" {
-			return nil, &budget.NotPausedError{Workload: w, Reason: "the budget " + other + " is exceeded as well, and has yet to hold it: it stays paused until then"}
+			return nil, &budget.NotPausedError{Workload: w, Reason: "the budget " + other + " is exceeded as well, and has yet to hold it: it stays " +
+				"paused until then"}
 		}
 	}
 	t := &transition{seen: seen, before: last, pause: last}

@@ -76,7 +76,8 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 		return LiveUsage{Declaration: d}, err
 	}
 	judged = judged.Granted(granted, l.at)
-	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at, time.LoadLocation)[0]
+	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at,
+		time.LoadLocation)[0]
 	if result.Err != nil {
 		return LiveUsage{Declaration: d}, result.Err
 	}
@@ -88,8 +89,8 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 		live.Usage.Limit, live.Usage.ProjectedExhaustion, live.ExceededSince = 0, nil, nil
 	}
 	if result.Forgotten {
-		live.Warnings = append(live.Warnings, fmt.Sprintf("what ended before %s is forgotten, since no budget's window reached back to it then: usage may be higher",
-			result.KnownSince.Format(time.RFC3339)))
+		live.Warnings = append(live.Warnings, fmt.Sprintf("what ended before %s is forgotten, since no budget's window reached back to it then: usage "+
+			"may be higher", result.KnownSince.Format(time.RFC3339)))
 	}
 	live.Pods, err = l.podsUsed(d)
 	return live, err
@@ -185,7 +186,8 @@ func (f *Flow) holds(l *looked) error {
 	}
 	since, err := f.heldSince(l)
 	if err == nil && l.at.Before(since) {
-		err = fmt.Errorf("nothing is known of %s: the ledger in the store %s holds what was used from %s on", stamp(l.at), f.Keeper.Store, stamp(wholeSecond(since)))
+		err = fmt.Errorf("nothing is known of %s: the ledger in the store %s holds what was used from %s on", stamp(l.at), f.Keeper.Store,
+			stamp(wholeSecond(since)))
 	}
 	return err
 }
@@ -193,8 +195,8 @@ func (f *Flow) holds(l *looked) error {
 // heldSince is from when on the ledger holds what was used.
 func (f *Flow) heldSince(l *looked) (time.Time, error) {
 	if f.Keeper.Store == nil {
-		return time.Time{}, errors.New("what is past is known from a ledger alone, and there is no store and so no ledger: name the store by --store, or the " +
-			"moment of a list of pods beside --pods")
+		return time.Time{}, errors.New("what is past is known from a ledger alone, and there is no store and so no ledger: name the store by --store, or " +
+			"the moment of a list of pods beside --pods")
 	}
 	since := l.documents.ledger.Header.KnownSince()
 	if since >= ledger.TimeOf(l.now()) { // it was begun by this look

@@ -219,10 +219,8 @@ func TestUsageIsLive(t *testing.T) {
 	if diff := cmp.Diff([]string{"gone 2 1.000", "here 4 2.000"}, names); diff != "" || budget.Hours(live.Usage.Consumed) != "3.000" || live.Usage.Limit == 0 {
 		t.Errorf("usage %+v, pods\n%s", live.Usage, diff)
 	}
-	other,
-		err := d.Budgets().Ask(context.Background(), budgets.Question{Declaration: budget.Declaration{
-		Window: "15m", Selector: budget.Selector{Namespaces: []string{"ml"}},
-	}.WithDefaults()})
+	other, err := d.Budgets().Ask(context.Background(),
+		budgets.Question{Declaration: budget.Declaration{Window: "15m", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults()})
 	if err != nil || budget.Hours(other.Usage.Consumed) != "1.000" || other.Usage.Limit != 0 {
 		t.Errorf("of a namespace: %v, %+v", err, other.Usage)
 	}

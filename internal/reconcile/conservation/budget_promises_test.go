@@ -12,7 +12,8 @@ import (
 func (w *world) lifts(promise, what string, concerns func(*budgetState) bool) {
 	for _, b := range w.budgets {
 		if w.running && !w.unwritten && !b.deleting && concerns(b) && w.used(b) > w.limit(b)*51/50 {
-			w.violated(promise, "%s, and the budget %s has really used %s of %s GPU-hours", what, b.states[0].Name, budget.Hours(w.used(b)), budget.Hours(w.limit(b)))
+			w.violated(promise, "%s, and the budget %s has really used %s of %s GPU-hours", what, b.states[0].Name, budget.Hours(w.used(b)),
+				budget.Hours(w.limit(b)))
 		}
 	}
 }

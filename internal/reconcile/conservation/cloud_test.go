@@ -188,7 +188,8 @@ func (c *cloud) Launch(ctx context.Context, r spotpool.Request) ([]string, time.
 	}
 	if c.soldOut {
 		return nil, time.Time{}, &spotpool.CloudError{
-			Class: errorclass.Capacity, Scope: spotpool.ScopeOffering, NothingLaunched: true, Action: "RunInstances", Code: "ResourcesSoldOut.SpecifiedInstanceType",
+			Class: errorclass.Capacity, Scope: spotpool.ScopeOffering, NothingLaunched: true, Action: "RunInstances",
+			Code: "ResourcesSoldOut.SpecifiedInstanceType",
 		}
 	}
 	var ids []string

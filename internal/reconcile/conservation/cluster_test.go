@@ -164,7 +164,9 @@ func (c *cluster) workOn(p *pool, name string) []node.Pod {
 	c.made++
 	list := []node.Pod{{Namespace: "ml", Name: fmt.Sprintf("work-%d", c.made), UID: fmt.Sprintf("pod-uid-%d", c.made), Controller: "ReplicaSet", Grace: 30}}
 	if p.setup.Guarded {
-		guarded := node.Pod{Namespace: "ml", Name: fmt.Sprintf("guarded-%d", c.made), UID: fmt.Sprintf("guarded-uid-%d", c.made), Controller: "ReplicaSet", Grace: 30}
+		guarded := node.Pod{
+			Namespace: "ml", Name: fmt.Sprintf("guarded-%d", c.made), UID: fmt.Sprintf("guarded-uid-%d", c.made), Controller: "ReplicaSet", Grace: 30,
+		}
 		c.Cluster.Blocked[guarded.Name] = true
 		list = append(list, guarded)
 	}

@@ -29,7 +29,8 @@ func (w *world) launched(r spotpool.Request, ids []string) {
 			continue
 		}
 		total++
-		if n := w.cluster.behind(m); m.version == r.ConfigurationTag && !p.doubtful[m.ID] && (n == nil || n.Ready == node.ReadyTrue) && (n != nil || !m.joined) {
+		if n := w.cluster.behind(m); m.version == r.ConfigurationTag && !p.doubtful[m.ID] && (n == nil || n.Ready == node.ReadyTrue) &&
+			(n != nil || !m.joined) {
 			good++
 		}
 	}
@@ -69,13 +70,13 @@ func (w *world) terminates(m *machine) {
 	spent, timeout := w.cluster.drained[n.UID], time.Duration(p.now().WithDefaults().Nodes.Drain.Timeout)
 	w.cluster.mu.Unlock()
 	if n.Ready == node.ReadyTrue && spent < timeout && !(n.Cordoned && len(n.Pods) == 0) {
-		w.violated(promiseDrained, "%s: its Node %s (%s, provider id %q, cordoned: %t) has %d pods, and was drained for %s of %s", m.ID, n.Name, n.UID, n.ProviderID,
-			n.Cordoned, len(n.Pods), spent, timeout)
+		w.violated(promiseDrained, "%s: its Node %s (%s, provider id %q, cordoned: %t) has %d pods, and was drained for %s of %s", m.ID, n.Name, n.UID,
+			n.ProviderID, n.Cordoned, len(n.Pods), spent, timeout)
 	}
 	for _, pod := range n.Pods {
 		if w.cluster.Blocked[pod.Name] && spent < timeout {
-			w.violated(promiseDisruption, "%s ended the pod %s: its Node %s (%s, provider id %q, cordoned: %t) was drained for %s of %s", m.ID, pod.Name, n.Name, n.UID,
-				n.ProviderID, n.Cordoned, spent, timeout)
+			w.violated(promiseDisruption, "%s ended the pod %s: its Node %s (%s, provider id %q, cordoned: %t) was drained for %s of %s", m.ID, pod.Name,
+				n.Name, n.UID, n.ProviderID, n.Cordoned, spent, timeout)
 		}
 	}
 	w.readyLeft(p, m, n)

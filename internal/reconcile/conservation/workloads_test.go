@@ -191,8 +191,9 @@ func (c *cluster) Workload(ctx context.Context, w budget.Workload) (budget.Workl
 	c.calls.Lock()
 	defer c.calls.Unlock()
 	if _, of := c.stockOf(w.UID); of != nil {
-		return budget.WorkloadState{Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0},
-			nil
+		return budget.WorkloadState{
+			Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0,
+		}, nil
 	}
 	return c.Cluster.Workload(ctx, w)
 }

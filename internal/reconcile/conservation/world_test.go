@@ -151,8 +151,9 @@ func newWorld(s setup) *world {
 	}
 	for n, of := range s.Stock {
 		d := stockpool.Declaration{
-			Name: fmt.Sprintf("stock-%d", n), Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/runtime:1", Memory: "16Gi", GPU: 1, Replicas: of.Replicas,
-			Labels: map[string]string{"team": of.Team}, AllocatedSelector: "session",
+			Name: fmt.Sprintf("stock-%d", n), Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/runtime:1", Memory: "16Gi", GPU: 1,
+			Replicas: of.Replicas,
+			Labels:   map[string]string{"team": of.Team}, AllocatedSelector: "session",
 		}
 		w.cluster.stockKeys[d.Key()] = true
 		state, err := w.engine(w.store).Stock().Create(ctx, d.WithDefaults(), 0)

@@ -260,7 +260,8 @@ func TestMoreThanIsKeptGoes(t *testing.T) {
 		t.Errorf("%d bytes are kept", size)
 	}
 	got := ask(t, at(s, noon), history.Query{})
-	if len(got.Lost) > 0 || got.KeptSince.IsZero() || !got.Events[0].At.After(got.KeptSince.Add(-time.Second)) || got.Events[0].At.Before(noon.AddDate(0, 0, -1)) {
+	if len(got.Lost) > 0 || got.KeptSince.IsZero() || !got.Events[0].At.After(got.KeptSince.Add(-time.Second)) ||
+		got.Events[0].At.Before(noon.AddDate(0, 0, -1)) {
 		t.Errorf("kept since %s, first at %s, lost %q", got.KeptSince, got.Events[0].At, got.Lost)
 	}
 }

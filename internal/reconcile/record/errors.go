@@ -76,9 +76,9 @@ func (e *LostError) Error() string {
 			"backup, or record it again with terraform apply before you destroy it. " + forget
 	}
 	if e.Cluster != "" {
-		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster, whose namespace kube-system has the uid %s: use "+
-			"the kubeconfig and the context of that one. ", e.Cluster) + forget
+		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster, whose namespace kube-system has the uid %s: "+
+			"use the kubeconfig and the context of that one. ", e.Cluster) + forget
 	}
-	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If it is lost "+
-		"for good, record what the state declares in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
+	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If it is "+
+		"lost for good, record what the state declares in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
 }

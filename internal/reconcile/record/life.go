@@ -217,8 +217,8 @@ func (l Life[D]) Unfinished(d D) string {
 // another says that the store has another thing of that name.
 func (l Life[D]) another(d D, uid, advice string) error {
 	own, _ := d.Identity()
-	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid, own,
-		advice)
+	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid,
+		own, advice)
 }
 
 // Foreign is an error where the record under the name of a thing is another's.

@@ -41,8 +41,8 @@ func (o Orphan) String() string {
 	case "stock_pool":
 		follows, record = "no run reconciles its Deployment", store.Key{Kind: store.StockPools, Name: key}.String()
 	}
-	return fmt.Sprintf("the record of %s (uid %s) is lost, and %s is left: %s. Put %s back from a copy, or run gpupool reconcile --from-state FILE. If it was "+
-		"destroyed, remove %s",
+	return fmt.Sprintf("the record of %s (uid %s) is lost, and %s is left: %s. Put %s back from a copy, or run gpupool reconcile --from-state FILE. If it "+
+		"was destroyed, remove %s",
 		cmp.Or(o.Object, "an object"), cmp.Or(o.UID, "unknown"), list, follows, record, list)
 }
 

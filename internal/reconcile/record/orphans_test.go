@@ -38,7 +38,9 @@ func damaged(t *testing.T, s store.Store, kind store.Kind, name string) {
 func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 	t.Parallel()
 	const uid = "0123456789abcdef0123456789abcdef"
-	journal := declaration.Journal{LastSequence: 1, Known: []spotpool.Known{{InstanceID: "ins-b"}, {InstanceID: "ins-a"}, {InstanceID: "ins-ended", Ended: true}}}
+	journal := declaration.Journal{LastSequence: 1, Known: []spotpool.Known{
+		{InstanceID: "ins-b"}, {InstanceID: "ins-a"}, {InstanceID: "ins-ended", Ended: true},
+	}}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		leave    func(t *testing.T, s store.Store)
@@ -62,7 +64,8 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 				put(t, s, store.Journals, "ap-singapore/train/"+uid, journal)
 				put(t, s, store.Holds, uid, declaration.Holds{PoolUID: uid, Pool: "ap-singapore/train"})
 			},
-			"spot_pool/ap-singapore/train", "remove journals/ap-singapore/train/" + uid + ", holds/" + uid, store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
+			"spot_pool/ap-singapore/train", "remove journals/ap-singapore/train/" + uid + ", holds/" + uid,
+			store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
 		},
 		"a stock pool's journal": {
 			func(t *testing.T, s store.Store) {
@@ -114,7 +117,9 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 			if list := orphans(s, func(of string) bool { return of == uid }); len(list) > 0 {
 				t.Errorf("%v are found, though recorded", list)
 			}
-			put(t, s, store.Tombstones, uid, declaration.Tombstone{UID: uid, Object: test.object, AccountID: "1", ClusterUID: "c", DestroyedAt: now, ExpiresAt: now})
+			put(t, s, store.Tombstones, uid, declaration.Tombstone{
+				UID: uid, Object: test.object, AccountID: "1", ClusterUID: "c", DestroyedAt: now, ExpiresAt: now,
+			})
 			if list := orphans(s, nil); len(list) > 0 {
 				t.Errorf("%v are found, though destroyed", list)
 			}

@@ -60,8 +60,8 @@ type ClusterError struct {
 
 // Error says whose it is, and what to do.
 func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was "+
-		"touched. %s", e.Object, e.Own, e.AtHand, e.Advice())
+	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing "+
+		"was touched. %s", e.Object, e.Own, e.AtHand, e.Advice())
 }
 
 // Advice is what to do.

@@ -81,9 +81,11 @@ func (l Life[D]) overrules(ctx context.Context, t StateEntry[D], old Stored[D]) 
 	case err != nil:
 		return false, err
 	case old.Exists() && oldUID != uid:
-		return false, fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and the state has %s)", l.Store, l.noun, t.Declaration.Key(), oldUID, uid)
+		return false, fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and the state has %s)", l.Store, l.noun, t.Declaration.Key(), oldUID,
+			uid)
 	case !old.Exists() && tombstone.Exists():
-		return false, fmt.Errorf("this %s (uid %s) was destroyed at %s: the state is older than that", l.noun, uid, tombstone.Value.DestroyedAt.Format(time.RFC3339))
+		return false, fmt.Errorf("this %s (uid %s) was destroyed at %s: the state is older than that", l.noun, uid,
+			tombstone.Value.DestroyedAt.Format(time.RFC3339))
 	case old.Exists() && oldGeneration > generation:
 		t.Warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", t.Address, oldGeneration, generation))
 		return false, nil

@@ -50,8 +50,8 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	}
 	plan := spotpool.Decide(situation(d, observation, nodesSeen{}, f.untold(j.Value), f.gate(ctx, d), nil))
 	if plan.Wanted != nil {
-		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so that an adopted instance would be ended. Adopt once the budget is "+
-			"no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)
+		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so that an adopted instance would be ended. Adopt once the "+
+			"budget is no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)
 	}
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {

@@ -45,8 +45,8 @@ type AccountError struct{ Object, Pool, Credentials string }
 
 // Error says whose the pool is, and what to do.
 func (e *AccountError) Error() string {
-	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was touched. Use the credentials of account %s", e.Object, e.Pool,
-		e.Credentials, e.Pool)
+	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was touched. Use the credentials of account %s", e.Object,
+		e.Pool, e.Credentials, e.Pool)
 }
 
 // ownAccount refuses a pool that is not of the credentials' account.

@@ -90,8 +90,8 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 		}
 	}
 	if len(protected) > 0 {
-		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" and apply first",
-			d.Object(), strings.Join(protected, ", "))
+		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" "+
+			"and apply first", d.Object(), strings.Join(protected, ", "))
 	}
 	return nil
 }

@@ -85,7 +85,8 @@ func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 func waits(d node.Drain) error {
 	text := fmt.Sprintf("the node %s is being drained, and %d %s left; the next run goes on", d.Node, d.Left, wording.Plural(d.Left, "pod is", "pods are"))
 	if d.Phase == node.Kept {
-		text = fmt.Sprintf("the drain of the node %s timed out with %d %s left, and drain.on_timeout keeps it", d.Node, d.Left, wording.Plural(d.Left, "pod", "pods"))
+		text = fmt.Sprintf("the drain of the node %s timed out with %d %s left, and drain.on_timeout keeps it", d.Node, d.Left,
+			wording.Plural(d.Left, "pod", "pods"))
 	}
 	if len(d.Blocked) > 0 {
 		text += ": " + strings.Join(d.Blocked, "; ")
@@ -238,8 +239,8 @@ func (a *actor) mark(ctx context.Context, p spotpool.Plan) {
 		switch {
 		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
 		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its instance is gone: %s",
-				n.Name, err))
+			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its "+
+				"instance is gone: %s", n.Name, err))
 			return
 		default:
 			a.changeNode(n, func(n *node.Node) { n.Pool = a.pass.declaration.UID })

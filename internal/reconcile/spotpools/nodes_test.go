@@ -360,7 +360,8 @@ func TestLettingGoWaitsForItsNodes(t *testing.T) {
 			}
 			w.Cluster.Failing[fails] = errors.New("is forbidden")
 			for range 2 {
-				if err := w.Pools(nil).Delete(context.Background(), state.Declaration, 5*time.Second); err == nil || !strings.Contains(err.Error(), "is forbidden") {
+				if err := w.Pools(nil).Delete(context.Background(), state.Declaration, 5*time.Second); err == nil ||
+					!strings.Contains(err.Error(), "is forbidden") {
 					t.Errorf("the destroy says %v", err)
 				}
 			}

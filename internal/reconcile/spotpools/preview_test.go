@@ -16,7 +16,8 @@ func TestPreviewsAskForLittle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.Sim.Server.Seed(cvmsim.SeedRequest{
-		AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Count: 230, Pool: "large", UID: "a123456789abcdef0123456789abcdef", Seq: "1",
+		AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Count: 230, Pool: "large", UID: "a123456789abcdef0123456789abcdef",
+		Seq: "1",
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -179,14 +179,15 @@ func (f *Flow) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodesSeen{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are valid still: %s",
-			d.Object(), err)}
+		return nodesSeen{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are "+
+			"valid still: %s", d.Object(), err)}
 	case err != nil:
 		return nodesSeen{err: err}
 	}
 	s := nodesSeen{look: saw.index.Of(spotpool.NodeInstances(o.Instances), d.UID)}
 	if saw.uncounted != nil {
-		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(), saw.uncounted)
+		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(),
+			saw.uncounted)
 	}
 	for _, n := range s.look.Nodes {
 		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else nobody asks how the others fare

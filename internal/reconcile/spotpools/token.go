@@ -120,11 +120,11 @@ func tokenTaken(err error) error {
 func (a *actor) notMinted(ctx context.Context, d spotpool.Decision, err error) {
 	if d.Resume {
 		a.pass.uncertain = true
-		err = fmt.Errorf("the outcome of launch %d is unknown, and it is asked for again once its instances can be given a valid bootstrap token: %w", d.Sequence,
-			err)
+		err = fmt.Errorf("the outcome of launch %d is unknown, and it is asked for again once its instances can be given a valid bootstrap token: %w",
+			d.Sequence, err)
 	} else {
-		err = fmt.Errorf("nothing is launched that could not join: the bootstrap token of launch %d could not be made: %w. Have the cluster be reachable, with "+
-			"the rights that gpupool manifests --bootstrap-groups prints, or take bootstrap_token and its placeholder out", d.Sequence, err)
+		err = fmt.Errorf("nothing is launched that could not join: the bootstrap token of launch %d could not be made: %w. Have the cluster be reachable, "+
+			"with the rights that gpupool manifests --bootstrap-groups prints, or take bootstrap_token and its placeholder out", d.Sequence, err)
 	}
 	a.halt(ctx, d, err)
 }

@@ -201,7 +201,9 @@ func TestSomebodyElsesTokenStaysWhateverIsKilled(t *testing.T) {
 			w.slow()
 			d := w.MustCreateAs(reconciletest.JoiningPool(0, 3))
 			salt := regexp.MustCompile(`"salt": ?"([^"]+)"`).FindStringSubmatch(w.journal(d))[1]
-			theirs := node.BootstrapToken{ID: spotpool.BootstrapTokenID(d.UID, salt, 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour)}
+			theirs := node.BootstrapToken{
+				ID: spotpool.BootstrapTokenID(d.UID, salt, 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour),
+			}
 			if err := w.Cluster.CreateToken(context.Background(), theirs); err != nil {
 				t.Fatal(err)
 			}

@@ -169,7 +169,9 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 	t.Parallel()
 	holding := func(name string) corev1.Container {
-		return corev1.Container{Name: "more", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceName(name): resource.MustParse("1")}}}
+		return corev1.Container{
+			Name: "more", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceName(name): resource.MustParse("1")}},
+		}
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	for name, c := range map[string]struct {

@@ -300,7 +300,8 @@ func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
 					alike := of
 					alike.once = nil // what somebody did is mended, too
 					d.recover(alike)
-					if now := d.Cluster.Deployment(key); now != nil && (now.Labels[stockpool.LabelPool] == "" || now.Spec.Template.Spec.Containers[0].Image != pool().Image) {
+					if now := d.Cluster.Deployment(key); now != nil &&
+						(now.Labels[stockpool.LabelPool] == "" || now.Spec.Template.Spec.Containers[0].Image != pool().Image) {
 						t.Errorf("it was not mended: %+v", now)
 					}
 				})

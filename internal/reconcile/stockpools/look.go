@@ -33,8 +33,8 @@ func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
 		now := f.clusterNow(c)
 		p.covers = p.limits.covers(ctx, c, p, now)
 		return stockpool.Situation{
-			Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Reverted: p.reverted(), Recorded: p.recorded,
-			Now: now,
+			Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Reverted: p.reverted(),
+			Recorded: p.recorded, Now: now,
 		}
 	}
 	p.plan = stockpool.Decide(situation())

@@ -41,8 +41,8 @@ func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
 	s.Declaration.DeploymentUID = p.plan.Status.DeploymentUID
 	s.Warnings = append(s.Warnings, held(s.Status)...)
 	if waited && !s.Status.Settled() {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. gpupool status shows how it goes on", s.Status.Available+s.Status.Allocated,
-			s.Status.Desired, s.Status.Phase, whyNot(s.Status)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. gpupool status shows how it goes on",
+			s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, whyNot(s.Status)))
 	}
 	return s
 }
@@ -192,9 +192,9 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 		return f.undeclared(ctx, p)
 	}
 	if live := p.seen.Deployment; live != nil && old.OnDestroy == stockpool.DestroyOrphan {
-		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"orphan\": a replacement would destroy it, leave its Deployment "+
-			"(uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock pool another name",
-			f.Keeper.Store, d.Key(), live.UID)
+		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"orphan\": a replacement would destroy it, leave its "+
+			"Deployment (uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock "+
+			"pool another name", f.Keeper.Store, d.Key(), live.UID)
 	}
 	return f.records().ErrTaken(r)
 }

@@ -254,7 +254,8 @@ func TestAThirdUsersWorkIsNotBelieved(t *testing.T) {
 		must(t, os.Lchown(file, bob, bob))
 		for _, uid := range runs {
 			_, err := as(t, uid, role, path)
-			says(t, fmt.Sprint(file, " to ", uid), err, file+" belongs to ", "uid 65534", "and the store to ", "uid 12345", "have root give it back with chown ")
+			says(t, fmt.Sprint(file, " to ", uid), err, file+" belongs to ", "uid 65534", "and the store to ", "uid 12345",
+				"have root give it back with chown ")
 		}
 		must(t, os.Lchown(file, alice, alice))
 	}

@@ -111,8 +111,8 @@ func (s *Store) present(ctx context.Context) error {
 func (s *Store) layoutPath() string { return "configmaps " + s.location.Namespace + "/" + layoutName }
 
 func (s *Store) noStore() error {
-	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s; terraform apply and gpupool manifests make a store, or name the right one with --store "+
-		"or %s, and the right cluster with --context",
+	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s; terraform apply and gpupool manifests make a store, or name the right one with "+
+		"--store or %s, and the right cluster with --context",
 		store.ErrNoStore, s.location.Namespace, s.cluster.Host(), layoutName, store.EnvironmentVariable)
 }
 
@@ -152,8 +152,8 @@ func (s *Store) createNamespace(ctx context.Context) error {
 	})
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests --namespace "+
-			"%s prints: %w",
+		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests "+
+			"--namespace %s prints: %w",
 			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kubeclient.Wrap("create", "namespaces "+s.location.Namespace, err))
 	case err != nil && !apierrors.IsAlreadyExists(err):
 		return fmt.Errorf("cannot create the store %s: %w", s, kubeclient.Wrap("create", "namespaces "+s.location.Namespace, err))

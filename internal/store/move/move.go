@@ -123,8 +123,8 @@ func (m Move) closeAndCopy(ctx context.Context) error {
 		return errors.Join(err, m.From.SetMark(ctx, store.Mark{}))
 	}
 	if err := m.copied(ctx); err != nil {
-		return fmt.Errorf("the move is not finished, and nothing is lost: %w. Run gpupool store move %s %s again, or with --cancel to use the first one again", err,
-			m.From.Location(), m.To.Location())
+		return fmt.Errorf("the move is not finished, and nothing is lost: %w. Run gpupool store move %s %s again, or with --cancel to use the first one again",
+			err, m.From.Location(), m.To.Location())
 	}
 	return m.From.SetMark(ctx, store.MovedTo(m.To.Location()))
 }

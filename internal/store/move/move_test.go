@@ -118,7 +118,8 @@ func TestAMoveIsKilledAnywhereAndRepeated(t *testing.T) {
 			if !done && !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			if again := fmt.Sprintf("Run gpupool store move directory:%s directory:%s again, or with --cancel", a, b); at == 3 && !strings.Contains(err.Error(), again) {
+			if again := fmt.Sprintf("Run gpupool store move directory:%s directory:%s again, or with --cancel", a, b); at == 3 &&
+				!strings.Contains(err.Error(), again) {
 				t.Errorf("a copy that failed says %v, and not %q", err, again)
 			}
 			if len(contents(t, to)) > 0 && usable(a) && usable(b) {

@@ -38,12 +38,12 @@ func TestAPodThatDoesNotFitIsRejected(t *testing.T) {
 		message string
 	}{
 		"more than the node has": {
-			pod: asking("a", gpu, "9"), reason: "OutOfnvidia.com/gpu", message: "Pod was rejected: Node didn't have enough resource: nvidia.com/gpu, requested: 9, " +
-				"used: 0, capacity: 8",
+			pod: asking("a", gpu, "9"), reason: "OutOfnvidia.com/gpu",
+			message: "Pod was rejected: Node didn't have enough resource: nvidia.com/gpu, requested: 9, used: 0, capacity: 8",
 		},
 		"an absurd count": {
-			pod: asking("a", gpu, "9999"), reason: "OutOfnvidia.com/gpu", message: "Pod was rejected: Node didn't have enough resource: nvidia.com/gpu, requested: " +
-				"9999, used: 0, capacity: 8",
+			pod: asking("a", gpu, "9999"), reason: "OutOfnvidia.com/gpu",
+			message: "Pod was rejected: Node didn't have enough resource: nvidia.com/gpu, requested: 9999, used: 0, capacity: 8",
 		},
 		"all that the node has": {pod: asking("a", gpu, "8")},
 		"more than the others leave": {
@@ -52,8 +52,8 @@ func TestAPodThatDoesNotFitIsRejected(t *testing.T) {
 		},
 		"what the others leave": {pod: asking("a", gpu, "2"), others: []*corev1.Pod{asking("b", gpu, "6")}},
 		"too much cpu": {
-			pod: asking("a", corev1.ResourceCPU, "81"), reason: "OutOfcpu", message: "Pod was rejected: Node didn't have enough resource: cpu, requested: 81000, " +
-				"used: 0, capacity: 80000",
+			pod: asking("a", corev1.ResourceCPU, "81"), reason: "OutOfcpu",
+			message: "Pod was rejected: Node didn't have enough resource: cpu, requested: 81000, used: 0, capacity: 80000",
 		},
 		"what the node has not got": {pod: asking("a", "amd.com/gpu", "9999")},
 	} {

@@ -155,7 +155,8 @@ func TestRuns(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, test.policy, test.annotations).until(65 * time.Second)
 			if w.pod.Status.Phase != test.phase || w.main().RestartCount != test.restarts {
-				t.Errorf("phase %s after %d restarts, want %s and %d: %s", w.pod.Status.Phase, w.main().RestartCount, test.phase, test.restarts, w.pod.Status.Message)
+				t.Errorf("phase %s after %d restarts, want %s and %d: %s", w.pod.Status.Phase, w.main().RestartCount, test.phase, test.restarts,
+					w.pod.Status.Message)
 			}
 			ended := w.main().State.Terminated
 			switch {

@@ -61,8 +61,8 @@ func Classify(text []byte) ([]string, error) {
 	var wrong []error
 	for _, id := range ids {
 		if !slices.Contains(shipped, id) {
-			wrong = append(wrong,
-				fmt.Errorf("%s may not be shipped: do without it, or add it to the list in tools/release/linked/licence.go where all it asks for is done", id))
+			wrong = append(wrong, fmt.Errorf("%s may not be shipped: do without it, or add it to the list in tools/release/linked/licence.go where all it "+
+				"asks for is done", id))
 		}
 	}
 	if cover.Percent < enough {

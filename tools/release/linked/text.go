@@ -9,8 +9,8 @@ import (
 // and each text once, under the modules that have it.
 func Document(modules []Module) string {
 	var b strings.Builder
-	b.WriteString("gpupool is under the Mozilla Public License 2.0, in the file LICENSE beside this\none. It holds the modules below, by their authors, under " +
-		"licences of their own.\n" +
+	b.WriteString("gpupool is under the Mozilla Public License 2.0, in the file LICENSE beside this\none. It holds the modules below, by their authors, " +
+		"under licences of their own.\n" +
 		"The source of each, whatever its licence, is that of its version at\nhttps://proxy.golang.org/MODULE/@v/VERSION.zip, and that of std at " +
 		"https://go.dev/dl.\n\n")
 	for _, m := range modules {

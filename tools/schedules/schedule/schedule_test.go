@@ -46,7 +46,9 @@ func TestSchedulesHaveEverything(t *testing.T) {
 			if r.Weather.ListingDelay > time.Minute || r.Weather.TagDelay > time.Minute {
 				t.Errorf("seed %d, round %d: listings and tags are at most a minute late, not %v and %v", seed, n, r.Weather.ListingDelay, r.Weather.TagDelay)
 			}
-			for _, what := range []string{"operation " + string(r.Operation), "loss " + string(r.Loss), "remedy " + string(r.Remedy), "strategy " + r.Terms.Strategy} {
+			for _, what := range []string{
+				"operation " + string(r.Operation), "loss " + string(r.Loss), "remedy " + string(r.Remedy), "strategy " + r.Terms.Strategy,
+			} {
 				seen[what] = true
 			}
 			seen["stopping"], seen["protected"] = seen["stopping"] || r.Stopping > 0, seen["protected"] || r.Protected > 0
