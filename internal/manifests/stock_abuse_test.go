@@ -179,7 +179,7 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 	theirs = kubetest.Create(t, server, theirs)
 	adopts := d
 	adopts.Name = "adopted"
-	answer, err := c.ApplyStock(ctx, theirs, adopts.Desired(theirs, "main", 1), false)
+	answer, err := c.ApplyStock(ctx, theirs, adopts.Desired(theirs, "main", 1))
 	if err != nil {
 		t.Fatalf("taking one over: %v", err)
 	}
@@ -188,7 +188,7 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 		t.Fatalf("creating: %v", err)
 	}
 	for _, replicas := range []int{0, 2} {
-		if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, replicas), false); err != nil {
+		if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, replicas)); err != nil {
 			t.Fatalf("applying: %v", err)
 		}
 	}
@@ -196,7 +196,7 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 	if live, err = deployments.Patch(ctx, live.Name, types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, 2), false); err != nil || live.Labels[stockpool.LabelPool] != d.Name {
+	if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, 2)); err != nil || live.Labels[stockpool.LabelPool] != d.Name {
 		t.Fatalf("labelling it again: %v, %v", live.Labels, err)
 	}
 	var guard *policyv1.PodDisruptionBudget

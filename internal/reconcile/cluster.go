@@ -33,7 +33,7 @@ func clusterFor[C any](e *Engine, as func(Cluster) C) func(context.Context) (C, 
 // forBudgets is the cluster as budgets see it.
 func (e *Engine) forBudgets(c Cluster) budgets.Cluster {
 	if e.planning {
-		return budgets.Unchanged(c)
+		return budgets.Dry(c)
 	}
 	return c
 }
@@ -41,7 +41,7 @@ func (e *Engine) forBudgets(c Cluster) budgets.Cluster {
 // forPools is the cluster as pools see it.
 func (e *Engine) forPools(c Cluster) spotpools.Cluster {
 	if e.planning {
-		return spotpools.UnchangedCluster(c)
+		return spotpools.DryCluster(c)
 	}
 	return c
 }
@@ -49,7 +49,7 @@ func (e *Engine) forPools(c Cluster) spotpools.Cluster {
 // forStock is the cluster as stock pools see it.
 func (e *Engine) forStock(c Cluster) stockpools.Cluster {
 	if e.planning {
-		return stockpools.Unchanged(c)
+		return stockpools.Dry(c)
 	}
 	return c
 }

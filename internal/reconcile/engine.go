@@ -61,7 +61,7 @@ func (e *Engine) assemble() {
 	teller := outcome.Teller{Log: e.Log, Progress: e.Progress}
 	cloud := e.Cloud
 	if e.planning && cloud != nil {
-		cloud = spotpools.Unchanged(cloud)
+		cloud = spotpools.Dry(cloud)
 	}
 	e.pools = &spotpools.Flow{Cloud: cloud, Cluster: clusterFor(e, e.forPools), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
 	e.budgets = &budgets.Flow{Cluster: clusterFor(e, e.forBudgets), Keeper: keeper, Teller: teller, Clock: clock, FreezeLag: e.FreezeLag}

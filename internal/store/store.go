@@ -125,6 +125,16 @@ type Lock interface {
 
 // Store is a backend.
 type Store interface {
+	Documents
+	Locks
+	// Location is where the store is.
+	Location() Location
+	// String names the store as the flag --store does: "directory:.gpupool".
+	String() string
+}
+
+// Documents reads and writes documents.
+type Documents interface {
 	// Read returns the document of a key, or ErrNotFound.
 	Read(ctx context.Context, key Key) (Document, error)
 	// List returns every document of a kind, sorted by name. A document that is
@@ -138,18 +148,18 @@ type Store interface {
 	// Delete removes the document if its revision is still the given one; else
 	// ErrConflict. Removing what is gone is ErrNotFound.
 	Delete(ctx context.Context, key Key, revision Revision) error
+}
+
+// Locks are locks by name.
+type Locks interface {
 	// Lock takes the named lock, for which it waits at most as long as wait (zero:
-	// not at all), and until the context ends. Where someone else keeps it, the error
+	// not at all), and until the context ends. If another process has it, the error
 	// is *LockedError.
 	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
 	// Holder tells who has the named lock, or was killed with it, by what was written
-	// down on taking it. It never tries the lock. It is nil where nobody has it, and
-	// where that can't be told.
+	// down on taking it. It never tries the lock. It is nil if no process has it, and
+	// if that is unknown.
 	Holder(ctx context.Context, name string) (*Holder, error)
-	// Location is where the store is.
-	Location() Location
-	// String names the store as the flag --store does: "directory:.gpupool".
-	String() string
 }
 
 // Probed is a store that can say, without a document, why none could be written.

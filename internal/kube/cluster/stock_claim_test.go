@@ -57,11 +57,11 @@ func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 	c := look(t, server.Kubeconfig())
 	d := ours(server.Namespace(t))
 	live := kubetest.Create(t, server, theirs(d.Namespace))
-	would, err := c.ApplyStock(t.Context(), live, d.Desired(live, "main", 0), true)
+	would, err := c.PreviewStock(t.Context(), live, d.Desired(live, "main", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := c.ApplyStock(t.Context(), live, d.Desired(live, "main", 0), false)
+	answer, err := c.ApplyStock(t.Context(), live, d.Desired(live, "main", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			was, err := c.ApplyStock(t.Context(), made, d.Desired(made, "", 0), false)
+			was, err := c.ApplyStock(t.Context(), made, d.Desired(made, "", 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			would, err := c.ApplyStock(t.Context(), live, d.Desired(live, "", 0), true)
+			would, err := c.PreviewStock(t.Context(), live, d.Desired(live, "", 0))
 			if would == nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 				func(c stockpool.Change) bool { return strings.Contains(c.Field, field) }) {
 				t.Errorf("a dry run tells of %v (%v)", changes, err)
 			}
-			answer, err := c.ApplyStock(t.Context(), live, d.Desired(live, "", 0), false)
+			answer, err := c.ApplyStock(t.Context(), live, d.Desired(live, "", 0))
 			if err != nil {
 				t.Fatal(err)
 			}

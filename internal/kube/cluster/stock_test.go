@@ -40,7 +40,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if _, err := c.CreateStock(ctx, d.Bare("another")); !errors.Is(err, stockpool.ErrChanged) {
 		t.Errorf("created again: %v", err)
 	}
-	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2), false)
+	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 		}
 		return nil
 	})
-	would, err := c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), true)
+	would, err := c.PreviewStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 		t.Errorf("untouched, it would be changed: %v", changes)
 	}
 	d.Env, d.Security = nil, stockpool.Baseline // what is not declared any longer goes
-	if answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), false); err != nil {
+	if answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2)); err != nil {
 		t.Fatal(err)
 	}
 	main := answer.Spec.Template.Spec.Containers[0]
@@ -79,7 +79,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	}
 	stranger := answer.DeepCopy()
 	stranger.UID = "33333333-2222-3333-4444-555555555555"
-	if _, err := c.ApplyStock(ctx, stranger, d.Desired(stranger, "", 9), false); !errors.Is(err, stockpool.ErrChanged) {
+	if _, err := c.ApplyStock(ctx, stranger, d.Desired(stranger, "", 9)); !errors.Is(err, stockpool.ErrChanged) {
 		t.Errorf("another of its name is applied to: %v", err)
 	}
 	if err := c.DeleteStock(ctx, stranger); err != nil {
@@ -104,7 +104,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if err := c.DeleteStock(ctx, answer); err != nil {
 		t.Errorf("deleted again: %v", err)
 	}
-	if _, err := c.ApplyStock(ctx, answer, d.Desired(answer, "", 2), false); err == nil {
+	if _, err := c.ApplyStock(ctx, answer, d.Desired(answer, "", 2)); err == nil {
 		t.Error("an application creates what is gone")
 	}
 }
@@ -121,7 +121,7 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := stockpool.Journal{}.Own(string(made.UID), stockpool.Container)
-	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2), false)
+	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	if plan := stockpool.Decide(situation); !plan.Ask {
 		t.Fatalf("nothing is asked: %+v", plan.Decisions)
 	}
-	situation.Seen.WouldBe, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), true)
+	situation.Seen.WouldBe, err = c.PreviewStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	if first.Kind != stockpool.KindMend || len(first.Changes) != 2 || len(first.By) != 2 {
 		t.Fatalf("decided %+v", first)
 	}
-	answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), false)
+	answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2))
 	if err != nil || *answer.Spec.Replicas != 2 || answer.Spec.Template.Spec.Containers[0].Image != d.Image {
 		t.Errorf("mended, it is %+v: %v", answer.Spec, err)
 	}
@@ -169,7 +169,7 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err = c.ApplyStock(ctx, made, d.Desired(made, "", 2), false)
+	made, err = c.ApplyStock(ctx, made, d.Desired(made, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,35 +41,44 @@ func (c *Cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 }
 
 // ApplyStock has exactly this Deployment, by its uid, be as wanted, whoever else changed
-// it. A dry run says what that would come to, and changes nothing; if that is refused as
-// invalid, which fields of others can be the cause of, the answer beside the error is live
-// without those. Where live is another by now, the error is stockpool.ErrChanged.
-func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
-	object := stockObject("deployments", wanted)
-	client := c.kube.AppsV1().Deployments(wanted.Namespace)
+// it. Where live is another by now, the error is stockpool.ErrChanged.
+func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	if err := c.claim(ctx, live, wanted); err != nil {
+		return nil, err
+	}
+	answer, err := c.applyStock(ctx, wanted, false)
+	if err != nil {
+		return nil, stockError("patch", stockObject("deployments", wanted), err)
+	}
+	return answer, nil
+}
+
+// PreviewStock says what ApplyStock would come to, and changes nothing. If that is refused
+// as invalid, which fields of others can be the cause of, the answer beside the error is
+// live without those.
+func (c *Cluster) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	answer, err := c.applyStock(ctx, wanted, true)
+	if err == nil { // it has not claimed what others wrote
+		return stockpool.Without(answer, stockpool.Extras(answer, wanted)), nil
+	}
+	if extra := stockpool.Extras(live, wanted); apierrors.IsInvalid(err) && !isAnother(err) && len(extra) > 0 {
+		answer = stockpool.Without(live, extra)
+	} else {
+		answer = nil
+	}
+	return answer, stockError("patch", stockObject("deployments", wanted), err)
+}
+
+func (c *Cluster) applyStock(ctx context.Context, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
 	options := metav1.PatchOptions{FieldManager: stockpool.FieldManager, Force: new(true)}
 	if dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
-	} else {
-		if err := c.claim(ctx, live, wanted); err != nil {
-			return nil, err
-		}
 	}
 	body, err := applied(wanted)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Patch(ctx, wanted.Name, types.ApplyPatchType, body, options)
-	if extra := stockpool.Extras(live, wanted); dryRun && apierrors.IsInvalid(err) && !isAnother(err) && len(extra) > 0 {
-		return stockpool.Without(live, extra), stockError("patch", object, err)
-	}
-	if err != nil {
-		return nil, stockError("patch", object, err)
-	}
-	if dryRun { // which has not claimed what others wrote
-		answer = stockpool.Without(answer, stockpool.Extras(answer, wanted))
-	}
-	return answer, nil
+	return c.kube.AppsV1().Deployments(wanted.Namespace).Patch(ctx, wanted.Name, types.ApplyPatchType, body, options)
 }
 
 // claim gives the fields of a new Deployment, and those that others added and that

@@ -6,15 +6,20 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Cluster is what budgets need of a Kubernetes cluster. Errors name the verb and
 // the object, and wrap the API's own.
 type Cluster interface {
-	// UID is that of the namespace kube-system: a cluster's identity.
-	UID(ctx context.Context) (string, error)
-	// Now is the API server's clock, by its last answer; zero before the first.
-	Now() time.Time
+	PodReader
+	WorkloadReader
+	Changes
+}
+
+// PodReader reads what is judged, and changes nothing.
+type PodReader interface {
+	record.Cluster
 	// Observe looks at the cluster. With a resource version it replays the watch
 	// of pods from there, and where that is complete it lists no pods.
 	Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error)
@@ -28,15 +33,12 @@ type Cluster interface {
 	WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
 	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
 	PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error)
+}
 
-	// Alert records an Event in a namespace, because of a budget.
-	Alert(ctx context.Context, a budget.Event) error
+// WorkloadReader reads what is enforced, and on what; it changes nothing.
+type WorkloadReader interface {
 	// Freezes lists the budgets whose freeze is in force.
 	Freezes(ctx context.Context) ([]budget.FreezeRule, error)
-	// Freeze keeps new GPU pods out; again with the same is nothing new.
-	Freeze(ctx context.Context, f budget.FreezeRule) error
-	// Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
-	Unfreeze(ctx context.Context, budgetUID string) error
 	// Owners says which workloads would be paused for pods, by the pods' uids.
 	Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error)
 	// Workload looks at a workload. The error is *budget.NotPausedError where it is gone, or
@@ -44,6 +46,16 @@ type Cluster interface {
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
 	// Autoscaler says which autoscaler scales a workload, or nothing.
 	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
+}
+
+// Changes are all changes of a cluster that budgets make.
+type Changes interface {
+	// Alert records an Event in a namespace, because of a budget.
+	Alert(ctx context.Context, a budget.Event) error
+	// Freeze keeps new GPU pods out; again with the same is nothing new.
+	Freeze(ctx context.Context, f budget.FreezeRule) error
+	// Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
+	Unfreeze(ctx context.Context, budgetUID string) error
 	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
 	// still as it was seen; else budget.ErrWorkloadChanged.
 	Pause(ctx context.Context, seen budget.WorkloadState) error
@@ -54,6 +66,4 @@ type Cluster interface {
 	// *budget.EvictionBlockedError where a disruption budget does not allow it, and nil
 	// where the pod is gone already.
 	Evict(ctx context.Context, e budget.Eviction) error
-	// Calls counts the API calls made so far, by verb and resource.
-	Calls() map[string]int
 }

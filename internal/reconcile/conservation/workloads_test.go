@@ -271,19 +271,22 @@ func (c *cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 	return made, err
 }
 
-func (c *cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
+func (c *cluster) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	c.calls.Lock()
 	defer c.calls.Unlock()
-	if dryRun {
-		return c.Cluster.ApplyStock(ctx, live, wanted, true)
-	}
+	return c.Cluster.PreviewStock(ctx, live, wanted)
+}
+
+func (c *cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
 	key := wanted.Namespace + "/" + wanted.Name
 	was := int(*live.Spec.Replicas)
 	if now := c.Cluster.Deployment(key); now != nil {
 		was = int(*now.Spec.Replicas)
 	}
 	marked, pods := c.marked(string(live.UID)), slices.Clone(c.Cluster.StockPods(key))
-	answer, err := c.Cluster.ApplyStock(ctx, live, wanted, false)
+	answer, err := c.Cluster.ApplyStock(ctx, live, wanted)
 	if err != nil {
 		return answer, err
 	}

@@ -67,7 +67,7 @@ func Telling(list []Moment) []Moment {
 // looks tells whether an effect of this name changes nothing.
 func looks(name string) bool {
 	switch name {
-	case "UID", "LivePods", "PodEvents", "Nodes", "NodePods", "GPUPods", "Stock", "StockOf", "DryRunStock":
+	case "UID", "LivePods", "PodEvents", "Nodes", "NodePods", "GPUPods", "Stock", "StockOf", "PreviewStock":
 		return true
 	}
 	return strings.HasPrefix(name, "Observe")

@@ -34,12 +34,13 @@ func (c *mortalCluster) CreateStock(ctx context.Context, of *appsv1.Deployment) 
 	return made, err
 }
 
-func (c *mortalCluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment, dryRun bool) (answer *appsv1.Deployment, err error) {
-	name := "ApplyStock"
-	if dryRun {
-		name = "DryRunStock"
-	}
-	err = c.m.effect(name, func() error { answer, err = c.Cluster.ApplyStock(ctx, live, wanted, dryRun); return err })
+func (c *mortalCluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (answer *appsv1.Deployment, err error) {
+	err = c.m.effect("ApplyStock", func() error { answer, err = c.Cluster.ApplyStock(ctx, live, wanted); return err })
+	return answer, err
+}
+
+func (c *mortalCluster) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (answer *appsv1.Deployment, err error) {
+	err = c.m.effect("PreviewStock", func() error { answer, err = c.Cluster.PreviewStock(ctx, live, wanted); return err })
 	return answer, err
 }
 

@@ -161,37 +161,44 @@ func (c *Cluster) CreateStock(_ context.Context, of *appsv1.Deployment) (*appsv1
 	return made.DeepCopy(), err
 }
 
-// ApplyStock changes a Deployment, or says how it would.
-func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment, dryRun bool) (answer *appsv1.Deployment, err error) {
+// ApplyStock changes a Deployment.
+func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment) (answer *appsv1.Deployment, err error) {
 	key := wanted.Namespace + "/" + wanted.Name
-	apply := func() error {
-		now := c.stock.deployments[key]
-		if now == nil || now.UID != live.UID {
-			return stockpool.ErrChanged
-		}
-		answer = now.DeepCopy()
-		answer.Labels, answer.Spec.Replicas = wanted.Labels, wanted.Spec.Replicas
-		answer.Spec.Template = merged(now.Spec.Template, c.stock.applied[key], wanted.Spec.Template)
-		answer.Annotations = nil
-		answer.ManagedFields = []metav1.ManagedFieldsEntry{{
-			Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: c.now},
-		}}
-		if !dryRun {
+	err = c.act("ApplyStock", key, func() (err error) {
+		if answer, err = c.applied(live, wanted); err == nil {
 			c.stock.applied[key] = wanted.Spec.Template
 			c.put(key, answer.DeepCopy())
 		}
-		return nil
-	}
-	if !dryRun {
-		err = c.act("ApplyStock", key, apply)
-		return answer, err
-	}
-	if err := c.call("DryRunStock"); err != nil {
+		return err
+	})
+	return answer, err
+}
+
+// PreviewStock says how ApplyStock would change a Deployment.
+func (c *Cluster) PreviewStock(_ context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	if err := c.call("PreviewStock"); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return answer, apply()
+	return c.applied(live, wanted)
+}
+
+// applied is what an application makes of a Deployment.
+func (c *Cluster) applied(live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	key := wanted.Namespace + "/" + wanted.Name
+	now := c.stock.deployments[key]
+	if now == nil || now.UID != live.UID {
+		return nil, stockpool.ErrChanged
+	}
+	answer := now.DeepCopy()
+	answer.Labels, answer.Spec.Replicas = wanted.Labels, wanted.Spec.Replicas
+	answer.Spec.Template = merged(now.Spec.Template, c.stock.applied[key], wanted.Spec.Template)
+	answer.Annotations = nil
+	answer.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: c.now},
+	}}
+	return answer, nil
 }
 
 // merged is what an application makes of a template: as wanted, with the labels, limits,

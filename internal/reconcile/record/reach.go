@@ -4,14 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
+
+// Cluster is what every kind asks of a Kubernetes cluster.
+type Cluster interface {
+	// UID is that of the namespace kube-system: a cluster's identity.
+	UID(ctx context.Context) (string, error)
+	// Now is the API server's clock, by its last answer; zero before the first.
+	Now() time.Time
+	// Calls counts the API calls made so far, by verb and resource.
+	Calls() map[string]int
+}
 
 // Reach returns the cluster at hand, with the uid by which declarations are recorded as
 // its own. whose are the things that need it, such as "budgets"; connect is nil where
 // nothing names a cluster.
-func Reach[C interface {
-	UID(ctx context.Context) (string, error)
-}](ctx context.Context, connect func(context.Context) (C, error), whose string) (cluster C, uid string, err error) {
+func Reach[C Cluster](ctx context.Context, connect func(context.Context) (C, error), whose string) (cluster C, uid string, err error) {
 	if connect == nil {
 		return cluster, "", fmt.Errorf("%s need a Kubernetes cluster, and none is configured", whose)
 	}
@@ -27,9 +36,7 @@ func Reach[C interface {
 
 // ReachOwn is Reach for something that belongs to a cluster: object is what it is called,
 // and own that cluster's uid. The error is *ClusterError where the one at hand is another.
-func ReachOwn[C interface {
-	UID(ctx context.Context) (string, error)
-}](ctx context.Context, connect func(context.Context) (C, error), whose, object, own string) (none C, err error) {
+func ReachOwn[C Cluster](ctx context.Context, connect func(context.Context) (C, error), whose, object, own string) (none C, err error) {
 	cluster, uid, err := Reach(ctx, connect, whose)
 	if err == nil {
 		err = SameCluster(object, own, uid)

@@ -12,6 +12,12 @@ import (
 // *spotpool.CloudError, or wrap the context's error. The times it returns are
 // the cloud's own clock.
 type Cloud interface {
+	CloudReader
+	CloudChanges
+}
+
+// CloudReader changes nothing.
+type CloudReader interface {
 	// AccountID names the account that the credentials belong to.
 	AccountID(ctx context.Context) (string, error)
 	// ObserveRegion lists every instance that carries a pool's uid.
@@ -27,6 +33,12 @@ type Cloud interface {
 	// Markets returns prices and stock, and the account's remaining spot vCPUs by
 	// zone. Where the quota can't be had, the answer says so, and that is no error.
 	Markets(ctx context.Context, region string) (spotpool.Markets, error)
+	// Calls counts the calls made so far, by action.
+	Calls() map[string]int
+}
+
+// CloudChanges are all changes of the cloud.
+type CloudChanges interface {
 	// Launch asks for the instances of a request, and returns the time of the answer.
 	// The same request asked for again gives the same instances.
 	Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error)
@@ -36,8 +48,6 @@ type Cloud interface {
 	// Tag sets tags on instances, and Untag removes them.
 	Tag(ctx context.Context, region string, ids []string, tags map[string]string) error
 	Untag(ctx context.Context, region string, ids []string, keys []string) error
-	// Calls counts the calls made so far, by action.
-	Calls() map[string]int
 }
 
 // AccountError says that the credentials belong to another account than the pool's.

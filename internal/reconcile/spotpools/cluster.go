@@ -2,20 +2,24 @@ package spotpools
 
 import (
 	"context"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Cluster is what pools with nodes need of a Kubernetes cluster. Errors name the verb
 // and the object, and wrap the API's own. What changes a node is done to exactly the
 // one that was seen, by its uid.
 type Cluster interface {
-	// UID is that of the namespace kube-system: a cluster's identity.
-	UID(ctx context.Context) (string, error)
-	// Now is its clock, as last heard; zero before the first call.
-	Now() time.Time
+	NodeReader
+	NodeChanges
+	TokenChanges
+}
+
+// NodeReader changes nothing.
+type NodeReader interface {
+	record.Cluster
 	// Nodes looks at all nodes.
 	Nodes(ctx context.Context) (node.Look, error)
 	// NodePods lists afresh all pods on a node, as a drain sees them.
@@ -23,7 +27,10 @@ type Cluster interface {
 	// GPUPods counts afresh the pods with GPUs that are bound and have not ended, by the
 	// name of their node.
 	GPUPods(ctx context.Context) (map[string]int, error)
+}
 
+// NodeChanges are all changes of nodes and of their pods.
+type NodeChanges interface {
 	// MarkNode marks a node as a pool's own.
 	MarkNode(ctx context.Context, n node.Node, poolUID string) error
 	// CordonNode keeps new pods off a node, in the pool's name, unless somebody else
@@ -36,14 +43,16 @@ type Cluster interface {
 	// *budget.EvictionBlockedError where a disruption budget does not allow it, and nil
 	// where the pod is gone already.
 	Evict(ctx context.Context, e budget.Eviction) error
+}
 
+// TokenChanges are all changes of bootstrap tokens.
+type TokenChanges interface {
 	// CreateToken makes the Secret of a bootstrap token. The error wraps
 	// node.ErrTokenExists where there is one of its id.
 	CreateToken(ctx context.Context, t node.BootstrapToken) error
-	// TokenTaken reports whether there is a Secret of a bootstrap token's id. It makes none.
+	// TokenTaken reports whether there is a Secret of a bootstrap token's id. It makes none,
+	// and needs the right to.
 	TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error)
 	// DeleteToken deletes the Secret of a bootstrap token; one that is gone is no error.
 	DeleteToken(ctx context.Context, id string) error
-	// Calls counts the API calls made so far, by verb and resource.
-	Calls() map[string]int
 }

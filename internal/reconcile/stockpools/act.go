@@ -116,7 +116,7 @@ func (f *Flow) apply(ctx context.Context, c Cluster, p *pass, of stockpool.Decis
 	if err := f.keep(ctx, p, p.plan.Journal.Begin(d, of, live, f.clusterNow(c))); err != nil {
 		return err
 	}
-	answer, err := c.ApplyStock(ctx, live, d.Desired(live, p.journal.Value.Container, of.Replicas), false)
+	answer, err := c.ApplyStock(ctx, live, d.Desired(live, p.journal.Value.Container, of.Replicas))
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (f *Flow) try(ctx context.Context, c Cluster, r stored, p *pass) error {
 	if r.Exists() && sized && d.Sum(container) == old.Sum(container) {
 		return nil
 	}
-	_, err := c.ApplyStock(ctx, live, d.Desired(live, container, d.Replicas), true)
+	_, err := c.PreviewStock(ctx, live, d.Desired(live, container, d.Replicas))
 	return err
 }
 

@@ -31,7 +31,7 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	d.Run()
 	calls := d.Cluster.Calls()
 	if len(d.Cluster.Acts) != acts || calls["Stock"] != before["Stock"]+1 || calls["StockOf"] != before["StockOf"] ||
-		calls["DryRunStock"] != before["DryRunStock"] {
+		calls["PreviewStock"] != before["PreviewStock"] {
 		t.Errorf("an idle run does %q, and calls %v after %v", d.Cluster.Acts[acts:], calls, before)
 	}
 	changed := state.Declaration

@@ -42,7 +42,7 @@ func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
 		return nil
 	}
 	live := p.seen.Deployment
-	would, err := c.ApplyStock(ctx, live, p.declaration.Desired(live, p.journal.Value.Container, p.plan.Replicas), true)
+	would, err := c.PreviewStock(ctx, live, p.declaration.Desired(live, p.journal.Value.Container, p.plan.Replicas))
 	if would == nil { // else it is refused because of what others added, which is removed first
 		return err
 	}

@@ -66,7 +66,7 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	state := d.create()
 	d.is(2, stockpool.Ready)
 	refuses := errors.New("the policy images forbids it")
-	d.Cluster.Failing["DryRunStock"] = refuses
+	d.Cluster.Failing["PreviewStock"] = refuses
 	for name, change := range map[string]func(*stockpool.Declaration){
 		"an image":  func(d *stockpool.Declaration) { d.Image = "registry.example.com/team/runtime:2" },
 		"more pods": func(d *stockpool.Declaration) { d.Replicas = 3 },
@@ -82,7 +82,7 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	if _, err := d.Engine().Stock().Update(context.Background(), changed, 0); err != nil {
 		t.Errorf("what changes nothing in the cluster is not tried there: %v", err)
 	}
-	delete(d.Cluster.Failing, "DryRunStock")
+	delete(d.Cluster.Failing, "PreviewStock")
 	recorded, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1")
 	if err != nil || recorded.Image != pool().Image || recorded.Replicas != 2 {
 		t.Errorf("the record has %s and %d pods: %v", recorded.Image, recorded.Replicas, err)
