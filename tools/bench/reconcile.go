@@ -170,8 +170,18 @@ func poolDeclaration(n int) spotpool.Declaration {
 	}.WithDefaults()
 }
 
-// declareRecords writes the records of pools into a store, each changed as asked.
+// declareRecords writes the records and journals of pools into a store, each record
+// changed as asked.
 func declareRecords(ctx context.Context, dir string, pools int, change func(n int, d *spotpool.Declaration)) error {
+	// Without its journal, a pool launches nothing for a while.
+	err := write(ctx, dir, store.Journals, pools, func(n int) (string, []byte, error) {
+		d := poolDeclaration(n)
+		data, err := declaration.Encode(spotpool.Journal{Salt: d.UID})
+		return d.Key() + "/" + d.UID, data, err
+	})
+	if err != nil {
+		return err
+	}
 	return write(ctx, dir, store.SpotPools, pools, func(n int) (string, []byte, error) {
 		d := poolDeclaration(n)
 		change(n, &d)
