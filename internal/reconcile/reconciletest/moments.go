@@ -11,6 +11,18 @@ var everyFault = flag.Bool("every-fault", false, "play each kill and each fault,
 // EveryFault reports whether all rows of a matrix are asked for, and not only a spread.
 func EveryFault() bool { return *everyFault }
 
+// Sample leaves out rows of a matrix if the race detector is on, unless all are asked for.
+func Sample[T any](rows []T) []T {
+	if EveryFault() || sampled == 1 {
+		return rows
+	}
+	var some []T
+	for n := 0; n < len(rows); n += sampled {
+		some = append(some, rows[n])
+	}
+	return some
+}
+
 // Moment is when a process is killed: right before or right after an effect.
 type Moment struct {
 	At    int // from 1
@@ -39,7 +51,7 @@ func Moments(trace []string) []Moment {
 			list = append(list, Moment{n + 1, true, name})
 		}
 	}
-	return list
+	return Sample(list)
 }
 
 // Telling leaves those moments out whose effect is neither one of the first two nor the

@@ -29,7 +29,7 @@ func spread(sizes []int) [][]int {
 	if reconciletest.EveryFault() {
 		return product(sizes)
 	}
-	return pairwise(sizes)
+	return reconciletest.Sample(pairwise(sizes))
 }
 
 // meeting is a choice of one kind beside a choice of another.

@@ -1,0 +1,7 @@
+//go:build race
+
+package reconciletest
+
+// sampled is which of the rows of a matrix are played: every third. The race detector makes
+// each take many times as long; make test plays all of them without it.
+const sampled = 3
