@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -177,7 +178,7 @@ func declareRecords(ctx context.Context, dir string, pools int, change func(n in
 	err := write(ctx, dir, store.Journals, pools, func(n int) (string, []byte, error) {
 		d := poolDeclaration(n)
 		data, err := declaration.Encode(spotpool.Journal{Salt: d.UID})
-		return d.Key() + "/" + d.UID, data, err
+		return record.JournalName(d.Key(), d.UID), data, err
 	})
 	if err != nil {
 		return err

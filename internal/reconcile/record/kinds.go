@@ -16,6 +16,10 @@ func SpotPools(k Keeper) Life[spotpool.Declaration] {
 	}
 }
 
+// JournalName names a spot pool's journal, apart from that of an earlier pool of the same
+// key.
+func JournalName(key, uid string) string { return key + "/" + uid }
+
 // Budgets is the life of budgets.
 func Budgets(k Keeper) Life[budget.Declaration] {
 	return Life[budget.Declaration]{

@@ -19,7 +19,7 @@ func (m Missing) String() string { return m.Document.String() + " " + m.remedy }
 // MissingJournals finds the active pools without a journal. Records that can't be read are
 // left out.
 func MissingJournals(ctx context.Context, from Lister) ([]Missing, error) {
-	spot, err := withoutJournal(ctx, from, SpotPools(Keeper{}), store.Journals, func(key, uid string) string { return key + "/" + uid },
+	spot, err := withoutJournal(ctx, from, SpotPools(Keeper{}), store.Journals, JournalName,
 		"is missing: put no copy in its place; the next terraform apply or gpupool reconcile writes a new one, and launches nothing for 10 minutes, until "+
 			"each earlier "+
 			"launch is listed")

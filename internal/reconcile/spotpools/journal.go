@@ -15,9 +15,7 @@ type (
 	journal = record.Document[spotpool.Journal]
 )
 
-// journalName keeps a pool's journal apart from that of an earlier pool of the
-// same name.
-func journalName(d spotpool.Declaration) string { return d.Key() + "/" + d.UID }
+func journalName(d spotpool.Declaration) string { return record.JournalName(d.Key(), d.UID) }
 
 func (f *Flow) loadJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
 	return record.Load[spotpool.Journal](ctx, f.Keeper.Store, store.Journals, journalName(d))
