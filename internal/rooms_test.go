@@ -65,7 +65,10 @@ var rooms = map[string]struct {
 		module + "internal/store/draft",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
-	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
+	"internal/reconcile/loop": {may: []string{
+		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
+	}},
+	"internal/reconcile/memory": {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
 		module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/stockpool",
 		module + "internal/budget", module + "internal/declaration", module + "internal/store",
@@ -83,9 +86,10 @@ var rooms = map[string]struct {
 		"golang.org/x/sync/",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
-		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool",
+		module + "internal/history", module + "internal/reconcile/loop",
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool",
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
-		module + "internal/declaration", module + "internal/store", module + "internal/wording", "golang.org/x/sync/", "k8s.io/api/",
+		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
 	}},
 	"internal/reconcile/reconciletest": {may: []string{
 		module + "internal/stockpool", "k8s.io/api",

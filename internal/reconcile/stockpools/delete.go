@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -159,10 +158,4 @@ func (f *Flow) forget(ctx context.Context, c Cluster, r stored, j journal) (unto
 		}
 	}
 	return untold, f.records().Remove(ctx, r)
-}
-
-// stillDeleting is the record of a pool whose deletion was begun; nil where somebody
-// finished it.
-func (f *Flow) stillDeleting(ctx context.Context, d stockpool.Declaration) (*stored, error) {
-	return f.records().Still(ctx, d, declaration.Deleting)
 }

@@ -2,8 +2,6 @@ package stockpools
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -52,27 +50,23 @@ func declared(d stockpool.Declaration) Declared {
 // Explain looks at those stock pools of the store whose names fit, without a lock, and
 // decides without acting. Its warnings go to warnings.
 func (f *Flow) Explain(ctx context.Context, fits func(object string) bool, warnings *outcome.Warnings) ([]Explanation, error) {
-	r := f.Run(Options{}, warnings)
+	r := f.run(Options{}, warnings, func(key string) bool { return fits("stock_pool/" + key) })
 	if err := r.Read(ctx); err != nil {
 		return nil, err
 	}
-	list := []Explanation{}
-	for _, broken := range r.reports {
-		if fits(broken.Summary().Object()) {
-			list = append(list, Explanation{Overview: Overview{Report: broken}})
-		}
+	declarations := map[string]stockpool.Declaration{}
+	for _, t := range r.Targets() {
+		declarations[t.Key] = t.Record.Declaration.WithDefaults()
 	}
-	r.targets = slices.DeleteFunc(r.targets, func(t target) bool { return !fits(t.declaration.Object()) })
-	c, look, err := r.lookAtAll(ctx)
-	for _, t := range r.targets {
-		overview, by := r.overviewOf(ctx, c, t, look, err, f.Rooms)
-		e := Explanation{Overview: overview, Declared: declared(t.declaration)}
+	list := []Explanation{}
+	r.each(ctx, f.Rooms, func(o Overview, by *pass) {
+		d := declarations[o.Summary().Name]
+		e := Explanation{Overview: o, Declared: declared(d)}
 		if by != nil {
 			e.Budgets, e.Writers = by.covers, stockpool.Writers(by.seen.Deployment)
-			e.Standings = stockpool.Standings(stockpool.Situation{Declaration: t.declaration, Journal: by.journal.Value, Seen: by.seen})
+			e.Standings = stockpool.Standings(stockpool.Situation{Declaration: d, Journal: by.journal.Value, Seen: by.seen})
 		}
 		list = append(list, e)
-	}
-	slices.SortFunc(list, func(a, b Explanation) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	})
 	return list, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -40,10 +41,10 @@ func (p *Report) PlanDeletion() {
 	}
 }
 
-func newReport(d stockpool.Declaration, p stockpool.Plan, became outcome.Outcome, err error) Report {
+func newReport(d stockpool.Declaration, p stockpool.Plan, e loop.Ending) Report {
 	return Report{
 		Name: d.Name, Namespace: d.Namespace, UID: d.UID, SpecName: d.SpecName, Observed: p.Status.Phase != "", Status: p.Status,
-		Outcome: became, Warnings: p.Warnings, Error: outcome.NewErrorReport(err),
+		Outcome: e.Became, Warnings: p.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }
 
@@ -71,50 +72,67 @@ type Overview struct {
 // acting. Where pods wait for a node, rooms says which spot pool could grow.
 func (r *Run) Overview(ctx context.Context, rooms Rooms) []Overview {
 	list := []Overview{}
-	for _, broken := range r.reports {
-		list = append(list, Overview{Report: broken})
-	}
-	c, look, err := r.lookAtAll(ctx)
-	for _, t := range r.targets {
-		o, _ := r.overviewOf(ctx, c, t, look, err, rooms)
-		list = append(list, o)
-	}
-	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	r.each(ctx, rooms, func(o Overview, _ *pass) { list = append(list, o) })
 	return list
 }
 
+// each looks at the stock pools that were read, and tells of each by name, with what its
+// overview was made of: nil where it can't be looked at.
+func (r *Run) each(ctx context.Context, rooms Rooms, tell func(Overview, *pass)) {
+	k, passes := r.kind, map[string]*pass{}
+	list := []Overview{}
+	for _, broken := range r.Reports() {
+		list = append(list, Overview{Report: broken})
+	}
+	var c Cluster
+	var look stockpool.Look
+	var err error
+	if len(r.Targets()) > 0 {
+		c, look, err = k.lookAtAll(ctx)
+	}
+	for _, t := range r.Targets() {
+		o, p := k.overviewOf(ctx, c, t, look, err, rooms)
+		list, passes[t.Key] = append(list, o), p
+	}
+	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Summary().Name, b.Summary().Name) })
+	for _, o := range list {
+		tell(o, passes[o.Summary().Name])
+	}
+}
+
 // overviewOf is a stock pool's overview, and what it was made of; nil where the pool
-// can't be looked at.
-func (r *Run) overviewOf(ctx context.Context, c Cluster, t target, l stockpool.Look, err error, rooms Rooms) (Overview, *pass) {
-	o := Overview{RecordPhase: t.phase, Decisions: []stockpool.Decision{}}
-	p, err := r.passOf(t, l, err)
+// can't be looked at, for that error or another.
+func (k *kind) overviewOf(ctx context.Context, c Cluster, t target, l stockpool.Look, err error, rooms Rooms) (Overview, *pass) {
+	o, phase := Overview{RecordPhase: t.Record.Phase, Decisions: []stockpool.Decision{}}, t.Record.Phase
+	var p *pass
 	if err == nil {
-		err = r.flow.judge(ctx, c, p)
+		p, err = k.passOf(t, l)
 	}
+	if p == nil {
+		o.Report = newReport(t.Record.Declaration, stockpool.Plan{}, loop.Ending{Became: outcome.Failed, Why: err})
+		return o, nil
+	}
+	err = k.flow.judge(ctx, c, p)
 	if err == nil && len(p.plan.Decisions) > 0 && p.seen.Deployment == nil { // one of its name may be there that bears no label
-		err = r.flow.look(ctx, c, p)
+		err = k.flow.look(ctx, c, p)
 	}
-	switch {
-	case p == nil:
-		o.Report = newReport(t.declaration, stockpool.Plan{}, outcome.Failed, err)
-		return o, nil
-	case err != nil: // what was seen is told
-		o.Report = newReport(t.declaration, p.plan, outcome.Failed, err)
+	if err != nil { // what was seen is told
+		o.Report = newReport(p.declaration, p.plan, loop.Ending{Became: outcome.Failed, Why: err})
 		return o, nil
 	}
-	became := outcome.Done
+	e := loop.Ending{Became: outcome.Done}
 	switch {
 	case p.plan.Refused != nil:
-		became, err = outcome.Failed, p.plan.Refused
-	case t.phase != declaration.Active:
-		became = outcome.Skipped
+		e = loop.Ending{Became: outcome.Failed, Why: p.plan.Refused}
+	case phase != declaration.Active:
+		e.Became = outcome.Skipped
 	case len(p.plan.Decisions) > 0:
-		became = outcome.Planned
+		e.Became = outcome.Planned
 	}
-	if t.phase == declaration.Active {
+	if phase == declaration.Active {
 		o.Decisions = append(o.Decisions, p.plan.Decisions...)
 	}
-	p.plan.Status = rooms.told(ctx, t.declaration, p.plan.Status)
-	o.Report = newReport(t.declaration, p.warned(), became, err)
+	p.plan.Status = rooms.told(ctx, p.declaration, p.plan.Status)
+	o.Report = newReport(p.declaration, p.warned(), e)
 	return o, p
 }

@@ -1,20 +1,16 @@
 package stockpools
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -40,179 +36,186 @@ type Options struct {
 
 // Run is what one run does with the stock pools of a store.
 type Run struct {
+	*loop.Run[stockpool.Declaration, Report]
+	kind *kind
+}
+
+// kind is what a run knows of stock pools.
+type kind struct {
 	flow     *Flow
 	options  Options
 	warnings *outcome.Warnings
-	targets  []target
-	keys     []string // see Keys
+	journals map[string]journal // by uid
 	limits   *limits
 	// waitUntil is when the run waits for pods no longer.
 	waitUntil time.Time
-
-	mu      sync.Mutex
-	reports []Report
-	results []outcome.Result
 }
 
 // target is one stock pool that the run looks after.
-type target struct {
-	declaration stockpool.Declaration
-	phase       declaration.Phase
-	updatedAt   time.Time
-	journal     journal
-}
+type target = loop.Target[stockpool.Declaration]
 
 // Run begins a run. Its warnings go to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
+	return f.run(o, warnings, o.Names.StockPool)
+}
+
+func (f *Flow) run(o Options, warnings *outcome.Warnings, chosen func(key string) bool) *Run {
 	f.outbox.Begin(o.RunID)
-	return &Run{flow: f, options: o, warnings: warnings}
+	k := &kind{flow: f, options: o, warnings: warnings, journals: map[string]journal{}}
+	return &Run{Run: loop.New(k, chosen), kind: k}
 }
 
 // Read reads all records and journals of stock pools. A pool whose record or journal
 // can't be read fails alone.
 func (r *Run) Read(ctx context.Context) error {
-	list, err := r.flow.records().List(ctx)
-	if err != nil || len(list) == 0 {
+	if err := r.Run.Read(ctx); err != nil || len(r.Targets()) == 0 {
 		return err
 	}
-	journals, err := r.flow.journals(ctx)
+	k := r.kind
+	journals, err := k.flow.journals(ctx)
 	if err != nil {
 		return err
 	}
-	for _, l := range list {
-		r.keys = append(r.keys, l.Key)
-		if !r.options.Names.StockPool(l.Key) {
-			continue
-		}
-		d := l.Record.Declaration.WithDefaults()
+	r.Open(func(t target) error {
+		d := t.Record.Declaration
 		j := journals[d.UID]
-		if err := cmp.Or(l.Err, j.Err); err != nil {
-			d.Namespace, d.Name, _ = strings.Cut(l.Key, "/")
-			r.add(newReport(d, stockpool.Plan{}, outcome.Failed, err), nil)
-			continue
+		if j.Err != nil {
+			return j.Err
 		}
-		r.flow.outbox.Note(j.Value.Value.Untold...)
+		k.journals[d.UID] = j.Value
+		k.flow.outbox.Note(j.Value.Value.Untold...)
 		if n := j.Value.Value.LeftOut; n > 0 {
-			r.warnings.Add(history.LeftOut(d.Object(), "a journal", n))
+			k.warnings.Add(history.LeftOut(d.Object(), "a journal", n))
 		}
-		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j.Value})
-	}
+		return nil
+	})
 	return nil
 }
 
-// Keys are the names of all stock pools that the store has a record of, or that could not
-// be brought into it.
-func (r *Run) Keys() []string {
-	slices.Sort(r.keys)
-	return slices.Compact(r.keys)
-}
+func (k *kind) Records() record.Life[stockpool.Declaration] { return k.flow.records() }
 
-// Recorded says whether the run read a stock pool's record with this uid.
-func (r *Run) Recorded(uid string) bool {
-	return slices.ContainsFunc(r.targets, func(t target) bool { return t.declaration.UID == uid })
-}
-
-// Declared is how many stock pools were read.
-func (r *Run) Declared() int { return len(r.targets) }
-
-// Reports are those of the stock pools, by namespace and name.
-func (r *Run) Reports() []Report {
-	slices.SortFunc(r.reports, func(a, b Report) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
-	return append([]Report{}, r.reports...)
-}
-
-// Results are what became of the decisions.
-func (r *Run) Results() []outcome.Result { return r.results }
-
-func (r *Run) add(p Report, results []outcome.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reports = append(r.reports, p)
-	r.results = append(r.results, results...)
-}
-
-// poolsAtOnce is how many stock pools of a run are acted on at the same time.
-const poolsAtOnce = 16
-
-// Reconcile brings the stock pools that were read to what is declared.
-func (r *Run) Reconcile(ctx context.Context) {
-	if len(r.targets) == 0 {
-		return
+// Begin is one look for all stock pools.
+func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpool.Declaration, Report], loop.Schedule, error) {
+	c, look, err := k.lookAtAll(ctx)
+	k.waitUntil = time.Now().Add(k.options.WaitTimeout)
+	list := make([]loop.Work[stockpool.Declaration, Report], len(targets))
+	for n, t := range targets {
+		list[n] = &work{kind: k, cluster: c, target: t, look: look}
 	}
-	c, look, err := r.lookAtAll(ctx)
-	r.waitUntil = time.Now().Add(r.options.WaitTimeout)
-	var group errgroup.Group
-	group.SetLimit(poolsAtOnce)
-	for _, t := range r.targets {
-		group.Go(func() error { r.reconcile(ctx, c, t, look, err); return nil })
-	}
-	_ = group.Wait()
+	return list, loop.Parallel, err
+}
+
+func (k *kind) Unworked(t target, e loop.Ending) Report {
+	d := t.Record.Declaration
+	d.Namespace, d.Name, _ = strings.Cut(t.Key, "/")
+	return newReport(d, stockpool.Plan{}, e)
 }
 
 // lookAtAll is one look for all stock pools.
-func (r *Run) lookAtAll(ctx context.Context) (c Cluster, l stockpool.Look, err error) {
-	if len(r.targets) == 0 {
-		return nil, l, nil
-	}
+func (k *kind) lookAtAll(ctx context.Context) (c Cluster, l stockpool.Look, err error) {
 	var made map[string]budget.Status
-	if r.options.Statuses != nil {
-		made = r.options.Statuses()
+	if k.options.Statuses != nil {
+		made = k.options.Statuses()
 	}
-	if r.limits, err = r.flow.limits(ctx, made); err != nil {
+	if k.limits, err = k.flow.limits(ctx, made); err != nil {
 		return nil, l, err
 	}
-	if c, _, err = r.flow.cluster(ctx); err != nil {
+	if c, _, err = k.flow.cluster(ctx); err != nil {
 		return nil, l, fmt.Errorf("the cluster can't be reached: %w", err)
 	}
 	l, err = c.Stock(ctx)
 	return c, l, err
 }
 
-// passOf is a pass about one pool by the look at all; err is why there was none.
-func (r *Run) passOf(t target, l stockpool.Look, err error) (*pass, error) {
-	d := t.declaration
-	if err == nil {
-		err = record.SameCluster(d.Object(), d.ClusterUID, l.ClusterUID)
-	}
-	if err != nil {
+// passOf is a pass about one pool by the look at all.
+func (k *kind) passOf(t target, l stockpool.Look) (*pass, error) {
+	d := t.Record.Declaration.WithDefaults()
+	if err := record.SameCluster(d.Object(), d.ClusterUID, l.ClusterUID); err != nil {
 		return nil, err
 	}
-	return &pass{declaration: d, journal: t.journal, recorded: true, limits: r.limits, seen: l.Of(d)}, nil
+	return &pass{declaration: d, journal: k.journals[d.UID], recorded: true, limits: k.limits, seen: l.Of(d)}, nil
 }
 
-// reconcile looks after one pool: by the look at all, and where that is not as declared
-// by a fresh one, under the pool's lock.
-func (r *Run) reconcile(ctx context.Context, c Cluster, t target, l stockpool.Look, err error) {
-	d := t.declaration
-	p, err := r.passOf(t, l, err)
-	if err == nil && t.phase == declaration.Active {
-		err = r.flow.judge(ctx, c, p)
-	}
-	switch {
-	case ctx.Err() != nil:
-		r.add(newReport(d, stockpool.Plan{}, outcome.Skipped, errInterrupted), nil)
-	case err != nil:
-		r.add(newReport(d, stockpool.Plan{}, outcome.Failed, err), nil)
-	case t.phase == declaration.Deleting:
-		r.finishDeletion(ctx, c, t)
-	case t.phase == declaration.Creating:
-		r.leaveCreation(ctx, t)
-	case len(p.plan.Decisions) == 0 && p.plan.Refused == nil && record.Same(t.journal.Value.Told(r.flow.outbox.Has), p.plan.Journal):
-		p.plan.Status = r.options.Rooms.told(ctx, d, p.plan.Status)
-		r.add(newReport(d, p.plan, becameOf(p.plan), nil), nil)
-	default:
-		r.actOn(ctx, c, t, p)
-	}
+// work is what a run does about one pool: by the look at all, and where that is not as
+// declared by a fresh one, under the pool's lock.
+type work struct {
+	*kind
+	cluster Cluster
+	target  target
+	look    stockpool.Look
+
+	pass     *pass // nil while there is none, and of a pool that is not active
+	acted    bool
+	results  []outcome.Result
+	clearing clearing
 }
 
-// leaveCreation leaves an unfinished creation to terraform apply.
-func (r *Run) leaveCreation(ctx context.Context, t target) {
-	d := t.declaration
-	err, became := r.flow.records().Unmade(ctx, d, d.Object(), t.updatedAt), outcome.Skipped
-	if !err.Forgotten.IsZero() {
-		became = outcome.Failed
+// Observe judges by the look at all, and waits for the pods of what Act changed.
+func (w *work) Observe(ctx context.Context) (loop.Next, error) {
+	if w.acted {
+		return loop.Done, w.flow.settle(ctx, w.cluster, w.pass, time.Until(w.waitUntil))
 	}
-	r.add(newReport(d, stockpool.Plan{}, became, err), nil)
+	p, err := w.passOf(w.target, w.look)
+	if err != nil {
+		return 0, err
+	}
+	switch r := w.target.Record; r.Phase {
+	case declaration.Deleting:
+		return loop.Act, nil
+	case declaration.Creating: // terraform apply goes on with it
+		unmade := w.Records().Unmade(ctx, r.Declaration, r.Declaration.Object(), r.UpdatedAt)
+		if unmade.Forgotten.IsZero() {
+			return 0, loop.Skip(unmade)
+		}
+		return 0, unmade
+	}
+	if err := w.flow.judge(ctx, w.cluster, p); err != nil {
+		return 0, err
+	}
+	if w.pass = p; len(p.plan.Decisions) > 0 || p.plan.Refused != nil || !record.Same(p.journal.Value.Told(w.flow.outbox.Has), p.plan.Journal) {
+		return loop.Act, nil
+	}
+	return loop.Done, nil
+}
+
+// Act acts on a pool, or goes on with a deletion that was cut short or whose pods took
+// long to end.
+func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) {
+	if now.Value.Phase == declaration.Deleting {
+		if w.clearing, err = w.flow.clear(ctx, w.cluster, now); err == nil && !w.clearing.gone {
+			err = loop.Skip(&stillEndingError{now.Value.Declaration.Object(), w.clearing.ending})
+		}
+		return loop.Done, err
+	}
+	p := w.pass
+	p.declaration = now.Value.Declaration.WithDefaults()
+	if p.journal, err = w.flow.loadJournal(ctx, p.declaration); err != nil {
+		return 0, err
+	}
+	w.results, err = w.flow.act(ctx, w.cluster, p)
+	if w.acted = w.options.Wait && slices.ContainsFunc(p.did, stockpool.Decision.Applies); w.acted {
+		return loop.Observe, err
+	}
+	return loop.Done, err
+}
+
+// Report says how the pool is, and which spot pool could grow where its pods wait.
+func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Result) {
+	p := w.pass
+	if p == nil {
+		report := newReport(w.target.Record.Declaration.WithDefaults(), stockpool.Plan{}, e)
+		if report.Deleted = w.clearing.gone && e.Became == outcome.Done; w.clearing.notice != "" {
+			report.Notices = []string{w.clearing.notice}
+		}
+		return report, nil
+	}
+	if e.Became == outcome.Done {
+		if e.Became = becameOf(p.plan); outcome.AnyPlanned(w.results) {
+			e.Became = outcome.Planned
+		}
+	}
+	p.plan.Status = w.options.Rooms.told(ctx, p.declaration, p.plan.Status)
+	return newReport(p.declaration, p.warned(), e), w.results
 }
 
 // becameOf is the outcome of a pool about which nothing is left to do.
@@ -225,78 +228,3 @@ func becameOf(p stockpool.Plan) outcome.Outcome {
 	}
 	return outcome.Short
 }
-
-// actOn acts on a pool under its lock.
-func (r *Run) actOn(ctx context.Context, c Cluster, t target, p *pass) {
-	var results []outcome.Result
-	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
-		// The declaration may have changed since it was listed.
-		now, err := r.flow.records().Still(ctx, t.declaration, t.phase)
-		if err != nil {
-			return err
-		}
-		if now == nil {
-			return errGone
-		}
-		p.declaration = now.Value.Declaration.WithDefaults()
-		if p.journal, err = r.flow.loadJournal(ctx, p.declaration); err != nil {
-			return err
-		}
-		results, err = r.flow.act(ctx, c, p)
-		return err
-	})
-	if err == nil && r.options.Wait && slices.ContainsFunc(p.did, stockpool.Decision.Applies) {
-		err = r.flow.settle(ctx, c, p, time.Until(r.waitUntil))
-	}
-	became := becameOf(p.plan)
-	switch {
-	case record.IsLocked(err), errors.Is(err, errGone):
-		became = outcome.Skipped
-	case ctx.Err() != nil && err != nil:
-		became, err = outcome.Skipped, errInterrupted
-	case err != nil:
-		became = outcome.Failed
-	case outcome.AnyPlanned(results):
-		became = outcome.Planned
-	}
-	p.plan.Status = r.options.Rooms.told(ctx, p.declaration, p.plan.Status)
-	r.add(newReport(p.declaration, p.warned(), became, err), results)
-}
-
-// finishDeletion goes on with a deletion that was cut short, or whose pods took long to
-// end.
-func (r *Run) finishDeletion(ctx context.Context, c Cluster, t target) {
-	var of clearing
-	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
-		condemned, err := r.flow.stillDeleting(ctx, t.declaration)
-		if err != nil {
-			return err
-		}
-		if condemned == nil {
-			return errGone
-		}
-		of, err = r.flow.clear(ctx, c, *condemned)
-		return err
-	})
-	became := outcome.Done
-	switch {
-	case record.IsLocked(err), errors.Is(err, errGone):
-		became = outcome.Skipped
-	case errors.Is(err, outcome.ErrPlanned):
-		became, err = outcome.Planned, outcome.ErrDeletionPlanned
-	case err != nil:
-		became = outcome.Failed
-	case !of.gone:
-		became, err = outcome.Skipped, &stillEndingError{t.declaration.Object(), of.ending}
-	}
-	report := newReport(t.declaration, stockpool.Plan{}, became, err)
-	if report.Deleted = of.gone && err == nil; of.notice != "" {
-		report.Notices = []string{of.notice}
-	}
-	r.add(report, nil)
-}
-
-var (
-	errInterrupted = errors.New("the run was interrupted: the next one goes on with this stock pool")
-	errGone        = errors.New("the stock pool was changed or destroyed by someone else while this run looked at it")
-)

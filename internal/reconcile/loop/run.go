@@ -1,0 +1,147 @@
+package loop
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// Run is one run over the declarations of one kind.
+type Run[D record.Declaration[D], R Report] struct {
+	kind     Kind[D, R]
+	chosen   func(key string) bool
+	keys     []string
+	recorded []D
+	unread   bool
+	targets  []Target[D]
+
+	mu      sync.Mutex
+	reports []R
+	results []outcome.Result
+}
+
+// New begins a run over the declarations that are chosen by their keys.
+func New[D record.Declaration[D], R Report](kind Kind[D, R], chosen func(key string) bool) *Run[D, R] {
+	return &Run[D, R]{kind: kind, chosen: chosen}
+}
+
+// Read reads all records of the kind. One that can't be read fails alone.
+func (r *Run[D, R]) Read(ctx context.Context) error {
+	list, err := r.kind.Records().List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		r.keys = append(r.keys, t.Key)
+		if t.Err != nil {
+			r.unread = true
+		} else {
+			r.recorded = append(r.recorded, t.Record.Declaration)
+		}
+		switch {
+		case !r.chosen(t.Key):
+		case t.Err != nil:
+			r.fail(t, t.Err)
+		default:
+			r.targets = append(r.targets, t)
+		}
+	}
+	return nil
+}
+
+// Open reads what is kept beside the record of each target. One for which that fails,
+// fails alone.
+func (r *Run[D, R]) Open(open func(Target[D]) error) {
+	r.targets = slices.DeleteFunc(r.targets, func(t Target[D]) bool {
+		err := open(t)
+		if err != nil {
+			r.fail(t, err)
+		}
+		return err != nil
+	})
+}
+
+// TakeOver has those chosen of a Terraform state be taken into the store. One that can't
+// be fails alone.
+func (r *Run[D, R]) TakeOver(state []declaration.StateResource[D], take func(declaration.StateResource[D]) error) {
+	for _, s := range state {
+		key := s.Declaration.Key()
+		r.keys = append(r.keys, key)
+		if !r.chosen(key) {
+			continue
+		}
+		if err := take(s); err != nil {
+			r.fail(Target[D]{Key: key, Record: declaration.Record[D]{Declaration: s.Declaration}}, err)
+		}
+	}
+}
+
+// Reconcile brings what was read to what is declared.
+func (r *Run[D, R]) Reconcile(ctx context.Context) {
+	if len(r.targets) == 0 {
+		return
+	}
+	works, schedule, err := r.kind.Begin(ctx, r.targets)
+	if err != nil {
+		for _, t := range r.targets {
+			r.add(r.kind.Unworked(t, r.ending(ctx, err)), nil)
+		}
+		return
+	}
+	turns := make([]Turn, len(works))
+	for n, work := range works {
+		turns[n] = (&job[D, R]{run: r, target: r.targets[n], work: work, next: Observe}).step
+	}
+	schedule(ctx, turns)
+}
+
+func (r *Run[D, R]) fail(t Target[D], err error) {
+	r.add(r.kind.Unworked(t, Ending{Became: outcome.Failed, Why: err}), nil)
+}
+
+func (r *Run[D, R]) add(report R, results []outcome.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reports = append(r.reports, report)
+	r.results = append(r.results, results...)
+}
+
+// Keys are the names of all that the store has a record of, or that could not be brought
+// into it, whatever the run sees to.
+func (r *Run[D, R]) Keys() []string {
+	slices.Sort(r.keys)
+	return slices.Compact(r.keys)
+}
+
+// Recorded says whether the store has a record with this uid that can be read.
+func (r *Run[D, R]) Recorded(uid string) bool {
+	return slices.ContainsFunc(r.recorded, func(d D) bool { own, _ := d.Identity(); return own == uid })
+}
+
+// Declared are all declarations that can be read, whatever the run sees to; all says that
+// there are no others.
+func (r *Run[D, R]) Declared() (list []D, all bool) { return r.recorded, !r.unread }
+
+// Targets are those that the run sees to.
+func (r *Run[D, R]) Targets() []Target[D] { return r.targets }
+
+// Reports are how they ended, by name.
+func (r *Run[D, R]) Reports() []R {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := append([]R{}, r.reports...)
+	slices.SortFunc(list, func(a, b R) int { return strings.Compare(a.Summary().Name, b.Summary().Name) })
+	return list
+}
+
+// Results are what became of the decisions.
+func (r *Run[D, R]) Results() []outcome.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.results)
+}
