@@ -76,7 +76,8 @@ var rooms = map[string]struct {
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
 		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/wording",
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool",
+		module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{

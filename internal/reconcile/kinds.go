@@ -39,7 +39,7 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 	var stock *stockpools.Run
 	budgets := e.Budgets().Run(budgets.Options{
 		RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss,
-		Others: func() bool { return pools.Declared()+len(stock.Targets()) > 0 },
+		Others: func() bool { return len(pools.Targets())+len(stock.Targets()) > 0 },
 	}, r.warnings)
 	pools = e.Pools().Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
 		r.warnings)

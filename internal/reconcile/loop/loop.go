@@ -133,7 +133,7 @@ func (j *job[D, R]) step(ctx context.Context) (more bool) {
 	default:
 		err = fmt.Errorf("what comes next of %s is not known", j.target.Key)
 	}
-	if err == nil && j.next != Done && ctx.Err() != nil {
+	if err == nil && j.next == Act && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err == nil && j.next != Done {

@@ -13,12 +13,11 @@ import (
 
 // Run is one run over the declarations of one kind.
 type Run[D record.Declaration[D], R Report] struct {
-	kind     Kind[D, R]
-	chosen   func(key string) bool
-	keys     []string
-	recorded []D
-	unread   bool
-	targets  []Target[D]
+	kind    Kind[D, R]
+	chosen  func(key string) bool
+	listed  []Target[D]
+	taken   []string // the keys of what was to be taken over
+	targets []Target[D]
 
 	mu      sync.Mutex
 	reports []R
@@ -32,17 +31,11 @@ func New[D record.Declaration[D], R Report](kind Kind[D, R], chosen func(key str
 
 // Read reads all records of the kind. One that can't be read fails alone.
 func (r *Run[D, R]) Read(ctx context.Context) error {
-	list, err := r.kind.Records().List(ctx)
-	if err != nil {
+	var err error
+	if r.listed, err = r.kind.Records().List(ctx); err != nil {
 		return err
 	}
-	for _, t := range list {
-		r.keys = append(r.keys, t.Key)
-		if t.Err != nil {
-			r.unread = true
-		} else {
-			r.recorded = append(r.recorded, t.Record.Declaration)
-		}
+	for _, t := range r.listed {
 		switch {
 		case !r.chosen(t.Key):
 		case t.Err != nil:
@@ -71,7 +64,7 @@ func (r *Run[D, R]) Open(open func(Target[D]) error) {
 func (r *Run[D, R]) TakeOver(state []declaration.StateResource[D], take func(declaration.StateResource[D]) error) {
 	for _, s := range state {
 		key := s.Declaration.Key()
-		r.keys = append(r.keys, key)
+		r.taken = append(r.taken, key)
 		if !r.chosen(key) {
 			continue
 		}
@@ -114,18 +107,24 @@ func (r *Run[D, R]) add(report R, results []outcome.Result) {
 // Keys are the names of all that the store has a record of, or that could not be brought
 // into it, whatever the run sees to.
 func (r *Run[D, R]) Keys() []string {
-	slices.Sort(r.keys)
-	return slices.Compact(r.keys)
+	keys := slices.Clone(r.taken)
+	for _, t := range r.listed {
+		keys = append(keys, t.Key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // Recorded says whether the store has a record with this uid that can be read.
 func (r *Run[D, R]) Recorded(uid string) bool {
-	return slices.ContainsFunc(r.recorded, func(d D) bool { own, _ := d.Identity(); return own == uid })
+	return slices.ContainsFunc(r.listed, func(t Target[D]) bool {
+		own, _ := t.Record.Declaration.Identity()
+		return t.Err == nil && own == uid
+	})
 }
 
-// Declared are all declarations that can be read, whatever the run sees to; all says that
-// there are no others.
-func (r *Run[D, R]) Declared() (list []D, all bool) { return r.recorded, !r.unread }
+// Listed are all records of the store, those too that the run does not see to.
+func (r *Run[D, R]) Listed() []Target[D] { return r.listed }
 
 // Targets are those that the run sees to.
 func (r *Run[D, R]) Targets() []Target[D] { return r.targets }

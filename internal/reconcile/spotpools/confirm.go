@@ -10,38 +10,37 @@ import (
 // confirm looks once at everything that was launched in the region. It notes the
 // instances that are listed already: a later run that misses one of them then knows
 // that it was reclaimed. The others will be looked for again.
-func (r *Run) confirm(ctx context.Context, region string, targets []target) {
-	launched := map[string][]string{}
+func (r *region) confirm(ctx context.Context) {
+	launched := map[*work][]string{}
 	var ids []string
-	r.mu.Lock()
-	for _, d := range r.results {
-		if p, ok := d.Decision.(spotpool.Decision); ok && p.Kind == spotpool.KindLaunch && d.Outcome == outcome.Done {
-			launched[p.Object] = append(launched[p.Object], p.InstanceIDs...)
+	for _, w := range r.works {
+		if w.pass == nil {
+			continue
 		}
-	}
-	r.mu.Unlock()
-	for _, t := range targets {
-		ids = append(ids, launched[t.declaration.Object()]...)
+		for _, d := range w.pass.results {
+			if of, ok := d.Decision.(spotpool.Decision); ok && of.Kind == spotpool.KindLaunch && d.Outcome == outcome.Done {
+				launched[w] = append(launched[w], of.InstanceIDs...)
+			}
+		}
+		ids = append(ids, launched[w]...)
 	}
 	if len(ids) == 0 {
 		return
 	}
-	found, _, err := r.flow.Cloud.ObserveInstances(ctx, region, ids)
+	found, _, err := r.flow.Cloud.ObserveInstances(ctx, r.name, ids)
 	if err != nil {
-		r.flow.Teller.Logger().WarnContext(ctx, "launches not seen", "region", region, "detail", err.Error())
+		r.flow.Teller.Logger().WarnContext(ctx, "launches not seen", "region", r.name, "detail", err.Error())
 		return
 	}
 	shown := make([]string, len(found))
 	for n, i := range found {
 		shown[n] = i.ID
 	}
-	for _, t := range targets {
-		if launched[t.declaration.Object()] == nil {
-			continue
-		}
-		j, err := r.flow.loadJournal(ctx, t.declaration)
+	for w := range launched {
+		d := w.target.declaration
+		j, err := r.flow.loadJournal(ctx, d)
 		if err == nil {
-			err = r.flow.keepJournal(ctx, t.declaration, j, j.Value.Listed(shown))
+			err = r.flow.keepJournal(ctx, d, j, j.Value.Listed(shown))
 		}
 		if err != nil {
 			r.warnings.Add(err.Error())

@@ -2,8 +2,6 @@ package spotpools
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -43,35 +41,20 @@ func declared(d spotpool.Declaration) Declared {
 // Explain observes those pools of the store whose names fit, without a lock, and
 // decides without acting. Its warnings go to warnings.
 func (f *Flow) Explain(ctx context.Context, fits func(object string) bool, warnings *outcome.Warnings) ([]Explanation, error) {
-	r := f.Run(Options{}, warnings)
+	r := f.run(Options{}, warnings, func(key string) bool { return fits("spot_pool/" + key) })
 	if err := r.Read(ctx); err != nil {
 		return nil, err
 	}
 	list := []Explanation{}
-	for _, broken := range r.reports {
-		if fits("spot_pool/" + broken.Region + "/" + broken.Name) {
-			list = append(list, Explanation{Overview: Overview{Report: broken}})
+	r.each(ctx, func(o Overview, t target, by *decided) {
+		e := Explanation{Overview: o}
+		if t.phase != "" {
+			e.Declared = declared(t.declaration)
 		}
-	}
-	wanted := slices.DeleteFunc(r.targets, func(t target) bool { return !fits(t.declaration.Object()) })
-	for region, targets := range byRegion(wanted) {
-		view, err := f.lookFor(ctx, region, targets)
-		for _, t := range targets {
-			list = append(list, r.explain(ctx, t, view, err))
+		if by != nil {
+			e.Offerings, e.Standings = spotpool.Appraise(by.situation, by.plan), spotpool.Standings(by.situation, by.plan)
 		}
-	}
-	slices.SortFunc(list, func(a, b Explanation) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
+		list = append(list, e)
+	})
 	return list, nil
-}
-
-func (r *Run) explain(ctx context.Context, t target, view *regionView, err error) Explanation {
-	overview, by := r.overviewOf(ctx, t, view, err)
-	e := Explanation{Overview: overview, Declared: declared(t.declaration)}
-	if by == nil {
-		return e
-	}
-	plan := by.plan
-	e.Offerings = spotpool.Appraise(by.situation, plan)
-	e.Standings = spotpool.Standings(by.situation, plan)
-	return e
 }

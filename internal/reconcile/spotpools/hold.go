@@ -136,20 +136,20 @@ func (f *Flow) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds de
 // tellHolds tells the history which holds of the run's pools began and ended, as far as
 // nobody told it, and then leaves that out of their documents. That it can't is only
 // warned of.
-func (r *Run) tellHolds(ctx context.Context) {
-	now := r.flow.now()
+func (k *kind) tellHolds(ctx context.Context) {
+	now := k.flow.now()
 	var untold []record.Rest[declaration.Holds]
-	for _, t := range r.targets {
+	for _, t := range k.opened {
 		d := t.declaration
 		if events := t.holds.Events(d, now); len(events) > 0 {
-			r.flow.note(events...)
+			k.flow.note(events...)
 			untold = append(untold, record.Rest[declaration.Holds]{UID: d.UID, Told: func(h declaration.Holds) declaration.Holds {
-				h.Holds = h.Holds.Told(d, now, r.flow.outbox.Has)
+				h.Holds = h.Holds.Told(d, now, k.flow.outbox.Has)
 				return h
 			}})
 		}
 	}
-	record.Holds(r.flow.Keeper).TellRest(ctx, r.flow.Keeper, &r.flow.outbox, r.flow.Clock, untold, r.warnings.Add)
+	record.Holds(k.flow.Keeper).TellRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, untold, k.warnings.Add)
 }
 
 // byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone

@@ -47,18 +47,18 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	if t.Value.LeftAt.After(last) {
 		last = t.Value.LeftAt
 	}
-	if !isPool || r.flow.now().Sub(last) > watchedFor || r.uids[d.UID] {
+	if !isPool || r.kind.flow.now().Sub(last) > watchedFor || r.Recorded(d.UID) {
 		return nil
 	}
-	account, err := r.flow.Cloud.AccountID(ctx)
+	account, err := r.kind.flow.Cloud.AccountID(ctx)
 	if err != nil || account != d.AccountID {
 		return err
 	}
-	left, err := r.flow.leftOf(ctx, d)
+	left, err := r.kind.flow.leftOf(ctx, d)
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	again, err := r.flow.records().Load(ctx, d.Key())
+	again, err := r.kind.flow.records().Load(ctx, d.Key())
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	if again.Exists() { // an import would take the new pool
 		remedy = fmt.Sprintf("The pool that %s is now is another one, and must not be destroyed for them: terminate them in the cloud's console", d.Key())
 	}
-	r.warnings.Add(leftWarning(d, t.Value.DestroyedAt, left, remedy))
-	t.Value.LeftAt = r.flow.now().UTC().Truncate(time.Second)
-	_, err = record.Save(ctx, r.flow.Keeper.Store, store.Tombstones, d.UID, t, t.Value)
+	r.kind.warnings.Add(leftWarning(d, t.Value.DestroyedAt, left, remedy))
+	t.Value.LeftAt = r.kind.flow.now().UTC().Truncate(time.Second)
+	_, err = record.Save(ctx, r.kind.flow.Keeper.Store, store.Tombstones, d.UID, t, t.Value)
 	return err
 }
 

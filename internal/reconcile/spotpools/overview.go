@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -32,18 +33,37 @@ type Overview struct {
 // acting.
 func (r *Run) Overview(ctx context.Context) []Overview {
 	list := []Overview{}
-	for _, broken := range r.reports {
-		list = append(list, Overview{Report: broken})
+	r.each(ctx, func(o Overview, _ target, _ *decided) { list = append(list, o) })
+	return list
+}
+
+// each observes the pools that were read, and tells of each by name, with what its
+// overview was made of: nil where it can't be looked at.
+func (r *Run) each(ctx context.Context, tell func(Overview, target, *decided)) {
+	type seen struct {
+		overview Overview
+		target   target
+		by       *decided
 	}
-	for region, targets := range byRegion(r.targets) {
-		view, err := r.flow.lookFor(ctx, region, targets)
+	list := []seen{}
+	for _, broken := range r.Reports() {
+		list = append(list, seen{overview: Overview{Report: broken}})
+	}
+	regions := map[string][]target{}
+	for _, t := range r.kind.opened {
+		regions[t.declaration.Region] = append(regions[t.declaration.Region], t)
+	}
+	for region, targets := range regions {
+		view, err := r.kind.flow.lookFor(ctx, region, targets)
 		for _, t := range targets {
-			overview, _ := r.overviewOf(ctx, t, view, err)
-			list = append(list, overview)
+			overview, by := r.kind.overviewOf(ctx, t, view, err)
+			list = append(list, seen{overview, t, by})
 		}
 	}
-	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
-	return list
+	slices.SortFunc(list, func(a, b seen) int { return strings.Compare(a.overview.Summary().Name, b.overview.Summary().Name) })
+	for _, s := range list {
+		tell(s.overview, s.target, s.by)
+	}
 }
 
 // decided is a pool as a look without a lock shows it, and what follows from that.
@@ -54,26 +74,26 @@ type decided struct {
 
 // overviewOf is a pool's overview, and what it was made of; nil where the pool can't be
 // looked at.
-func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err error) (Overview, *decided) {
+func (k *kind) overviewOf(ctx context.Context, t target, view *regionView, err error) (Overview, *decided) {
 	d := t.declaration
 	if err == nil {
 		err = sameAccount(d, view.accountID)
 	}
 	if err != nil {
-		return Overview{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}, nil
+		return Overview{Report: newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err}), Phase: t.phase}, nil
 	}
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
-		r.warnings.Add(text)
+		k.warnings.Add(text)
 	}
 	observation := view.observation(t)
-	nodes := r.flow.seeNodes(ctx, d, t.journal.Value, observation, sharedFor, true)
+	nodes := k.flow.seeNodes(ctx, d, t.journal.Value, observation, sharedFor, true)
 	if err := nodes.refuses(); err != nil {
-		return Overview{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}, nil
+		return Overview{Report: newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err}), Phase: t.phase}, nil
 	}
 	if nodes.remark != "" {
-		r.warnings.Add(nodes.remark)
+		k.warnings.Add(nodes.remark)
 	}
-	s := situation(d, observation, nodes, t.journal.Value, r.flow.gate(ctx, d), t.hold)
+	s := situation(d, observation, nodes, t.journal.Value, k.flow.gate(ctx, d), t.hold)
 	plan := spotpool.Decide(s)
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {
@@ -91,7 +111,7 @@ func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err er
 		shortSince = t.journal.Value.ShortSince
 	}
 	return Overview{
-		Report: newReport(d, &plan, became, nodes.err), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
+		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
 	}, &decided{situation: s, plan: plan}
 }

@@ -3,6 +3,7 @@ package spotpools
 import (
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -72,8 +73,8 @@ func (p Report) HeldBack() string {
 
 // newReport reports on a pool by its last plan; nil where the pool could not be
 // looked at.
-func newReport(d spotpool.Declaration, p *spotpool.Plan, became outcome.Outcome, err error) Report {
-	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: became, Error: outcome.NewErrorReport(err)}
+func newReport(d spotpool.Declaration, p *spotpool.Plan, e loop.Ending) Report {
+	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
 	if p != nil {
 		report.Hold, report.Nodes = p.Hold, p.Nodes
 		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -53,7 +54,7 @@ func (f *Flow) actByRecord(ctx context.Context, p *pass) error {
 		return err
 	}
 	if !r.Exists() || r.Value.Phase == declaration.Deleting || r.Value.Declaration.UID != p.declaration.UID {
-		return errGone
+		return &loop.GoneError{Noun: f.records().Noun()}
 	}
 	p.declaration = r.Value.Declaration
 	return f.act(ctx, p)

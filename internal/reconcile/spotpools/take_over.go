@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -13,16 +12,9 @@ import (
 // TakeOver brings the pools of a Terraform state into the store, those that the run
 // looks after. One that can't be brought fails alone.
 func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older string) {
-	for _, p := range pools {
-		r.keys = append(r.keys, p.Declaration.Key())
-		if !r.options.Names.Pool(p.Declaration.Key()) {
-			continue
-		}
-		t := record.StateEntry[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.warnings.Add}
-		if err := r.flow.takeOver(ctx, t); err != nil {
-			r.add(newReport(p.Declaration, nil, outcome.Failed, err), nil)
-		}
-	}
+	r.Run.TakeOver(pools, func(p declaration.StatePool) error {
+		return r.kind.flow.takeOver(ctx, record.StateEntry[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.kind.warnings.Add})
+	})
 }
 
 func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[spotpool.Declaration]) error {

@@ -1,0 +1,158 @@
+package spotpools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// work is what a run does about one pool.
+type work struct {
+	*kind
+	target target
+	region *region
+
+	gate spotpool.Gate
+	// trouble says why it is unknown whether the pool's gate is open, or why its nodes
+	// were not seen; nil where both are known. Such a pool counts as failed, whatever else
+	// is done to it.
+	trouble error
+	seen    *spotpool.Plan   // by the look at the region; nil where that does not show the pool
+	pass    *pass            // nil where the pool was not acted on
+	ended   []outcome.Result // of a deletion
+	deleted bool
+}
+
+// Observe decides by the look at the region, and ends what is to be deleted. What Act
+// asked for, it waits for.
+func (w *work) Observe(ctx context.Context) (loop.Next, error) {
+	if w.pass != nil {
+		return loop.Done, w.outcome(w.flow.settle(ctx, w.pass, w.options.WaitTimeout))
+	}
+	if err := w.judge(ctx); err != nil {
+		return 0, err
+	}
+	t := w.target
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case t.phase == declaration.Creating: // terraform apply goes on with it
+		unmade := w.Records().Unmade(ctx, t.declaration, createLock(t.declaration), t.updatedAt)
+		if unmade.Forgotten.IsZero() {
+			return 0, loop.Skip(unmade)
+		}
+		return 0, unmade
+	case t.phase == declaration.Deleting:
+		return loop.Done, w.finishDeletion(ctx)
+	case len(w.seen.Decisions) > 0 || len(w.seen.Unmarked) > 0:
+		return loop.Act, nil
+	}
+	if err := w.flow.keepJournal(ctx, t.declaration, t.journal, w.seen.Journal); err != nil {
+		w.warnings.Add(err.Error())
+	}
+	return loop.Done, nil
+}
+
+// judge decides by the look at the region.
+func (w *work) judge(ctx context.Context) error {
+	d, j, view := w.target.declaration, w.target.journal.Value, w.region.view
+	if err := w.region.err; err != nil {
+		return err
+	}
+	if err := sameAccount(d, view.accountID); err != nil {
+		return err
+	}
+	var gateErr error
+	w.gate, gateErr = w.flow.gateBy(ctx, d, w.statuses)
+	observation := view.observation(w.target)
+	nodes := w.flow.seeNodes(ctx, d, j, observation, freshSight, false)
+	if err := nodes.refuses(); err != nil {
+		return err
+	}
+	if nodes.remark != "" {
+		w.warnings.Add(nodes.remark)
+	}
+	plan := spotpool.Decide(situation(d, observation, nodes, w.flow.untold(j), w.gate, w.target.hold))
+	w.seen, w.trouble = &plan, cmp.Or(gateErr, nodes.err, journalLost(plan))
+	return nil
+}
+
+// Act carries decisions out, after a fresh look.
+func (w *work) Act(ctx context.Context, now stored) (loop.Next, error) {
+	w.pass = &pass{declaration: now.Value.Declaration, gate: w.gate, gone: w.region.view.gone}
+	w.pass.saw(*w.seen, w.region.view.observation(w.target))
+	err := w.flow.act(ctx, w.pass)
+	if err == nil && w.options.Wait {
+		return loop.Observe, nil
+	}
+	return loop.Done, w.outcome(err)
+}
+
+// outcome is the error with which the pool ends, where the pass did.
+func (w *work) outcome(err error) error {
+	if err == nil && !errors.Is(w.pass.failure, errNotYet) {
+		return w.pass.failure
+	}
+	return err
+}
+
+// finishDeletion goes on with a deletion that was interrupted.
+func (w *work) finishDeletion(ctx context.Context) (err error) {
+	wait := 30 * time.Second
+	if w.options.Wait {
+		wait = w.options.WaitTimeout
+	}
+	w.ended, err = w.flow.emptyAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
+	if w.deleted = err == nil; isHeld(err) {
+		return loop.Skip(err)
+	}
+	return err
+}
+
+// Report says how the pool ended.
+func (w *work) Report(_ context.Context, e loop.Ending) (Report, []outcome.Result) {
+	d, plan, results := w.target.declaration, w.seen, w.ended
+	if w.deleted {
+		d.Minimum, d.Maximum = 0, 0
+		report := newReport(d, &spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, e)
+		report.Deleted = true
+		return report, results
+	}
+	became := idleOutcome
+	if p := w.pass; p != nil {
+		d, plan, results = p.declaration, p.plan(), p.results
+		became = func(plan spotpool.Plan) outcome.Outcome { return actedOutcome(plan, results) }
+		w.trouble = cmp.Or(w.trouble, p.nodes.err)
+	}
+	if e.Became == outcome.Done {
+		if e.Became = became(*plan); w.trouble != nil {
+			e = loop.Ending{Became: outcome.Failed, Why: w.trouble}
+		}
+	}
+	return newReport(d, plan, e), results
+}
+
+func idleOutcome(p spotpool.Plan) outcome.Outcome {
+	if p.Shortfall > 0 {
+		return outcome.Short
+	}
+	return outcome.Done
+}
+
+// actedOutcome is the outcome of a pool that was acted on. What is launching counts
+// as done.
+func actedOutcome(p spotpool.Plan, results []outcome.Result) outcome.Outcome {
+	if outcome.AnyPlanned(results) {
+		return outcome.Planned
+	}
+	if p.Shortfall > 0 && len(p.Decisions) == 0 {
+		return outcome.Short
+	}
+	return outcome.Done
+}
