@@ -81,10 +81,10 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{
-		module + "internal/exception", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop", module + "internal/reconcile/record",
+		module + "internal/reconcile/outcome",
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight",
-		"golang.org/x/sync/",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/loop",

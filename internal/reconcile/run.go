@@ -152,7 +152,7 @@ func (r *run) read(ctx context.Context) error {
 		}
 	}
 	var objects []string
-	for kind, keys := range map[string][]string{"spot_pool/": r.pools.Keys(), "stock_pool/": r.stock.Keys(), "budget/": r.budgets.Names()} {
+	for kind, keys := range map[string][]string{"spot_pool/": r.pools.Keys(), "stock_pool/": r.stock.Keys(), "budget/": r.budgets.Keys()} {
 		for _, key := range keys {
 			objects = append(objects, kind+key)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -39,8 +40,8 @@ type actor struct {
 	failed int
 	// failure is the first that failed; nil where none did.
 	failure error
-	// givenUp says why some decisions were not begun; nil where none was left.
-	givenUp error
+	// givenUp says why some decisions were not begun; zero where none was left.
+	givenUp loop.Ending
 	// eventsFailed says that an Event about what was done could not be made.
 	eventsFailed bool
 	// frozenAt is when this run's own freeze began.
@@ -62,12 +63,12 @@ const decisionsATurn = batchSize
 
 // ending is how the run ended with the budget, by what was done by now.
 func (a *actor) ending() ending {
-	end := ending{became: outcome.Done, done: a.done, planned: a.planned, unknown: a.unknown, results: a.results}
+	end := ending{became: outcome.Done, done: a.done, planned: a.planned, unknown: a.unknown}
 	switch {
 	case a.failure != nil:
 		end.became, end.why = outcome.Failed, a.failure
-	case a.givenUp != nil:
-		end.became, end.why = outcomeOf(a.givenUp), a.givenUp
+	case a.givenUp.Became != "":
+		end.became, end.why = a.givenUp.Became, a.givenUp.Why
 	case !a.decided:
 		end.became = outcome.Failed
 	case outcome.AnyPlanned(a.results):
@@ -88,7 +89,7 @@ func (a *actor) doSome(ctx context.Context) {
 			a.awaitWithdrawn(ctx)
 		}
 		if ctx.Err() != nil {
-			a.giveUp(ctx, whyStopped(ctx))
+			a.giveUp(ctx, stoppedBy(ctx))
 			return
 		}
 		a.aboutTo(ctx, some, left)
@@ -138,10 +139,10 @@ func alike(queue []budget.Decision) int {
 }
 
 // giveUp skips what is left to do.
-func (a *actor) giveUp(ctx context.Context, why error) {
-	a.givenUp = why
+func (a *actor) giveUp(ctx context.Context, e loop.Ending) {
+	a.givenUp = e
 	for _, d := range a.queue {
-		a.noteResult(ctx, d, outcome.Skipped, why)
+		a.noteResult(ctx, d, outcome.Skipped, e.Why)
 	}
 	a.queue = nil
 }
@@ -164,8 +165,8 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	}
 	for n, d := range some {
 		if errors.Is(errs[n], errNotBegun) {
-			a.givenUp = whyStopped(ctx)
-			a.noteResult(ctx, d, outcome.Skipped, a.givenUp)
+			a.givenUp = stoppedBy(ctx)
+			a.noteResult(ctx, d, outcome.Skipped, a.givenUp.Why)
 			continue
 		}
 		a.note(calling, d, errs[n])

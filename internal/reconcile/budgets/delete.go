@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -72,34 +71,6 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 		return notices, err
 	}
 	return notices, f.records().Remove(ctx, r)
-}
-
-// finishDeletion goes on with a deletion that was cut short.
-func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
-	var notices []string
-	err := r.flow.records().Locked(ctx, d, func(ctx context.Context) error {
-		condemned, err := r.flow.records().Still(ctx, d, declaration.Deleting)
-		if err != nil {
-			return err
-		}
-		if condemned == nil {
-			return errBudgetChanged
-		}
-		notices, err = r.flow.clear(ctx, c, *condemned)
-		return err
-	})
-	became := outcome.Done
-	switch {
-	case record.IsLocked(err), errors.Is(err, errBudgetChanged):
-		became = outcome.Skipped
-	case errors.Is(err, outcome.ErrPlanned):
-		became, err = outcome.Planned, outcome.ErrDeletionPlanned
-	case err != nil:
-		became = outcome.Failed
-	}
-	report := unjudgedReport(d, became, err)
-	report.Notices, report.Deleted = notices, err == nil
-	r.add(report, nil)
 }
 
 // release lifts the freeze of a budget that is destroyed and resumes what it

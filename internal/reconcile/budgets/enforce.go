@@ -3,63 +3,46 @@ package budgets
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 )
 
 // enforcer enforces the budgets of one run.
 type enforcer struct {
-	flow     *Flow
+	*kind
 	books    *books
 	inForce  *inForce
 	declared []budget.Declaration
-	busy     []judgement // those that are, or may have to be, acted on
-	// bystanders are not judged by this run.
-	bystanders []budget.Situation
-	report     func(Report, []outcome.Result)
-	warnings   *outcome.Warnings
+	// busy are those that are, or may have to be, acted on, and bystanders those that are
+	// not judged by this run.
+	busy, bystanders []budget.Situation
 }
 
-// ending is how a run ended with one budget. Each way names its outcome: the zero
-// value has none, and counts as failed.
-type ending struct {
-	became outcome.Outcome
-	why    error // what went wrong, or what it waits for; nil otherwise
-	// done had its effect; planned was refused by a port that changes nothing.
-	done, planned []budget.Decision
-	// unknown failed, and may have had their effect all the same.
-	unknown []budget.Decision
-	results []outcome.Result
-}
-
-// budgetsAtOnce is how many statuses are written at the same time.
-const budgetsAtOnce = 16
-
-// enforce records the budgets about which nothing is to be done, many at once, and
-// then acts on the others by turns: two may have the same pods.
-func (e *enforcer) enforce(ctx context.Context, judged []judgement) {
-	var others errgroup.Group
-	others.SetLimit(budgetsAtOnce)
-	for _, j := range judged {
-		end := ending{became: outcome.Done} // nothing is to be done
-		switch {
-		case j.blocked != nil:
-			end = ending{became: outcome.Failed, why: j.blocked}
-		case !j.idle():
-			e.busy = append(e.busy, j)
-			continue
-		}
-		others.Go(func() error { e.finish(ctx, j, end); return nil })
+// takeTurns records the budgets about which nothing is to be done, many at once. Each of
+// the others is given a turn, and again, until nothing is left to do of any: two may
+// have the same pods.
+func (e *enforcer) takeTurns(ctx context.Context, works []*work, turns []loop.Turn) {
+	more := make([]bool, len(turns))
+	once := make([]loop.Turn, len(turns))
+	for n, turn := range turns {
+		once[n] = func(ctx context.Context) bool { more[n] = turn(ctx); return false }
 	}
-	_ = others.Wait()
-	slices.SortStableFunc(e.busy, func(a, b judgement) int { return cmp.Compare(rank(a.situation), rank(b.situation)) })
-	e.takeTurns(ctx)
+	loop.Parallel(ctx, once)
+	var busy []int
+	for n := range turns {
+		if more[n] {
+			busy = append(busy, n)
+		}
+	}
+	slices.SortStableFunc(busy, func(a, b int) int {
+		return cmp.Compare(rank(works[a].judgement.situation), rank(works[b].judgement.situation))
+	})
+	for len(busy) > 0 {
+		busy = slices.DeleteFunc(busy, func(n int) bool { return !turns[n](ctx) })
+	}
 }
 
 // rank is when a budget's turn comes among others'. What is exceeded takes hold
@@ -75,21 +58,24 @@ func rank(s budget.Situation) int {
 	return 1
 }
 
-// finish writes a budget's status, as what was done leaves it, and reports it. What
-// could not be enforced is written too: the gates of its pools go by it.
-func (e *enforcer) finish(ctx context.Context, j judgement, end ending) {
-	d := j.situation.Declaration
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
-	defer cancel()
-	status := j.plan.AboutTo(end.done, end.unknown)
-	if previous := j.situation.Previous; j.blocked != nil && e.inForce.err != nil && previous != nil {
-		status.Enforced = previous.Enforced
+// pauser is what a budget pauses and resumes by in this run: it looks out for what
+// the others would pause, and they for what it has.
+func (e *enforcer) pauser(d budget.Declaration) pauser {
+	return pauser{
+		keeper: e.flow.Keeper, clock: e.flow.Clock, cluster: e.books.cluster, budget: d, declared: e.declared,
+		wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
+		learn:  func(paused []declaration.Pause) { e.inForce.learn(d.UID, paused) },
 	}
-	became, why := cmp.Or(end.became, outcome.Failed), end.why
-	if _, err := e.flow.saveStatus(recording, j.document, status); err != nil {
-		became, why = outcome.Failed, errors.Join(why, err)
+}
+
+// wanted names a budget of this cluster, other than one, that would hold a workload,
+// if any.
+func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
+	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
+	for _, s := range slices.Concat(e.busy, e.bystanders) {
+		if s.Declaration.UID != uid && s.WouldHold(paused) {
+			return s.Declaration.Name
+		}
 	}
-	// What is enforced is what is in force, not what would be.
-	status.Fired = j.plan.Settle(slices.Concat(end.done, end.planned)).Fired
-	e.report(newReport(d, status, became, why), end.results)
+	return ""
 }

@@ -13,15 +13,21 @@ import (
 
 // noteDeletions writes down in the ledger when the pods that this run evicted
 // are to be gone: should no later run see them end, it is known all the same.
-func (r *Run) noteDeletions(ctx context.Context, b *books) {
-	evicted := evicted(r.results)
+func (k *kind) noteDeletions(ctx context.Context, b *books, works []*work) {
+	var results []outcome.Result
+	for _, w := range works {
+		if w.actor != nil {
+			results = append(results, w.actor.results...)
+		}
+	}
+	evicted := evicted(results)
 	if len(evicted) == 0 {
 		return
 	}
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	if err := r.flow.writeDeletions(noting, b, evicted); err != nil {
-		r.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the "+
+	if err := k.flow.writeDeletions(noting, b, evicted); err != nil {
+		k.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the "+
 			"next run sees them: %v", err))
 	}
 }

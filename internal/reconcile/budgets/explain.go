@@ -3,7 +3,6 @@ package budgets
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -48,35 +47,32 @@ type Step struct {
 // Explain reads what the last run made of those budgets whose names fit. It asks the
 // store alone.
 func (f *Flow) Explain(ctx context.Context, fits func(object string) bool) ([]Explanation, error) {
-	r := f.Run(Options{}, &outcome.Warnings{})
+	r := f.run(Options{}, &outcome.Warnings{}, func(key string) bool { return fits("budget/" + key) })
 	if err := r.Read(ctx); err != nil {
 		return nil, err
 	}
-	granted, unread := f.grants(ctx)
 	list := []Explanation{}
-	for _, broken := range r.reports {
-		if fits("budget/" + broken.Name) {
-			list = append(list, Explanation{Overview: Overview{Report: broken}})
+	r.each(ctx, func(o Overview, d *budget.Declaration) {
+		e := Explanation{Overview: o}
+		if d != nil {
+			e.declare(*d, f.now())
 		}
-	}
-	for _, t := range r.targets {
-		if !fits(t.declaration.Object()) {
-			continue
-		}
-		d := t.declaration
-		e := Explanation{Overview: f.overviewOf(ctx, t, granted, unread), Declared: Declared{
-			TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
-			VictimOrder: d.Enforce.VictimOrder, MaxStatusAge: d.MaxStatusAge,
-		}}
-		limited := d.Granted(budget.Grants{List: e.Grants}, f.now())
-		for _, percent := range d.Thresholds {
-			e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(limited, percent)})
-		}
-		e.Judged(e.Report, nil)
 		list = append(list, e)
-	}
-	slices.SortFunc(list, func(a, b Explanation) int { return strings.Compare(a.Name, b.Name) })
+	})
 	return list, nil
+}
+
+// declare adds what is declared of the budget.
+func (e *Explanation) declare(d budget.Declaration, now time.Time) {
+	e.Declared = Declared{
+		TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
+		VictimOrder: d.Enforce.VictimOrder, MaxStatusAge: d.MaxStatusAge,
+	}
+	limited := d.Granted(budget.Grants{List: e.Grants}, now)
+	for _, percent := range d.Thresholds {
+		e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(limited, percent)})
+	}
+	e.Judged(e.Report, nil)
 }
 
 // shareOf is a percentage of a budget's limit.

@@ -114,17 +114,16 @@ func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Decla
 // tellGrants tells the history which grants of these budgets began and ended, as far as
 // nobody told it, and then leaves that out of their documents. That it can't is only
 // warned of.
-func (r *Run) tellGrants(ctx context.Context, targets []target, granted grants, now time.Time) {
+func (k *kind) tellGrants(ctx context.Context, list []budget.Declaration, granted grants, now time.Time) {
 	var untold []record.Rest[declaration.Grants]
-	for _, t := range targets {
-		d := t.declaration
+	for _, d := range list {
 		if events := granted.of(d).Events(d, now); len(events) > 0 {
-			r.flow.note(events...)
+			k.flow.note(events...)
 			untold = append(untold, record.Rest[declaration.Grants]{UID: d.UID, Told: func(g declaration.Grants) declaration.Grants {
-				g.Grants = g.Grants.Told(d, now, r.flow.outbox.Has)
+				g.Grants = g.Grants.Told(d, now, k.flow.outbox.Has)
 				return g
 			}})
 		}
 	}
-	record.Grants(r.flow.Keeper).TellRest(ctx, r.flow.Keeper, &r.flow.outbox, r.flow.Clock, untold, r.warnings.Add)
+	record.Grants(k.flow.Keeper).TellRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, untold, k.warnings.Add)
 }

@@ -25,14 +25,14 @@ type inForce struct {
 }
 
 // lookInForce lists what is in force, of whatever budget.
-func (r *Run) lookInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
+func (k *kind) lookInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
 	f := &inForce{frozen: map[string]budget.FreezeRule{}, namespaces: namespaces}
 	freezes, err := c.Freezes(ctx)
 	f.err = err
 	for _, freeze := range freezes {
 		f.frozen[freeze.BudgetUID] = freeze
 	}
-	all, err := readPauses(ctx, r.flow.Keeper.Store)
+	all, err := readPauses(ctx, k.flow.Keeper.Store)
 	f.err, f.broken = errors.Join(f.err, err), all.broken
 	for _, own := range all.byBudget {
 		if own.clusterUID != clusterUID {
@@ -48,12 +48,12 @@ func (r *Run) lookInForce(ctx context.Context, c Cluster, clusterUID string, nam
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(all.broken)) {
-		if !r.known[uid] {
-			r.warnings.Add(all.broken[uid].Error())
+		if !k.run.Recorded(uid) {
+			k.warnings.Add(all.broken[uid].Error())
 		}
 	}
 	if f.err != nil && !isForbidden(f.err) {
-		r.warnings.Add(fmt.Sprintf("what budgets have in force can't be told: %v", f.err))
+		k.warnings.Add(fmt.Sprintf("what budgets have in force can't be told: %v", f.err))
 	}
 	return f
 }

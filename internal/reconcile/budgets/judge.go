@@ -23,34 +23,35 @@ type judgement struct {
 
 // judge judges budgets by the ledger and by what is in force. One that can't be
 // judged fails alone.
-func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, granted grants, f *inForce) []judgement {
-	var judged []judgement
-	for n, result := range budget.Evaluate(granted.limited(declarations(targets), b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(),
-		time.LoadLocation) {
-		d := targets[n].declaration
-		last := previous[d.Name]
-		if err := cmp.Or(result.Err, last.err, granted[d.UID].Err); err != nil {
-			r.add(failedReport(d, err), nil)
+func (e *enforcer) judge(list []budget.Declaration, previous map[string]previousStatus, granted grants, works map[string]*work) {
+	b, f := e.books, e.inForce
+	for n, result := range budget.Evaluate(granted.limited(list, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+		d := list[n]
+		w, last := works[d.Name], previous[d.Name]
+		if w.err = cmp.Or(result.Err, last.err, granted[d.UID].Err); w.err != nil {
 			continue
 		}
-		s := r.situation(d, result, b, last, granted, f)
-		j := judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: f.whyBlocked(s)}
-		r.statuses[d.Name] = j.plan.Status
-		judged = append(judged, j)
+		s := e.situation(d, result, b, last, granted, f)
+		w.enforcer, w.judgement = e, judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: f.whyBlocked(s)}
+		e.statuses[d.Name] = w.judgement.plan.Status
+		if w.judgement.blocked == nil && !w.judgement.idle() {
+			e.busy = append(e.busy, s)
+			w.actor = &actor{flow: e.flow, books: b, pauser: e.pauser(d), warnings: e.warnings, declaration: d, judgement: w.judgement}
+		}
+		e.announceAccepted(w.judgement)
 	}
-	return judged
 }
 
-func (r *Run) situation(d budget.Declaration, result budget.Result, b *books, last previousStatus, granted grants, f *inForce) budget.Situation {
+func (k *kind) situation(d budget.Declaration, result budget.Result, b *books, last previousStatus, granted grants, f *inForce) budget.Situation {
 	freeze, frozen := f.frozen[d.UID]
 	s := budget.Situation{
-		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: r.options.RunID,
+		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: k.options.RunID,
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Paused: f.paused,
-		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
+		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
 		SelectorDoubts: selectorDoubts(d.Selector, b.observation.Namespaces),
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
-		previous := last.document.Value.Told(r.flow.outbox.Has)
+		previous := last.document.Value.Told(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
 		s.Befell = befell(previous, b, f)
 	}
@@ -59,12 +60,12 @@ func (r *Run) situation(d budget.Declaration, result budget.Result, b *books, la
 
 // bystanders are the situations of the cluster's budgets that a run of some leaves as
 // they are: what one of these would hold is not started because another lets it go.
-func (r *Run) bystanders(clusterUID string, targets []target, b *books, previous map[string]previousStatus, granted grants, f *inForce) []budget.Situation {
-	others := slices.DeleteFunc(r.counted(clusterUID, targets), func(d budget.Declaration) bool { return r.options.Names.Budget(d.Name) })
+func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *books, previous map[string]previousStatus, granted grants, f *inForce) []budget.Situation {
+	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
 	var list []budget.Situation
 	for n, result := range budget.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
 		if last := previous[others[n].Name]; result.Err == nil && last.err == nil && granted[others[n].UID].Err == nil {
-			list = append(list, r.situation(others[n], result, b, last, granted, f))
+			list = append(list, k.situation(others[n], result, b, last, granted, f))
 		}
 	}
 	return list

@@ -32,12 +32,12 @@ func (b *books) noticeLoss(budgets []budget.Declaration, previous map[string]pre
 }
 
 // acceptLoss goes on without what is lost of the ledger, where a person says so.
-func (r *Run) acceptLoss(b *books) {
-	if r.options.AcceptLoss == "" {
+func (k *kind) acceptLoss(b *books) {
+	if k.options.AcceptLoss == "" {
 		return
 	}
 	since := b.documents.ledger.Header.Forgone.Before
-	lost := b.documents.ledger.Accept(ledger.Acceptance{At: ledger.TimeOf(b.now()), Reason: r.options.AcceptLoss})
+	lost := b.documents.ledger.Accept(ledger.Acceptance{At: ledger.TimeOf(b.now()), Reason: k.options.AcceptLoss})
 	var parts []string
 	for _, loss := range lost {
 		parts = append(parts, loss.Reason)
@@ -46,29 +46,24 @@ func (r *Run) acceptLoss(b *books) {
 		parts = append(parts, "what was used before "+before.Time().Format(time.RFC3339)+" and is not in the ledger")
 	}
 	if len(parts) == 0 {
-		r.warnings.Add("nothing is missing of the ledger that was not accepted before")
+		k.warnings.Add("nothing is missing of the ledger that was not accepted before")
 		return
 	}
-	r.warnings.Add(fmt.Sprintf("accepted, since %s: %s. It is not counted, and holds nothing back any more", r.options.AcceptLoss, strings.Join(parts, "; ")))
+	k.warnings.Add(fmt.Sprintf("accepted, since %s: %s. It is not counted, and holds nothing back any more", k.options.AcceptLoss, strings.Join(parts, "; ")))
 }
 
 // announceAccepted reports, before anything is done, what follows from an accepted loss.
-func (r *Run) announceAccepted(judged []judgement) {
-	if r.options.AcceptLoss == "" {
+func (k *kind) announceAccepted(j judgement) {
+	previous, usage := j.situation.Previous, j.plan.Status.Usage
+	held := previous != nil && (previous.Unknown != nil || previous.Usage.Exceeded())
+	list := lifted(j.plan)
+	if k.options.AcceptLoss == "" || usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
 		return
 	}
-	for _, j := range judged {
-		previous, usage := j.situation.Previous, j.plan.Status.Usage
-		held := previous != nil && (previous.Unknown != nil || previous.Usage.Exceeded())
-		list := lifted(j.plan)
-		if usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%s of %s GPU-hours are counted without what was lost: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
-			strings.Join(append(list, "pools that name it may launch"), ", "))
-		r.flow.Teller.Tell(j.situation.Declaration.Object(), text, nil)
-		r.warnings.Add(j.situation.Declaration.Object() + ": " + text)
-	}
+	text := fmt.Sprintf("%s of %s GPU-hours are counted without what was lost: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
+		strings.Join(append(list, "pools that name it may launch"), ", "))
+	k.flow.Teller.Tell(j.situation.Declaration.Object(), text, nil)
+	k.warnings.Add(j.situation.Declaration.Object() + ": " + text)
 }
 
 // lifted lists what a plan lifts, in words.

@@ -18,7 +18,7 @@ import (
 
 // liftOrphans lifts what budgets left in force that were destroyed in this store,
 // and tells of what no budget of it did.
-func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *inForce) {
+func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *inForce) {
 	left := map[string]bool{}
 	for uid := range f.frozen {
 		left[uid] = true
@@ -27,35 +27,35 @@ func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *
 		left[p.BudgetUID] = true
 	}
 	for _, uid := range slices.Sorted(maps.Keys(left)) {
-		if r.known[uid] {
+		if k.run.Recorded(uid) {
 			continue
 		}
-		tombstone, err := r.flow.Keeper.Tombstone(ctx, uid)
+		tombstone, err := k.flow.Keeper.Tombstone(ctx, uid)
 		switch {
 		case err != nil:
-			r.warnings.Add(err.Error())
+			k.warnings.Add(err.Error())
 		case tombstone.Exists():
-			r.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
-		case !r.unread:
-			r.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is "+
+			k.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
+		case !k.unread:
+			k.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is "+
 				"left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s "+
-				"shows a freeze, and the store's documents pauses/%[1]s what is paused", uid, r.flow.Keeper.Store))
+				"shows a freeze, and the store's documents pauses/%[1]s what is paused", uid, k.flow.Keeper.Store))
 		}
 	}
 }
 
-func (r *Run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
-	notices, _, err := r.flow.release(ctx, c, d, budget.Status{})
+func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
+	notices, _, err := k.flow.release(ctx, c, d, budget.Status{})
 	if errors.Is(err, outcome.ErrPlanned) {
-		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
+		k.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
 		return
 	}
 	if err != nil {
-		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v",
+		k.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v",
 			d.Name, err))
 		return
 	}
-	r.warnings.Add(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted",
+	k.warnings.Add(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted",
 		d.Name)}, notices...), "; "))
 }
 
@@ -66,38 +66,38 @@ const leftoverTime = 20 * time.Second
 // liftLeftovers lifts what destroyed budgets left in force where none is
 // declared, and removes their statuses. It asks the cluster only while the store
 // remembers such budgets.
-func (r *Run) liftLeftovers(ctx context.Context) {
-	if !r.hasBuriedBudgets(ctx) {
+func (k *kind) liftLeftovers(ctx context.Context) {
+	if !k.hasBuriedBudgets(ctx) {
 		return
 	}
-	previous, err := r.previousStatuses(ctx)
+	previous, err := k.previousStatuses(ctx)
 	if err != nil {
-		r.warnings.Add(err.Error())
+		k.warnings.Add(err.Error())
 	}
-	r.forgetStatuses(ctx, previous)
-	if r.flow.Cluster == nil {
+	k.forgetStatuses(ctx, previous)
+	if k.flow.Cluster == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, leftoverTime)
 	defer cancel()
-	c, uid, err := r.flow.cluster(ctx)
+	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
-		r.flow.Teller.Logger().WarnContext(ctx, "measures not seen", "detail", "what destroyed budgets left in force was not looked for: "+err.Error())
+		k.flow.Teller.Logger().WarnContext(ctx, "measures not seen", "detail", "what destroyed budgets left in force was not looked for: "+err.Error())
 		return
 	}
-	r.liftOrphans(ctx, c, uid, r.lookInForce(ctx, c, uid, nil))
+	k.liftOrphans(ctx, c, uid, k.lookInForce(ctx, c, uid, nil))
 }
 
-func (r *Run) hasBuriedBudgets(ctx context.Context) bool {
-	docs, err := r.flow.Keeper.Store.List(ctx, store.Tombstones)
+func (k *kind) hasBuriedBudgets(ctx context.Context) bool {
+	docs, err := k.flow.Keeper.Store.List(ctx, store.Tombstones)
 	if err != nil {
-		r.warnings.Add(err.Error())
+		k.warnings.Add(err.Error())
 		return false
 	}
 	return slices.ContainsFunc(docs, func(doc store.Document) bool {
-		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.flow.Keeper.Store, doc)
+		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, k.flow.Keeper.Store, doc)
 		if err != nil {
-			r.warnings.Add(err.Error())
+			k.warnings.Add(err.Error())
 		}
 		return err == nil && strings.HasPrefix(tombstone.Object, "budget/")
 	})

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -34,32 +36,44 @@ type Overview struct {
 // store alone: what a budget has used this very moment is for gpupool usage to say.
 func (r *Run) Overview(ctx context.Context) []Overview {
 	list := []Overview{}
-	for _, broken := range r.reports {
-		list = append(list, Overview{Report: broken})
-	}
-	granted, err := r.flow.grants(ctx)
-	for _, t := range r.targets {
-		list = append(list, r.flow.overviewOf(ctx, t, granted, err))
-	}
-	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Name, b.Name) })
+	r.each(ctx, func(o Overview, _ *budget.Declaration) { list = append(list, o) })
 	return list
 }
 
-func (f *Flow) overviewOf(ctx context.Context, t target, granted grants, unread error) Overview {
-	d := t.declaration
-	s := Overview{Phase: t.phase, Window: d.Window}
+// each tells of every budget that was read, by name, with its declaration: nil where that
+// can't be read.
+func (r *Run) each(ctx context.Context, tell func(Overview, *budget.Declaration)) {
+	declared := map[string]*budget.Declaration{}
+	list := []Overview{}
+	for _, broken := range r.Reports() {
+		list = append(list, Overview{Report: broken})
+	}
+	granted, err := r.kind.flow.grants(ctx)
+	for _, t := range r.Targets() {
+		d := t.Record.Declaration.WithDefaults()
+		declared[d.Name] = &d
+		list = append(list, r.kind.flow.overviewOf(ctx, d, t.Record.Phase, granted, err))
+	}
+	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Name, b.Name) })
+	for _, o := range list {
+		tell(o, declared[o.Name])
+	}
+}
+
+func (f *Flow) overviewOf(ctx context.Context, d budget.Declaration, phase declaration.Phase, granted grants, unread error) Overview {
+	s := Overview{Phase: phase, Window: d.Window}
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
 	switch {
 	case err != nil:
-		s.Report = failedReport(d, err)
+		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Failed, Why: err})
 	case !known:
-		s.Report = unjudgedReport(d, outcome.Skipped, nil)
+		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Skipped})
 	default:
-		s.Report = newReport(d, status.Value, outcome.Done, nil)
-		if err := declaration.Trust(declaration.Budget{Phase: t.phase, Declaration: d}, status.Value, f.now()); err != nil {
+		s.Report = newReport(d, status.Value, loop.Ending{Became: outcome.Done})
+		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, f.now()); err != nil {
 			s.Untrusted = err.Error()
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}

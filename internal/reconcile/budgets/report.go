@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -128,25 +129,21 @@ func (b *Report) PlanDeletion() {
 }
 
 // newReport reports a budget that was judged.
-func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, err error) Report {
+func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
 		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced,
-		Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
+		Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }
 
 // unjudgedReport reports a budget whose usage could not be told.
-func unjudgedReport(d budget.Declaration, became outcome.Outcome, err error) Report {
-	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Outcome: became, Error: outcome.NewErrorReport(err)}
+func unjudgedReport(d budget.Declaration, e loop.Ending) Report {
+	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
 	if limit, err := d.Limit(); err == nil {
 		hours := budget.Hours(limit)
 		report.LimitGPUHours = &hours
 	}
 	return report
-}
-
-func failedReport(d budget.Declaration, err error) Report {
-	return unjudgedReport(d, outcome.Failed, err)
 }

@@ -25,8 +25,8 @@ type previousStatus struct {
 
 // previousStatuses reads the statuses of all budgets. A damaged one is told of
 // and then replaced: nothing in it is lost that the ledger does not have.
-func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
-	docs, err := r.flow.Keeper.Store.List(ctx, store.Statuses)
+func (k *kind) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
+	docs, err := k.flow.Keeper.Store.List(ctx, store.Statuses)
 	if err != nil {
 		return nil, err
 	}
@@ -36,14 +36,14 @@ func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, 
 		if !ours {
 			continue
 		}
-		value, err := record.DecodeListed[declaration.BudgetStatus](ctx, r.flow.Keeper.Store, doc)
+		value, err := record.DecodeListed[declaration.BudgetStatus](ctx, k.flow.Keeper.Store, doc)
 		status := previousStatus{document: budgetStatus{Value: value, Revision: doc.Revision}}
 		var newer *declaration.NewerError
 		switch {
 		case errors.As(err, &newer):
 			status.err = err
 		case err != nil:
-			r.warnings.Add(err.Error())
+			k.warnings.Add(err.Error())
 		}
 		statuses[name] = status
 	}
@@ -53,17 +53,18 @@ func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, 
 // forgetStatuses removes what a run wrote of a budget that was destroyed
 // meanwhile. Without a tombstone, its record was lost, and the status is what is left
 // to report that by.
-func (r *Run) forgetStatuses(ctx context.Context, previous map[string]previousStatus) {
-	for _, name := range slices.Sorted(maps.Keys(previous)) {
-		if r.names[name] {
-			continue
-		}
-		tombstone, err := r.flow.Keeper.Tombstone(ctx, previous[name].document.Value.UID)
+func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousStatus) {
+	without := maps.Clone(previous)
+	for _, key := range k.run.Keys() {
+		delete(without, key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(without)) {
+		tombstone, err := k.flow.Keeper.Tombstone(ctx, previous[name].document.Value.UID)
 		if err != nil || !tombstone.Exists() {
 			continue
 		}
-		if err := record.Remove(ctx, r.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
-			r.warnings.Add(err.Error())
+		if err := record.Remove(ctx, k.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
+			k.warnings.Add(err.Error())
 		}
 	}
 }

@@ -12,17 +12,10 @@ import (
 // TakeOver brings the budgets of a Terraform state into the store, those that the
 // run judges. One that can't be brought fails alone.
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, older string) {
-	for _, b := range list {
-		r.stated = append(r.stated, b.Declaration.Key())
-		if !r.options.Names.Budget(b.Declaration.Key()) {
-			continue
-		}
+	r.Run.TakeOver(list, func(b declaration.StateBudget) error {
 		b.Declaration = b.Declaration.WithDefaults()
-		t := record.StateEntry[budget.Declaration]{StateResource: b, Older: older, Warn: r.warnings.Add}
-		if err := r.flow.takeOver(ctx, t); err != nil {
-			r.add(failedReport(b.Declaration, err), nil)
-		}
-	}
+		return r.kind.flow.takeOver(ctx, record.StateEntry[budget.Declaration]{StateResource: b, Older: older, Warn: r.kind.warnings.Add})
+	})
 }
 
 func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[budget.Declaration]) error {

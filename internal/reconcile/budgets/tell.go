@@ -19,34 +19,34 @@ func (f *Flow) note(events ...history.Event) {
 }
 
 // tellLeft tells the history what earlier processes wrote down and may not have told.
-func (r *Run) tellLeft(ctx context.Context, previous map[string]previousStatus) {
+func (k *kind) tellLeft(ctx context.Context, previous map[string]previousStatus) {
 	var leftOut []string
 	for name, s := range previous {
-		r.flow.outbox.Note(s.document.Value.Untold...)
+		k.flow.outbox.Note(s.document.Value.Untold...)
 		if n := s.document.Value.LeftOut; n > 0 {
 			leftOut = append(leftOut, history.LeftOut("the budget "+name, "a status", n))
 		}
 	}
-	added := r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
+	added := k.flow.Keeper.TellAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
 	if added.Events == 0 { // they were told, and so was what there was no room for
 		return
 	}
 	for _, text := range leftOut {
-		r.warnings.Add(text)
+		k.warnings.Add(text)
 	}
 }
 
 // tellLoss tells what of the ledger is lost, and what of it was accepted in this run.
-func (r *Run) tellLoss(b *books) {
+func (k *kind) tellLoss(b *books) {
 	about := history.About{At: b.now(), Object: history.Run, ObjectUID: b.documents.ledger.Header.ClusterUID, ClusterUID: b.documents.ledger.Header.ClusterUID}
 	for _, loss := range b.documents.ledger.Header.Lost {
 		switch {
 		case !loss.Accepted.Given():
-			r.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))
-		case r.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.now()):
+			k.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))
+		case k.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.now()):
 			accepted := about
-			accepted.Outcome, accepted.Reasons = "accepted", []string{r.options.AcceptLoss}
-			r.flow.note(accepted.Lost("accepted: "+loss.Document, history.Error{Message: loss.Reason}))
+			accepted.Outcome, accepted.Reasons = "accepted", []string{k.options.AcceptLoss}
+			k.flow.note(accepted.Lost("accepted: "+loss.Document, history.Error{Message: loss.Reason}))
 		}
 	}
 }

@@ -13,11 +13,12 @@ import (
 
 // Run is one run over the declarations of one kind.
 type Run[D record.Declaration[D], R Report] struct {
-	kind    Kind[D, R]
-	chosen  func(key string) bool
-	listed  []Target[D]
-	taken   []string // the keys of what was to be taken over
-	targets []Target[D]
+	kind     Kind[D, R]
+	chosen   func(key string) bool
+	listed   []Target[D]
+	recorded map[string]bool // by uid
+	taken    []string        // the keys of what was to be taken over
+	targets  []Target[D]
 
 	mu      sync.Mutex
 	reports []R
@@ -26,7 +27,7 @@ type Run[D record.Declaration[D], R Report] struct {
 
 // New begins a run over the declarations that are chosen by their keys.
 func New[D record.Declaration[D], R Report](kind Kind[D, R], chosen func(key string) bool) *Run[D, R] {
-	return &Run[D, R]{kind: kind, chosen: chosen}
+	return &Run[D, R]{kind: kind, chosen: chosen, recorded: map[string]bool{}}
 }
 
 // Read reads all records of the kind. One that can't be read fails alone.
@@ -36,6 +37,10 @@ func (r *Run[D, R]) Read(ctx context.Context) error {
 		return err
 	}
 	for _, t := range r.listed {
+		if t.Err == nil {
+			uid, _ := t.Record.Declaration.Identity()
+			r.recorded[uid] = true
+		}
 		switch {
 		case !r.chosen(t.Key):
 		case t.Err != nil:
@@ -81,6 +86,9 @@ func (r *Run[D, R]) Reconcile(ctx context.Context) {
 	}
 	works, schedule, err := r.kind.Begin(ctx, r.targets)
 	if err != nil {
+		if ctx.Err() != nil { // whatever could not begin, it is for that
+			err = context.Cause(ctx)
+		}
 		for _, t := range r.targets {
 			r.add(r.kind.Unworked(t, r.ending(ctx, err)), nil)
 		}
@@ -116,12 +124,7 @@ func (r *Run[D, R]) Keys() []string {
 }
 
 // Recorded says whether the store has a record with this uid that can be read.
-func (r *Run[D, R]) Recorded(uid string) bool {
-	return slices.ContainsFunc(r.listed, func(t Target[D]) bool {
-		own, _ := t.Record.Declaration.Identity()
-		return t.Err == nil && own == uid
-	})
-}
+func (r *Run[D, R]) Recorded(uid string) bool { return r.recorded[uid] }
 
 // Listed are all records of the store, those too that the run does not see to.
 func (r *Run[D, R]) Listed() []Target[D] { return r.listed }
