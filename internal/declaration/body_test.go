@@ -18,7 +18,7 @@ var encoders = map[string]func() error{
 	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds],
 	"Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
 	"StockPool": encodeEmpty[declaration.StockPool], "StockJournal": encodeEmpty[declaration.StockJournal],
-	"LastDay":   encodeEmpty[declaration.LastDay],
+	"LastDay": encodeEmpty[declaration.LastDay], "PoolStatuses": encodeEmpty[declaration.PoolStatuses],
 	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
 }
 

@@ -46,6 +46,28 @@ type StockJournal = stockpool.Journal
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status
 
+// PoolStatuses are those of some spot pools, by their uids.
+type PoolStatuses struct {
+	Pools map[string]PoolStatus `json:"pools"`
+}
+
+// PoolStatus is how a spot pool stood when a run last saw to it.
+type PoolStatus struct {
+	Pool       string    `json:"pool"`       // "ap-singapore/train"
+	Generation int64     `json:"generation"` // of the declaration that it was seen to by
+	Since      time.Time `json:"since"`      // when a run first found it to stand like this
+	// Capacity, Held and Shortfall are as in spotpool.Counts; Observed is false where they
+	// are not known.
+	Observed  bool `json:"observed"`
+	Capacity  int  `json:"capacity"`
+	Held      int  `json:"held"`
+	Shortfall int  `json:"shortfall"`
+	// Grows says that more instances are on their way. Why says which, or else why there
+	// are none.
+	Grows bool   `json:"grows"`
+	Why   string `json:"why"`
+}
+
 // Pauses are workloads that a budget paused; where they are many, a part of them. The
 // document outlives its budget until all of them were resumed.
 type Pauses struct {

@@ -52,7 +52,6 @@ type Engine struct {
 	pools     *spotpools.Flow
 	budgets   *budgets.Flow
 	stock     *stockpools.Flow
-	seenRooms seenRooms
 }
 
 func (e *Engine) assemble() {
@@ -65,7 +64,7 @@ func (e *Engine) assemble() {
 	}
 	e.pools = &spotpools.Flow{Cloud: cloud, Cluster: clusterFor(e, e.forPools), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
 	e.budgets = &budgets.Flow{Cluster: clusterFor(e, e.forBudgets), Keeper: keeper, Teller: teller, Clock: clock, FreezeLag: e.FreezeLag}
-	e.stock = &stockpools.Flow{Cluster: clusterFor(e, e.forStock), Rooms: e.rooms, Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
+	e.stock = &stockpools.Flow{Cluster: clusterFor(e, e.forStock), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
 }
 
 func (e *Engine) clock() func() time.Time {

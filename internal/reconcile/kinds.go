@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -43,11 +42,8 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 	}, r.warnings)
 	pools = e.Pools().Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
 		r.warnings)
-	rooms := sync.OnceValue(r.roomsOfRun)
-	stock = e.Stock().Run(stockpools.Options{
-		RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses,
-		Rooms: func(context.Context) ([]stockpool.Room, error) { return rooms(), nil },
-	}, r.warnings)
+	stock = e.Stock().Run(stockpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
+		r.warnings)
 	r.pools, r.budgets, r.stock = pools, budgets, stock
 	return []listed{
 		{
@@ -72,13 +68,7 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 				stock.TakeOver(ctx, s.StockPools, older)
 			},
 			report: func(to *Report) { to.StockPools = stock.Reports() },
-			status: func(ctx context.Context, to *StatusReport) {
-				rooms := e.rooms
-				if len(o.Names) == 0 { // then all pools were looked at
-					rooms = func(context.Context) ([]stockpool.Room, error) { return roomsOf(pools.Nodes(), to.SpotPools), nil }
-				}
-				to.StockPools = stock.Overview(ctx, rooms)
-			},
+			status: func(ctx context.Context, to *StatusReport) { to.StockPools = stock.Overview(ctx) },
 		},
 	}
 }

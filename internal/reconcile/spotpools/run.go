@@ -40,6 +40,7 @@ type Run struct {
 
 // kind is what a run knows of spot pools.
 type kind struct {
+	run      *loop.Run[spotpool.Declaration, Report]
 	flow     *Flow
 	options  Options
 	warnings *outcome.Warnings
@@ -71,7 +72,8 @@ func (f *Flow) run(o Options, warnings *outcome.Warnings, chosen func(key string
 	f.outbox.Begin(o.RunID)
 	f.forgetSight()
 	k := &kind{flow: f, options: o, warnings: warnings}
-	return &Run{Run: loop.New(k, chosen), kind: k}
+	k.run = loop.New(k, chosen)
+	return &Run{Run: k.run, kind: k}
 }
 
 // Read reads all records and journals of pools. A pool whose record or journal can't
@@ -104,17 +106,7 @@ func (r *Run) Read(ctx context.Context) error {
 	return nil
 }
 
-// Nodes are the active pools of the store that have nodes, those that the run does not
-// look after too.
-func (r *Run) Nodes() []spotpool.Declaration {
-	var list []spotpool.Declaration
-	for _, t := range r.Listed() {
-		if d := t.Record.Declaration; t.Err == nil && d.Nodes != nil && t.Record.Phase == declaration.Active {
-			list = append(list, d)
-		}
-	}
-	return list
-}
+func unread(t loop.Target[spotpool.Declaration]) bool { return t.Err != nil }
 
 func (k *kind) Records() record.Life[spotpool.Declaration] { return k.flow.records() }
 
@@ -133,7 +125,7 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 		k.statuses = k.options.Statuses()
 	}
 	regions := map[string]*region{}
-	list := make([]loop.Work[spotpool.Declaration, Report], len(k.opened))
+	list, works := make([]loop.Work[spotpool.Declaration, Report], len(k.opened)), make([]*work, len(k.opened))
 	for n, t := range k.opened {
 		name := t.declaration.Region
 		if regions[name] == nil {
@@ -141,7 +133,7 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 		}
 		in := regions[name]
 		w := &work{kind: k, target: t, region: in}
-		list[n], in.works, in.places = w, append(in.works, w), append(in.places, n)
+		list[n], works[n], in.works, in.places = w, w, append(in.works, w), append(in.places, n)
 	}
 	return list, func(ctx context.Context, turns []loop.Turn) {
 		var group errgroup.Group
@@ -149,6 +141,7 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 			group.Go(func() error { in.reconcile(ctx, turns); return nil })
 		}
 		_ = group.Wait()
+		k.saveStatuses(ctx, works)
 	}, nil
 }
 

@@ -27,6 +27,7 @@ type work struct {
 	pass    *pass            // nil where the pool was not acted on
 	ended   []outcome.Result // of a deletion
 	deleted bool
+	report  Report
 }
 
 // Observe decides by the look at the region, and ends what is to be deleted. What Act
@@ -116,11 +117,12 @@ func (w *work) finishDeletion(ctx context.Context) (err error) {
 }
 
 // Report says how the pool ended.
-func (w *work) Report(_ context.Context, e loop.Ending) (Report, []outcome.Result) {
+func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results []outcome.Result) {
+	defer func() { w.report = report }()
 	d, plan, results := w.target.declaration, w.seen, w.ended
 	if w.deleted {
 		d.Minimum, d.Maximum = 0, 0
-		report := newReport(d, &spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, e)
+		report = newReport(d, &spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, e)
 		report.Deleted = true
 		return report, results
 	}

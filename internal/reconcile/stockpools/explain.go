@@ -59,7 +59,7 @@ func (f *Flow) Explain(ctx context.Context, fits func(object string) bool, warni
 		declarations[t.Key] = t.Record.Declaration.WithDefaults()
 	}
 	list := []Explanation{}
-	r.each(ctx, f.Rooms, func(o Overview, by *pass) {
+	r.each(ctx, func(o Overview, by *pass) {
 		d := declarations[o.Summary().Name]
 		e := Explanation{Overview: o, Declared: declared(d)}
 		if by != nil {

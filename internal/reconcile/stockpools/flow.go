@@ -15,11 +15,8 @@ type Flow struct {
 	// Cluster returns the Kubernetes cluster. It is not called where no stock pools are
 	// declared, and else several times: it must return the same. Nil where there is none.
 	Cluster func(ctx context.Context) (Cluster, error)
-	// Rooms are the spot pools of which nodes could take pods, as a look of now shows
-	// them. It is asked where pods wait for a node; nil where there is nobody to ask.
-	Rooms  Rooms
-	Keeper record.Keeper
-	Teller outcome.Teller
+	Keeper  record.Keeper
+	Teller  outcome.Teller
 	// Clock is this machine's.
 	Clock func() time.Time
 	// PollInterval is the pause between two looks at pods that are to be ready. Zero means
@@ -68,14 +65,11 @@ func (f *Flow) clusterNow(c Cluster) time.Time {
 
 func (f *Flow) pollInterval() time.Duration { return cmp.Or(f.PollInterval, 2*time.Second) }
 
-// Rooms looks at the spot pools of which nodes could take pods.
-type Rooms func(ctx context.Context) ([]stockpool.Room, error)
-
 // told is a pool's status with which spot pool could grow, where its pods wait.
-func (rooms Rooms) told(ctx context.Context, d stockpool.Declaration, s stockpool.Status) stockpool.Status {
-	if s.Waiting == 0 || rooms == nil {
+func (f *Flow) told(ctx context.Context, d stockpool.Declaration, s stockpool.Status) stockpool.Status {
+	if s.Waiting == 0 {
 		return s
 	}
-	list, err := rooms(ctx)
+	list, err := f.Keeper.Rooms(ctx)
 	return s.WithRooms(d, list, err)
 }

@@ -69,16 +69,16 @@ type Overview struct {
 }
 
 // Overview looks at the stock pools that were read, without a lock, and decides without
-// acting. Where pods wait for a node, rooms says which spot pool could grow.
-func (r *Run) Overview(ctx context.Context, rooms Rooms) []Overview {
+// acting.
+func (r *Run) Overview(ctx context.Context) []Overview {
 	list := []Overview{}
-	r.each(ctx, rooms, func(o Overview, _ *pass) { list = append(list, o) })
+	r.each(ctx, func(o Overview, _ *pass) { list = append(list, o) })
 	return list
 }
 
 // each looks at the stock pools that were read, and tells of each by name, with what its
 // overview was made of: nil where it can't be looked at.
-func (r *Run) each(ctx context.Context, rooms Rooms, tell func(Overview, *pass)) {
+func (r *Run) each(ctx context.Context, tell func(Overview, *pass)) {
 	k, passes := r.kind, map[string]*pass{}
 	list := []Overview{}
 	for _, broken := range r.Reports() {
@@ -91,7 +91,7 @@ func (r *Run) each(ctx context.Context, rooms Rooms, tell func(Overview, *pass))
 		c, look, err = k.lookAtAll(ctx)
 	}
 	for _, t := range r.Targets() {
-		o, p := k.overviewOf(ctx, c, t, look, err, rooms)
+		o, p := k.overviewOf(ctx, c, t, look, err)
 		list, passes[t.Key] = append(list, o), p
 	}
 	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Summary().Name, b.Summary().Name) })
@@ -102,7 +102,7 @@ func (r *Run) each(ctx context.Context, rooms Rooms, tell func(Overview, *pass))
 
 // overviewOf is a stock pool's overview, and what it was made of; nil where the pool
 // can't be looked at, for that error or another.
-func (k *kind) overviewOf(ctx context.Context, c Cluster, t target, l stockpool.Look, err error, rooms Rooms) (Overview, *pass) {
+func (k *kind) overviewOf(ctx context.Context, c Cluster, t target, l stockpool.Look, err error) (Overview, *pass) {
 	o, phase := Overview{RecordPhase: t.Record.Phase, Decisions: []stockpool.Decision{}}, t.Record.Phase
 	var p *pass
 	if err == nil {
@@ -132,7 +132,7 @@ func (k *kind) overviewOf(ctx context.Context, c Cluster, t target, l stockpool.
 	if phase == declaration.Active {
 		o.Decisions = append(o.Decisions, p.plan.Decisions...)
 	}
-	p.plan.Status = rooms.told(ctx, p.declaration, p.plan.Status)
+	p.plan.Status = k.told(ctx, p.declaration, p.plan.Status)
 	o.Report = newReport(p.declaration, p.warned(), e)
 	return o, p
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -29,9 +30,6 @@ type Options struct {
 	// Statuses are those that the run made of the budgets, by name, once it has judged
 	// them. Nil where no run made any.
 	Statuses func() map[string]budget.Status
-	// Rooms are the spot pools of which nodes could take pods, once the run has seen to
-	// them; nil where there is nobody to ask.
-	Rooms Rooms
 }
 
 // Run is what one run does with the stock pools of a store.
@@ -49,6 +47,24 @@ type kind struct {
 	limits   *limits
 	// waitUntil is when the run waits for pods no longer.
 	waitUntil time.Time
+	rooms     rooms
+}
+
+// rooms are the spot pools of which nodes could take pods, read once for all pools of a
+// run whose pods wait.
+type rooms struct {
+	once sync.Once
+	list []stockpool.Room
+	err  error
+}
+
+// told is a pool's status with which spot pool could grow, where its pods wait.
+func (k *kind) told(ctx context.Context, d stockpool.Declaration, s stockpool.Status) stockpool.Status {
+	if s.Waiting == 0 {
+		return s
+	}
+	k.rooms.once.Do(func() { k.rooms.list, k.rooms.err = k.flow.Keeper.Rooms(ctx) })
+	return s.WithRooms(d, k.rooms.list, k.rooms.err)
 }
 
 // target is one stock pool that the run looks after.
@@ -214,7 +230,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 			e.Became = outcome.Planned
 		}
 	}
-	p.plan.Status = w.options.Rooms.told(ctx, p.declaration, p.plan.Status)
+	p.plan.Status = w.told(ctx, p.declaration, p.plan.Status)
 	return newReport(p.declaration, p.warned(), e), w.results
 }
 

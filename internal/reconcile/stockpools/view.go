@@ -35,7 +35,7 @@ type State struct {
 // stateOf is the state after an operation; waited says that it waited for the pods.
 func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
 	if waited {
-		p.plan.Status = f.Rooms.told(ctx, p.declaration, p.plan.Status)
+		p.plan.Status = f.told(ctx, p.declaration, p.plan.Status)
 	}
 	s := State{Declaration: p.declaration, Recorded: true, Status: p.plan.Status, Warnings: p.warned().Warnings}
 	s.Declaration.DeploymentUID = p.plan.Status.DeploymentUID
@@ -103,7 +103,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 		return state, err
 	}
 	state.Pods = stockpool.Standings(stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value, Seen: p.seen})
-	state.Status, state.Decisions = f.Rooms.told(ctx, p.declaration, p.plan.Status), p.plan.Decisions
+	state.Status, state.Decisions = f.told(ctx, p.declaration, p.plan.Status), p.plan.Decisions
 	state.Replacement = stockpool.Replacement(p.seen.Deployment)
 	state.Warnings = slices.Concat(state.Warnings, p.warned().Warnings, held(state.Status))
 	if err := p.plan.Refused; err != nil {

@@ -1,0 +1,88 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// saveStatuses writes how the pools stand that the run has seen to: the others are as the
+// last run left them. That it can't is only warned of.
+func (k *kind) saveStatuses(ctx context.Context, works []*work) {
+	statuses, deleted := map[string]declaration.PoolStatus{}, map[string]bool{}
+	for _, w := range works {
+		d := w.target.declaration
+		switch deleted[d.UID] = w.deleted; {
+		case w.report.Outcome == outcome.Skipped || w.deleted:
+			continue
+		case w.pass != nil:
+			d = w.pass.declaration
+		}
+		r := w.report
+		s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Held: r.Held, Shortfall: r.Shortfall}
+		s.Grows, s.Why = r.growth(w.planned())
+		statuses[d.UID] = s
+	}
+	gone := func(uid string) bool { return deleted[uid] }
+	if len(k.options.Names) == 0 && !slices.ContainsFunc(k.run.Listed(), unread) {
+		gone = func(uid string) bool { return deleted[uid] || !k.run.Recorded(uid) }
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	if err := k.flow.Keeper.SavePoolStatuses(ctx, statuses, gone); err != nil {
+		k.warnings.Add(fmt.Sprintf("how spot pools stand could not be written, and stock pools go by what an earlier run wrote: %v", err))
+	}
+}
+
+// planned is how many instances the next run launches.
+func (w *work) planned() (launches int) {
+	if w.pass == nil {
+		return 0
+	}
+	for _, r := range w.pass.results {
+		if of, ok := r.Decision.(spotpool.Decision); ok && r.Outcome == outcome.Planned && of.Kind == spotpool.KindLaunch {
+			launches += of.Count
+		}
+	}
+	return launches
+}
+
+// growth says whether more nodes of a pool are on their way, and which, or else why not:
+// what a person has to do first comes first.
+func (r Report) growth(launches int) (grows bool, why string) {
+	joining := 0
+	if n := r.Nodes; n != nil && n.Seen {
+		joining = n.Joining
+	}
+	switch {
+	case r.Outcome == outcome.Failed && r.Error != nil:
+		return false, r.Error.Message
+	case r.Hold != nil:
+		return false, fmt.Sprintf("it is on hold %s", r.Hold)
+	case r.Wanted != nil && r.Gate != nil:
+		return false, fmt.Sprintf("its exceeded budget %s drains it", r.Gate.Budget)
+	case launches > 0:
+		return true, fmt.Sprintf("the next run launches %d", launches)
+	case joining > 0:
+		return true, fmt.Sprintf("of its %d nodes, joining: %d", r.Nodes.All(), joining)
+	case r.Gate != nil && r.Gate.Closed:
+		return false, r.Gate.Reason
+	case r.Nodes != nil && r.Nodes.ReplacingSuspended != "":
+		return false, "replacing its nodes is suspended: " + r.Nodes.ReplacingSuspended
+	case r.Shortfall > 0 && len(r.Short) > 0:
+		return false, strings.Join(r.Short, "; ")
+	case r.Held >= r.Maximum && r.Minimum == r.Maximum:
+		return false, fmt.Sprintf("it holds its maximum of %d. Raise minimum and maximum", r.Maximum)
+	case r.Held >= r.Maximum:
+		return false, fmt.Sprintf("it holds its maximum of %d", r.Maximum)
+	case r.Capacity >= r.Minimum:
+		return false, fmt.Sprintf("it has its minimum of %d, which is all that gpupool keeps. Raise minimum", r.Minimum)
+	}
+	return false, fmt.Sprintf("it has %d of its minimum %d", r.Capacity, r.Minimum)
+}

@@ -1,0 +1,63 @@
+package spotpools
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// TestWhyASpotPoolDoesNotGrow: what a person has to do first is what is said.
+func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	of := func(capacity, held int, change func(*Report)) Report {
+		p := Report{
+			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Held: held},
+		}
+		p.Shortfall = max(0, p.Minimum-capacity)
+		p.Nodes = &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{Ready: capacity}}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		pool  Report
+		grows bool
+		why   string
+	}{
+		"it has its minimum":   {of(2, 2, nil), false, "it has its minimum of 2, which is all that gpupool keeps. Raise minimum"},
+		"it is at its maximum": {of(4, 4, nil), false, "it holds its maximum of 4"},
+		"both are one":         {of(2, 2, func(p *Report) { p.Maximum = 2 }), false, "it holds its maximum of 2. Raise minimum and maximum"},
+		"a hold": {of(0, 0, func(p *Report) {
+			p.Hold = &spotpool.Hold{Exception: exception.Exception{Who: "ann", Why: "migration", Until: until}}
+			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "used up"}
+		}), false, "it is on hold by ann until 2026-01-02T03:04:05Z: migration"},
+		"its gate": {of(1, 1, func(p *Report) {
+			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is exceeded"}
+		}), false, "its budget team-a is exceeded"},
+		"drained": {of(1, 1, func(p *Report) {
+			p.Gate, p.Wanted = &GateReport{Budget: "team-a", Closed: true, Reason: "x"}, new(int)
+			p.Nodes.Joining = 1
+		}), false, "its exceeded budget team-a drains it"},
+		"cooling down, or above a cap": {of(1, 1, func(p *Report) {
+			p.Short = []string{"spot A: cooling down", "spot B: above max_hourly_cost"}
+		}), false, "spot A: cooling down; spot B: above max_hourly_cost"},
+		"replacing is suspended": {of(2, 2, func(p *Report) { p.Nodes.ReplacingSuspended = "2 of the pool's 2 nodes fail at once" }), false,
+			"replacing its nodes is suspended: 2 of the pool's 2 nodes fail at once"},
+		"machines join": {of(4, 4, func(p *Report) { p.Nodes.Ready, p.Nodes.Joining = 3, 1 }), true, "of its 4 nodes, joining: 1"},
+		"what its budget used is unknown": {of(0, 0, func(p *Report) {
+			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "what its budget used is unknown"}
+		}), false, "what its budget used is unknown"},
+	} {
+		if grows, why := tt.pool.growth(0); grows != tt.grows || why != tt.why {
+			t.Errorf("%s: %t, %s; want %t, %s", name, grows, why, tt.grows, tt.why)
+		}
+	}
+	if grows, why := of(1, 1, nil).growth(1); !grows || why != "the next run launches 1" {
+		t.Errorf("what is planned: %t, %s", grows, why)
+	}
+}
