@@ -23,9 +23,9 @@ type Explanation struct {
 	SchemaVersion int                      `json:"schema_version"`
 	At            time.Time                `json:"at"`
 	Store         string                   `json:"store"`
-	SpotPools     []spotpools.Explanation  `json:"spot_pools"`
-	Budgets       []budgets.Explanation    `json:"budgets"`
-	StockPools    []stockpools.Explanation `json:"stock_pools"`
+	SpotPools     []spotpools.Description  `json:"spot_pools"`
+	Budgets       []budgets.Description    `json:"budgets"`
+	StockPools    []stockpools.Description `json:"stock_pools"`
 	// Events are what the history tells of them, of the last day or since their limit
 	// was exceeded.
 	Events   []history.Event `json:"events"`
@@ -35,21 +35,19 @@ type Explanation struct {
 // toldFor is how far back an explanation tells what happened, at least.
 const toldFor = 24 * time.Hour
 
-// Explain observes and decides without any lock, and changes nothing. It is about
-// those objects, such as "budget/team-a", that fit.
-func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Explanation, error) {
+// Explain observes and decides without any lock, and changes nothing. The error is
+// *declaration.UnknownNameError where a name fits nothing.
+func (e *Engine) Explain(ctx context.Context, names ...string) (Explanation, error) {
 	x := Explanation{SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(), Events: []history.Event{}}
-	var warnings outcome.Warnings
-	var err error
-	if x.Budgets, err = e.Budgets().Explain(ctx, fits); err != nil {
+	r := e.begin(RunOptions{Names: names})
+	if err := r.read(ctx); err != nil {
 		return x, err
 	}
-	if x.SpotPools, err = e.Pools().Explain(ctx, fits, &warnings); err != nil {
-		return x, err
+	var described StatusReport
+	for _, k := range r.kinds {
+		k.describe(ctx, &described, true)
 	}
-	if x.StockPools, err = e.Stock().Explain(ctx, fits, &warnings); err != nil {
-		return x, err
-	}
+	x.Budgets, x.SpotPools, x.StockPools = described.Budgets, described.SpotPools, described.StockPools
 	if len(x.Budgets) > 0 && e.Cluster != nil {
 		if err := e.judgeNow(ctx, x.Budgets); err != nil {
 			return x, err
@@ -57,7 +55,7 @@ func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Ex
 	}
 	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
 	if err != nil {
-		warnings.Add(lostSummary(err))
+		r.warnings.Add(lostSummary(err))
 	}
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]
@@ -67,14 +65,14 @@ func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Ex
 		p := &x.StockPools[n]
 		p.Failing = last.Value.Failing.Of(p.Summary().Object())
 	}
-	x.remember(ctx, e, fits, &warnings)
-	x.Warnings = warnings.Texts()
+	x.remember(ctx, e, declaration.Names(names).Fits, r.warnings)
+	x.Warnings = r.warnings.Texts()
 	return x, nil
 }
 
 // judgeNow has budgets be judged by the cluster of now, as a dry run does. One that
 // can't be is told of as the last run judged it.
-func (e *Engine) judgeNow(ctx context.Context, list []budgets.Explanation) error {
+func (e *Engine) judgeNow(ctx context.Context, list []budgets.Description) error {
 	dry := e.dry()
 	dry.Log, dry.Progress = slog.New(slog.DiscardHandler), nil
 	r := dry.begin(RunOptions{DryRun: true})
@@ -95,7 +93,7 @@ func (e *Engine) judgeNow(ctx context.Context, list []budgets.Explanation) error
 			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("it is as the last run judged it: what a run would do now "+
 				"can't be told, %s", b.Error.Message))
 		default:
-			list[n].Judged(b, decisionsOn(report.Decisions, "budget/"+b.Name))
+			list[n].JudgedAnew(b, decisionsOn(report.Decisions, "budget/"+b.Name))
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ type listed struct {
 	kind
 	takeOver func(ctx context.Context, state *declaration.TerraformState, older string)
 	report   func(to *Report)
-	status   func(ctx context.Context, to *StatusReport)
+	describe func(ctx context.Context, to *StatusReport, why bool)
 }
 
 // kindsOf are the kinds, in the order in which a run takes them.
@@ -51,24 +51,24 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
 				budgets.TakeOver(ctx, s.Budgets, older)
 			},
-			report: func(to *Report) { to.Budgets = budgets.Reports() },
-			status: func(ctx context.Context, to *StatusReport) { to.Budgets = budgets.Overview(ctx) },
+			report:   func(to *Report) { to.Budgets = budgets.Reports() },
+			describe: func(ctx context.Context, to *StatusReport, why bool) { to.Budgets = budgets.Describe(ctx, why) },
 		},
 		{
 			kind: pools,
 			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
 				pools.TakeOver(ctx, s.Pools, older)
 			},
-			report: func(to *Report) { to.SpotPools = pools.Reports() },
-			status: func(ctx context.Context, to *StatusReport) { to.SpotPools = pools.Overview(ctx) },
+			report:   func(to *Report) { to.SpotPools = pools.Reports() },
+			describe: func(ctx context.Context, to *StatusReport, why bool) { to.SpotPools = pools.Describe(ctx, why) },
 		},
 		{
 			kind: stock,
 			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
 				stock.TakeOver(ctx, s.StockPools, older)
 			},
-			report: func(to *Report) { to.StockPools = stock.Reports() },
-			status: func(ctx context.Context, to *StatusReport) { to.StockPools = stock.Overview(ctx) },
+			report:   func(to *Report) { to.StockPools = stock.Reports() },
+			describe: func(ctx context.Context, to *StatusReport, why bool) { to.StockPools = stock.Describe(ctx, why) },
 		},
 	}
 }

@@ -134,7 +134,7 @@ func (g *gated) verifyEnforced(report reconcile.Report) {
 		g.t.Fatal(err)
 	}
 	for _, name := range []string{"team-a", "team-b"} {
-		n := slices.IndexFunc(status.Budgets, func(b budgets.Overview) bool { return b.Name == name })
+		n := slices.IndexFunc(status.Budgets, func(b budgets.Description) bool { return b.Name == name })
 		if n < 0 {
 			if told := strings.Join(slices.Concat(report.Warnings, status.Warnings), "\n"); !strings.Contains(told, name) {
 				g.t.Errorf("nothing reports that the budget %s is lost: %q", name, told)

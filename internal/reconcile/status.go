@@ -29,12 +29,12 @@ type StatusReport struct {
 	// keep it from that.
 	Unwritable string `json:"store_unwritable,omitempty"`
 	// Overdue says that runs have stopped coming, as far as can be told.
-	Overdue    *declaration.Overdue  `json:"overdue,omitempty"`
-	Totals     Totals                `json:"totals"`
-	SpotPools  []spotpools.Overview  `json:"spot_pools"`
-	Budgets    []budgets.Overview    `json:"budgets"`
-	StockPools []stockpools.Overview `json:"stock_pools"`
-	Warnings   []string              `json:"warnings"`
+	Overdue    *declaration.Overdue     `json:"overdue,omitempty"`
+	Totals     Totals                   `json:"totals"`
+	SpotPools  []spotpools.Description  `json:"spot_pools"`
+	Budgets    []budgets.Description    `json:"budgets"`
+	StockPools []stockpools.Description `json:"stock_pools"`
+	Warnings   []string                 `json:"warnings"`
 	// LastRunLost says that there is a summary of the last run, and that it can't be read.
 	LastRunLost bool `json:"-"`
 	// Orphans is how many objects have documents and no record; the warnings name them.
@@ -49,14 +49,14 @@ type StatusReport struct {
 func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(),
-		SpotPools: []spotpools.Overview{}, Budgets: []budgets.Overview{}, StockPools: []stockpools.Overview{},
+		SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
 	}
 	r := e.begin(RunOptions{Names: names})
 	if err := r.read(ctx); err != nil {
 		return report, err
 	}
 	for _, k := range r.kinds {
-		k.status(ctx, &report)
+		k.describe(ctx, &report, false)
 	}
 	if len(names) == 0 {
 		report.Orphans = r.warnOrphans(ctx)

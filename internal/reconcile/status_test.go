@@ -24,7 +24,7 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(time.Hour)
 	d.Run()
-	look := func() budgets.Overview {
+	look := func() budgets.Description {
 		t.Helper()
 		status, err := d.Engine().Status(context.Background())
 		if err != nil || len(status.Budgets) != 1 || status.Budgets[0].UsageReport == nil {

@@ -49,17 +49,19 @@ type StockTotals struct {
 }
 
 // Failing reports whether a pool can't be seen, or the last runs failed with it.
-func Failing(p spotpools.Overview) bool { return p.Failing != nil || p.Outcome == outcome.Failed }
+func Failing(p spotpools.Description) bool { return p.Failing != nil || p.Outcome == outcome.Failed }
 
 // Short reports whether a pool lacks instances.
-func Short(p spotpools.Overview) bool { return p.Phase == declaration.Active && p.Shortfall > 0 }
+func Short(p spotpools.Description) bool { return p.Phase == declaration.Active && p.Shortfall > 0 }
 
 // FailingBudget reports whether the last runs failed with a budget, or what they made
 // of it can't be read.
-func FailingBudget(b budgets.Overview) bool { return b.Failing != nil || b.Outcome == outcome.Failed }
+func FailingBudget(b budgets.Description) bool {
+	return b.Failing != nil || b.Outcome == outcome.Failed
+}
 
 // Exceeded reports whether a budget had used its limit up when it was last judged.
-func Exceeded(b budgets.Overview) bool {
+func Exceeded(b budgets.Description) bool {
 	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
 }
 
@@ -99,7 +101,7 @@ func (r StatusReport) totals() Totals {
 	return t
 }
 
-func (t *StockTotals) add(p stockpools.Overview) {
+func (t *StockTotals) add(p stockpools.Description) {
 	t.Desired += p.Desired
 	t.Available += p.Available
 	t.Allocated += p.Allocated

@@ -29,13 +29,13 @@ func asItWas(*node.Node) {}
 // PoolsWithNodes are pools that show all that is to be said of nodes: one that is calm,
 // one that drains, one with instances that join and fail, one of which replacing is
 // suspended, one whose cluster was not seen, one with a notice, and one without nodes.
-func PoolsWithNodes(t *testing.T) []spotpools.Explanation {
+func PoolsWithNodes(t *testing.T) []spotpools.Description {
 	t.Helper()
 	notReady := func(since time.Duration) func(*node.Node) {
 		return func(n *node.Node) { n.Ready, n.ReadySince = node.ReadyUnknown, At.Add(-since) }
 	}
 	noticed := func(n *node.Node) { n.TakenAt = At.Add(90 * time.Second) }
-	return []spotpools.Explanation{
+	return []spotpools.Description{
 		nodePool{name: "a-calm", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas}}.explain(t),
 		nodePool{
 			name: "b-draining", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
@@ -55,7 +55,7 @@ func PoolsWithNodes(t *testing.T) []spotpools.Explanation {
 }
 
 // GuideNodes is the pool of the guide about nodes: one that drains.
-func GuideNodes(t *testing.T) spotpools.Explanation {
+func GuideNodes(t *testing.T) spotpools.Description {
 	t.Helper()
 	return nodePool{
 		name: "train", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
@@ -133,7 +133,7 @@ func (p nodePool) watched() spotpool.Journal {
 	return j
 }
 
-func (p nodePool) explain(t *testing.T) spotpools.Explanation {
+func (p nodePool) explain(t *testing.T) spotpools.Description {
 	t.Helper()
 	s := p.situation(At, true, p.watched())
 	plan := spotpool.Decide(s)
@@ -153,9 +153,10 @@ func (p nodePool) explain(t *testing.T) spotpools.Explanation {
 		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "looking at the nodes of the cluster: get nodes: " +
 			"connection refused"}
 	}
-	return spotpools.Explanation{
-		Overview:  spotpools.Overview{Report: report, Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members},
-		Declared:  spotpools.Declared{AllocationStrategy: s.Declaration.AllocationStrategy, MaxLaunchesPerRun: s.Declaration.MaxLaunchesPerRun},
-		Standings: spotpool.Standings(s, plan),
+	return spotpools.Description{
+		Report: report, Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Why: &spotpools.Why{
+			Declared:  spotpools.Declared{AllocationStrategy: s.Declaration.AllocationStrategy, MaxLaunchesPerRun: s.Declaration.MaxLaunchesPerRun},
+			Standings: spotpool.Standings(s, plan),
+		},
 	}
 }

@@ -59,7 +59,7 @@ func OutcomeColour(o outcome.Outcome) terminal.Colour {
 }
 
 // NoNulls makes JSON print an empty list of a pool's status as [], not as null.
-func NoNulls(p *spotpools.Overview) {
+func NoNulls(p *spotpools.Description) {
 	OrEmpty(&p.Decisions)
 	OrEmpty(&p.Machines)
 	OrEmpty(&p.Cooldowns)

@@ -87,7 +87,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	}
 	engine := o.store.Engine(place, cloud, o.store.Cluster())
 	progress := o.session.StartProgress()
-	explained, err := engine.Explain(ctx, chosen.Fits)
+	explained, err := engine.Explain(ctx, chosen...)
 	progress.Stop()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -109,7 +109,7 @@ func noNulls(x reconcile.Explanation) reconcile.Explanation {
 	x.SpotPools, x.Budgets = slices.Clone(x.SpotPools), slices.Clone(x.Budgets)
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]
-		describe.NoNulls(&p.Overview)
+		describe.NoNulls(p)
 		describe.OrEmpty(&p.Offerings)
 		describe.OrEmpty(&p.Standings)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // budget explains a budget.
-func (p *page) budget(e budgets.Explanation) {
+func (p *page) budget(e budgets.Description) {
 	if e.Phase == declaration.Deleting {
 		p.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
 	}
@@ -49,7 +49,7 @@ func (p *page) budget(e budgets.Explanation) {
 }
 
 // used says how much is used, since when that is too much, and what is done about it.
-func (p *page) used(e budgets.Explanation) {
+func (p *page) used(e budgets.Description) {
 	u := e.UsageReport
 	line := u.ConsumedGPUHours
 	if u.LimitGPUHours != nil && u.UsedPercent != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // pool explains a pool.
-func (p *page) pool(e spotpools.Explanation) {
+func (p *page) pool(e spotpools.Description) {
 	if e.Outcome == outcome.Failed {
 		p.failure(e.Error)
 	}
@@ -167,7 +167,7 @@ func (p *page) asNodes(list []spotpool.Standing) {
 }
 
 // instances adds what each instance counts as, and why.
-func (p *page) instances(e spotpools.Explanation) {
+func (p *page) instances(e spotpools.Description) {
 	t := &terminal.Table{}
 	t.Add("INSTANCE", "TYPE", "ZONE", "CNY/H", "CONDITION", "COUNTS AS", "WHY")
 	for n, s := range e.Standings {

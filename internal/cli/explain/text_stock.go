@@ -15,7 +15,7 @@ import (
 )
 
 // stock explains a stock pool.
-func (p *page) stock(e stockpools.Explanation) {
+func (p *page) stock(e stockpools.Description) {
 	if e.Outcome == outcome.Failed {
 		p.failure(e.Error)
 	}
@@ -42,7 +42,7 @@ func (p *page) stock(e stockpools.Explanation) {
 }
 
 // asDeclared says how many pods are declared, and what each asks for.
-func (p *page) asDeclared(e stockpools.Explanation) {
+func (p *page) asDeclared(e stockpools.Description) {
 	d := e.Declared
 	if d.Image == "" {
 		return
@@ -76,7 +76,7 @@ func (p *page) asDeclared(e stockpools.Explanation) {
 }
 
 // stands says how the pool is, and which declaration its Deployment is of.
-func (p *page) stands(e stockpools.Explanation) {
+func (p *page) stands(e stockpools.Description) {
 	p.say("%s: %d available and %d in use of %d desired, %s in all", e.Phase, e.Available, e.Allocated, e.Desired, describe.Plural(e.Replicas, "pod"))
 	switch {
 	case e.DeploymentUID == "":
@@ -89,7 +89,7 @@ func (p *page) stands(e stockpools.Explanation) {
 }
 
 // coveredBy adds the budgets that the pool heeds.
-func (p *page) coveredBy(e stockpools.Explanation) {
+func (p *page) coveredBy(e stockpools.Description) {
 	t := &terminal.Table{}
 	t.Add("BUDGET", "STATE", "WHAT COMES OF IT")
 	for _, c := range e.Budgets {

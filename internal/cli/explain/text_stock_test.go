@@ -18,7 +18,7 @@ import (
 
 // explainedStock are a stock pool that somebody scaled and whose pods wait, and one that
 // could not be looked at.
-func explainedStock() []stockpools.Explanation {
+func explainedStock() []stockpools.Description {
 	status := stockpool.Status{
 		Phase: stockpool.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
 		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u",
@@ -40,32 +40,30 @@ func explainedStock() []stockpools.Explanation {
 		Generation: 3, Image: "registry.example.com/team/runtime:1", Memory: "16Gi", CPU: "4", GPU: 1, GPUResource: "nvidia.com/gpu", Replicas: 2,
 		Keep: stockpool.KeepAvailable, Maximum: 8, NodeSelector: map[string]string{"gpu": "t4"}, AllocatedSelector: "session", MinimumAvailable: 1,
 	}
-	return []stockpools.Explanation{{
-		Overview: stockpools.Overview{
-			RecordPhase: declaration.Active, Decisions: []stockpool.Decision{mend},
-			Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
-		},
-		Declared: declared,
-		Budgets: []stockpool.Cover{
-			{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
-		},
-		Standings: []stockpool.Standing{
-			{Pod: "g1-a", Node: "gpu-1", CountsAs: stockpool.CountsInUse, Why: "allocated_selector selects it"},
-			{Pod: "g1-b", Node: "gpu-1", CountsAs: stockpool.CountsAvailable, Why: "it is ready, and not in use"},
-			{Pod: "g1-c", CountsAs: stockpool.CountsReplica, Why: "it waits for a node"},
-		},
-		Writers: []stockpool.Writer{
-			{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
-			{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template"}},
-		},
-	}, {
-		Overview: stockpools.Overview{
-			RecordPhase: declaration.Active, Report: stockpools.Report{
-				Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed,
-				Error: &outcome.ErrorReport{Message: "the cluster can't be reached"},
+	return []stockpools.Description{{
+		RecordPhase: declaration.Active, Decisions: []stockpool.Decision{mend},
+		Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
+		Why: &stockpools.Why{
+			Declared: declared,
+			Budgets: []stockpool.Cover{
+				{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
+			},
+			Standings: []stockpool.Standing{
+				{Pod: "g1-a", Node: "gpu-1", CountsAs: stockpool.CountsInUse, Why: "allocated_selector selects it"},
+				{Pod: "g1-b", Node: "gpu-1", CountsAs: stockpool.CountsAvailable, Why: "it is ready, and not in use"},
+				{Pod: "g1-c", CountsAs: stockpool.CountsReplica, Why: "it waits for a node"},
+			},
+			Writers: []stockpool.Writer{
+				{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
+				{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template"}},
 			},
 		},
-		Declared: declared,
+	}, {
+		RecordPhase: declaration.Active, Report: stockpools.Report{
+			Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed,
+			Error: &outcome.ErrorReport{Message: "the cluster can't be reached"},
+		},
+		Why: &stockpools.Why{Declared: declared},
 	}}
 }
 

@@ -22,7 +22,7 @@ var at = time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 func yuan(t *testing.T, s string) spotpool.Price { return clitest.Price(t, s) }
 
 // shortPool is a pool whose offerings are passed over for many reasons.
-func shortPool(t *testing.T) spotpools.Explanation {
+func shortPool(t *testing.T) spotpools.Description {
 	t.Helper()
 	place := func(zone, instanceType, limit string) spotpool.Offering {
 		return spotpool.Offering{AvailabilityZone: "ap-singapore-" + zone, InstanceType: instanceType, MaxPrice: yuan(t, limit)}
@@ -63,19 +63,19 @@ func shortPool(t *testing.T) spotpools.Explanation {
 		},
 	}
 	plan := spotpool.Decide(s)
-	e := spotpools.Explanation{
-		Overview: spotpools.Overview{
-			Report: spotpools.Report{
-				Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
-				ShortReasons: plan.Short, Warnings: plan.Warnings,
+	e := spotpools.Description{
+		Report: spotpools.Report{
+			Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
+			ShortReasons: plan.Short, Warnings: plan.Warnings,
+		},
+		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, ShortSince: s.Journal.ShortSince,
+		Why: &spotpools.Why{
+			Declared: spotpools.Declared{
+				AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
+				MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, OnDemandFallback: d.OnDemandFallback,
 			},
-			Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, ShortSince: s.Journal.ShortSince,
+			Offerings: spotpool.Appraise(s, plan),
 		},
-		Declared: spotpools.Declared{
-			AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
-			MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, OnDemandFallback: d.OnDemandFallback,
-		},
-		Offerings: spotpool.Appraise(s, plan),
 	}
 	for _, m := range plan.Members {
 		e.Standings = append(e.Standings, m.Standing(d.LaunchTimeout))
@@ -84,23 +84,23 @@ func shortPool(t *testing.T) spotpools.Explanation {
 }
 
 // exceededBudget is a budget that is exceeded, with a victim chosen.
-func exceededBudget() budgets.Explanation {
+func exceededBudget() budgets.Description {
 	since, until := at.Add(-2*time.Hour), at.Add(8*time.Minute)
 	u := budget.Usage{
 		WindowStart: at.Add(-12 * time.Hour), WindowEnd: at.Add(12 * time.Hour), Limit: 100 * budget.Hour, Consumed: 120 * budget.Hour, Coverage: 990,
 		TrackedPods: 9, ActivePods: 3, BurnRate: 12_000, ByNamespace: map[string]int64{"ml": 100 * budget.Hour, "web": 20 * budget.Hour},
 		ByLabel: map[string]map[string]int64{"user": {"alice": 90 * budget.Hour, "bob": 30 * budget.Hour}},
 	}
-	e := budgets.Explanation{
-		Overview:   budgets.Overview{Phase: declaration.Active, Window: "day"},
-		Declared:   budgets.Declared{GracePeriod: "10m"},
-		Thresholds: []budgets.Threshold{{Percent: 80, GPUHours: "80.000"}, {Percent: 150, GPUHours: "150.000"}},
+	e := budgets.Description{
+		Phase: declaration.Active, Window: "day", Why: &budgets.Why{
+			Declared: budgets.Declared{GracePeriod: "10m"}, Thresholds: []budgets.Threshold{{Percent: 80, GPUHours: "80.000"}, {Percent: 150, GPUHours: "150.000"}},
+		},
 	}
 	victim := budget.Decision{
 		Kind: budget.KindEvict, Object: "budget/team-a", Reasons: []string{"120.000 of 100.000 GPU-hours are used (120%)", "it started last"},
 		Pod: &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}, MilliGPUs: 4000},
 	}
-	e.Judged(budgets.Report{
+	e.JudgedAnew(budgets.Report{
 		Name: "team-a", UID: "b", Action: budget.Evict, Observed: true, UsageReport: budgets.NewUsageReport(u, at, &since), Fired: []int{80},
 		EnforceAt: &until, Enforced: []budget.Action{budget.Freeze}, Outcome: outcome.Planned,
 	}, []outcome.Result{{Decision: victim, Outcome: outcome.Planned}})
@@ -111,7 +111,7 @@ func TestExplanationsForPeople(t *testing.T) {
 	t.Parallel()
 	x := reconcile.Explanation{
 		At: at, Store: "directory:.gpupool",
-		SpotPools: []spotpools.Explanation{shortPool(t)}, Budgets: []budgets.Explanation{exceededBudget()},
+		SpotPools: []spotpools.Description{shortPool(t)}, Budgets: []budgets.Description{exceededBudget()},
 		Events: []history.Event{
 			{
 				At: at.Add(-9 * time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},

@@ -136,7 +136,7 @@ func totalsText(r reconcile.StatusReport) string {
 			list = append(list, count(t.Failing, "failing"))
 		}
 		held := fmt.Sprintf("%d held, capacity %d, %s CNY/h", t.Held, t.Capacity, t.HourlyPrice)
-		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Overview) bool { return p.Observed }) {
+		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Description) bool { return p.Observed }) {
 			held = "what they hold can't be seen"
 		}
 		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", strings.Join(list, ", "), held))

@@ -35,7 +35,7 @@ type state struct {
 
 func (s state) text(style terminal.Style) string { return style.Paint(s.colour, s.word) }
 
-func poolState(p spotpools.Overview) state {
+func poolState(p spotpools.Description) state {
 	launching := func(m spotpool.Member) bool { return m.Condition == spotpool.Launching }
 	switch {
 	case p.Failing != nil:
@@ -68,7 +68,7 @@ func poolState(p spotpools.Overview) state {
 
 func otherThanDrain(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
 
-func budgetState(b budgets.Overview) state {
+func budgetState(b budgets.Description) state {
 	exceeded := reconcile.Exceeded(b)
 	word := describe.BudgetState(terminal.Style{}, b.Report)
 	switch {

@@ -117,7 +117,7 @@ func writeTable(out *bytes.Buffer, v view, noun string, columns []string, entrie
 	}
 }
 
-func poolColumns(pools []spotpools.Overview) []string {
+func poolColumns(pools []spotpools.Description) []string {
 	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H"}
 	if hasNodes(pools) {
 		columns = append(columns, describe.NodesColumn)
@@ -125,12 +125,12 @@ func poolColumns(pools []spotpools.Overview) []string {
 	return columns
 }
 
-func hasNodes(pools []spotpools.Overview) bool {
-	return describe.HasNodes(pools, func(p spotpools.Overview) spotpools.Report { return p.Report })
+func hasNodes(pools []spotpools.Description) bool {
+	return describe.HasNodes(pools, func(p spotpools.Description) spotpools.Report { return p.Report })
 }
 
 // poolEntries are the pools, the worst first.
-func poolEntries(v view, pools []spotpools.Overview, clock terminal.Clock) []entry {
+func poolEntries(v view, pools []spotpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	withNodes := hasNodes(pools)
 	for _, p := range pools {
@@ -163,7 +163,7 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 }
 
 // poolDetails says what else there is to say about a pool.
-func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
+func poolDetails(v view, p spotpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)
 	addPassedOver(details, clock, p.PassedOver)
@@ -192,7 +192,7 @@ func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
 }
 
 // addShort says why a pool stays short, since when, and what to do.
-func addShort(details *describe.Details, p spotpools.Overview, clock terminal.Clock) {
+func addShort(details *describe.Details, p spotpools.Description, clock terminal.Clock) {
 	said := func(why string) bool {
 		return p.Error != nil && p.Error.Message == why || p.Failing != nil && p.Failing.Error.Message == why
 	}

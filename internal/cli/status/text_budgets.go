@@ -17,7 +17,7 @@ func budgetColumns() []string {
 }
 
 // budgetEntries are the budgets as of the last run, the worst first.
-func budgetEntries(v view, budgets []budgets.Overview, clock terminal.Clock) []entry {
+func budgetEntries(v view, budgets []budgets.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	for _, b := range budgets {
 		entries = append(entries, entry{
@@ -43,7 +43,7 @@ func moreHours(name string) string {
 }
 
 // budgetDetails says what else there is to say about a budget.
-func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Clock) []string {
+func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
 	details := &describe.Details{Style: style}
 	addFailures(details, clock, b.Failing, b.Error, nil)

@@ -15,7 +15,7 @@ import (
 
 // machineLines are a pool's instances in a table, with their nodes where the pool has
 // some.
-func machineLines(v view, p spotpools.Overview, at time.Time) []string {
+func machineLines(v view, p spotpools.Description, at time.Time) []string {
 	return v.fitting(v.width-detailsIndent, func(style terminal.Style) *terminal.Table {
 		t := &terminal.Table{}
 		row := func(node []string, condition string, cells ...string) {
@@ -39,7 +39,7 @@ func machineLines(v view, p spotpools.Overview, at time.Time) []string {
 }
 
 // nodeColumns are the titles of what nodeCells are; none where the pool has no nodes.
-func nodeColumns(p spotpools.Overview) []string {
+func nodeColumns(p spotpools.Description) []string {
 	if p.Nodes == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func nodeColumns(p spotpools.Overview) []string {
 }
 
 // nodeCells are an instance's node, how it fares as one, and how many GPU pods it has.
-func nodeCells(style terminal.Style, p spotpools.Overview, m spotpool.Member) []string {
+func nodeCells(style terminal.Style, p spotpools.Description, m spotpool.Member) []string {
 	fares, pods := "-", "-"
 	switch {
 	case p.Nodes == nil:

@@ -14,7 +14,7 @@ import (
 func stockColumns() []string { return slices.Insert(describe.StockColumns(), 1, "STATE") }
 
 // stockEntries are the stock pools, the worst first.
-func stockEntries(v view, pools []stockpools.Overview, clock terminal.Clock) []entry {
+func stockEntries(v view, pools []stockpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	for _, p := range pools {
 		name := describe.StockName(p.Report)
@@ -28,7 +28,7 @@ func stockEntries(v view, pools []stockpools.Overview, clock terminal.Clock) []e
 	return entries
 }
 
-func stockState(p stockpools.Overview) state {
+func stockState(p stockpools.Description) state {
 	switch {
 	case p.Failing != nil:
 		return state{failing, "failing", terminal.Red}
@@ -58,12 +58,12 @@ func stockState(p stockpools.Overview) state {
 
 // heldBack says whether pods are missing because a budget lets the pool not grow: all
 // that it is to have now are there.
-func heldBack(p stockpools.Overview) bool {
+func heldBack(p stockpools.Description) bool {
 	return p.Of(stockpool.WithinBudget).Status != "True" && p.Available+p.Allocated >= p.Desired
 }
 
 // stockDetails says what else there is to say about a stock pool.
-func stockDetails(v view, p stockpools.Overview, clock terminal.Clock) []string {
+func stockDetails(v view, p stockpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)
 	addPassedOver(details, clock, p.PassedOver)

@@ -16,13 +16,13 @@ import (
 // should.
 func TestStockPoolsAreShown(t *testing.T) {
 	t.Parallel()
-	pool := func(name string, phase stockpool.Phase, available int, conditions ...stockpool.Condition) stockpools.Overview {
-		return stockpools.Overview{RecordPhase: declaration.Active, Report: stockpools.Report{
+	pool := func(name string, phase stockpool.Phase, available int, conditions ...stockpool.Condition) stockpools.Description {
+		return stockpools.Description{RecordPhase: declaration.Active, Report: stockpools.Report{
 			Name: name, Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,
 			Status: stockpool.Status{Phase: phase, Desired: 2, Replicas: 2, Available: available, Conditions: conditions},
 		}}
 	}
-	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Overview{
+	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Description{
 		pool("calm", stockpool.Ready, 2),
 		pool("short", stockpool.Pending, 0, stockpool.Condition{
 			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node",

@@ -22,10 +22,10 @@ import (
 )
 
 // budgetStatuses are every budget as a status shows them.
-func budgetStatuses() []budgets.Overview {
-	var list []budgets.Overview
+func budgetStatuses() []budgets.Description {
+	var list []budgets.Description
 	for n, b := range clitest.EveryBudget() {
-		s := budgets.Overview{Report: b, Phase: declaration.Active, Window: "24h"}
+		s := budgets.Description{Report: b, Phase: declaration.Active, Window: "24h"}
 		if n == 1 {
 			exhausted := clitest.At.Add(10 * time.Hour)
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
@@ -61,7 +61,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		LastRun: &declaration.RunSummary{RunID: "r", FinishedAt: clitest.At.Add(-130 * time.Second), Decisions: 2, Failed: 1},
 	}
 	for _, p := range report.SpotPools {
-		status.SpotPools = append(status.SpotPools, spotpools.Overview{Report: p, Phase: declaration.Active})
+		status.SpotPools = append(status.SpotPools, spotpools.Description{Report: p, Phase: declaration.Active})
 	}
 	member := func(id string, c spotpool.Condition) spotpool.Member {
 		return spotpool.Member{Instance: spotpool.Instance{
@@ -147,17 +147,13 @@ func TestStatusForPeople(t *testing.T) {
 // withNodes is a status of pools whose instances become nodes.
 func withNodes(t *testing.T) reconcile.StatusReport {
 	t.Helper()
-	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At}
-	for _, p := range clitest.PoolsWithNodes(t) {
-		r.SpotPools = append(r.SpotPools, p.Overview)
-	}
-	return r
+	return reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: clitest.PoolsWithNodes(t)}
 }
 
 // TestGuideShowsNodes compares what the guide about nodes shows with what is printed.
 func TestGuideShowsNodes(t *testing.T) {
 	t.Parallel()
-	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: []spotpools.Overview{clitest.GuideNodes(t).Overview}}
+	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: []spotpools.Description{clitest.GuideNodes(t)}}
 	_, got, _ := strings.Cut(text(view{style: terminal.Style{Width: 80, Height: 40}, machines: true, named: true, width: 79}, r), "\n\n")
 	shown := clitest.Printed(t, clitest.Guide(t, "nodes.md.tmpl"), "gpupool status train --machines")
 	if diff := cmp.Diff(shown, got); diff != "" {
@@ -225,7 +221,7 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 		}},
 	}
 	for n := range 31 {
-		p := spotpools.Overview{Phase: declaration.Active, Report: spotpools.Report{
+		p := spotpools.Description{Phase: declaration.Active, Report: spotpools.Report{
 			Name: fmt.Sprintf("team-%02d", n), Region: "ap-singapore", UID: "u", Observed: true, Outcome: outcome.Done,
 			Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Held: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80")},
 		}}

@@ -106,7 +106,7 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 }
 
 // pool says how a pool stands, and what is missing.
-func (c condition) pool(p spotpools.Overview) (said, missing string) {
+func (c condition) pool(p spotpools.Description) (said, missing string) {
 	wanted, drained := c.number, ""
 	if p.Wanted != nil {
 		drained = "; its exceeded budget drains it, and wants " + describe.Plural(*p.Wanted, "instance") + " of it"
@@ -141,7 +141,7 @@ func (c condition) pool(p spotpools.Overview) (said, missing string) {
 }
 
 // stockPool says how a stock pool stands, and what is missing.
-func (c condition) stockPool(p stockpools.Overview) (said, missing string) {
+func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 	said = fmt.Sprintf("%s, %d available and %d in use of %d", p.Phase, p.Available, p.Allocated, p.Desired)
 	if c.available {
 		said = fmt.Sprintf("%d of %d available", p.Available, c.number)
@@ -171,7 +171,7 @@ func (c condition) stockPool(p stockpools.Overview) (said, missing string) {
 // ofBudget says how a budget stands, and what is missing until it has recovered: it
 // is below its limit by a judgement that is to be trusted, and nothing of what it
 // enforced is in force.
-func ofBudget(b budgets.Overview) (said, missing string) {
+func ofBudget(b budgets.Description) (said, missing string) {
 	switch {
 	case b.Error != nil:
 		return "", "it can't be told: " + b.Error.Message
@@ -199,7 +199,7 @@ func ofBudget(b budgets.Overview) (said, missing string) {
 }
 
 // recovery is when a budget falls below its limit by itself, where that is known.
-func recovery(b budgets.Overview) string {
+func recovery(b budgets.Description) string {
 	switch at := b.RecoversAt; {
 	case at == nil:
 		return ""

@@ -21,28 +21,28 @@ func TestABudgetRecovers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		percent int64
-		change  func(*budgets.Overview)
+		change  func(*budgets.Description)
 		missing string
 	}{
 		"below its limit": {85, nil, ""},
 		"exceeded": {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used; it recovers by itself at 2026-01-02T03:23:05Z if " +
 			"nothing more is used"},
-		"frozen still": {12, func(s *budgets.Overview) { s.Enforced = []budget.Action{budget.Freeze} },
+		"frozen still": {12, func(s *budgets.Description) { s.Enforced = []budget.Action{budget.Freeze} },
 			"it is below its limit, and still in force is: [freeze]"},
-		"too old":     {12, func(s *budgets.Overview) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
-		"not judged":  {12, func(s *budgets.Overview) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
-		"failed last": {12, func(s *budgets.Overview) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
-		"can't be read": {12, func(s *budgets.Overview) {
+		"too old":     {12, func(s *budgets.Description) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
+		"not judged":  {12, func(s *budgets.Description) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
+		"failed last": {12, func(s *budgets.Description) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
+		"can't be read": {12, func(s *budgets.Description) {
 			s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"}
 		}, "it can't be told: damaged"},
-		"on its way out":   {12, func(s *budgets.Overview) { s.Phase = declaration.Deleting }, "it is being destroyed"},
-		"without a status": {12, func(s *budgets.Overview) { s.Report = budgets.Report{Name: "team-a"} }, "no run of gpupool reconcile has judged it yet"},
+		"on its way out":   {12, func(s *budgets.Description) { s.Phase = declaration.Deleting }, "it is being destroyed"},
+		"without a status": {12, func(s *budgets.Description) { s.Report = budgets.Report{Name: "team-a"} }, "no run of gpupool reconcile has judged it yet"},
 	} {
-		s := budgets.Overview{Report: clitest.BudgetUsed("team-a", tt.percent, nil), Phase: declaration.Active}
+		s := budgets.Description{Report: clitest.BudgetUsed("team-a", tt.percent, nil), Phase: declaration.Active}
 		if tt.change != nil {
 			tt.change(&s)
 		}
-		results, err := condition{recovered: true}.judge(reconcile.StatusReport{At: clitest.At, Budgets: []budgets.Overview{s}})
+		results, err := condition{recovered: true}.judge(reconcile.StatusReport{At: clitest.At, Budgets: []budgets.Description{s}})
 		if err != nil || len(results) != 1 {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestABudgetRecovers(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if _, err := (condition{text: "capacity=4", capacity: true, number: 4}).judge(reconcile.StatusReport{Budgets: []budgets.Overview{{}}}); err == nil {
+	if _, err := (condition{text: "capacity=4", capacity: true, number: 4}).judge(reconcile.StatusReport{Budgets: []budgets.Description{{}}}); err == nil {
 		t.Error("a budget has a capacity")
 	}
 }
@@ -58,8 +58,8 @@ func TestABudgetRecovers(t *testing.T) {
 // TestWhatWasNotSeenHasNotCome, not even a capacity of 0.
 func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 	t.Parallel()
-	p := spotpools.Overview{Report: spotpools.Report{Name: "train", Region: "ap-singapore"}, Phase: declaration.Active}
-	results, err := condition{capacity: true}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Overview{p}})
+	p := spotpools.Description{Report: spotpools.Report{Name: "train", Region: "ap-singapore"}, Phase: declaration.Active}
+	results, err := condition{capacity: true}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Description{p}})
 	if err != nil || results[0].Reached {
 		t.Errorf("%v: %+v", err, results)
 	}
@@ -75,8 +75,8 @@ func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 func TestAStockPoolIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	ready, two := condition{text: "ready", ready: true}, condition{text: "available=2", available: true, number: 2}
-	of := func(phase stockpool.Phase, available int, change func(*stockpools.Overview)) stockpools.Overview {
-		p := stockpools.Overview{RecordPhase: declaration.Active, Report: stockpools.Report{
+	of := func(phase stockpool.Phase, available int, change func(*stockpools.Description)) stockpools.Description {
+		p := stockpools.Description{RecordPhase: declaration.Active, Report: stockpools.Report{
 			Namespace: "ml", Name: "g1", Observed: true, Outcome: outcome.Done, Status: stockpool.Status{Phase: phase, Desired: 2, Available: available},
 		}}
 		if change != nil {
@@ -86,7 +86,7 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		wanted  condition
-		pool    stockpools.Overview
+		pool    stockpools.Description
 		missing string
 	}{
 		"ready":     {ready, of(stockpool.Ready, 2, nil), ""},
@@ -95,20 +95,20 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		"too few":   {two, of(stockpool.Ready, 1, nil), "1 of 2 available"},
 		"paused":    {ready, of(stockpool.Paused, 0, nil), "Paused, 0 available and 0 in use of 2"},
 		"its creation goes on": {
-			ready, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
+			ready, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
 		},
-		"it is on its way out": {two, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Deleting }), "it is being destroyed"},
+		"it is on its way out": {two, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "it is being destroyed"},
 		"it was not seen": {
-			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Overview) { p.Observed = false }), "it was not seen",
+			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Observed = false }), "it was not seen",
 		},
-		"its name is taken": {two, of(stockpool.Degraded, 2, func(p *stockpools.Overview) {
+		"its name is taken": {two, of(stockpool.Degraded, 2, func(p *stockpools.Description) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}
 		}), "it can't be told: taken"},
-		"no room": {ready, of(stockpool.Pending, 0, func(p *stockpools.Overview) {
+		"no room": {ready, of(stockpool.Pending, 0, func(p *stockpools.Description) {
 			p.Conditions = []stockpool.Condition{{Type: stockpool.Scheduled, Status: "False", Message: "2 pods wait\nthe spot pool a grows"}}
 		}), "Pending, 0 available and 0 in use of 2; 2 pods wait; the spot pool a grows"},
 	} {
-		results, err := tt.wanted.judge(reconcile.StatusReport{At: clitest.At, StockPools: []stockpools.Overview{tt.pool}})
+		results, err := tt.wanted.judge(reconcile.StatusReport{At: clitest.At, StockPools: []stockpools.Description{tt.pool}})
 		if err != nil || len(results) != 1 {
 			t.Fatal(err)
 		}
@@ -117,11 +117,11 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		}
 	}
 	if _,
-		err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Overview{of(stockpool.Ready, 2,
+		err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Description{of(stockpool.Ready, 2,
 		nil)}}); err == nil || err.Error() != "--for capacity=4 is not for stock pool ml/g1: wait for it by --for available=N, ready or recovered" {
 		t.Errorf("a stock pool has a capacity: %v", err)
 	}
-	if _, err := ready.judge(reconcile.StatusReport{SpotPools: []spotpools.Overview{{Report: spotpools.Report{Name: "train", Region: "r"}}}}); err == nil {
+	if _, err := ready.judge(reconcile.StatusReport{SpotPools: []spotpools.Description{{Report: spotpools.Report{Name: "train", Region: "r"}}}}); err == nil {
 		t.Error("a pool is ready")
 	}
 }

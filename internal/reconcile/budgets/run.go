@@ -54,13 +54,9 @@ type target = loop.Target[budget.Declaration]
 
 // Run begins a run. What is to be warned of goes to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
-	return f.run(o, warnings, o.Names.Budget)
-}
-
-func (f *Flow) run(o Options, warnings *outcome.Warnings, chosen func(key string) bool) *Run {
 	f.outbox.Begin(o.RunID)
 	k := &kind{flow: f, options: o, warnings: warnings, statuses: map[string]budget.Status{}}
-	k.run = loop.New(k, chosen)
+	k.run = loop.New(k, o.Names.Budget)
 	return &Run{Run: k.run, kind: k}
 }
 

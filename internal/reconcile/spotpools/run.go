@@ -65,14 +65,10 @@ func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpoo
 // Run begins a run. Its warnings go to warnings. It looks at the cluster afresh: what it
 // begins for may have come since another run of this process looked.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
-	return f.run(o, warnings, o.Names.Pool)
-}
-
-func (f *Flow) run(o Options, warnings *outcome.Warnings, chosen func(key string) bool) *Run {
 	f.outbox.Begin(o.RunID)
 	f.forgetSight()
 	k := &kind{flow: f, options: o, warnings: warnings}
-	k.run = loop.New(k, chosen)
+	k.run = loop.New(k, o.Names.Pool)
 	return &Run{Run: k.run, kind: k}
 }
 

@@ -75,9 +75,9 @@ func (d *desk) exceed(name string, labels map[string]string, changes ...func(*bu
 }
 
 // explained is what a run would do about the one pool, and by which budgets.
-func (d *desk) explained() stockpools.Explanation {
+func (d *desk) explained() stockpools.Description {
 	d.t.Helper()
-	x, err := d.Engine().Explain(context.Background(), func(object string) bool { return object == "stock_pool/"+key })
+	x, err := d.Engine().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestSomebodyElsesDeploymentSaysNothingOfThePool(t *testing.T) {
 	of := d.Cluster.Deployment(key).DeepCopy()
 	of.UID, of.Spec.Template.Labels["team"] = "foreign", "b"
 	d.Cluster.Put(key, of)
-	x, err := d.Engine().Explain(context.Background(), func(object string) bool { return object == "stock_pool/"+key })
+	x, err := d.Engine().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil || len(x.StockPools) != 1 || len(x.StockPools[0].Budgets) > 0 {
 		t.Errorf("it is covered: %+v, %v", x.StockPools, err)
 	}

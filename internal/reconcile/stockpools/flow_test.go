@@ -280,7 +280,7 @@ func TestALookShowsWhoseANameIs(t *testing.T) {
 	if p.Outcome != outcome.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "somebody's") || len(p.Decisions) > 0 || !status.Trouble() {
 		t.Errorf("it is %s, with %+v, and a run would do %+v", p.Outcome, p.Error, p.Decisions)
 	}
-	x, err := d.Engine().Explain(context.Background(), func(string) bool { return true })
+	x, err := d.Engine().Explain(context.Background())
 	if err != nil || len(x.StockPools) != 1 || x.StockPools[0].Outcome != outcome.Failed || len(x.StockPools[0].Standings) != 0 {
 		t.Errorf("%v: it explains %+v", err, x.StockPools)
 	}
@@ -295,7 +295,7 @@ func TestExplainTellsAllThatDecisionsFollowFrom(t *testing.T) {
 	d.Run()
 	d.create()
 	d.create(func(d *stockpool.Declaration) { d.Name, d.Labels = "other", map[string]string{"team": "b"} })
-	x, err := d.Engine().Explain(context.Background(), func(object string) bool { return object == "stock_pool/"+key })
+	x, err := d.Engine().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil || len(x.StockPools) != 1 || len(x.Budgets) != 0 {
 		t.Fatalf("%v: it explains %+v", err, x)
 	}

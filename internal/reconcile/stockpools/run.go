@@ -72,13 +72,9 @@ type target = loop.Target[stockpool.Declaration]
 
 // Run begins a run. Its warnings go to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
-	return f.run(o, warnings, o.Names.StockPool)
-}
-
-func (f *Flow) run(o Options, warnings *outcome.Warnings, chosen func(key string) bool) *Run {
 	f.outbox.Begin(o.RunID)
 	k := &kind{flow: f, options: o, warnings: warnings, journals: map[string]journal{}}
-	return &Run{Run: loop.New(k, chosen), kind: k}
+	return &Run{Run: loop.New(k, o.Names.StockPool), kind: k}
 }
 
 // Read reads all records and journals of stock pools. A pool whose record or journal

@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// Overview is one budget, as the last run judged it.
-type Overview struct {
+// Description is one budget, as the last run judged it.
+type Description struct {
 	Report
 	Phase declaration.Phase `json:"phase"`
 	// Window is the declared window or period.
@@ -30,38 +30,46 @@ type Overview struct {
 	// Untrusted is why what is told is not to be relied on, one of the warnings: it is
 	// too old, or of an earlier declaration; empty where it is.
 	Untrusted string `json:"-"`
+	*Why
 }
 
-// Overview reads what the last run made of every budget that was read. It asks the
-// store alone: what a budget has used this very moment is for gpupool usage to say.
-func (r *Run) Overview(ctx context.Context) []Overview {
-	list := []Overview{}
-	r.each(ctx, func(o Overview, _ *budget.Declaration) { list = append(list, o) })
-	return list
+// Why is all that decisions about a budget follow from.
+type Why struct {
+	Declared   Declared    `json:"declared"`
+	Thresholds []Threshold `json:"thresholds"`
+	// Decisions are what a run would do now; where the cluster can't be asked, there
+	// are none, and a warning says so.
+	Decisions []outcome.Result `json:"decisions"`
+	// Next is what comes by itself, and when.
+	Next []Step `json:"next"`
 }
 
-// each tells of every budget that was read, by name, with its declaration: nil where that
-// can't be read.
-func (r *Run) each(ctx context.Context, tell func(Overview, *budget.Declaration)) {
-	declared := map[string]*budget.Declaration{}
-	list := []Overview{}
+// Describe reads what the last run made of every budget that was read. It asks the
+// store alone: what a budget has used this very moment is for gpupool usage to say. Where
+// that is asked for, it says why.
+func (r *Run) Describe(ctx context.Context, why bool) []Description {
+	list := []Description{}
 	for _, broken := range r.Reports() {
-		list = append(list, Overview{Report: broken})
+		list = append(list, Description{Report: broken})
+		if why {
+			list[len(list)-1].Why = &Why{}
+		}
 	}
 	granted, err := r.kind.flow.grants(ctx)
 	for _, t := range r.Targets() {
 		d := t.Record.Declaration.WithDefaults()
-		declared[d.Name] = &d
-		list = append(list, r.kind.flow.overviewOf(ctx, d, t.Record.Phase, granted, err))
+		of := r.kind.flow.describe(ctx, d, t.Record.Phase, granted, err)
+		if why {
+			of.explain(d, r.kind.flow.now())
+		}
+		list = append(list, of)
 	}
-	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Name, b.Name) })
-	for _, o := range list {
-		tell(o, declared[o.Name])
-	}
+	slices.SortFunc(list, func(a, b Description) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
-func (f *Flow) overviewOf(ctx context.Context, d budget.Declaration, phase declaration.Phase, granted grants, unread error) Overview {
-	s := Overview{Phase: phase, Window: d.Window}
+func (f *Flow) describe(ctx context.Context, d budget.Declaration, phase declaration.Phase, granted grants, unread error) Description {
+	s := Description{Phase: phase, Window: d.Window}
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}

@@ -1,25 +1,12 @@
 package budgets
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
-
-// Explanation is a budget's status with all that its decisions follow from.
-type Explanation struct {
-	Overview
-	Declared   Declared    `json:"declared"`
-	Thresholds []Threshold `json:"thresholds"`
-	// Decisions are what a run would do now; where the cluster can't be asked, there
-	// are none, and a warning says so.
-	Decisions []outcome.Result `json:"decisions"`
-	// Next is what comes by itself, and when.
-	Next []Step `json:"next"`
-}
 
 // Declared is what of a declaration says how a limit is enforced.
 type Declared struct {
@@ -44,35 +31,17 @@ type Step struct {
 	What string    `json:"what"`
 }
 
-// Explain reads what the last run made of those budgets whose names fit. It asks the
-// store alone.
-func (f *Flow) Explain(ctx context.Context, fits func(object string) bool) ([]Explanation, error) {
-	r := f.run(Options{}, &outcome.Warnings{}, func(key string) bool { return fits("budget/" + key) })
-	if err := r.Read(ctx); err != nil {
-		return nil, err
-	}
-	list := []Explanation{}
-	r.each(ctx, func(o Overview, d *budget.Declaration) {
-		e := Explanation{Overview: o}
-		if d != nil {
-			e.declare(*d, f.now())
-		}
-		list = append(list, e)
-	})
-	return list, nil
-}
-
-// declare adds what is declared of the budget.
-func (e *Explanation) declare(d budget.Declaration, now time.Time) {
-	e.Declared = Declared{
+// explain adds why.
+func (e *Description) explain(d budget.Declaration, now time.Time) {
+	e.Why = &Why{Declared: Declared{
 		TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
 		VictimOrder: d.Enforce.VictimOrder, MaxStatusAge: d.MaxStatusAge,
-	}
+	}}
 	limited := d.Granted(budget.Grants{List: e.Grants}, now)
 	for _, percent := range d.Thresholds {
 		e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(limited, percent)})
 	}
-	e.Judged(e.Report, nil)
+	e.JudgedAnew(e.Report, nil)
 }
 
 // shareOf is a percentage of a budget's limit.
@@ -84,8 +53,8 @@ func shareOf(d budget.Declaration, percent int) string {
 	return budget.Hours(limit / 100 * int64(percent))
 }
 
-// Judged has the explanation go by a report on the budget, and by what a run would do.
-func (e *Explanation) Judged(r Report, decisions []outcome.Result) {
+// JudgedAnew has it go by a report on the budget, and by what a run would do.
+func (e *Description) JudgedAnew(r Report, decisions []outcome.Result) {
 	e.Report, e.Decisions, e.Next = r, decisions, nil
 	for n := range e.Thresholds {
 		t := &e.Thresholds[n]

@@ -1,0 +1,127 @@
+package stockpools
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// Description is one stock pool, and what a run would do about it now.
+type Description struct {
+	Report
+	RecordPhase declaration.Phase    `json:"record_phase"`
+	Decisions   []stockpool.Decision `json:"decisions"` // what a run would do now
+	// Failing is what the last runs failed with, and PassedOver why they passed the pool
+	// over; absent where the last one did not.
+	Failing    *declaration.Failing `json:"failing,omitempty"`
+	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
+	*Why
+}
+
+// Why is all that decisions about a stock pool follow from.
+type Why struct {
+	Declared Declared `json:"declared"`
+	// Budgets are those that cover its pods, and the one that it names, as the last run
+	// judged them.
+	Budgets []stockpool.Cover `json:"budgets"`
+	// Standings are its pods, and Writers who last wrote what of its Deployment.
+	Standings []stockpool.Standing `json:"standings"`
+	Writers   []stockpool.Writer   `json:"writers"`
+}
+
+// Declared is what of a declaration says how many pods there are, and what each asks for.
+type Declared struct {
+	Generation        int64             `json:"generation,omitempty"`
+	Image             string            `json:"image,omitempty"`
+	Memory            string            `json:"memory,omitempty"`
+	CPU               string            `json:"cpu,omitempty"`
+	GPU               int               `json:"gpu"`
+	GPUResource       string            `json:"gpu_resource,omitempty"`
+	Replicas          int               `json:"replicas"`
+	Keep              stockpool.Keep    `json:"keep,omitempty"`
+	Maximum           int               `json:"maximum,omitempty"`
+	NodeSelector      map[string]string `json:"node_selector,omitempty"`
+	AllocatedSelector string            `json:"allocated_selector,omitempty"`
+	MinimumAvailable  int               `json:"minimum_available,omitempty"`
+	Budget            string            `json:"budget,omitempty"`
+}
+
+func declared(d stockpool.Declaration) Declared {
+	of := Declared{
+		Generation: d.Generation, Image: d.Image, Memory: d.Memory, CPU: d.CPU, GPU: d.GPU, GPUResource: d.GPUResource, Replicas: d.Replicas,
+		Keep: d.Keep, Maximum: d.Maximum, NodeSelector: d.NodeSelector, AllocatedSelector: d.AllocatedSelector, Budget: d.Budget,
+	}
+	if d.PodDisruption != nil {
+		of.MinimumAvailable = d.PodDisruption.MinimumAvailable
+	}
+	return of
+}
+
+// Describe looks at the stock pools that were read, without a lock, and decides without
+// acting. Where that is asked for, it says why.
+func (r *Run) Describe(ctx context.Context, why bool) []Description {
+	list := []Description{}
+	for _, broken := range r.Reports() {
+		list = append(list, Description{Report: broken})
+		if why {
+			list[len(list)-1].Why = &Why{}
+		}
+	}
+	if len(r.Targets()) > 0 {
+		c, look, err := r.kind.lookAtAll(ctx)
+		for _, t := range r.Targets() {
+			list = append(list, r.kind.describe(ctx, c, t, look, err, why))
+		}
+	}
+	slices.SortFunc(list, func(a, b Description) int { return strings.Compare(a.Summary().Name, b.Summary().Name) })
+	return list
+}
+
+// describe describes one stock pool; err is why nothing could be looked at.
+func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Look, err error, why bool) Description {
+	phase := t.Record.Phase
+	o := Description{RecordPhase: phase, Decisions: []stockpool.Decision{}}
+	if why {
+		o.Why = &Why{Declared: declared(t.Record.Declaration.WithDefaults())}
+	}
+	var p *pass
+	if err == nil {
+		p, err = k.passOf(t, l)
+	}
+	if p == nil {
+		o.Report = newReport(t.Record.Declaration, stockpool.Plan{}, loop.Ending{Became: outcome.Failed, Why: err})
+		return o
+	}
+	err = k.flow.judge(ctx, c, p)
+	if err == nil && len(p.plan.Decisions) > 0 && p.seen.Deployment == nil { // one of its name may be there that bears no label
+		err = k.flow.look(ctx, c, p)
+	}
+	if err != nil { // what was seen is told
+		o.Report = newReport(p.declaration, p.plan, loop.Ending{Became: outcome.Failed, Why: err})
+		return o
+	}
+	e := loop.Ending{Became: outcome.Done}
+	switch {
+	case p.plan.Refused != nil:
+		e = loop.Ending{Became: outcome.Failed, Why: p.plan.Refused}
+	case phase != declaration.Active:
+		e.Became = outcome.Skipped
+	case len(p.plan.Decisions) > 0:
+		e.Became = outcome.Planned
+	}
+	if phase == declaration.Active {
+		o.Decisions = append(o.Decisions, p.plan.Decisions...)
+	}
+	p.plan.Status = k.told(ctx, p.declaration, p.plan.Status)
+	o.Report = newReport(p.declaration, p.warned(), e)
+	if why {
+		o.Budgets, o.Writers = p.covers, stockpool.Writers(p.seen.Deployment)
+		o.Standings = stockpool.Standings(stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value, Seen: p.seen})
+	}
+	return o
+}
