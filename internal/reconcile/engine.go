@@ -62,7 +62,9 @@ func (e *Engine) assemble() {
 	if e.planning && cloud != nil {
 		cloud = spotpools.Dry(cloud)
 	}
-	e.pools = &spotpools.Flow{Cloud: cloud, Cluster: clusterFor(e, e.forPools), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
+	e.pools = spotpools.New(spotpools.Ports{
+		Cloud: cloud, Cluster: clusterFor(e, e.forPools), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval,
+	})
 	e.budgets = &budgets.Flow{Cluster: clusterFor(e, e.forBudgets), Keeper: keeper, Teller: teller, Clock: clock, FreezeLag: e.FreezeLag}
 	e.stock = &stockpools.Flow{Cluster: clusterFor(e, e.forStock), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
 }

@@ -131,21 +131,21 @@ func (w *World) Engine(m *Mortal) *reconcile.Engine {
 // Pools is a new process that keeps pools alone: no run is under way in it.
 func (w *World) Pools(m *Mortal) *spotpools.Flow {
 	w.t.Helper()
-	f := &spotpools.Flow{
+	p := spotpools.Ports{
 		Cloud: w.Client(30*time.Second, 6), Keeper: record.Keeper{Store: w.Store(), Actor: "test", LockTimeout: 5 * time.Second},
 		Clock: time.Now, PollInterval: 5 * time.Millisecond,
 	}
 	if w.Cluster != nil {
-		f.Cloud = careful{f.Cloud, w.Cluster}
-		f.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster, nil }
+		p.Cloud = careful{p.Cloud, w.Cluster}
+		p.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster, nil }
 	}
 	if m != nil {
-		f.Cloud, f.Keeper.Store = m.cloud(f.Cloud), m.store(f.Keeper.Store)
+		p.Cloud, p.Keeper.Store = m.cloud(p.Cloud), m.store(p.Keeper.Store)
 		if w.Cluster != nil {
-			f.Cluster = func(context.Context) (spotpools.Cluster, error) { return &mortalCluster{Cluster: w.Cluster, m: m}, nil }
+			p.Cluster = func(context.Context) (spotpools.Cluster, error) { return &mortalCluster{Cluster: w.Cluster, m: m}, nil }
 		}
 	}
-	return f
+	return spotpools.New(p)
 }
 
 // HastyEngine is a process that soon gives up on a cloud that doesn't answer.

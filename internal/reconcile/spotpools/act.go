@@ -16,25 +16,25 @@ import (
 // one, deciding again after each. The pool's lock must be held. An error means that
 // the pool could not be looked at or recorded; refusals of the cloud are noted in the
 // pass.
-func (f *Flow) act(ctx context.Context, p *pass) error {
+func (p *pass) act(ctx context.Context) error {
 	d := p.declaration
-	j, err := f.loadJournal(ctx, d)
+	j, err := p.flow.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
-	observation, err := f.observeWhole(ctx, p, j.Value, freshSight)
+	observation, err := p.observeWhole(ctx, j.Value, freshSight)
 	if err != nil {
 		return err
 	}
 	if err := sameAccount(d, observation.AccountID); err != nil {
 		return err
 	}
-	if p.hold, err = f.holdOn(ctx, d); err != nil {
+	if p.hold, err = p.flow.holdOn(ctx, d); err != nil {
 		return err
 	}
 	p.soFar.Refused, p.soFar.Halted = nil, "" // what was refused before may be granted now
 	p.soFar.Drained, p.soFar.Uncordoned, p.soFar.Forgotten, p.soFar.TokensEnded = nil, nil, nil, nil
-	acting := &actor{flow: f, pass: p, journal: j, observation: observation}
+	acting := &actor{flow: p.flow, pass: p, journal: j, observation: observation}
 	return acting.decideAndDo(ctx)
 }
 

@@ -43,8 +43,8 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 
 // KeyOf is the key of the pool with this name, which may have its region before it.
 // The error names what there is.
-func (f *Flow) KeyOf(ctx context.Context, name string) (string, error) {
-	return f.records().KeyOf(ctx, name)
+func (p *Ports) KeyOf(ctx context.Context, name string) (string, error) {
+	return p.records().KeyOf(ctx, name)
 }
 
 // assume sets one attribute, and returns what it was.

@@ -27,11 +27,11 @@ func (e *BudgetClusterError) Advice() string {
 // SameBudget refuses a pool with nodes whose budget is of another cluster: what is used
 // there says nothing about the pods on them. A budget that is not declared yet is left to
 // the gate.
-func (f *Flow) SameBudget(ctx context.Context, d spotpool.Declaration) error {
+func (g gates) SameBudget(ctx context.Context, d spotpool.Declaration) error {
 	if d.Nodes == nil || d.Budget == "" || d.ClusterUID == "" {
 		return nil
 	}
-	r, err := record.Budgets(f.Keeper).Load(ctx, d.Budget)
+	r, err := record.Budgets(g.Keeper).Load(ctx, d.Budget)
 	if err != nil || !r.Exists() {
 		return nil //nolint:nilerr // the gate says why
 	}

@@ -60,8 +60,8 @@ func (e *AccountError) Error() string {
 }
 
 // ownAccount refuses a pool that is not of the credentials' account.
-func (f *Flow) ownAccount(ctx context.Context, d spotpool.Declaration) error {
-	account, err := f.Cloud.AccountID(ctx)
+func (o *cloudObserver) ownAccount(ctx context.Context, d spotpool.Declaration) error {
+	account, err := o.Cloud.AccountID(ctx)
 	if err != nil {
 		return err
 	}

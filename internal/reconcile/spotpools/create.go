@@ -12,6 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
+// creation is the beginning of a pool.
+type creation struct{ *Flow }
+
 // Create declares a new pool and launches up to its minimum. It waits for the
 // instances for at most wait; a shortfall at the end is a warning in the state. An
 // error means that nothing was launched: after an error Terraform would destroy the
@@ -24,12 +27,12 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		return State{}, err
 	}
 	d.AccountID, d.Generation = account, 1
-	p := &pass{gate: f.gate(ctx, d)}
+	p := &pass{flow: f, gate: f.gate(ctx, d)}
 	defer f.tell(ctx)
 	// The lock of the creation is held to its end, and tells one that is under way
 	// from one that was killed. The pool's own lock is free while instances settle.
 	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
-		return f.create(ctx, p, d, wait)
+		return creation{f}.create(ctx, p, d, wait)
 	})
 	if record.IsLocked(err) && p.declaration.UID == "" {
 		return State{}, f.records().ErrExists(d.Key(), "it is being created right now, "+err.Error())
@@ -40,77 +43,77 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	return newState(p), nil
 }
 
-func (f *Flow) create(ctx context.Context, p *pass, d spotpool.Declaration, wait time.Duration) error {
+func (c creation) create(ctx context.Context, p *pass, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
-	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, resumed, err := f.beginCreation(ctx, d)
+	err := c.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, resumed, err := c.beginCreation(ctx, d)
 		if err != nil {
 			return err
 		}
 		p.declaration = r.Value.Declaration
-		if err := f.beginJournal(ctx, p.declaration, resumed); err != nil {
+		if err := c.beginJournal(ctx, p.declaration, resumed); err != nil {
 			return err
 		}
-		return f.act(ctx, p)
+		return p.act(ctx)
 	})
 	if p.declaration.UID == "" {
 		return err
 	}
 	if err == nil {
-		err = f.settle(ctx, p, time.Until(deadline))
+		err = p.settle(ctx, time.Until(deadline))
 	}
-	return f.finishCreate(ctx, p, errors.Join(err, p.failure))
+	return c.finishCreate(ctx, p, errors.Join(err, p.failure))
 }
 
 // beginCreation writes the record of a new pool, or takes over the record of a
 // creation that was killed, which it then resumes.
-func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (r stored, resumed bool, err error) {
-	if r, err = f.records().Load(ctx, d.Key()); err != nil {
+func (c creation) beginCreation(ctx context.Context, d spotpool.Declaration) (r stored, resumed bool, err error) {
+	if r, err = c.records().Load(ctx, d.Key()); err != nil {
 		return r, false, err
 	}
 	if r.Exists() {
 		old := r.Value.Declaration
 		if r.Value.Phase != declaration.Creating {
-			return r, false, f.records().ErrTaken(r)
+			return r, false, c.records().ErrTaken(r)
 		}
 		if err := sameAccount(old, d.AccountID); err != nil {
 			return r, false, err
 		}
 		d.UID = old.UID
-		if d, err = f.boundByJournal(ctx, d, r); err != nil {
+		if d, err = c.boundByJournal(ctx, d, r); err != nil {
 			return r, false, err
 		}
-		r, err = f.records().Save(ctx, r, declaration.Creating, d)
+		r, err = c.records().Save(ctx, r, declaration.Creating, d)
 		return r, true, err
 	}
-	found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)
+	found, _, err := c.Cloud.ObserveNamed(ctx, d.Region, d.Name)
 	if err != nil {
 		return r, false, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
 	}
-	if err := f.taken(d, found); err != nil {
+	if err := c.taken(d, found); err != nil {
 		return r, false, err
 	}
-	if d, err = f.bound(ctx, d, "", spotpool.Journal{}); err != nil {
+	if d, err = c.bound(ctx, d, "", spotpool.Journal{}); err != nil {
 		return r, false, err
 	}
 	d.UID = record.NewID()
-	r, err = f.records().Save(ctx, r, declaration.Creating, d)
+	r, err = c.records().Save(ctx, r, declaration.Creating, d)
 	return r, false, err
 }
 
 // beginJournal writes the journal of a new pool, unless a creation that was killed did.
 // One that is resumed and has no journal may have lost it: it gets no salt here, as any
 // pool that lost its journal.
-func (f *Flow) beginJournal(ctx context.Context, d spotpool.Declaration, resumed bool) error {
-	j, err := f.loadJournal(ctx, d)
+func (c creation) beginJournal(ctx context.Context, d spotpool.Declaration, resumed bool) error {
+	j, err := c.loadJournal(ctx, d)
 	if err != nil || j.Exists() {
 		return err
 	}
-	begun := j.Value.Created(d, f.now())
+	begun := j.Value.Created(d, c.now())
 	if !resumed {
 		begun = begun.Salted(record.NewID())
 	}
-	_, err = f.saveJournal(ctx, d, j, begun)
+	_, err = c.saveJournal(ctx, d, j, begun)
 	return err
 }
 
@@ -128,16 +131,16 @@ func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 // launched, it removes the record, and the creation fails with cause. The creation
 // fails as well where no look at the pool succeeded; its record then stays, for the
 // next create to resume.
-func (f *Flow) finishCreate(ctx context.Context, p *pass, cause error) error {
+func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	d := p.declaration
-	return f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.records().Load(ctx, d.Key())
+	return c.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := c.records().Load(ctx, d.Key())
 		if err != nil {
 			return errors.Join(cause, err)
 		}
-		j, err := f.loadJournal(ctx, d)
+		j, err := c.loadJournal(ctx, d)
 		if err != nil {
 			return errors.Join(cause, err)
 		}
@@ -146,9 +149,9 @@ func (f *Flow) finishCreate(ctx context.Context, p *pass, cause error) error {
 			return fmt.Errorf("%s was begun, and nothing of it was launched; apply again to go on: %w", d.Object(), cause)
 		}
 		if cause != nil && nothing {
-			f.outbox.Forget(d.UID)
-			err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision)
-			return errors.Join(cause, err, f.records().Remove(ctx, r))
+			c.outbox.Forget(d.UID)
+			err := record.Remove(ctx, c.Keeper.Store, store.Journals, journalName(d), j.Revision)
+			return errors.Join(cause, err, c.records().Remove(ctx, r))
 		}
 		if p.latest == nil {
 			return fmt.Errorf("%s was begun before, and its machines can't be looked at now; apply again to go on: %w", d.Object(), cause)
@@ -157,7 +160,7 @@ func (f *Flow) finishCreate(ctx context.Context, p *pass, cause error) error {
 			p.failure = cause
 		}
 		p.latest.plan.Journal = j.Value
-		_, err = f.records().Save(ctx, r, declaration.Active, d)
+		_, err = c.records().Save(ctx, r, declaration.Active, d)
 		return err
 	})
 }

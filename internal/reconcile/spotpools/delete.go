@@ -15,6 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
+// deletion is the end of a pool.
+type deletion struct{ *Flow }
+
 // Delete destroys a pool: it writes the tombstone, terminates the instances or takes
 // their tags off, waits until a look under the pool's lock shows none, and removes
 // the record. The record's declaration decides, not that of the state. A deletion that
@@ -25,7 +28,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	gone := false
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error {
-			r, err := f.beginDeletion(ctx, d)
+			r, err := deletion{f}.beginDeletion(ctx, d)
 			if gone = !r.Exists(); !gone {
 				d = r.Value.Declaration
 			}
@@ -35,7 +38,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err != nil || gone {
 		return err
 	}
-	_, err = f.emptyAndRemove(ctx, d, deadline, true)
+	_, err = deletion{f}.emptyAndRemove(ctx, d, deadline, true)
 	return err
 }
 
@@ -58,13 +61,13 @@ func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx contex
 
 // refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster
 // can't be reached.
-func (f *Flow) refuseUnseen(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
-	if d.Nodes == nil || len(j.Known)+len(j.WithoutExpired(f.now()).Minted) == 0 {
+func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+	if d.Nodes == nil || len(j.Known)+len(j.WithoutExpired(x.now()).Minted) == 0 {
 		return nil
 	}
-	_, err := f.clusterOf(ctx, d)
+	_, err := x.clusterOf(ctx, d)
 	if err == nil {
-		_, err = f.see(ctx, freshSight, false)
+		_, err = x.see(ctx, freshSight, false)
 	}
 	if err != nil {
 		return undrained(d, err)
@@ -78,8 +81,8 @@ func undrained(d spotpool.Declaration, err error) error {
 		"configuration, apply, and destroy it then", d.Object(), err)
 }
 
-func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
-	observation, err := f.observePool(ctx, d, j, nil)
+func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+	observation, err := x.observePool(ctx, d, j, nil)
 	if err != nil {
 		return err
 	}
@@ -100,12 +103,12 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 // record and journal. It returns what became of its decisions. The error says what is
 // left, or why it could not look. A person who insists has asked for again what the cloud
 // refused before.
-func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
+func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
 	p := &pass{
-		declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists},
+		flow: x.Flow, declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists},
 	}
-	err := f.retry(ctx, deadline, func(ctx context.Context) error {
-		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, p) })
+	err := x.retry(ctx, deadline, func(ctx context.Context) error {
+		return x.records().Locked(ctx, d, func(ctx context.Context) error { return x.emptyOnce(ctx, d, p) })
 	})
 	if err != nil && context.Cause(ctx) != nil {
 		err = errors.Join(err, context.Cause(ctx))
@@ -164,15 +167,15 @@ func (e *stillThereError) again() bool {
 
 // emptyOnce looks at a pool that is being deleted, under its lock, and ends or untags
 // its instances. Where the look shows none, it removes the pool's record and journal.
-func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
-	if err := f.refuseHeld(ctx, d); err != nil {
+func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
+	if err := x.refuseHeld(ctx, d); err != nil {
 		return err
 	}
-	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil { // a kill may have come before it
+	if err := x.records().WriteTombstone(ctx, d, x.now()); err != nil { // a kill may have come before it
 		return err
 	}
 	p.failure, p.uncertain = nil, false
-	if err := f.act(ctx, p); err != nil {
+	if err := p.act(ctx); err != nil {
 		return err
 	}
 	if p.nodes.err != nil && d.Nodes != nil && (len(p.latest.plan.Members)+len(p.latest.plan.TokensLeft) > 0 || p.latest.plan.Journal.WereNodes()) {
@@ -182,7 +185,7 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) e
 		return p.failure
 	}
 	if d.OnDestroy == spotpool.DestroyDetach {
-		if err := f.untagAll(ctx, d, p.latest); err != nil {
+		if err := x.untagAll(ctx, d, p.latest); err != nil {
 			return err
 		}
 	}
@@ -193,76 +196,76 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) e
 		}
 		return &stillThereError{left: left, failure: failure, waits: p.latest.waits(), unknown: p.uncertain}
 	}
-	return f.clear(ctx, d, p.latest)
+	return x.clear(ctx, d, p.latest)
 }
 
 // untagAll takes the pool's own tags off its instances, and leaves them running.
 // Instances that have not shown their tags yet are waited for, since the cloud would
 // tag them afterwards.
-func (f *Flow) untagAll(ctx context.Context, d spotpool.Declaration, seen *look) error {
+func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *look) error {
 	ids := seen.plan.Releasable(seen.observation.At)
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := f.Cloud.Untag(ctx, d.Region, ids, spotpool.OwnTags()); err != nil {
+	if err := x.Cloud.Untag(ctx, d.Region, ids, spotpool.OwnTags()); err != nil {
 		return err
 	}
-	f.forget(d.Region)
-	j, err := f.loadJournal(ctx, d)
+	x.forget(d.Region)
+	j, err := x.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
-	_, err = f.saveJournal(ctx, d, j, j.Value.Released(ids, seen.observation.At))
+	_, err = x.saveJournal(ctx, d, j, j.Value.Released(ids, seen.observation.At))
 	return err
 }
 
 // tellLast tells what a journal that is about to be removed has to tell, and that the
 // pool was destroyed.
-func (f *Flow) tellLast(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
-	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+	tombstone, err := x.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err
 	}
 	at := tombstone.Value.DestroyedAt
 	if at.IsZero() {
-		at = f.now()
+		at = x.now()
 	}
 	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Destroyed()
-	f.outbox.Note(j.Untold...)
-	f.note(destroyed)
-	f.tell(ctx)
+	x.outbox.Note(j.Untold...)
+	x.note(destroyed)
+	x.tell(ctx)
 	return nil
 }
 
 // clear removes the journal and the record of a pool after a look, under the lock
 // that is still held, has shown that nothing is left. The tombstone stays.
-func (f *Flow) clear(ctx context.Context, d spotpool.Declaration, seen *look) error {
+func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *look) error {
 	if seen == nil || len(seen.left()) > 0 {
 		return fmt.Errorf("%s was not seen empty, and its record stays", d.Object())
 	}
-	j, err := f.loadJournal(ctx, d)
+	j, err := x.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
 	if j.Exists() {
-		if err := f.tellLast(ctx, d, j.Value); err != nil {
+		if err := x.tellLast(ctx, d, j.Value); err != nil {
 			return err
 		}
-		if err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
+		if err := record.Remove(ctx, x.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
 			return err
 		}
 	}
-	holds, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+	holds, err := record.Holds(x.Keeper).Of(ctx, d.UID)
 	if err != nil {
 		return err
 	}
-	f.tellOfHolds(ctx, d, declaration.Holds{Holds: holds.Holds}, f.now())
-	if err := record.Holds(f.Keeper).Forget(ctx, d.UID); err != nil {
+	x.tellOfHolds(ctx, d, declaration.Holds{Holds: holds.Holds}, x.now())
+	if err := record.Holds(x.Keeper).Forget(ctx, d.UID); err != nil {
 		return err
 	}
-	r, err := f.records().Still(ctx, d, declaration.Deleting)
+	r, err := x.records().Still(ctx, d, declaration.Deleting)
 	if err != nil || r == nil {
 		return err
 	}
-	return f.records().Remove(ctx, *r)
+	return x.records().Remove(ctx, *r)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Flow carries declarations of spot pools out, for one account and one store.
-type Flow struct {
+// Ports are what flows of spot pools need of the world, for one account and one store.
+type Ports struct {
 	// Cloud may be a LazyCloud: it is called only where pools are declared.
 	Cloud Cloud
 	// Cluster returns the Kubernetes cluster whose nodes instances become. It is called
@@ -29,36 +29,51 @@ type Flow struct {
 	// Random is what the secrets of bootstrap tokens are drawn from; nil for the
 	// system's own.
 	Random io.Reader
+}
 
-	observer observer
-	sights   sights
-	outbox   record.Outbox
+// Flow carries declarations of spot pools out.
+type Flow struct {
+	*Ports
+	*journals
+	*cloudObserver
+	*clusterObserver
+	gates
+	holder
+}
+
+// New is the flow over these ports.
+func New(p Ports) *Flow {
+	j := &journals{Ports: &p}
+	return &Flow{
+		Ports: &p, journals: j, cloudObserver: &cloudObserver{Ports: &p}, clusterObserver: &clusterObserver{Ports: &p}, gates: gates{&p},
+		holder: holder{&p, j},
+	}
 }
 
 // DefaultPollInterval is the pause between two looks at settling instances.
 const DefaultPollInterval = time.Second
 
 // records is the life of the store's pools.
-func (f *Flow) records() record.Life[spotpool.Declaration] { return record.SpotPools(f.Keeper) }
+func (p *Ports) records() record.Life[spotpool.Declaration] { return record.SpotPools(p.Keeper) }
 
-func (f *Flow) now() time.Time { return f.Clock() }
+func (p *Ports) now() time.Time { return p.Clock() }
 
 // note takes up events that stand in no journal.
-func (f *Flow) note(events ...history.Event) {
-	f.outbox.Note(f.outbox.Sign(events, f.Keeper.Actor)...)
+func (k *journals) note(events ...history.Event) {
+	k.outbox.Note(k.outbox.Sign(events, k.Keeper.Actor)...)
 }
 
 // tell tells the history what an operation did.
-func (f *Flow) tell(ctx context.Context) {
-	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
+func (k *journals) tell(ctx context.Context) {
+	k.Keeper.TellAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks)
 }
 
 // Outbox is what is to be told of pools.
-func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
+func (k *journals) Outbox() *record.Outbox { return &k.outbox }
 
-func (f *Flow) pollInterval() time.Duration {
-	if f.PollInterval <= 0 {
+func (p *Ports) pollInterval() time.Duration {
+	if p.PollInterval <= 0 {
 		return DefaultPollInterval
 	}
-	return f.PollInterval
+	return p.PollInterval
 }

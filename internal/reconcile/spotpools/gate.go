@@ -13,28 +13,31 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
+// gates read the budgets that hold pools back.
+type gates struct{ *Ports }
+
 // Gate says whether a pool's budget lets it launch, by the status that the last run
 // left in the store; it does not ask the cluster. The gate is closed while the budget
 // is exceeded. It is closed as well where it is unknown what the budget has used; the
 // error, and the gate's reason, then say why.
-func (f *Flow) Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error) {
-	return f.gateBy(ctx, d, nil)
+func (g gates) Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error) {
+	return g.gateBy(ctx, d, nil)
 }
 
 // gate is Gate for callers that show the reason and need no error.
-func (f *Flow) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate {
-	gate, _ := f.Gate(ctx, d)
+func (g gates) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate {
+	gate, _ := g.Gate(ctx, d)
 	return gate
 }
 
 // gateBy prefers the statuses that a run has made to those in the store.
-func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[string]budget.Status) (spotpool.Gate, error) {
+func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[string]budget.Status) (spotpool.Gate, error) {
 	if d.Budget == "" {
 		return spotpool.Gate{}, nil
 	}
-	status, found, err := f.budgetStatus(ctx, d.Budget, made)
+	status, found, err := g.budgetStatus(ctx, d.Budget, made)
 	if err == nil {
-		err = cmp.Or(ofSameCluster(d, found), declaration.Trust(found, status, f.now()))
+		err = cmp.Or(ofSameCluster(d, found), declaration.Trust(found, status, g.now()))
 	}
 	if err != nil {
 		why := "what its budget " + d.Budget + " has used is unknown"
@@ -61,17 +64,17 @@ func exceededReason(s budget.Status) string {
 }
 
 // budgetStatus is what the last run made of a budget, and the budget's record.
-func (f *Flow) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
-	r, err := f.Keeper.NamedBudget(ctx, name)
+func (g gates) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
+	r, err := g.Keeper.NamedBudget(ctx, name)
 	if err != nil {
 		return budget.Status{}, r.Value, err
 	}
 	if status, ok := made[name]; ok {
 		return status, r.Value, nil
 	}
-	status, known, err := f.Keeper.BudgetStatus(ctx, r.Value.Declaration)
+	status, known, err := g.Keeper.BudgetStatus(ctx, r.Value.Declaration)
 	if err == nil && !known {
-		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", f.Keeper.Store)
+		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", g.Keeper.Store)
 	}
-	return status.Value.LimitedAt(f.now()), r.Value, err
+	return status.Value.LimitedAt(g.now()), r.Value, err
 }

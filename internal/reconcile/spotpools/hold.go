@@ -28,21 +28,27 @@ type Held struct {
 	Busy string
 }
 
+// holder begins and ends holds.
+type holder struct {
+	*Ports
+	*journals
+}
+
 // Hold keeps a pool from launching and ending for a while. Whoever has the pool's lock
 // is waited for: nothing that was decided before the hold is done once it is told of.
-func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Held, error) {
-	d, err := f.byName(ctx, key)
+func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (Held, error) {
+	d, err := h.byName(ctx, key)
 	if err != nil {
 		return Held{}, err
 	}
-	now := f.now()
+	now := h.now()
 	begun, err := ask.Begin(record.NewID(), now)
 	if err != nil {
 		return Held{}, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
 	}
 	hold := spotpool.Hold{Exception: begun}
 	held := Held{Declaration: d, Holds: []spotpool.Hold{hold}}
-	after, err := record.Holds(f.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+	after, err := record.Holds(h.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
 		added, err := h.Add(d, hold, now)
 		if err != nil {
 			return h, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
@@ -52,12 +58,12 @@ func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Hel
 	if err != nil {
 		return Held{}, err
 	}
-	f.tellOfHolds(ctx, d, after, now)
-	err = f.records().Locked(ctx, d, func(context.Context) error { return nil })
+	h.tellOfHolds(ctx, d, after, now)
+	err = h.records().Locked(ctx, d, func(context.Context) error { return nil })
 	if record.IsLocked(err) {
 		held.Busy, err = err.Error(), nil
 	}
-	if held.InForce = after.At(f.now()); err == nil && held.InForce == nil {
+	if held.InForce = after.At(h.now()); err == nil && held.InForce == nil {
 		err = fmt.Errorf("the hold of %s ended at %s, before those who acted on the pool were done: hold it for longer", d.Object(),
 			hold.Until.UTC().Format(time.RFC3339))
 	}
@@ -66,39 +72,39 @@ func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Hel
 
 // Release ends all holds of a pool that are in force, and has replacing go on that is
 // suspended as instances never joined. There may be none of both.
-func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (Held, error) {
-	d, err := f.byName(ctx, key)
+func (h holder) Release(ctx context.Context, key string, r exception.Release) (Held, error) {
+	d, err := h.byName(ctx, key)
 	if err != nil {
 		return Held{}, err
 	}
 	if err := r.Validate(); err != nil {
 		return Held{}, fmt.Errorf("nothing of %s is released: %w", d.Object(), err)
 	}
-	r.At = f.now()
+	r.At = h.now()
 	held := Held{Declaration: d}
-	if err := f.releaseHolds(ctx, &held, r); err != nil {
+	if err := h.releaseHolds(ctx, &held, r); err != nil {
 		return held, err
 	}
-	if held.Suspended, err = f.replaceAgain(ctx, d); err != nil && len(held.Holds) > 0 {
+	if held.Suspended, err = h.replaceAgain(ctx, d); err != nil && len(held.Holds) > 0 {
 		err = fmt.Errorf("%s is on hold no longer, and replacing stays suspended: %w", d.Object(), err)
 	}
 	return held, err
 }
 
 // releaseHolds ends the holds of a pool that are in force.
-func (f *Flow) releaseHolds(ctx context.Context, held *Held, r exception.Release) error {
+func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Release) error {
 	d := held.Declaration
-	there, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+	there, err := record.Holds(h.Keeper).Of(ctx, d.UID)
 	if err != nil || there.At(r.At) == nil {
 		return err
 	}
-	after, err := record.Holds(f.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+	after, err := record.Holds(h.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
 		h.Holds, held.Holds = h.Holds.Release(d, r)
 		h.PoolUID, h.Pool = d.UID, d.Key()
 		return h, nil
 	})
 	if err == nil {
-		f.tellOfHolds(ctx, d, after, r.At)
+		h.tellOfHolds(ctx, d, after, r.At)
 	}
 	return err
 }
@@ -106,31 +112,31 @@ func (f *Flow) releaseHolds(ctx context.Context, held *Held, r exception.Release
 // replaceAgain has replacing go on that is suspended as instances never joined, and
 // returns why it was; empty where it is not. It is done under the pool's lock: a run that
 // has begun would write the journal as it was.
-func (f *Flow) replaceAgain(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
-	j, err := f.loadJournal(ctx, d)
+func (h holder) replaceAgain(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
+	j, err := h.loadJournal(ctx, d)
 	if err != nil || j.Value.NeverJoining(d) == "" {
 		return "", err
 	}
-	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
-		if j, err = f.loadJournal(ctx, d); err != nil {
+	err = h.records().Locked(ctx, d, func(ctx context.Context) error {
+		if j, err = h.loadJournal(ctx, d); err != nil {
 			return err
 		}
 		if suspended = j.Value.NeverJoining(d); suspended == "" {
 			return nil
 		}
-		_, err := f.saveJournal(ctx, d, j, j.Value.ReplacingAgain())
+		_, err := h.saveJournal(ctx, d, j, j.Value.ReplacingAgain())
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	f.tell(ctx)
+	h.tell(ctx)
 	return suspended, nil
 }
 
-func (f *Flow) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
-	f.note(holds.Events(d, now)...)
-	f.tell(ctx)
+func (h holder) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
+	h.note(holds.Events(d, now)...)
+	h.tell(ctx)
 }
 
 // tellHolds tells the history which holds of the run's pools began and ended, as far as
@@ -154,28 +160,28 @@ func (k *kind) tellHolds(ctx context.Context) {
 
 // byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone
 // has a pool of that name.
-func (f *Flow) byName(ctx context.Context, name string) (spotpool.Declaration, error) {
-	key, err := f.KeyOf(ctx, name)
+func (h holder) byName(ctx context.Context, name string) (spotpool.Declaration, error) {
+	key, err := h.KeyOf(ctx, name)
 	if err != nil {
 		return spotpool.Declaration{}, err
 	}
-	r, err := f.records().Find(ctx, key)
+	r, err := h.records().Find(ctx, key)
 	return r.Value.Declaration, err
 }
 
 // holdOn is the hold of a pool that is in force; nil where there is none. Without
 // knowing that, nothing is done about the pool.
-func (f *Flow) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.Hold, error) {
-	holds, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+func (h holder) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.Hold, error) {
+	holds, err := record.Holds(h.Keeper).Of(ctx, d.UID)
 	if err != nil {
 		return nil, err
 	}
-	return holds.At(f.now()), nil
+	return holds.At(h.now()), nil
 }
 
 // refuseHeld refuses the end of a pool that is on hold.
-func (f *Flow) refuseHeld(ctx context.Context, d spotpool.Declaration) error {
-	hold, err := f.holdOn(ctx, d)
+func (h holder) refuseHeld(ctx context.Context, d spotpool.Declaration) error {
+	hold, err := h.holdOn(ctx, d)
 	if err != nil || hold == nil {
 		return err
 	}

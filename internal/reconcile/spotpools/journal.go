@@ -15,42 +15,49 @@ type (
 	journal = record.Document[spotpool.Journal]
 )
 
+// journals keep the pools' journals, and what is to be told of pools.
+type journals struct {
+	*Ports
+
+	outbox record.Outbox
+}
+
 func journalName(d spotpool.Declaration) string { return record.JournalName(d.Key(), d.UID) }
 
-func (f *Flow) loadJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
-	return record.Load[spotpool.Journal](ctx, f.Keeper.Store, store.Journals, journalName(d))
+func (k *journals) loadJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
+	return record.Load[spotpool.Journal](ctx, k.Keeper.Store, store.Journals, journalName(d))
 }
 
 // saveJournal writes a journal, and takes up what it has to tell. One in the place of a
 // lost one gets its salt once it says since when.
-func (f *Flow) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
+func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
 	if !value.LostAt.IsZero() {
 		value = value.Salted(record.NewID())
 	}
-	value.Untold = f.outbox.Sign(value.Untold, f.Keeper.Actor)
-	saved, err := record.Save(ctx, f.Keeper.Store, store.Journals, journalName(d), j, value.Stored())
+	value.Untold = k.outbox.Sign(value.Untold, k.Keeper.Actor)
+	saved, err := record.Save(ctx, k.Keeper.Store, store.Journals, journalName(d), j, value.Stored())
 	if err == nil {
-		f.outbox.Note(value.Untold...)
+		k.outbox.Note(value.Untold...)
 	}
 	return saved, err
 }
 
 // untold is a journal without what the history is known to have of it.
-func (f *Flow) untold(j spotpool.Journal) spotpool.Journal { return j.Told(f.outbox.Has) }
+func (k *journals) untold(j spotpool.Journal) spotpool.Journal { return j.Told(k.outbox.Has) }
 
 // keepJournal writes down what a look without the pool's lock noticed. Where someone
 // else has the lock, or wrote the journal meanwhile, they notice the same, and
 // nothing is written.
-func (f *Flow) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
+func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
 	if record.Same(j.Value, value) {
 		return nil
 	}
-	err := f.Keeper.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
+	err := k.Keeper.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
 		// No journal is written for a pool that was destroyed since the look.
-		if r, err := f.records().Load(ctx, d.Key()); err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID {
+		if r, err := k.records().Load(ctx, d.Key()); err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID {
 			return err
 		}
-		_, err := f.saveJournal(ctx, d, j, value)
+		_, err := k.saveJournal(ctx, d, j, value)
 		return err
 	})
 	if record.IsLocked(err) || errors.Is(err, store.ErrConflict) {

@@ -18,8 +18,8 @@ const watchedFor = 24 * time.Hour
 
 // leftOf lists the instances that carry the uid of a destroyed pool, without those
 // that end already.
-func (f *Flow) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, error) {
-	found, _, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, nil)
+func (o *cloudObserver) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, error) {
+	found, _, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, nil)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is left of the destroyed pool %s: %w", d.Key(), err)
 	}

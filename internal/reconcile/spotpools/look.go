@@ -106,12 +106,12 @@ func (p *pass) drains() int {
 // observeWhole takes a fresh look at the pool of a pass, and at its nodes, if the look at
 // those which others took is older than maxAge. An error means that nothing may be done
 // to the pool; why its nodes could not be seen is noted in the pass.
-func (f *Flow) observeWhole(ctx context.Context, p *pass, j spotpool.Journal, maxAge time.Duration) (spotpool.Observation, error) {
-	observation, err := f.observePool(ctx, p.declaration, j, p.gone)
+func (p *pass) observeWhole(ctx context.Context, j spotpool.Journal, maxAge time.Duration) (spotpool.Observation, error) {
+	observation, err := p.flow.observePool(ctx, p.declaration, j, p.gone)
 	if err != nil {
 		return observation, err
 	}
-	seen := f.seeNodes(ctx, p.declaration, j, observation, maxAge, false)
+	seen := p.flow.seeNodes(ctx, p.declaration, j, observation, maxAge, false)
 	if seen.err != nil && ctx.Err() != nil { // nobody waited for it, which says nothing of the cluster
 		return observation, context.Cause(ctx)
 	}
@@ -120,31 +120,31 @@ func (f *Flow) observeWhole(ctx context.Context, p *pass, j spotpool.Journal, ma
 }
 
 // look observes the pool and decides, without acting. It writes down what it noticed.
-func (f *Flow) look(ctx context.Context, p *pass) error {
-	j, err := f.loadJournal(ctx, p.declaration)
+func (p *pass) look(ctx context.Context) error {
+	j, err := p.flow.loadJournal(ctx, p.declaration)
 	if err != nil {
 		return err
 	}
-	observation, err := f.observeWhole(ctx, p, j.Value, pollSight)
+	observation, err := p.observeWhole(ctx, j.Value, pollSight)
 	if err != nil {
 		return err
 	}
-	if gate := f.gate(ctx, p.declaration); gate.Closed {
+	if gate := p.flow.gate(ctx, p.declaration); gate.Closed {
 		p.gate = gate
 	} else { // it opens for the next run, and nothing more is ended for it
 		p.gate.Certain = false
 	}
-	if p.hold, err = f.holdOn(ctx, p.declaration); err != nil {
+	if p.hold, err = p.flow.holdOn(ctx, p.declaration); err != nil {
 		return err
 	}
 	p.soFar.Drained = nil // what is left of a drain is worked on again
 	plan := spotpool.Decide(p.situation(observation, j.Value))
 	p.saw(plan, observation)
-	if err := f.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
+	if err := p.flow.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err
 	}
-	f.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
+	p.flow.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
 		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
-	f.Teller.Tell(p.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
+	p.flow.Teller.Tell(p.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
 	return nil
 }

@@ -37,8 +37,7 @@ type sharedMarkets struct {
 }
 
 // marketsOf returns the region's prices and stock, at most a minute old.
-func (f *Flow) marketsOf(ctx context.Context, region string) marketView {
-	o := &f.observer
+func (o *cloudObserver) marketsOf(ctx context.Context, region string) marketView {
 	o.mu.Lock()
 	if o.markets == nil {
 		o.markets = map[string]*sharedMarkets{}
@@ -53,7 +52,7 @@ func (f *Flow) marketsOf(ctx context.Context, region string) marketView {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.view == nil || time.Since(shared.taken) > sharedFor {
-		markets, err := f.Cloud.Markets(ctx, region)
+		markets, err := o.Cloud.Markets(ctx, region)
 		if err != nil && ctx.Err() != nil {
 			return marketView{err: err}
 		}
@@ -64,8 +63,7 @@ func (f *Flow) marketsOf(ctx context.Context, region string) marketView {
 
 // forgetMarkets makes the next look ask for the region's prices, stock and quota
 // anew.
-func (f *Flow) forgetMarkets(region string) {
-	o := &f.observer
+func (o *cloudObserver) forgetMarkets(region string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.markets, region)

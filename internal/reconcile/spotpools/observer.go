@@ -45,8 +45,10 @@ func (v *regionView) named(name string) []spotpool.Instance {
 	return v.byName[name]
 }
 
-// observer lets the pools of one process share looks at regions.
-type observer struct {
+// cloudObserver observes the cloud. The pools of one process share looks at regions.
+type cloudObserver struct {
+	*Ports
+
 	mu      sync.Mutex
 	regions map[string]*sharedView
 	markets map[string]*sharedMarkets
@@ -60,14 +62,14 @@ type sharedView struct {
 
 // region returns a look at the region that is at most maxAge old, and takes one where
 // there is none. Callers that ask meanwhile wait for it.
-func (f *Flow) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
-	shared := f.observer.shared(region)
+func (o *cloudObserver) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
+	shared := o.shared(region)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.view != nil && time.Since(shared.view.taken) < maxAge {
 		return shared.view, nil
 	}
-	view, err := f.lookAt(ctx, region)
+	view, err := o.lookAt(ctx, region)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +79,8 @@ func (f *Flow) region(ctx context.Context, region string, maxAge time.Duration) 
 
 // alone says whether one more pool of a region is looked at by itself. The first few
 // are; after them it pays to look at the whole region.
-func (f *Flow) alone(region string) bool {
-	shared := f.observer.shared(region)
+func (o *cloudObserver) alone(region string) bool {
+	shared := o.shared(region)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.view != nil || shared.single >= fewPools {
@@ -89,15 +91,15 @@ func (f *Flow) alone(region string) bool {
 }
 
 // viewOf returns a look that shows one pool.
-func (f *Flow) viewOf(ctx context.Context, t target) (*regionView, error) {
-	if f.alone(t.declaration.Region) {
-		return f.lookAtEach(ctx, t.declaration.Region, []target{t})
+func (o *cloudObserver) viewOf(ctx context.Context, t target) (*regionView, error) {
+	if o.alone(t.declaration.Region) {
+		return o.lookAtEach(ctx, t.declaration.Region, []target{t})
 	}
-	return f.region(ctx, t.declaration.Region, sharedFor)
+	return o.region(ctx, t.declaration.Region, sharedFor)
 }
 
 // shared returns the entry of a region.
-func (o *observer) shared(region string) *sharedView {
+func (o *cloudObserver) shared(region string) *sharedView {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.regions == nil {
@@ -110,8 +112,8 @@ func (o *observer) shared(region string) *sharedView {
 }
 
 // forget drops the look at a region, which was changed since.
-func (f *Flow) forget(region string) {
-	shared := f.observer.shared(region)
+func (o *cloudObserver) forget(region string) {
+	shared := o.shared(region)
 	shared.mu.Lock()
 	shared.view = nil
 	shared.mu.Unlock()
@@ -119,12 +121,12 @@ func (f *Flow) forget(region string) {
 
 // lookAt lists a region, and looks up the recorded instances that are not in the
 // listing: tags arrive late, and paging is no snapshot.
-func (f *Flow) lookAt(ctx context.Context, region string) (*regionView, error) {
-	view, err := f.newView(ctx)
+func (o *cloudObserver) lookAt(ctx context.Context, region string) (*regionView, error) {
+	view, err := o.newView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	instances, at, err := f.Cloud.ObserveRegion(ctx, region)
+	instances, at, err := o.Cloud.ObserveRegion(ctx, region)
 	if err != nil {
 		return nil, fmt.Errorf("listing the instances of %s: %w", region, err)
 	}
@@ -134,20 +136,20 @@ func (f *Flow) lookAt(ctx context.Context, region string) (*regionView, error) {
 		listed[i.ID] = true
 		view.byUID[i.PoolUID] = append(view.byUID[i.PoolUID], i)
 	}
-	owners, warnings, err := f.recordedIDs(ctx, region, listed)
+	owners, warnings, err := o.recordedIDs(ctx, region, listed)
 	if err != nil {
 		return nil, err
 	}
 	view.warnings = warnings
-	if err := f.addUnlisted(ctx, region, view, owners); err != nil {
+	if err := o.addUnlisted(ctx, region, view, owners); err != nil {
 		return nil, err
 	}
-	view.markets = f.marketsOf(ctx, region)
+	view.markets = o.marketsOf(ctx, region)
 	return view, nil
 }
 
-func (f *Flow) newView(ctx context.Context) (*regionView, error) {
-	account, err := f.Cloud.AccountID(ctx)
+func (o *cloudObserver) newView(ctx context.Context) (*regionView, error) {
+	account, err := o.Cloud.AccountID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +162,14 @@ func (f *Flow) newView(ctx context.Context) (*regionView, error) {
 const fewPools = 4
 
 // lookAtEach looks at a few pools of a region, one by one.
-func (f *Flow) lookAtEach(ctx context.Context, region string, targets []target) (*regionView, error) {
-	view, err := f.newView(ctx)
+func (o *cloudObserver) lookAtEach(ctx context.Context, region string, targets []target) (*regionView, error) {
+	view, err := o.newView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	view.markets = f.marketsOf(ctx, region)
+	view.markets = o.marketsOf(ctx, region)
 	for _, t := range targets {
-		o, err := f.observePool(ctx, t.declaration, t.journal.Value, nil)
+		o, err := o.observePool(ctx, t.declaration, t.journal.Value, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -188,11 +190,11 @@ func (f *Flow) lookAtEach(ctx context.Context, region string, targets []target) 
 }
 
 // lookFor looks at the given pools of a region in as few calls as possible.
-func (f *Flow) lookFor(ctx context.Context, region string, targets []target) (*regionView, error) {
+func (o *cloudObserver) lookFor(ctx context.Context, region string, targets []target) (*regionView, error) {
 	if len(targets) <= fewPools {
-		return f.lookAtEach(ctx, region, targets)
+		return o.lookAtEach(ctx, region, targets)
 	}
-	return f.region(ctx, region, 0)
+	return o.region(ctx, region, 0)
 }
 
 // owner is the pool in whose journal an instance is recorded.
@@ -203,8 +205,8 @@ type owner struct {
 
 // recordedIDs reads which instances the region's journals record and the listing
 // lacks, each with its pool.
-func (f *Flow) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
-	docs, err := f.Keeper.Store.List(ctx, store.Journals)
+func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
+	docs, err := o.Keeper.Store.List(ctx, store.Journals)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,7 +216,7 @@ func (f *Flow) recordedIDs(ctx context.Context, region string, listed map[string
 		if !strings.HasPrefix(doc.Key.Name, region+"/") {
 			continue
 		}
-		j, err := record.DecodeListed[spotpool.Journal](ctx, f.Keeper.Store, doc)
+		j, err := record.DecodeListed[spotpool.Journal](ctx, o.Keeper.Store, doc)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 			continue
@@ -234,7 +236,7 @@ func (f *Flow) recordedIDs(ctx context.Context, region string, listed map[string
 	return owners, warnings, nil
 }
 
-func (f *Flow) addUnlisted(ctx context.Context, region string, view *regionView, owners map[string]owner) error {
+func (o *cloudObserver) addUnlisted(ctx context.Context, region string, view *regionView, owners map[string]owner) error {
 	if len(owners) == 0 {
 		return nil
 	}
@@ -243,7 +245,7 @@ func (f *Flow) addUnlisted(ctx context.Context, region string, view *regionView,
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	found, _, err := f.Cloud.ObserveInstances(ctx, region, ids)
+	found, _, err := o.Cloud.ObserveInstances(ctx, region, ids)
 	if err != nil {
 		return fmt.Errorf("looking up recorded instances of %s: %w", region, err)
 	}
@@ -274,24 +276,24 @@ func (v *regionView) observation(t target) spotpool.Observation {
 
 // observePool takes a fresh look at one pool and its markets. Ids that are gone are
 // not looked up again.
-func (f *Flow) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
+func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
 	unconfirmed := j.Unconfirmed()
 	ids := slices.Concat(j.KnownIDs(), unconfirmed)
 	slices.Sort(ids)
 	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return gone[id] })
-	instances, at, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
+	instances, at, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
 	if err != nil {
 		return spotpool.Observation{}, fmt.Errorf("looking at the pool %s: %w", d.Key(), err)
 	}
-	account, err := f.Cloud.AccountID(ctx)
+	account, err := o.Cloud.AccountID(ctx)
 	if err != nil {
 		return spotpool.Observation{}, err
 	}
-	o := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
+	seen := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
 	for _, id := range unconfirmed {
 		if !slices.ContainsFunc(instances, func(i spotpool.Instance) bool { return i.ID == id }) {
-			o.Absent = append(o.Absent, id)
+			seen.Absent = append(seen.Absent, id)
 		}
 	}
-	return f.marketsOf(ctx, d.Region).add(o, d), nil
+	return o.marketsOf(ctx, d.Region).add(seen, d), nil
 }

@@ -9,6 +9,7 @@ import (
 
 // pass is one operation on a pool, with what it has seen and done so far.
 type pass struct {
+	flow        *Flow
 	declaration spotpool.Declaration
 	soFar       spotpool.SoFar
 	gate        spotpool.Gate

@@ -18,12 +18,12 @@ type poolsWithNodes struct {
 
 // poolsOf tells which marks on the nodes of a look are of pools that are declared, and have
 // nodes there still: a pool that was destroyed leaves marks on what is left of it.
-func (f *Flow) poolsOf(ctx context.Context, saw *sight) (counts func(poolUID string) bool, err error) {
+func (o *clusterObserver) poolsOf(ctx context.Context, saw *sight) (counts func(poolUID string) bool, err error) {
 	p := &saw.pools
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.read {
-		list, err := f.records().List(ctx)
+		list, err := o.records().List(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("reading which pools have nodes in the cluster: %w", err)
 		}

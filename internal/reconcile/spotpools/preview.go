@@ -78,12 +78,12 @@ func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) (begun store
 
 // named lists the instances that carry the name of a planned pool. The first few
 // pools are asked for one by one, and all others share one look.
-func (f *Flow) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
-	if f.alone(d.Region) {
-		found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)
+func (o *cloudObserver) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
+	if o.alone(d.Region) {
+		found, _, err := o.Cloud.ObserveNamed(ctx, d.Region, d.Name)
 		return found, err
 	}
-	view, err := f.region(ctx, d.Region, sharedFor)
+	view, err := o.region(ctx, d.Region, sharedFor)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 // something comes out differently, it decides again under the lock. It gives up after
 // wait, or when nothing is under way and nothing can be done. It waits without the
 // lock.
-func (f *Flow) settle(ctx context.Context, p *pass, wait time.Duration) error {
+func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	pause := f.pollInterval()
+	pause := p.flow.pollInterval()
 	p.gone = nil // the look that told so is old by now
 	for !p.settled() {
 		select {
@@ -30,11 +30,11 @@ func (f *Flow) settle(ctx context.Context, p *pass, wait time.Duration) error {
 			return nil
 		case <-time.After(pause):
 		}
-		pause = min(pause*5/4, 10*f.pollInterval())
-		err := f.lookOn(ctx, p)
+		pause = min(pause*5/4, 10*p.flow.pollInterval())
+		err := p.lookOn(ctx)
 		if err == nil && (len(p.latest.plan.Decisions) > 0 || p.failure != nil) {
 			p.failure, p.uncertain = nil, false
-			err = f.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return f.actByRecord(ctx, p) })
+			err = p.flow.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return p.actByRecord(ctx) })
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(p.failure, context.DeadlineExceeded) {
 			p.failure = nil // the time to wait is up, which is told below
@@ -48,31 +48,31 @@ func (f *Flow) settle(ctx context.Context, p *pass, wait time.Duration) error {
 
 // actByRecord acts on what is declared now: while nobody held the lock, someone may
 // have changed the pool, or begun to destroy it.
-func (f *Flow) actByRecord(ctx context.Context, p *pass) error {
-	r, err := f.records().Load(ctx, p.declaration.Key())
+func (p *pass) actByRecord(ctx context.Context) error {
+	r, err := p.flow.records().Load(ctx, p.declaration.Key())
 	if err != nil {
 		return err
 	}
 	if !r.Exists() || r.Value.Phase == declaration.Deleting || r.Value.Declaration.UID != p.declaration.UID {
-		return &loop.GoneError{Noun: f.records().Noun()}
+		return &loop.GoneError{Noun: p.flow.records().Noun()}
 	}
 	p.declaration = r.Value.Declaration
-	return f.act(ctx, p)
+	return p.act(ctx)
 }
 
 // lookOn looks at a pool again. Instances that ended since then gave their quota and
 // stock back.
-func (f *Flow) lookOn(ctx context.Context, p *pass) error {
+func (p *pass) lookOn(ctx context.Context) error {
 	earlier := p.latest
-	if err := f.look(ctx, p); err != nil || earlier == nil {
+	if err := p.look(ctx); err != nil || earlier == nil {
 		return err
 	}
 	_, before := earlier.underWay()
 	if _, now := p.latest.underWay(); before == 0 || now > 0 {
 		return nil
 	}
-	f.forgetMarkets(p.declaration.Region)
-	return f.look(ctx, p)
+	p.flow.forgetMarkets(p.declaration.Region)
+	return p.look(ctx)
 }
 
 // settled reports whether waiting longer would change nothing. What was never

@@ -13,8 +13,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// sights lets the pools of one process share looks at the cluster.
-type sights struct {
+// clusterObserver observes the nodes of the cluster at hand. The pools of one process share
+// looks at them.
+type clusterObserver struct {
+	*Ports
+
 	mu   sync.Mutex
 	last *sight // nil where there is none to share
 	// failure is why the last look failed, and failed when it did: who waited for it need
@@ -41,13 +44,13 @@ const freshSight = 3 * time.Second
 const pollSight = time.Second
 
 // reach returns the cluster at hand, and its identity.
-func (f *Flow) reach(ctx context.Context) (Cluster, string, error) {
-	return record.Reach(ctx, f.Cluster, "pools with nodes")
+func (o *clusterObserver) reach(ctx context.Context) (Cluster, string, error) {
+	return record.Reach(ctx, o.Cluster, "pools with nodes")
 }
 
 // clusterOf returns the cluster at hand, if it is the pool's.
-func (f *Flow) clusterOf(ctx context.Context, d spotpool.Declaration) (Cluster, error) {
-	c, uid, err := f.reach(ctx)
+func (o *clusterObserver) clusterOf(ctx context.Context, d spotpool.Declaration) (Cluster, error) {
+	c, uid, err := o.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -106,29 +109,28 @@ func (f *Flow) boundByJournal(ctx context.Context, d spotpool.Declaration, r sto
 
 // see is a look at the nodes that is at most maxAge old, with the pods on them counted
 // where that is asked for and can be. Callers that ask meanwhile wait for it.
-func (f *Flow) see(ctx context.Context, maxAge time.Duration, pods bool) (*sight, error) {
-	s := &f.sights
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (o *clusterObserver) see(ctx context.Context, maxAge time.Duration, pods bool) (*sight, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	switch {
-	case s.last != nil && time.Since(s.last.taken) < maxAge && (s.last.pods || !pods):
-		return s.last, nil
-	case s.failure != nil && time.Since(s.failed) < min(maxAge, freshSight):
-		return nil, s.failure
+	case o.last != nil && time.Since(o.last.taken) < maxAge && (o.last.pods || !pods):
+		return o.last, nil
+	case o.failure != nil && time.Since(o.failed) < min(maxAge, freshSight):
+		return nil, o.failure
 	}
-	seen, err := f.lookAtNodes(ctx, pods)
+	seen, err := o.lookAtNodes(ctx, pods)
 	switch {
 	case err == nil:
-		s.last, s.failure = seen, nil
+		o.last, o.failure = seen, nil
 	case ctx.Err() == nil: // else it says nothing about the cluster
-		s.failure, s.failed = err, time.Now()
+		o.failure, o.failed = err, time.Now()
 	}
 	return seen, err
 }
 
 // lookAtNodes looks at the nodes now.
-func (f *Flow) lookAtNodes(ctx context.Context, pods bool) (*sight, error) {
-	c, _, err := f.reach(ctx)
+func (o *clusterObserver) lookAtNodes(ctx context.Context, pods bool) (*sight, error) {
+	c, _, err := o.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +150,10 @@ func (f *Flow) lookAtNodes(ctx context.Context, pods bool) (*sight, error) {
 }
 
 // forgetSight drops the look at the cluster, which may have changed since.
-func (f *Flow) forgetSight() {
-	f.sights.mu.Lock()
-	defer f.sights.mu.Unlock()
-	f.sights.last, f.sights.failure = nil, nil
+func (o *clusterObserver) forgetSight() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last, o.failure = nil, nil
 }
 
 // nodesSeen is what a look at a pool's cluster showed: nothing, where the pool asks none, or
@@ -169,11 +171,11 @@ type nodesSeen struct {
 // seeNodes looks at the nodes that concern a pool, and at how the others fare. The
 // error of another cluster than the pool's is *record.ClusterError, and refuses the pool; any
 // other leaves the nodes unseen.
-func (f *Flow) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, o spotpool.Observation, maxAge time.Duration, pods bool) nodesSeen {
+func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, cloud spotpool.Observation, maxAge time.Duration, pods bool) nodesSeen {
 	if !d.AsksCluster(j) {
 		return nodesSeen{}
 	}
-	saw, err := f.see(ctx, maxAge, pods)
+	saw, err := o.see(ctx, maxAge, pods)
 	if err == nil {
 		err = SameCluster(d, saw.uid)
 	}
@@ -184,14 +186,14 @@ func (f *Flow) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.
 	case err != nil:
 		return nodesSeen{err: err}
 	}
-	s := nodesSeen{look: saw.index.Of(spotpool.NodeInstances(o.Instances), d.UID)}
+	s := nodesSeen{look: saw.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
 	if saw.uncounted != nil {
 		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(),
 			saw.uncounted)
 	}
 	for _, n := range s.look.Nodes {
 		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else nobody asks how the others fare
-			counts, err := f.poolsOf(ctx, saw)
+			counts, err := o.poolsOf(ctx, saw)
 			if err != nil {
 				return nodesSeen{err: err}
 			}

@@ -167,9 +167,9 @@ func (a *actor) notEnded(ctx context.Context, d spotpool.Decision, err error) {
 }
 
 // tokenSecret is the secret part of a new token.
-func (f *Flow) tokenSecret() (string, error) {
+func (p *Ports) tokenSecret() (string, error) {
 	const all = spotpool.TokenCharacters
-	random := cmp.Or[io.Reader](f.Random, rand.Reader)
+	random := cmp.Or[io.Reader](p.Random, rand.Reader)
 	secret, drawn := make([]byte, 0, spotpool.TokenSecretLength), make([]byte, spotpool.TokenSecretLength)
 	for len(secret) < cap(secret) {
 		if _, err := io.ReadFull(random, drawn); err != nil {

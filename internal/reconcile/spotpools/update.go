@@ -12,17 +12,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
+// update is a change of what is declared of a pool.
+type update struct{ *Flow }
+
 // Update records a changed declaration and brings the pool to it: launches,
 // scale-in, and one batch of a refresh. The declaration carries the uid, the
 // account and the generation that it was planned against. A pool whose record
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
-	p := &pass{gate: f.gate(ctx, d), soFar: spotpool.SoFar{Insists: true}}
+	p := &pass{flow: f, gate: f.gate(ctx, d), soFar: spotpool.SoFar{Insists: true}}
 	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
 	unfinished := "" // why nothing but the record was changed
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.change(ctx, d)
+		r, err := update{f}.change(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -32,10 +35,10 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 			p.warnings = append(p.warnings, unfinished)
 			return nil
 		}
-		return f.act(ctx, p)
+		return p.act(ctx)
 	})
 	if err == nil && unfinished == "" {
-		err = f.settle(ctx, p, time.Until(deadline))
+		err = p.settle(ctx, time.Until(deadline))
 	}
 	if p.declaration.UID == "" {
 		return State{}, err
@@ -47,33 +50,33 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 }
 
 // change writes the record of a declaration; the pool's lock must be held.
-func (f *Flow) change(ctx context.Context, d spotpool.Declaration) (stored, error) {
-	if err := f.ownAccount(ctx, d); err != nil {
+func (u update) change(ctx context.Context, d spotpool.Declaration) (stored, error) {
+	if err := u.ownAccount(ctx, d); err != nil {
 		return stored{}, err
 	}
-	r, err := f.records().Load(ctx, d.Key())
+	r, err := u.records().Load(ctx, d.Key())
 	if err != nil {
 		return r, err
 	}
-	if d, err = f.boundByJournal(ctx, d, r); err != nil {
+	if d, err = u.boundByJournal(ctx, d, r); err != nil {
 		return r, err
 	}
 	if !r.Exists() {
-		return f.recordAnew(ctx, r, d)
+		return u.recordAnew(ctx, r, d)
 	}
 	if withoutNodes, ok := givesUpNodes(r, d); ok {
-		return f.records().Save(ctx, r, declaration.Deleting, withoutNodes)
+		return u.records().Save(ctx, r, declaration.Deleting, withoutNodes)
 	}
-	changed, differs, err := f.records().Change(r, d)
+	changed, differs, err := u.records().Change(r, d)
 	switch {
 	case err != nil:
 		return r, err
 	case r.Value.Phase == declaration.Creating:
-		return f.takeUp(ctx, r, changed)
+		return u.takeUp(ctx, r, changed)
 	case !differs:
 		return r, nil
 	}
-	return f.records().Save(ctx, r, declaration.Active, changed)
+	return u.records().Save(ctx, r, declaration.Active, changed)
 }
 
 // givesUpNodes is the declaration to record where a deletion that was begun can't be
@@ -93,10 +96,10 @@ func givesUpNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaratio
 
 // takeUp makes the record of a creation that was killed, and whose pool was
 // imported since, that of an active pool. A creation under way is left alone.
-func (f *Flow) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
+func (u update) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
 	var saved stored
-	err := f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
-		saved, err = f.records().Save(ctx, r, declaration.Active, d)
+	err := u.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
+		saved, err = u.records().Save(ctx, r, declaration.Active, d)
 		return err
 	})
 	if record.IsLocked(err) {
@@ -108,27 +111,27 @@ func (f *Flow) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (st
 // recordAnew writes a record that is missing. What its instances were launched
 // with is unknown, so their configurations are accepted as they are. A pool that
 // was destroyed stays so, unless machines of it are there after all.
-func (f *Flow) recordAnew(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
-	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+func (u update) recordAnew(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
+	tombstone, err := u.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return r, err
 	}
 	if tombstone.Exists() {
-		left, err := f.leftOf(ctx, d)
+		left, err := u.leftOf(ctx, d)
 		if err != nil {
 			return r, err
 		}
 		if len(left) == 0 {
-			return r, f.records().Destroyed(d, tombstone.Value.DestroyedAt)
+			return r, u.records().Destroyed(d, tombstone.Value.DestroyedAt)
 		}
 	}
-	if err := f.acceptObserved(ctx, d); err != nil {
+	if err := u.acceptObserved(ctx, d); err != nil {
 		return r, err
 	}
 	d.Generation++
-	saved, err := f.records().Save(ctx, r, declaration.Active, d)
+	saved, err := u.records().Save(ctx, r, declaration.Active, d)
 	if err == nil && tombstone.Exists() {
-		err = record.Remove(ctx, f.Keeper.Store, store.Tombstones, d.UID, tombstone.Revision)
+		err = record.Remove(ctx, u.Keeper.Store, store.Tombstones, d.UID, tombstone.Revision)
 	}
 	return saved, err
 }

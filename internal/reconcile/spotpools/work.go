@@ -34,7 +34,7 @@ type work struct {
 // asked for, it waits for.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if w.pass != nil {
-		return loop.Done, w.outcome(w.flow.settle(ctx, w.pass, w.options.WaitTimeout))
+		return loop.Done, w.outcome(w.pass.settle(ctx, w.options.WaitTimeout))
 	}
 	if err := w.judge(ctx); err != nil {
 		return 0, err
@@ -86,9 +86,9 @@ func (w *work) judge(ctx context.Context) error {
 
 // Act carries decisions out, after a fresh look.
 func (w *work) Act(ctx context.Context, now stored) (loop.Next, error) {
-	w.pass = &pass{declaration: now.Value.Declaration, gate: w.gate, gone: w.region.view.gone}
+	w.pass = &pass{flow: w.flow, declaration: now.Value.Declaration, gate: w.gate, gone: w.region.view.gone}
 	w.pass.saw(*w.seen, w.region.view.observation(w.target))
-	err := w.flow.act(ctx, w.pass)
+	err := w.pass.act(ctx)
 	if err == nil && w.options.Wait {
 		return loop.Observe, nil
 	}
@@ -109,7 +109,7 @@ func (w *work) finishDeletion(ctx context.Context) (err error) {
 	if w.options.Wait {
 		wait = w.options.WaitTimeout
 	}
-	w.ended, err = w.flow.emptyAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
+	w.ended, err = deletion{w.flow}.emptyAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
 	if w.deleted = err == nil; isHeld(err) {
 		return loop.Skip(err)
 	}
