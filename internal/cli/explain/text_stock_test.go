@@ -55,7 +55,9 @@ func explainedStock() []stockpools.Description {
 			},
 			Writers: []stockpool.Writer{
 				{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
-				{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template"}},
+				{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{
+					"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template",
+				}},
 			},
 		},
 	}, {

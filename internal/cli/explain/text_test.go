@@ -93,7 +93,8 @@ func exceededBudget() budgets.Description {
 	}
 	e := budgets.Description{
 		Phase: declaration.Active, Window: "day", Why: &budgets.Why{
-			Declared: budgets.Declared{GracePeriod: "10m"}, Thresholds: []budgets.Threshold{{Percent: 80, GPUHours: "80.000"}, {Percent: 150, GPUHours: "150.000"}},
+			Declared:   budgets.Declared{GracePeriod: "10m"},
+			Thresholds: []budgets.Threshold{{Percent: 80, GPUHours: "80.000"}, {Percent: 150, GPUHours: "150.000"}},
 		},
 	}
 	victim := budget.Decision{

@@ -97,7 +97,9 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		"its creation goes on": {
 			ready, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
 		},
-		"it is on its way out": {two, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "it is being destroyed"},
+		"it is on its way out": {
+			two, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "it is being destroyed",
+		},
 		"it was not seen": {
 			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Observed = false }), "it was not seen",
 		},

@@ -60,7 +60,8 @@ func (k *kind) situation(d budget.Declaration, result budget.Result, b *books, l
 
 // bystanders are the situations of the cluster's budgets that a run of some leaves as
 // they are: what one of these would hold is not started because another lets it go.
-func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *books, previous map[string]previousStatus, granted grants, f *inForce) []budget.Situation {
+func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *books, previous map[string]previousStatus, granted grants,
+	f *inForce) []budget.Situation {
 	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
 	var list []budget.Situation
 	for n, result := range budget.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {

@@ -135,7 +135,11 @@ func TestARunEndsWithEachDeclarationInOneWay(t *testing.T) {
 				t.Helper()
 				taken, done := make(chan struct{}), t.Context().Done()
 				go func() {
-					_ = k.keeper.WithLock(context.WithoutCancel(t.Context()), "stock_pool/ml/a", 0, func(context.Context) error { close(taken); <-done; return nil })
+					_ = k.keeper.WithLock(context.WithoutCancel(t.Context()), "stock_pool/ml/a", 0, func(context.Context) error {
+						close(taken)
+						<-done
+						return nil
+					})
 				}()
 				<-taken
 			},

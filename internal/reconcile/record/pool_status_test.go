@@ -121,7 +121,8 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 	}
 	why := map[string]string{"ap-singapore/seen": "sold out", "ap-singapore/growing": "launching"}
 	for _, r := range rooms {
-		if r.Why != why[r.Pool] || r.Grows != (r.Pool == "ap-singapore/growing") || r.ClusterUID != "c" || r.Labels["gpu"] != "t4" || len(r.InstanceTypes) != 1 {
+		if r.Why != why[r.Pool] || r.Grows != (r.Pool == "ap-singapore/growing") || r.ClusterUID != "c" || r.Labels["gpu"] != "t4" ||
+			len(r.InstanceTypes) != 1 {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -105,7 +105,8 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 // refused before.
 func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
 	p := &pass{
-		flow: x.Flow, declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists},
+		flow: x.Flow, declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"},
+		soFar: spotpool.SoFar{Insists: insists},
 	}
 	err := x.retry(ctx, deadline, func(ctx context.Context) error {
 		return x.records().Locked(ctx, d, func(ctx context.Context) error { return x.emptyOnce(ctx, d, p) })

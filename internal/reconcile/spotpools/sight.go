@@ -171,7 +171,8 @@ type nodesSeen struct {
 // seeNodes looks at the nodes that concern a pool, and at how the others fare. The
 // error of another cluster than the pool's is *record.ClusterError, and refuses the pool; any
 // other leaves the nodes unseen.
-func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, cloud spotpool.Observation, maxAge time.Duration, pods bool) nodesSeen {
+func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, cloud spotpool.Observation, maxAge time.Duration,
+	pods bool) nodesSeen {
 	if !d.AsksCluster(j) {
 		return nodesSeen{}
 	}

@@ -55,34 +55,34 @@ func (w *work) planned() (launches int) {
 
 // growth says whether more nodes of a pool are on their way, and which, or else why not:
 // what a person has to do first comes first.
-func (r Report) growth(launches int) (grows bool, why string) {
+func (p Report) growth(launches int) (grows bool, why string) {
 	joining := 0
-	if n := r.Nodes; n != nil && n.Seen {
+	if n := p.Nodes; n != nil && n.Seen {
 		joining = n.Joining
 	}
 	switch {
-	case r.Outcome == outcome.Failed && r.Error != nil:
-		return false, r.Error.Message
-	case r.Hold != nil:
-		return false, fmt.Sprintf("it is on hold %s", r.Hold)
-	case r.Wanted != nil && r.Gate != nil:
-		return false, fmt.Sprintf("its exceeded budget %s drains it", r.Gate.Budget)
+	case p.Outcome == outcome.Failed && p.Error != nil:
+		return false, p.Error.Message
+	case p.Hold != nil:
+		return false, fmt.Sprintf("it is on hold %s", p.Hold)
+	case p.Wanted != nil && p.Gate != nil:
+		return false, fmt.Sprintf("its exceeded budget %s drains it", p.Gate.Budget)
 	case launches > 0:
 		return true, fmt.Sprintf("the next run launches %d", launches)
 	case joining > 0:
-		return true, fmt.Sprintf("of its %d nodes, joining: %d", r.Nodes.All(), joining)
-	case r.Gate != nil && r.Gate.Closed:
-		return false, r.Gate.Reason
-	case r.Nodes != nil && r.Nodes.ReplacingSuspended != "":
-		return false, "replacing its nodes is suspended: " + r.Nodes.ReplacingSuspended
-	case r.Shortfall > 0 && len(r.Short) > 0:
-		return false, strings.Join(r.Short, "; ")
-	case r.Held >= r.Maximum && r.Minimum == r.Maximum:
-		return false, fmt.Sprintf("it holds its maximum of %d. Raise minimum and maximum", r.Maximum)
-	case r.Held >= r.Maximum:
-		return false, fmt.Sprintf("it holds its maximum of %d", r.Maximum)
-	case r.Capacity >= r.Minimum:
-		return false, fmt.Sprintf("it has its minimum of %d, which is all that gpupool keeps. Raise minimum", r.Minimum)
+		return true, fmt.Sprintf("of its %d nodes, joining: %d", p.Nodes.All(), joining)
+	case p.Gate != nil && p.Gate.Closed:
+		return false, p.Gate.Reason
+	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
+		return false, "replacing its nodes is suspended: " + p.Nodes.ReplacingSuspended
+	case p.Shortfall > 0 && len(p.Short) > 0:
+		return false, strings.Join(p.Short, "; ")
+	case p.Held >= p.Maximum && p.Minimum == p.Maximum:
+		return false, fmt.Sprintf("it holds its maximum of %d. Raise minimum and maximum", p.Maximum)
+	case p.Held >= p.Maximum:
+		return false, fmt.Sprintf("it holds its maximum of %d", p.Maximum)
+	case p.Capacity >= p.Minimum:
+		return false, fmt.Sprintf("it has its minimum of %d, which is all that gpupool keeps. Raise minimum", p.Minimum)
 	}
-	return false, fmt.Sprintf("it has %d of its minimum %d", r.Capacity, r.Minimum)
+	return false, fmt.Sprintf("it has %d of its minimum %d", p.Capacity, p.Minimum)
 }

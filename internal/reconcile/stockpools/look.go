@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -25,6 +26,11 @@ type pass struct {
 
 // reverted says whether the operation applied the declaration already.
 func (p *pass) reverted() bool { return slices.ContainsFunc(p.did, stockpool.Decision.Applies) }
+
+// idle says that nothing is to be done, refused or written down.
+func (p *pass) idle(o *record.Outbox) bool {
+	return len(p.plan.Decisions) == 0 && p.plan.Refused == nil && record.Same(p.journal.Value.Told(o.Has), p.plan.Journal)
+}
 
 // judge decides by what was seen, with the answer of a dry run where only that tells
 // whether something is to be done.

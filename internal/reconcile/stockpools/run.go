@@ -184,10 +184,10 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if err := w.flow.judge(ctx, w.cluster, p); err != nil {
 		return 0, err
 	}
-	if w.pass = p; len(p.plan.Decisions) > 0 || p.plan.Refused != nil || !record.Same(p.journal.Value.Told(w.flow.outbox.Has), p.plan.Journal) {
-		return loop.Act, nil
+	if w.pass = p; p.idle(&w.flow.outbox) {
+		return loop.Done, nil
 	}
-	return loop.Done, nil
+	return loop.Act, nil
 }
 
 // Act acts on a pool, or goes on with a deletion that was cut short or whose pods took
