@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,36 +38,97 @@ func programs(t *testing.T) (gpupool, terraform string) {
 	return gpupool, terraform
 }
 
-// TestDemoKeepsSecrets plays the whole demo with the built binary, found by
-// terraform init in a filesystem mirror, at the most verbose level of everything.
-// The secret key may then stand nowhere: not in what was printed, not in a log,
-// not in the state, not in a record; and user data in no output.
-func TestDemoKeepsSecrets(t *testing.T) {
-	t.Parallel()
-	gpupool, terraform := programs(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	var out bytes.Buffer
-	s, err := newStage(ctx, &out, gpupool, terraform, "../../examples/demo")
+// localkube is the built Kubernetes of the tests.
+func localkube(t *testing.T) string {
+	t.Helper()
+	if given := os.Getenv("GPUPOOL_LOCALKUBE"); given != "" {
+		return given
+	}
+	built, err := filepath.Abs("../../bin/localkube")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := false
-	defer func() {
-		if !closed {
-			_ = s.close()
+	return built
+}
+
+// transcript is what a story prints: the commands, and the programs that they start.
+type transcript struct {
+	sync.Mutex
+	text  bytes.Buffer
+	wrote func(all string) // may be nil
+}
+
+func (p *transcript) Write(text []byte) (int, error) {
+	p.Lock()
+	defer p.Unlock()
+	n, err := p.text.Write(text)
+	if p.wrote != nil {
+		p.wrote(p.text.String())
+	}
+	return n, err
+}
+
+func (p *transcript) String() string {
+	p.Lock()
+	defer p.Unlock()
+	return p.text.String()
+}
+
+// rehearsal is a stage of a test, which fails if closing it leaves something.
+func rehearsal(t *testing.T, out *transcript) *stage {
+	t.Helper()
+	gpupool, terraform := programs(t)
+	s, err := newStage(t.Context(), out, gpupool, terraform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.localkube = localkube(t)
+	t.Cleanup(func() {
+		if err := s.close(); err != nil {
+			t.Error(err)
 		}
-	}()
+		if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+			t.Errorf("the demo leaves %s behind", s.dir)
+		}
+		if t.Failed() {
+			t.Log(out)
+		}
+	})
+	return s
+}
+
+// played plays a story to its end.
+func played(t *testing.T, s *stage, story string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	if err := s.play(ctx, "stories/"+story+".txt", "../../examples"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestComplete plays the story of all: what it must show is in the story.
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	played(t, rehearsal(t, &transcript{}), "complete")
+}
+
+// TestPoolKeepsSecrets plays a story with the built binary, found by terraform init in a
+// filesystem mirror, at the most verbose level of everything. The secret key may then
+// be nowhere: not in what was printed, not in a log, not in the state, not in a record;
+// and user data in no output.
+func TestPoolKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	out := &transcript{}
+	s := rehearsal(t, out)
 	traces := filepath.Join(s.dir, "trace.log")
 	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+traces)
 	s.verbose = true
-	if err := s.play(ctx, 1, poolActs); err != nil {
-		t.Fatalf("%v\n%s", err, out.Bytes())
-	}
+	played(t, s, "pool")
 	secret := []byte(cvmsim.DemoSecretKey)
 	userData := base64.StdEncoding.EncodeToString([]byte("#!/bin/sh\necho ready\n"))
 	read := 0
-	err = filepath.WalkDir(s.dir, func(name string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(s.dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
@@ -86,17 +148,10 @@ func TestDemoKeepsSecrets(t *testing.T) {
 	if trace, err := os.ReadFile(traces); err != nil || !bytes.Contains(trace, []byte("RunInstances")) {
 		t.Errorf("the trace log does not show the calls (%v), so looking through it proves nothing", err)
 	}
-	for _, hidden := range [][]byte{secret, []byte(userData), []byte("echo ready")} {
-		if bytes.Contains(out.Bytes(), hidden) {
+	for _, hidden := range []string{string(secret), userData, "echo ready"} {
+		if strings.Contains(out.String(), hidden) {
 			t.Errorf("the output holds %q", hidden)
 		}
-	}
-	closed = true
-	if err := s.close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
-		t.Errorf("the demo leaves %s behind", s.dir)
 	}
 }
 
@@ -104,7 +159,6 @@ func TestDemoKeepsSecrets(t *testing.T) {
 // examples/ with the built provider.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
-	gpupool, terraform := programs(t)
 	configurations := map[string]bool{}
 	err := filepath.WalkDir("../../examples", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(name, ".tf") {
@@ -118,18 +172,14 @@ func TestExamplesAreValid(t *testing.T) {
 	for dir := range configurations {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-			defer cancel()
-			var out bytes.Buffer
-			s, err := newStage(ctx, &out, gpupool, terraform, dir)
-			if err != nil {
+			s := rehearsal(t, &transcript{})
+			if err := os.CopyFS(s.work, os.DirFS(dir)); err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = s.close() }()
 			complete(t, s)
-			for _, args := range [][]string{{"init", "-input=false"}, {"validate"}} {
-				if err := s.terraform(ctx, args...); err != nil {
-					t.Fatalf("%v\n%s", err, out.Bytes())
+			for _, line := range []string{"terraform init -input=false", "terraform validate"} {
+				if _, err := s.quietly(t.Context(), strings.Fields(line)); err != nil {
+					t.Fatal(err)
 				}
 			}
 		})
@@ -140,8 +190,7 @@ func TestExamplesAreValid(t *testing.T) {
 // what this Terraform is too old for.
 func complete(t *testing.T, s *stage) {
 	t.Helper()
-	work := filepath.Join(s.dir, "work")
-	identity := filepath.Join(work, "import-by-identity.tf") // Terraform 1.12
+	identity := filepath.Join(s.work, "import-by-identity.tf") // Terraform 1.12
 	version, err := exec.Command(s.terraAt, "version").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +198,7 @@ func complete(t *testing.T, s *stage) {
 	if bytes.Contains(version, []byte("Terraform v1.11.")) || bytes.Contains(version, []byte("OpenTofu")) {
 		_ = os.Remove(identity)
 	}
-	names, err := filepath.Glob(filepath.Join(work, "*.tf"))
+	names, err := filepath.Glob(filepath.Join(s.work, "*.tf"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +208,7 @@ func complete(t *testing.T, s *stage) {
 		}
 	}
 	requirement := "terraform {\n  required_providers {\n    gpupool = { source = \"gpupool/gpupool\" }\n  }\n}\n"
-	if err := os.WriteFile(filepath.Join(work, "requirement.tf"), []byte(requirement), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.work, "requirement.tf"), []byte(requirement), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

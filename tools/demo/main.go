@@ -1,107 +1,90 @@
-// Demo raises a pool of GPU spot instances by Terraform, has the cloud take one
-// back, shows the plan that sees it, and has gpupool reconcile bring it back.
-// Then it gives a team of the cluster a budget of GPU-hours, and shows what
-// becomes of it, and of a pool that names it. Last it raises machines that are nodes, a
-// warm stock of pods on them and a budget of both, from one configuration, and shows what
-// becomes of the pods while people, the cloud and the budget interfere.
+// Demo plays the scripts in stories/, each from top to bottom as a terminal session:
+// a pool of spot instances that is healed, a budget of GPU-hours that is enforced, and
+// instances that are nodes, a warm stock of pods and a budget together.
 //
-// Everything happens on this machine, against the local CVM that gpupool serves
-// and a local Kubernetes: no cloud is called and nothing costs money. It needs
-// the paths of the built binary in GPUPOOL_BIN, of terraform or tofu in TERRAFORM
-// and of localkube in GPUPOOL_LOCALKUBE, and leaves no process, no instance and no
-// file behind. With GPUPOOL_DEMO_KUBECONFIG the second part uses the cluster of
-// that file, and removes from it what it created, and nothing else.
+// Everything happens on this machine, with a local CVM and a local Kubernetes: no cloud
+// is called and nothing costs money. It needs the paths of the built binary in
+// GPUPOOL_BIN, of terraform or tofu in TERRAFORM and of localkube in GPUPOOL_LOCALKUBE,
+// and leaves no process, no instance and no file. With GPUPOOL_DEMO_KUBECONFIG the story
+// of budgets plays in the cluster of that file, and removes from it only what it created.
+//
+// The stories are written in the language of testscript, whose cp, env and stdout they
+// use. The demo adds these commands, most of which a reader sees as they are run:
+//
+//	step TITLE WHY       prints a numbered heading.
+//	$ COMMAND... [&]     runs gpupool, terraform, kubectl or a file; & puts it in the
+//	                     background. kubectl is a stand-in of the demo's own.
+//	quietly COMMAND...   runs a command, and shows it only if it fails.
+//	until RE COMMAND...  runs a command every five seconds until it prints a match.
+//	fg, interrupt        wait for the command in the background, or press Ctrl-C in it.
+//	export NAME=VALUE... sets the environment of the commands that follow.
+//	post PATH BODY       tells the local CVM what the cloud does next.
+//	instances N          waits until the cloud has N instances, and lists them. It sets
+//	                     $INSTANCE to the oldest, and $CLOUD_TIME to the cloud's clock.
+//	cluster [joined]     starts a local Kubernetes, or uses GPUPOOL_DEMO_KUBECONFIG;
+//	                     joined is always local: instances that run join it as nodes.
+//	apply COMMAND...     creates the objects that a command prints, without those that
+//	                     would run gpupool: the demo does that.
+//	pods N [PHASE]       waits until there are N pods, all in that phase, and lists them.
+//	                     It sets $POD to the first.
+//	condition NODE TYPE  waits for a condition of a node, and prints its message.
+//	pause TIME WHY       waits.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
 
+var stories = []string{"pool", "budget", "complete"}
+
+// interrupted is the exit code of a program that Ctrl-C ended.
+const interrupted = 130
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() {
+		stop() // a second Ctrl-C ends the demo at once
+		fmt.Fprintln(os.Stderr, "\nStopping, and removing what the demo created. Press Ctrl-C again to leave it there.")
+	})
 	started := time.Now()
-	if err := run(ctx); err != nil {
+	err := run(ctx)
+	switch {
+	case err == nil:
+		fmt.Printf("\nDone in %.0f s. No process, no instance and no file of the demo is left.\n", time.Since(started).Seconds())
+		fmt.Println("Next: README.md has a real configuration, and the lines for cron and CI.")
+	case errors.Is(err, errNotRemoved):
+		fmt.Fprintln(os.Stderr, "\nThe demo could not clean up:", err)
+		os.Exit(1)
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "Stopped. No process, no instance and no file of the demo is left.")
+		os.Exit(interrupted)
+	default:
 		fmt.Fprintln(os.Stderr, "\nThe demo failed:", err)
+		fmt.Fprintln(os.Stderr, "What it had started is stopped and removed: make demo plays it again from the start.")
 		os.Exit(1)
 	}
-	stop()
-	fmt.Printf("\nDone in %.0f s. No process, no instance and no file of the demo is left.\n", time.Since(started).Seconds())
-	fmt.Println("Next: README.md has a real configuration, and the lines for cron and CI.")
 }
 
-// part is a chapter of the demo: its configuration, and what it goes through.
-type part struct {
-	configuration string
-	acts          []act
-	// cluster says that it needs a Kubernetes, and machines that its instances join a
-	// local one.
-	cluster, machines bool
-}
-
-var parts = []part{
-	{configuration: "examples/demo", acts: poolActs},
-	{configuration: "examples/demo-budget", acts: budgetActs, cluster: true},
-	{configuration: "examples/complete", acts: completeActs, machines: true},
-}
-
+// run plays all stories, and numbers their steps through.
 func run(ctx context.Context) error {
-	first := 1
-	for _, p := range parts {
-		stage, err := newStage(ctx, os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"), p.configuration)
+	steps := 0
+	for _, story := range stories {
+		s, err := newStage(ctx, os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"))
 		if err != nil {
 			return err
 		}
-		switch {
-		case p.machines:
-			err = stage.enterWithMachines(ctx, os.Getenv("GPUPOOL_LOCALKUBE"))
-		case p.cluster:
-			err = stage.enterCluster(ctx, os.Getenv("GPUPOOL_LOCALKUBE"), os.Getenv("GPUPOOL_DEMO_KUBECONFIG"))
-		}
-		if err == nil {
-			err = stage.play(ctx, first, p.acts)
-		}
-		if err := errors.Join(err, stage.close()); err != nil {
+		s.steps = steps
+		s.localkube, s.kubeconfig = os.Getenv("GPUPOOL_LOCALKUBE"), os.Getenv("GPUPOOL_DEMO_KUBECONFIG")
+		if err := errors.Join(s.play(ctx, "tools/demo/stories/"+story+".txt", "examples"), s.close()); err != nil {
 			return err
 		}
-		first += len(p.acts)
+		steps = s.steps
 	}
 	return nil
-}
-
-// play goes through acts, and numbers them from first.
-func (s *stage) play(ctx context.Context, first int, acts []act) error {
-	for n, act := range acts {
-		title := fmt.Sprintf("%d. %s", first+n, act.title)
-		if colours(s.out) {
-			title = "\x1b[1m" + title + "\x1b[0m"
-		}
-		fmt.Fprintf(s.out, "\n%s\n   %s\n", title, act.why)
-		if err := act.do(ctx, s); err != nil {
-			return fmt.Errorf("step %d, %s: %w", first+n, act.title, err)
-		}
-	}
-	return nil
-}
-
-// act is one step of the demo: what it does, why, and how.
-type act struct {
-	title, why string
-	do         func(context.Context, *stage) error
-}
-
-// colours reports whether what is written to out may be coloured.
-func colours(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

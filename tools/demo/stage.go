@@ -1,39 +1,50 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
-// stage is what the demo plays on: a working directory of its own, a local CVM,
-// and the environment that points Terraform and gpupool at both.
+// stage is what a story plays on: a directory of its own, a local CVM, and the
+// environment that points Terraform and gpupool at both.
 type stage struct {
-	out       io.Writer // what a reader sees
-	dir       string
-	gpupoolAt string
-	terraAt   string
-	env       []string
-	cvm       *local.CVM
-	cluster   *cluster // nil in a part without one
-	machines  *machines
-	taken     string // the instance that the cloud takes back with notice
-	verbose   bool   // gpupool logs each call
+	out                   io.Writer // what a reader sees
+	gpupoolAt, terraAt    string
+	localkube, kubeconfig string
+
+	dir        string
+	work       string // where the commands run
+	env        []string
+	cvm        *cvm
+	cluster    *cluster // nil in a story without one
+	background *job     // at most one
+	steps      int
+	verbose    bool // gpupool logs each call
 }
 
-// newStage lays the provider where terraform init finds it, copies the
-// configuration, and starts the local CVM.
-func newStage(ctx context.Context, out io.Writer, gpupool, terraform, configuration string) (*stage, error) {
+// job is a command in the background.
+type job struct {
+	*exec.Cmd
+	interrupt context.CancelFunc
+}
+
+// newStage puts the provider where terraform init finds it without a network, and
+// starts the local CVM.
+func newStage(ctx context.Context, out io.Writer, gpupool, terraform string) (*stage, error) {
 	if gpupool == "" || terraform == "" {
 		return nil, errors.New("GPUPOOL_BIN and TERRAFORM must name the built binary and terraform or tofu: run it by make demo")
 	}
@@ -41,196 +52,133 @@ func newStage(ctx context.Context, out io.Writer, gpupool, terraform, configurat
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{out: out, dir: dir, gpupoolAt: gpupool, terraAt: terraform}
-	for _, prepare := range []func() error{
-		func() error { return os.CopyFS(filepath.Join(dir, "work"), os.DirFS(configuration)) },
-		s.layProvider,
-		func() error { return s.startCVM(ctx) },
-	} {
-		if err := prepare(); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
+	s := &stage{out: out, dir: dir, work: filepath.Join(dir, "work"), gpupoolAt: gpupool, terraAt: terraform}
+	rc, err := local.Mirror(dir, local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: gpupool})
+	if err == nil {
+		s.cvm, err = startCVM(ctx, filepath.Join(dir, "simulate.log"))
 	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+		"PATH="+filepath.Dir(gpupool)+string(os.PathListSeparator)+os.Getenv("PATH"), "GPUPOOL_STORE=directory:"+filepath.Join(dir, "store"))
+	s.env = append(s.env, s.cvm.env()...)
+	if !colors(out) {
+		s.env = append(s.env, "TF_CLI_ARGS=-no-color")
+	}
+	fmt.Fprintln(out, "The local CVM serves at", s.cvm.endpoint)
 	return s, nil
 }
 
-// layProvider lays the provider where terraform init finds it without a network.
-func (s *stage) layProvider() error {
-	rc, err := local.Mirror(s.dir, local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: s.gpupoolAt})
-	s.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
-		"GPUPOOL_STORE=directory:"+filepath.Join(s.dir, "store"))
-	return err
+// colors reports whether text for out may have colors.
+func colors(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// startCVM starts the local CVM and takes over the environment that it prints.
-func (s *stage) startCVM(ctx context.Context) error {
-	// Its log of calls would only get in between.
-	log, err := os.Create(filepath.Join(s.dir, "simulate.log"))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = log.Close() }() // the process has its own handle
-	if s.cvm, err = local.StartCVM(ctx, s.gpupoolAt, log); err != nil {
-		said, _ := os.ReadFile(log.Name())
-		return fmt.Errorf("%w\n%s", err, said)
-	}
-	s.env = append(s.env, s.cvm.Env...)
-	fmt.Fprintln(s.out, "The local CVM serves at", s.cvm.Endpoint)
-	return nil
-}
-
-// close stops the local CVM and removes the demo's files. When the demo failed
-// on the way, the instances end with the local CVM, which keeps them in memory.
+// close stops what the story started, and removes its files. It may be called again.
 func (s *stage) close() error {
-	var failure error
-	if s.machines != nil {
-		failure = s.machines.stop()
+	if s.background != nil {
+		s.background.interrupt()
+		_ = s.background.Wait() // it was interrupted
 	}
-	left := errors.Join(failure, s.leaveCluster())
+	err := s.leaveCluster()
 	if s.cvm != nil {
-		s.cvm.Stop()
+		err = errors.Join(err, s.cvm.close())
 	}
-	return errors.Join(left, os.RemoveAll(s.dir))
+	s.background, s.cluster, s.cvm = nil, nil, nil
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
+// command is a program with the story's environment. It has a process group of its own:
+// Ctrl-C interrupts it once, by the demo, since Terraform loses its state at the second.
 func (s *stage) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	switch name {
+	case "gpupool":
+		if name = s.gpupoolAt; s.verbose {
+			args = append(args, "-vv")
+		}
+	case "terraform":
+		name = s.terraAt
+	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = filepath.Join(s.dir, "work"), s.env
+	cmd.Dir, cmd.Env = s.work, s.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	return cmd
 }
 
-// show runs a command with its output in view, behind the line that ran it.
-func (s *stage) show(cmd *exec.Cmd) error {
-	fmt.Fprintf(s.out, "\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
-	if cmd.Stdout == nil {
-		cmd.Stdout = s.out
+// announce prints the line of a command.
+func (s *stage) announce(args []string, note string) {
+	line := strings.Join(args, " ")
+	if rest, is := strings.CutPrefix(line, "terraform "); is {
+		line = filepath.Base(s.terraAt) + " " + rest
 	}
-	cmd.Stderr = s.out
+	fmt.Fprintf(s.out, "\n   $ %s%s\n", line, note)
+}
+
+// run runs a command line, whose standard error the reader sees as it comes.
+func (s *stage) run(ctx context.Context, args []string, stdout io.Writer) error {
+	if args[0] == "kubectl" {
+		return s.cluster.run(ctx, args[1:], s.work, stdout)
+	}
+	cmd := s.command(ctx, args[0], args[1:]...)
+	cmd.Stdout, cmd.Stderr = stdout, s.out
 	return cmd.Run()
 }
 
-// keep shows a command, and returns what it printed.
-func (s *stage) keep(cmd *exec.Cmd) (string, error) {
-	var kept strings.Builder
-	cmd.Stdout = &kept
-	err := s.show(cmd)
-	fmt.Fprint(s.out, kept.String()) // only now, since stderr went there meanwhile
-	return kept.String(), err
-}
-
-func (s *stage) gpupool(ctx context.Context, args ...string) error {
-	if s.verbose {
-		args = append(args, "-vv")
-	}
-	return s.show(s.command(ctx, s.gpupoolAt, args...))
-}
-
-func (s *stage) terraform(ctx context.Context, args ...string) error {
-	if !colours(s.out) {
-		args = append(args, "-no-color")
-	}
-	return s.show(s.command(ctx, s.terraAt, args...))
-}
-
-// terraformQuietly shows the output only where the command fails.
-func (s *stage) terraformQuietly(ctx context.Context, args ...string) error {
-	output, err := s.command(ctx, s.terraAt, args...).CombinedOutput()
+// quietly runs a command line, and returns what it prints on standard output.
+func (s *stage) quietly(ctx context.Context, args []string) ([]byte, error) {
+	cmd := s.command(ctx, args[0], args[1:]...)
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
+	output, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("terraform %s: %w\n%s", strings.Join(args, " "), err, output)
+		return nil, fmt.Errorf("%s: %w\n%s%s", strings.Join(args, " "), err, output, printed.Bytes())
 	}
-	return nil
+	return output, nil
 }
 
-// terraformChanges shows a plan, and fails where it holds no change.
-func (s *stage) terraformChanges(ctx context.Context) error {
-	err := s.terraform(ctx, "plan", "-input=false", "-detailed-exitcode")
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 2 {
-		return nil
-	}
-	if err == nil {
-		return errors.New("the plan holds no change")
-	}
-	return err
+// cvm is a local CVM in this process, so that Ctrl-C leaves it to the clean-up.
+type cvm struct {
+	endpoint string
+	server   *http.Server
+	world    *cvmsim.Server
+	log      *os.File
 }
 
-// control tells the local CVM what to do.
-func (s *stage) control(ctx context.Context, what, body string) error {
-	fmt.Fprintf(s.out, "\n   POST /_sim/%s %s\n", what, body)
-	return s.post(ctx, what, body)
-}
-
-// post is control without a word about it, for beside what is shown.
-func (s *stage) post(ctx context.Context, what, body string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cvm.Endpoint+"/_sim/"+what, strings.NewReader(body))
+// startCVM serves a local CVM, whose calls are logged to a file.
+func startCVM(ctx context.Context, log string) (*cvm, error) {
+	file, err := os.Create(log)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	world, err := cvmsim.New(cvmsim.Options{EnforceRates: true, CallLog: file})
 	if err != nil {
-		return err
+		return nil, errors.Join(err, file.Close())
 	}
-	defer response.Body.Close()
-	answer, _ := io.ReadAll(response.Body)
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", response.Status, answer)
-	}
-	return nil
-}
-
-// instance is one of the cloud's, as the local CVM itself shows it.
-type instance struct {
-	ID    string `json:"instance_id"`
-	State string `json:"state"`
-}
-
-// instances are those that the local CVM has, the oldest first.
-func (s *stage) instances(ctx context.Context) ([]instance, error) {
-	var answer struct {
-		Instances []instance `json:"instances"`
-	}
-	err := s.ask(ctx, "instances", &answer)
-	return answer.Instances, err
-}
-
-// cloudTime is what the cloud's clock reads.
-func (s *stage) cloudTime(ctx context.Context) (time.Time, error) {
-	var answer struct {
-		Now time.Time `json:"now"`
-	}
-	err := s.ask(ctx, "clock", &answer)
-	return answer.Now, err
-}
-
-// ask asks the local CVM itself.
-func (s *stage) ask(ctx context.Context, what string, answer any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.cvm.Endpoint+"/_sim/"+what, nil)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return nil, errors.Join(err, world.Close(), file.Close())
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	return json.NewDecoder(response.Body).Decode(answer)
+	c := &cvm{endpoint: "http://" + listener.Addr().String(), world: world, log: file}
+	c.server = &http.Server{Handler: world, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = c.server.Serve(listener) }() // it ends by close
+	return c, nil
 }
 
-// expectInstances shows how many instances there are.
-func (s *stage) expectInstances(ctx context.Context, want int) error {
-	instances, err := s.instances(ctx)
-	if err != nil {
-		return err
+// env points Terraform and gpupool at the local CVM, as gpupool simulate does.
+func (c *cvm) env() []string {
+	return []string{
+		"GPUPOOL_ENDPOINT=" + c.endpoint, "GPUPOOL_METADATA_ENDPOINT=" + c.endpoint, "TENCENTCLOUD_REGION=ap-singapore",
+		"TENCENTCLOUD_SECRET_ID=" + cvmsim.DemoSecretID, "TENCENTCLOUD_SECRET_KEY=" + cvmsim.DemoSecretKey,
 	}
-	fmt.Fprintf(s.out, "\n   Instances in the cloud: %d\n", len(instances))
-	for _, i := range instances {
-		fmt.Fprintf(s.out, "     %s %s\n", i.ID, i.State)
-	}
-	if len(instances) != want {
-		return fmt.Errorf("%d instances were expected", want)
-	}
-	return nil
 }
+
+// close ends the local CVM, and its instances with it.
+func (c *cvm) close() error { return errors.Join(c.server.Close(), c.world.Close(), c.log.Close()) }

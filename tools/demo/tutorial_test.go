@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -107,23 +108,34 @@ func missing(page []string, printed string) string {
 	return ""
 }
 
+// TestMain is the demo's kubectl if the test's own binary is started by that name.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "kubectl" {
+		os.Exit(m.Run())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	k, err := newKubectl(os.Getenv("KUBECONFIG"))
+	if err == nil {
+		err = k.run(ctx, os.Args[1:], "", os.Stdout)
+	}
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
 // readersStage is what a reader of the tutorial has before the story begins: a cluster
 // and a local CVM that serve, and the programs on PATH.
-func readersStage(ctx context.Context, t *testing.T) *stage {
+func readersStage(t *testing.T) *stage {
 	t.Helper()
-	gpupool, terraform := programs(t)
 	c := kubetest.StartOwn(t)
-	s, err := newStage(ctx, &bytes.Buffer{}, gpupool, terraform, t.TempDir())
-	if err != nil {
+	s := rehearsal(t, &transcript{})
+	if err := os.Mkdir(s.work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.close(); err != nil {
-			t.Error(err)
-		}
-	})
 	bin := t.TempDir()
-	for name, program := range map[string]string{"gpupool": gpupool, "terraform": terraform, "kubectl": os.Args[0]} {
+	for name, program := range map[string]string{"gpupool": s.gpupoolAt, "terraform": s.terraAt, "kubectl": os.Args[0]} {
 		if found, err := filepath.Abs(program); err != nil {
 			t.Fatal(err)
 		} else if err := os.Symlink(found, filepath.Join(bin, name)); err != nil {
@@ -149,10 +161,10 @@ func TestBudgetTutorial(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
-	s, played := readersStage(ctx, t), 0
+	s, played := readersStage(t), 0
 	for _, step := range steps(story) {
 		if step.file != "" {
-			if err := os.WriteFile(filepath.Join(s.dir, "work", step.file), []byte(step.text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(s.work, step.file), []byte(step.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			continue

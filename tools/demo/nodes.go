@@ -18,55 +18,33 @@ import (
 // served is the label of the nodes whose kubelet the local Kubernetes plays.
 const served = "localkube.gpupool.dev/managed"
 
-// machines is what runs on the instances of the local CVM: each joins the cluster once
-// it runs, as by kubelet --provider-id, and falls silent once it is gone.
-type machines struct {
-	stop func() error
-}
+func nodeName(instanceID string) string { return "node-" + instanceID }
 
-func nodeOf(instanceID string) string { return "node-" + instanceID }
-
-// completeStore is the store of the complete example.
-const completeStore = "gpupool-system"
-
-// enterWithMachines starts a local Kubernetes that the instances join.
-func (s *stage) enterWithMachines(ctx context.Context, localkube string) error {
-	if err := s.enterCluster(ctx, localkube, ""); err != nil {
-		return err
-	}
-	s.env = append(s.env, "GPUPOOL_STORE=kubernetes:"+completeStore, "TF_VAR_namespace="+podsNamespace)
-	s.startMachines(ctx)
-	return nil
-}
-
-// startMachines keeps the nodes as the instances are until it is stopped.
-func (s *stage) startMachines(ctx context.Context) {
+// joinInstances is what runs on the instances of the local CVM until it is stopped: each
+// joins the cluster once it runs, as by kubelet --provider-id, and falls silent once it
+// is gone.
+func joinInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	failure := make(chan error, 1)
 	go func() {
-		on := map[string]bool{}
-		for {
-			err := s.keepMachines(ctx, on)
-			if ctx.Err() != nil {
-				failure <- nil
+		joined := map[string]bool{}
+		for ; ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+			if err := followInstances(ctx, client, cvm, joined); err != nil && ctx.Err() == nil {
+				failure <- fmt.Errorf("the instances of the demo: %w", err)
 				return
 			}
-			if err != nil {
-				failure <- fmt.Errorf("the machines of the demo: %w", err)
-				return
-			}
-			pause(ctx, 200*time.Millisecond)
 		}
+		failure <- nil
 	}()
-	s.machines = &machines{stop: sync.OnceValue(func() error {
+	return sync.OnceValue(func() error {
 		cancel()
 		return <-failure
-	})}
+	})
 }
 
-// keepMachines switches on what runs and off what is gone; on are those that are on.
-func (s *stage) keepMachines(ctx context.Context, on map[string]bool) error {
-	instances, err := s.instances(ctx)
+// followInstances joins those that run, and silences those that are gone.
+func followInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm, joined map[string]bool) error {
+	instances, err := cvm.instances(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,19 +53,19 @@ func (s *stage) keepMachines(ctx context.Context, on map[string]bool) error {
 		if i.State != "RUNNING" {
 			continue
 		}
-		if running[i.ID] = true; !on[i.ID] {
-			if err := join(ctx, s.cluster.client, i.ID); err != nil {
+		if running[i.ID] = true; !joined[i.ID] {
+			if err := join(ctx, client, i.ID); err != nil {
 				return err
 			}
-			on[i.ID] = true
+			joined[i.ID] = true
 		}
 	}
-	for id := range on {
+	for id := range joined {
 		if !running[id] {
-			if err := silence(ctx, s.cluster.client, id); err != nil {
+			if err := silence(ctx, client, id); err != nil {
 				return err
 			}
-			delete(on, id)
+			delete(joined, id)
 		}
 	}
 	return nil
@@ -100,7 +78,7 @@ func join(ctx context.Context, client kubernetes.Interface, id string) error {
 		corev1.ResourcePods: resource.MustParse("100"), "nvidia.com/gpu": resource.MustParse("1"),
 	}
 	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: nodeOf(id), Labels: map[string]string{served: "true", "pool": "train"}},
+		ObjectMeta: metav1.ObjectMeta{Name: nodeName(id), Labels: map[string]string{served: "true", "pool": "train"}},
 		Spec:       corev1.NodeSpec{ProviderID: "qcloud:///ap-singapore-2/" + id},
 		Status:     corev1.NodeStatus{Capacity: resources, Allocatable: resources},
 	}, metav1.CreateOptions{})
@@ -112,7 +90,7 @@ func join(ctx context.Context, client kubernetes.Interface, id string) error {
 
 // silence ends the kubelet of an instance that is gone. Its node stays, and is Unknown.
 func silence(ctx context.Context, client kubernetes.Interface, id string) error {
-	nodes, name := client.CoreV1().Nodes(), nodeOf(id)
+	nodes, name := client.CoreV1().Nodes(), nodeName(id)
 	_, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"`+served+`":null}}}`), metav1.PatchOptions{})
 	if err == nil {
 		var unknown []byte
