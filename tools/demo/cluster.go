@@ -13,8 +13,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
@@ -24,10 +26,11 @@ const podsNamespace = "gpupool-demo"
 
 // cluster is the Kubernetes that a story plays in.
 type cluster struct {
-	*kubectl
+	*objects
 
-	local *local.Kubernetes   // nil for the user's own
-	nodes func() (stop error) // stops joining instances; nil if none join
+	client kubernetes.Interface
+	local  *local.Kubernetes   // nil for the user's own
+	nodes  func() (stop error) // stops joining instances; nil if none join
 }
 
 var errNotRemoved = errors.New("objects of the demo may be left in the cluster")
@@ -52,11 +55,20 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if err != nil {
 		return err
 	}
-	if c.kubectl, err = newKubectl(kubeconfig); err != nil {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
 		return err
 	}
+	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
+	objectClient, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	c.objects = &objects{client: objectClient}
 	if c.local == nil {
-		fmt.Fprintf(s.out, "The cluster is that of %s, at\n%s: what the demo creates there is removed at the end, and nothing else.\n", kubeconfig, c.host)
+		fmt.Fprintf(s.out, "The cluster is that of %s, at\n%s: what the demo creates there is removed at the end, and nothing else.\n", kubeconfig, config.Host)
 	}
 	for _, name := range []string{"KUBECONFIG", "KUBE_CONFIG_PATH"} {
 		l.Setenv(name, kubeconfig)
@@ -65,7 +77,9 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if joined {
 		c.nodes = joinInstances(ctx, c.client, s.cvm)
 	}
-	return nil
+	s.announce([]string{"kubectl", "create", "namespace", podsNamespace}, "")
+	namespace := `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "` + podsNamespace + `"}}`
+	return c.createAll(ctx, strings.NewReader(namespace))
 }
 
 // leaveCluster ends a local cluster. From the user's own it removes what the demo
@@ -82,7 +96,7 @@ func (s *stage) leaveCluster() error {
 		}
 		c.local.Stop()
 		return err
-	case c.kubectl == nil || len(c.created) == 0:
+	case c.objects == nil || len(c.created) == 0:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
@@ -122,17 +136,9 @@ func (s *stage) apply(ctx context.Context, l line) error {
 	if err != nil {
 		return err
 	}
-	var kinds []string
-	counts := map[string]int{}
-	err = s.cluster.apply(ctx, bytes.NewReader(manifests), []string{"CronJob", "DaemonSet"}, func(o object) {
-		if counts[o.kind]++; counts[o.kind] == 1 {
-			kinds = append(kinds, o.kind)
-		}
-	})
-	for i, kind := range kinds {
-		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
-	}
-	fmt.Fprintf(s.out, "   %s\n", wrap("("+strings.Join(kinds, ", ")+"; CronJobs and DaemonSets are left out, since the demo runs gpupool)", "   "))
+	before := len(s.cluster.created)
+	err = s.cluster.createAll(ctx, bytes.NewReader(manifests), "CronJob", "DaemonSet")
+	fmt.Fprintf(s.out, "   %s\n", wrap("("+byKind(s.cluster.created[before:])+"; CronJobs and DaemonSets are left out, since the demo runs gpupool)", "   "))
 	return err
 }
 
@@ -187,25 +193,4 @@ func podState(p corev1.Pod) string {
 		return string(p.Status.Phase)
 	}
 	return string(p.Status.Phase) + " on " + p.Spec.NodeName
-}
-
-// condition waits until a condition of a node is true, and prints its message.
-func (s *stage) condition(ctx context.Context, l line) error {
-	node, kind := l.args[0], l.args[1]
-	return s.waitFor(ctx, "the condition "+kind+" of the node "+node, func(ctx context.Context) (bool, string, error) {
-		n, err := s.cluster.client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return false, "no such node", nil
-		}
-		if err != nil {
-			return false, "", err
-		}
-		for _, c := range n.Status.Conditions {
-			if string(c.Type) == kind && c.Status == corev1.ConditionTrue {
-				fmt.Fprintf(s.out, "   %s: condition %s:\n   %s\n", node, kind, c.Message)
-				return true, "", nil
-			}
-		}
-		return false, "the node without it", nil
-	})
 }

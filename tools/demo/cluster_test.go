@@ -106,10 +106,12 @@ func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 	}
 
 	t.Run("refused", func(t *testing.T) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: podsNamespace}}
-		if _, err := c.Client().CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		kubetest.Create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: podsNamespace}})
+		kubetest.WaitFor(t, "what controllers create in a namespace", func(ctx context.Context) error {
+			_, account := c.Client().CoreV1().ServiceAccounts(podsNamespace).Get(ctx, "default", metav1.GetOptions{})
+			_, certificate := c.Client().CoreV1().ConfigMaps(podsNamespace).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+			return errors.Join(account, certificate)
+		})
 		before := everything(t, c)
 		s := rehearsal(t, &transcript{})
 		s.kubeconfig = c.Kubeconfig()

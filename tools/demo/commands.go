@@ -42,7 +42,6 @@ func (s *stage) commands(ctx context.Context) map[string]func(*testscript.TestSc
 		{"cluster [joined]", 0, 1, s.enterCluster},
 		{"apply COMMAND...", 1, 99, s.apply},
 		{"pods N [PHASE]", 1, 2, s.pods},
-		{"condition NODE TYPE", 2, 2, s.condition},
 		{"pause TIME WHY", 2, 2, s.pause},
 	} {
 		name, _, _ := strings.Cut(c.usage, " ")

@@ -78,7 +78,7 @@ func (p *transcript) String() string {
 func rehearsal(t *testing.T, out *transcript) *stage {
 	t.Helper()
 	gpupool, terraform := programs(t)
-	s, err := newStage(t.Context(), out, gpupool, terraform)
+	s, err := newStage(out, gpupool, terraform)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,17 @@
 //
 // Everything happens on this machine, with a local CVM and a local Kubernetes: no cloud
 // is called and nothing costs money. It needs the paths of the built binary in
-// GPUPOOL_BIN, of terraform or tofu in TERRAFORM and of localkube in GPUPOOL_LOCALKUBE,
-// and leaves no process, no instance and no file. With GPUPOOL_DEMO_KUBECONFIG the story
-// of budgets plays in the cluster of that file, and removes from it only what it created.
+// GPUPOOL_BIN, of terraform or tofu in TERRAFORM and of localkube, with kubectl next to
+// it, in GPUPOOL_LOCALKUBE, and leaves no process, no instance and no file. With
+// GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the cluster of that file, and
+// removes from it only what it created.
 //
 // The stories are written in the language of testscript, whose cp, env and stdout they
 // use. The demo adds these commands, most of which a reader sees as they are run:
 //
 //	step TITLE WHY       prints a numbered heading.
 //	$ COMMAND... [&]     runs gpupool, terraform, kubectl or a file; & puts it in the
-//	                     background. kubectl is a stand-in of the demo's own.
+//	                     background. kubectl is the one that is built with localkube.
 //	quietly COMMAND...   runs a command, and shows it only if it fails.
 //	until RE COMMAND...  runs a command every five seconds until it prints a match.
 //	fg, interrupt        wait for the command in the background, or press Ctrl-C in it.
@@ -21,13 +22,13 @@
 //	post PATH BODY       tells the local CVM what the cloud does next.
 //	instances N          waits until the cloud has N instances, and lists them. It sets
 //	                     $INSTANCE to the oldest, and $CLOUD_TIME to the cloud's clock.
-//	cluster [joined]     starts a local Kubernetes, or uses GPUPOOL_DEMO_KUBECONFIG;
-//	                     joined is always local: instances that run join it as nodes.
+//	cluster [joined]     starts a local Kubernetes, or uses GPUPOOL_DEMO_KUBECONFIG, and
+//	                     creates the namespace gpupool-demo in it. joined is always
+//	                     local: instances that run join it as nodes.
 //	apply COMMAND...     creates the objects that a command prints, without those that
 //	                     would run gpupool: the demo does that.
-//	pods N [PHASE]       waits until there are N pods, all in that phase, and lists them.
-//	                     It sets $POD to the first.
-//	condition NODE TYPE  waits for a condition of a node, and prints its message.
+//	pods N [PHASE]       waits until that namespace has N pods, all in that phase, and
+//	                     lists them. It sets $POD to the first.
 //	pause TIME WHY       waits.
 package main
 
@@ -75,7 +76,7 @@ func main() {
 func run(ctx context.Context) error {
 	steps := 0
 	for _, story := range stories {
-		s, err := newStage(ctx, os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"))
+		s, err := newStage(os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"))
 		if err != nil {
 			return err
 		}

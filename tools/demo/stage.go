@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +43,7 @@ type job struct {
 
 // newStage puts the provider where terraform init finds it without a network, and
 // starts the local CVM.
-func newStage(ctx context.Context, out io.Writer, gpupool, terraform string) (*stage, error) {
+func newStage(out io.Writer, gpupool, terraform string) (*stage, error) {
 	if gpupool == "" || terraform == "" {
 		return nil, errors.New("GPUPOOL_BIN and TERRAFORM must name the built binary and terraform or tofu: run it by make demo")
 	}
@@ -55,12 +54,13 @@ func newStage(ctx context.Context, out io.Writer, gpupool, terraform string) (*s
 	s := &stage{out: out, dir: dir, work: filepath.Join(dir, "work"), gpupoolAt: gpupool, terraAt: terraform}
 	rc, err := local.Mirror(dir, local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: gpupool})
 	if err == nil {
-		s.cvm, err = startCVM(ctx, filepath.Join(dir, "simulate.log"))
+		s.cvm, err = startCVM(filepath.Join(dir, "simulate.log"))
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	s.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+		"KUBECACHEDIR="+filepath.Join(dir, "kubectl"), "KUBERC=off",
 		"PATH="+filepath.Dir(gpupool)+string(os.PathListSeparator)+os.Getenv("PATH"), "GPUPOOL_STORE=directory:"+filepath.Join(dir, "store"))
 	s.env = append(s.env, s.cvm.env()...)
 	if !colors(out) {
@@ -104,6 +104,8 @@ func (s *stage) command(ctx context.Context, name string, args ...string) *exec.
 		}
 	case "terraform":
 		name = s.terraAt
+	case "kubectl":
+		name = filepath.Join(filepath.Dir(s.localkube), name)
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = s.work, s.env
@@ -124,9 +126,6 @@ func (s *stage) announce(args []string, note string) {
 
 // run runs a command line, whose standard error the reader sees as it comes.
 func (s *stage) run(ctx context.Context, args []string, stdout io.Writer) error {
-	if args[0] == "kubectl" {
-		return s.cluster.run(ctx, args[1:], s.work, stdout)
-	}
 	cmd := s.command(ctx, args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = stdout, s.out
 	return cmd.Run()
@@ -147,13 +146,13 @@ func (s *stage) quietly(ctx context.Context, args []string) ([]byte, error) {
 // cvm is a local CVM in this process, so that Ctrl-C leaves it to the clean-up.
 type cvm struct {
 	endpoint string
-	server   *http.Server
+	server   *httptest.Server
 	world    *cvmsim.Server
 	log      *os.File
 }
 
 // startCVM serves a local CVM, whose calls are logged to a file.
-func startCVM(ctx context.Context, log string) (*cvm, error) {
+func startCVM(log string) (*cvm, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
@@ -162,14 +161,8 @@ func startCVM(ctx context.Context, log string) (*cvm, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, world.Close(), file.Close())
-	}
-	c := &cvm{endpoint: "http://" + listener.Addr().String(), world: world, log: file}
-	c.server = &http.Server{Handler: world, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = c.server.Serve(listener) }() // it ends by close
-	return c, nil
+	server := httptest.NewServer(world)
+	return &cvm{endpoint: server.URL, server: server, world: world, log: file}, nil
 }
 
 // env points Terraform and gpupool at the local CVM, as gpupool simulate does.
@@ -181,4 +174,8 @@ func (c *cvm) env() []string {
 }
 
 // close ends the local CVM, and its instances with it.
-func (c *cvm) close() error { return errors.Join(c.server.Close(), c.world.Close(), c.log.Close()) }
+func (c *cvm) close() error {
+	c.server.CloseClientConnections()
+	c.server.Close()
+	return errors.Join(c.world.Close(), c.log.Close())
+}
