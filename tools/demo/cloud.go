@@ -41,16 +41,10 @@ func (c *cvm) call(ctx context.Context, method, path, body string, response any)
 	return json.Unmarshal(text, response)
 }
 
-// instance is one of the cloud's, as the local CVM itself shows it.
-type instance struct {
-	ID    string `json:"instance_id"`
-	State string `json:"state"`
-}
-
 // instances are those that the local CVM has, the oldest first.
-func (c *cvm) instances(ctx context.Context) ([]instance, error) {
+func (c *cvm) instances(ctx context.Context) ([]item, error) {
 	var response struct {
-		Instances []instance `json:"instances"`
+		Instances []item `json:"instances"`
 	}
 	err := c.call(ctx, http.MethodGet, "/_sim/instances", "", &response)
 	return response.Instances, err
@@ -58,40 +52,17 @@ func (c *cvm) instances(ctx context.Context) ([]instance, error) {
 
 // instances waits until the cloud has so many, and lists them.
 func (s *stage) instances(ctx context.Context, l line) error {
-	want, err := l.number()
-	if err != nil {
-		return err
-	}
-	var all []instance
-	err = s.waitFor(ctx, counted(want, "instance"), func(ctx context.Context) (bool, string, error) {
-		var err error
-		all, err = s.cvm.instances(ctx)
-		return len(all) == want, counted(len(all), "instance"), err
+	err := s.await(ctx, l, "instance", "Instances in the cloud", "INSTANCE", func(ctx context.Context) ([]item, bool, error) {
+		all, err := s.cvm.instances(ctx)
+		return all, true, err
 	})
-	fmt.Fprintf(s.out, "\n   Instances in the cloud: %d\n", len(all))
-	for _, i := range all {
-		fmt.Fprintf(s.out, "     %s %s\n", i.ID, i.State)
-	}
 	if err != nil {
 		return err
 	}
 	var clock struct {
 		Now time.Time `json:"now"`
 	}
-	if err := s.cvm.call(ctx, http.MethodGet, "/_sim/clock", "", &clock); err != nil {
-		return err
-	}
+	err = s.cvm.call(ctx, http.MethodGet, "/_sim/clock", "", &clock)
 	l.Setenv("CLOUD_TIME", clock.Now.Format(time.RFC3339))
-	if len(all) > 0 {
-		l.Setenv("INSTANCE", all[0].ID)
-	}
-	return nil
-}
-
-// counted is a number of things.
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return err
 }

@@ -43,7 +43,7 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	joined := len(l.args) == 1
 	kubeconfig := s.kubeconfig
 	if kubeconfig == "" || joined {
-		fmt.Fprintln(s.out, "Starting a local Kubernetes, which takes a few seconds: controllers, and GPU nodes\nthat only seem to run pods.")
+		fmt.Fprintln(s.out, "Starting a local Kubernetes, which takes a few seconds: controllers, and GPU\nnodes that only seem to run pods.")
 		var err error
 		if c.local, err = local.StartKubernetes(ctx, s.localkube, filepath.Join(s.dir, "kubernetes")); err != nil {
 			return err
@@ -59,6 +59,7 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if err != nil {
 		return err
 	}
+	config.Timeout = patience
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
@@ -77,9 +78,13 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if joined {
 		c.nodes = joinInstances(ctx, c.client, s.cvm)
 	}
-	s.announce([]string{"kubectl", "create", "namespace", podsNamespace}, "")
+	s.announce("kubectl create namespace", podsNamespace)
 	namespace := `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "` + podsNamespace + `"}}`
-	return c.createAll(ctx, strings.NewReader(namespace))
+	if err := c.createAll(ctx, strings.NewReader(namespace)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, c.created[0], "created")
+	return err
 }
 
 // leaveCluster ends a local cluster. From the user's own it removes what the demo
@@ -131,58 +136,35 @@ func (s *stage) destroyRest(ctx context.Context) error {
 // apply does what COMMAND | kubectl apply -f - does, but for what would run gpupool by
 // itself, and counts what it created.
 func (s *stage) apply(ctx context.Context, l line) error {
-	s.announce(l.args, " | kubectl apply -f -")
+	s.announce(strings.Join(l.args, " "), "| kubectl apply -f -")
 	manifests, err := s.quietly(ctx, l.args)
 	if err != nil {
 		return err
 	}
 	before := len(s.cluster.created)
 	err = s.cluster.createAll(ctx, bytes.NewReader(manifests), "CronJob", "DaemonSet")
-	fmt.Fprintf(s.out, "   %s\n", wrap("("+byKind(s.cluster.created[before:])+"; CronJobs and DaemonSets are left out, since the demo runs gpupool)", "   "))
+	fmt.Fprintln(s.out, wrap("   ("+byKind(s.cluster.created[before:])+"; CronJobs and DaemonSets are left out, since the demo runs gpupool)", "   "))
 	return err
 }
 
-// pods waits until there are so many, and lists them.
+// pods waits until there are so many, all in one phase, and lists them.
 func (s *stage) pods(ctx context.Context, l line) error {
-	want, err := l.number()
-	if err != nil {
-		return err
-	}
-	var phase corev1.PodPhase
-	what := "pod"
+	phase, what := "", "pod"
 	if len(l.args) == 2 {
-		phase = corev1.PodPhase(l.args[1])
-		what = l.args[1] + " pod"
+		phase, what = l.args[1], l.args[1]+" pod"
 	}
-	var pods []corev1.Pod
-	err = s.waitFor(ctx, counted(want, what)+" in "+podsNamespace, func(ctx context.Context) (bool, string, error) {
+	return s.await(ctx, l, what, "Pods in "+podsNamespace, "POD", func(ctx context.Context) (all []item, ready bool, err error) {
 		list, err := s.cluster.client.CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return false, "", err
+			return nil, false, err
 		}
-		pods = list.Items
-		state := make([]string, len(pods))
-		ok := len(pods) == want
-		for i, p := range pods {
-			state[i] = p.Name + " " + podState(p)
-			ok = ok && p.DeletionTimestamp == nil && (phase == "" || p.Status.Phase == phase)
+		ready = true
+		for _, p := range list.Items {
+			all = append(all, item{p.Name, podState(p)})
+			ready = ready && p.DeletionTimestamp == nil && (phase == "" || string(p.Status.Phase) == phase)
 		}
-		return ok, counted(len(pods), "pod") + " (" + strings.Join(state, ", ") + ")", nil
+		return all, ready, nil
 	})
-	if err != nil {
-		return err
-	}
-	var listed strings.Builder
-	fmt.Fprintf(&listed, "\n   Pods in %s: %d\n", podsNamespace, len(pods))
-	for _, p := range pods {
-		fmt.Fprintf(&listed, "     %s %s\n", p.Name, podState(p))
-	}
-	if len(pods) > 0 {
-		l.Setenv("POD", pods[0].Name)
-	}
-	fmt.Fprint(s.out, listed.String())
-	fmt.Fprint(l.Stdout(), listed.String())
-	return nil
 }
 
 func podState(p corev1.Pod) string {

@@ -8,11 +8,12 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
 // line is one line of a story, as its command gets it.
@@ -34,8 +35,8 @@ func (s *stage) commands(ctx context.Context) map[string]func(*testscript.TestSc
 		{"$ COMMAND...", 1, 99, s.shell},
 		{"quietly COMMAND...", 1, 99, func(ctx context.Context, l line) error { _, err := s.quietly(ctx, l.args); return err }},
 		{"until RE COMMAND...", 2, 99, s.until},
-		{"fg", 0, 0, s.foreground},
-		{"interrupt", 0, 0, s.interrupt},
+		{"fg", 0, 0, func(ctx context.Context, _ line) error { s.announce("fg"); return s.foreground(ctx, false) }},
+		{"interrupt", 0, 0, func(ctx context.Context, _ line) error { s.announce("kill -INT %1"); return s.foreground(ctx, true) }},
 		{"export NAME=VALUE...", 1, 99, s.export},
 		{"post PATH BODY", 2, 2, s.post},
 		{"instances N", 1, 1, s.instances},
@@ -55,8 +56,9 @@ func (s *stage) commands(ctx context.Context) map[string]func(*testscript.TestSc
 	return all
 }
 
-// columns is how wide a terminal is at least.
-const columns = 80
+// columns is how wide a text may be: a terminal has 80, and a command that goes on in the
+// next line ends in a backslash.
+const columns = 78
 
 func (s *stage) step(_ context.Context, l line) error {
 	s.steps++
@@ -64,33 +66,19 @@ func (s *stage) step(_ context.Context, l line) error {
 	if colors(s.out) {
 		title = "\x1b[1m" + title + "\x1b[0m"
 	}
-	_, err := fmt.Fprintf(s.out, "\n%s\n   %s\n", title, wrap(l.args[1], "   "))
+	_, err := fmt.Fprintf(s.out, "\n%s\n%s\n", title, wrap("   "+l.args[1], "   "))
 	return err
 }
 
-// wrap breaks a text into lines that fit behind an indent, which all but the first get.
+// wrap breaks a text into lines, all but the first of which are indented.
 func wrap(text, indent string) string {
-	var wrapped strings.Builder
-	used := 0
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case used == 0:
-		case len(indent)+used+1+len(word) > columns:
-			wrapped.WriteString("\n" + indent)
-			used = 0
-		default:
-			wrapped.WriteByte(' ')
-			used++
-		}
-		wrapped.WriteString(word)
-		used += len(word)
-	}
-	return wrapped.String()
+	return strings.Join(terminal.Wrap(text, columns, indent), "\n")
 }
 
 // shell shows a command, and runs it.
 func (s *stage) shell(ctx context.Context, l line) error {
 	if last := len(l.args) - 1; l.args[last] == "&" {
+		s.announce(l.args...)
 		return s.inBackground(ctx, l.args[:last])
 	}
 	_, err := s.show(ctx, l)
@@ -109,7 +97,7 @@ var colored = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // show runs a command in view, and keeps what it prints for the story's stdout.
 func (s *stage) show(ctx context.Context, l line) (string, error) {
-	s.announce(l.args, "")
+	s.announce(l.args...)
 	var kept bytes.Buffer
 	err := s.run(ctx, l.args, io.MultiWriter(s.out, &kept))
 	printed := colored.ReplaceAllString(kept.String(), "")
@@ -124,37 +112,35 @@ func (s *stage) inBackground(ctx context.Context, args []string) error {
 	if s.background != nil {
 		return errors.New("a command runs in the background: only one can")
 	}
-	s.announce(args, " &")
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, interrupt := context.WithCancel(ctx)
 	cmd := s.command(ctx, args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = s.out, s.out
 	if err := cmd.Start(); err != nil {
-		cancel()
+		interrupt()
 		return err
 	}
-	s.background = &job{Cmd: cmd, interrupt: cancel}
+	s.background = func(interrupted bool) error {
+		defer interrupt()
+		if interrupted {
+			interrupt()
+		}
+		s.background = nil
+		return cmd.Wait()
+	}
 	return nil
 }
 
-func (s *stage) foreground(context.Context, line) error {
+// foreground waits for the command in the background, which may fail if it is interrupted.
+func (s *stage) foreground(ctx context.Context, interrupted bool) error {
 	if s.background == nil {
 		return errors.New("no command runs in the background")
 	}
-	err := s.background.Wait()
-	s.background.interrupt() // releases its context
-	s.background = nil
-	return err
-}
-
-func (s *stage) interrupt(ctx context.Context, l line) error {
-	if s.background != nil {
-		s.background.interrupt()
-	}
+	err := s.background(interrupted)
 	var exit *exec.ExitError
-	if err := s.foreground(ctx, l); err != nil && !errors.Is(err, context.Canceled) && !errors.As(err, &exit) {
-		return err
+	if interrupted && (errors.Is(err, context.Canceled) || errors.As(err, &exit)) {
+		return ctx.Err()
 	}
-	return ctx.Err()
+	return err
 }
 
 // betweenRuns is how long until waits: cron would take a minute.
@@ -177,7 +163,7 @@ func (s *stage) until(ctx context.Context, l line) error {
 }
 
 func (s *stage) export(_ context.Context, l line) error {
-	s.announce(append([]string{"export"}, l.args...), "")
+	s.announce("export", strings.Join(l.args, " "))
 	for _, assignment := range l.args {
 		name, value, is := strings.Cut(assignment, "=")
 		if !is {
@@ -196,45 +182,4 @@ func (s *stage) pause(ctx context.Context, l line) error {
 		sleep(ctx, d)
 	}
 	return errors.Join(err, ctx.Err())
-}
-
-// sleep waits, or until the demo is stopped.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
-// number is the count that a line asks for.
-func (l line) number() (int, error) {
-	n, err := strconv.Atoi(l.args[0])
-	if err != nil {
-		err = fmt.Errorf("%q is not a count", l.args[0])
-	}
-	return n, err
-}
-
-const (
-	patience = 2 * time.Minute
-	patent   = 2 * time.Second // after which a reader learns what is waited for
-)
-
-// waitFor observes until ok, and says what it waits for if that takes long.
-func (s *stage) waitFor(ctx context.Context, what string, observe func(context.Context) (ok bool, state string, err error)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	said := false
-	for started := time.Now(); ; sleep(ctx, 200*time.Millisecond) {
-		ok, state, err := observe(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return fmt.Errorf("waiting for %s, and there is %s: %w", what, state, ctx.Err())
-		case ok || err != nil:
-			return err
-		case !said && time.Since(started) > patent:
-			said = true
-			fmt.Fprintf(s.out, "\n   (waiting for %s, for at most %s)\n", what, patience)
-		}
-	}
 }

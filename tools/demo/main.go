@@ -17,7 +17,7 @@
 //	                     background. kubectl is the one that is built with localkube.
 //	quietly COMMAND...   runs a command, and shows it only if it fails.
 //	until RE COMMAND...  runs a command every five seconds until it prints a match.
-//	fg, interrupt        wait for the command in the background, or press Ctrl-C in it.
+//	fg, interrupt        waits for the command in the background, or interrupts it.
 //	export NAME=VALUE... sets the environment of the commands that follow.
 //	post PATH BODY       tells the local CVM what the cloud does next.
 //	instances N          waits until the cloud has N instances, and lists them. It sets

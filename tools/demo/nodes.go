@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,10 +34,10 @@ func joinInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm) (
 		}
 		failure <- nil
 	}()
-	return sync.OnceValue(func() error {
+	return func() error {
 		cancel()
 		return <-failure
-	})
+	}
 }
 
 // followInstances joins those that run, and silences those that are gone.
@@ -53,11 +51,11 @@ func followInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm,
 		if i.State != "RUNNING" {
 			continue
 		}
-		if running[i.ID] = true; !joined[i.ID] {
-			if err := join(ctx, client, i.ID); err != nil {
+		if running[i.Name] = true; !joined[i.Name] {
+			if err := join(ctx, client, i.Name); err != nil {
 				return err
 			}
-			joined[i.ID] = true
+			joined[i.Name] = true
 		}
 	}
 	for id := range joined {
@@ -82,9 +80,6 @@ func join(ctx context.Context, client kubernetes.Interface, id string) error {
 		Spec:       corev1.NodeSpec{ProviderID: "qcloud:///ap-singapore-2/" + id},
 		Status:     corev1.NodeStatus{Capacity: resources, Allocatable: resources},
 	}, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
 	return err
 }
 
@@ -93,13 +88,9 @@ func silence(ctx context.Context, client kubernetes.Interface, id string) error 
 	nodes, name := client.CoreV1().Nodes(), nodeName(id)
 	_, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"`+served+`":null}}}`), metav1.PatchOptions{})
 	if err == nil {
-		var unknown []byte
-		unknown, err = json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{{
-			Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: metav1.Now(),
-		}}}})
-		if err == nil {
-			_, err = nodes.Patch(ctx, name, types.StrategicMergePatchType, unknown, metav1.PatchOptions{}, "status")
-		}
+		unknown := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown","lastTransitionTime":%q}]}}`,
+			time.Now().UTC().Format(time.RFC3339))
+		_, err = nodes.Patch(ctx, name, types.StrategicMergePatchType, unknown, metav1.PatchOptions{}, "status")
 	}
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -65,7 +65,8 @@ func (all *objects) createAll(ctx context.Context, manifests io.Reader, without 
 func (all *objects) create(ctx context.Context, o *unstructured.Unstructured) error {
 	made := object{kind: o.GetKind(), namespace: o.GetNamespace(), name: o.GetName()}
 	made.resource, _ = meta.UnsafeGuessKindToResource(o.GroupVersionKind())
-	there, err := all.client.Resource(made.resource).Namespace(made.namespace).Create(ctx, o, metav1.CreateOptions{})
+	// Not interrupted, since what may have been created could not be removed.
+	there, err := all.client.Resource(made.resource).Namespace(made.namespace).Create(context.WithoutCancel(ctx), o, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) && made.kind != "Namespace" {
 		return nil
 	}

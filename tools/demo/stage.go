@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
@@ -25,20 +27,15 @@ type stage struct {
 	gpupoolAt, terraAt    string
 	localkube, kubeconfig string
 
-	dir        string
-	work       string // where the commands run
-	env        []string
-	cvm        *cvm
-	cluster    *cluster // nil in a story without one
-	background *job     // at most one
-	steps      int
-	verbose    bool // gpupool logs each call
-}
+	dir     string
+	work    string // where the commands run
+	env     []string
+	cvm     *cvm
+	cluster *cluster // nil in a story without one
+	steps   int
+	verbose bool // gpupool logs each call
 
-// job is a command in the background.
-type job struct {
-	*exec.Cmd
-	interrupt context.CancelFunc
+	background func(interrupted bool) error // waits for the command there; nil if there is none
 }
 
 // newStage puts the provider where terraform init finds it without a network, and
@@ -66,31 +63,26 @@ func newStage(out io.Writer, gpupool, terraform string) (*stage, error) {
 	if !colors(out) {
 		s.env = append(s.env, "TF_CLI_ARGS=-no-color")
 	}
-	fmt.Fprintln(out, "The local CVM serves at", s.cvm.endpoint)
+	fmt.Fprintln(out, "\nThe local CVM serves at", s.cvm.endpoint)
 	return s, nil
 }
 
 // colors reports whether text for out may have colors.
 func colors(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd()))
 }
 
 // close stops what the story started, and removes its files. It may be called again.
 func (s *stage) close() error {
 	if s.background != nil {
-		s.background.interrupt()
-		_ = s.background.Wait() // it was interrupted
+		_ = s.background(true) // it was interrupted
 	}
 	err := s.leaveCluster()
 	if s.cvm != nil {
 		err = errors.Join(err, s.cvm.close())
 	}
-	s.background, s.cluster, s.cvm = nil, nil, nil
+	s.cluster, s.cvm = nil, nil
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
@@ -116,12 +108,12 @@ func (s *stage) command(ctx context.Context, name string, args ...string) *exec.
 }
 
 // announce prints the line of a command.
-func (s *stage) announce(args []string, note string) {
-	line := strings.Join(args, " ")
+func (s *stage) announce(words ...string) {
+	line := strings.Join(words, " ")
 	if rest, is := strings.CutPrefix(line, "terraform "); is {
 		line = filepath.Base(s.terraAt) + " " + rest
 	}
-	fmt.Fprintf(s.out, "\n   $ %s%s\n", line, note)
+	fmt.Fprintf(s.out, "\n%s\n", strings.ReplaceAll(wrap("   $ "+line, "       "), "\n", " \\\n"))
 }
 
 // run runs a command line, whose standard error the reader sees as it comes.
