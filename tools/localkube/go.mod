@@ -220,4 +220,5 @@ replace (
 	k8s.io/streaming => k8s.io/streaming v0.36.3
 )
 
+// For the demo and the tutorial, at the version of this Kubernetes.
 tool k8s.io/kubernetes/cmd/kubectl
