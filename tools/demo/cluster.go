@@ -43,7 +43,7 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	joined := len(l.args) == 1
 	kubeconfig := s.kubeconfig
 	if kubeconfig == "" || joined {
-		fmt.Fprintln(s.out, "Starting a local Kubernetes, which takes a few seconds: controllers, and GPU\nnodes that only seem to run pods.")
+		fmt.Fprintln(s.out, wrap("Starting a local Kubernetes, which takes a few seconds: controllers, and GPU nodes that only seem to run pods.", ""))
 		var err error
 		if c.local, err = local.StartKubernetes(ctx, s.localkube, filepath.Join(s.dir, "kubernetes")); err != nil {
 			return err
@@ -69,7 +69,8 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	}
 	c.objects = &objects{client: objectClient}
 	if c.local == nil {
-		fmt.Fprintf(s.out, "The cluster is that of %s, at\n%s: what the demo creates there is removed at the end, and nothing else.\n", kubeconfig, config.Host)
+		cluster := fmt.Sprintf("The cluster is that of %s, at %s.", kubeconfig, config.Host)
+		fmt.Fprintln(s.out, wrap(cluster+" What the demo creates there is removed at the end, and nothing else.", ""))
 	}
 	for _, name := range []string{"KUBECONFIG", "KUBE_CONFIG_PATH"} {
 		l.Setenv(name, kubeconfig)
