@@ -79,12 +79,17 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if joined {
 		c.nodes = joinInstances(ctx, c.client, s.cvm)
 	}
+	return s.createNamespace(ctx)
+}
+
+// createNamespace creates the namespace of the pods, so that it is known and removed.
+func (s *stage) createNamespace(ctx context.Context) error {
 	s.announce("kubectl create namespace", podsNamespace)
 	namespace := `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "` + podsNamespace + `"}}`
-	if err := c.createAll(ctx, strings.NewReader(namespace)); err != nil {
-		return err
+	err := s.cluster.createAll(ctx, strings.NewReader(namespace))
+	if err == nil {
+		fmt.Fprintln(s.out, s.cluster.created[0], "created")
 	}
-	_, err = fmt.Fprintln(s.out, c.created[0], "created")
 	return err
 }
 

@@ -47,8 +47,10 @@ var failed = regexp.MustCompile(`(?s)FAIL: (.*?)\n*$`)
 
 func (o *outcome) Run(_ string, story func(testscript.T)) {
 	defer func() {
-		if cause := recover(); cause != nil && cause != errFailed {
-			panic(cause)
+		if cause := recover(); cause != nil {
+			if err, _ := cause.(error); !errors.Is(err, errFailed) {
+				panic(cause)
+			}
 		}
 	}()
 	story(o)

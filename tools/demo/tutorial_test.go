@@ -117,7 +117,8 @@ func readersStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	for name, program := range map[string]string{"gpupool": s.gpupoolAt, "terraform": s.terraAt, "kubectl": filepath.Join(filepath.Dir(s.localkube), "kubectl")} {
+	kubectl := filepath.Join(filepath.Dir(s.localkube), "kubectl")
+	for name, program := range map[string]string{"gpupool": s.gpupoolAt, "terraform": s.terraAt, "kubectl": kubectl} {
 		if found, err := filepath.Abs(program); err != nil {
 			t.Fatal(err)
 		} else if err := os.Symlink(found, filepath.Join(bin, name)); err != nil {
