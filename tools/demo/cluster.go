@@ -45,7 +45,8 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if kubeconfig == "" || joined {
 		fmt.Fprintln(s.out, wrap("Starting a local Kubernetes, which takes a few seconds: controllers, and GPU nodes that only seem to run pods.", ""))
 		var err error
-		if c.local, err = local.StartKubernetes(ctx, s.localkube, filepath.Join(s.dir, "kubernetes")); err != nil {
+		// Not interrupted, since commands that are interrupted still write to it.
+		if c.local, err = local.StartKubernetes(context.WithoutCancel(ctx), s.localkube, filepath.Join(s.dir, "kubernetes")); err != nil {
 			return err
 		}
 		kubeconfig = c.local.Kubeconfig

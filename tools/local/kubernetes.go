@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,6 +31,7 @@ func StartKubernetes(ctx context.Context, localkube, dir string, flags ...string
 	k := &Kubernetes{process: exec.CommandContext(ctx, localkube, append([]string{"serve", "--until-stdin-closes", "--dir", dir}, flags...)...)}
 	k.process.Cancel = func() error { return k.process.Process.Signal(os.Interrupt) } // so that it ends its own
 	k.process.WaitDelay = 30 * time.Second
+	k.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // else Ctrl-C would end it before what uses it
 	var err error
 	if k.stdin, err = k.process.StdinPipe(); err != nil {
 		return nil, err
