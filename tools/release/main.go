@@ -1,11 +1,11 @@
-// Release builds all that a release is, from the commit that is checked out: an
-// archive for each platform, with its licences and its bill of materials, their
-// sums, and an image. It signs and publishes nothing.
+// Release does what GoReleaser leaves to a project: it writes the licenses and the bill
+// of materials that go into an archive, and makes the image of the archives for Linux.
 //
-//	release build -version 0.1.0 -to dist          everything, into a new folder
-//	release licences                               what may not be shipped, as an error
-//	release size                                   what the binary is made of
-//	release push dist/image NAME:TAG…              the image, to a registry
+//	release documents -version V -commit C -date T BINARY   licenses and materials, next to the binary
+//	release licences                                        what is linked; an error if it may not be shipped
+//	release size BINARY                                     which modules a binary with symbols is made of
+//	release image dist                                      the image, of the archives in a folder
+//	release push dist/image NAME:TAG…                       the image, to a registry
 package main
 
 import (
@@ -14,10 +14,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/tools/release/image"
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/source"
 )
 
 func main() {
@@ -37,27 +35,21 @@ func run(ctx context.Context, args []string) error {
 	}
 	flags := flag.NewFlagSet("release "+command, flag.ContinueOnError)
 	dir := flags.String("dir", ".", "the repository")
-	version := flags.String("version", "", "what is released, without a v")
-	to := flags.String("to", "dist", "the folder to write, which must not exist")
-	only := flags.String("only", "", "platforms alone, such as linux/amd64,linux/arm64")
+	version := flags.String("version", "", "the version that is released, without a v")
+	commit := flags.String("commit", "", "the commit that is released, in full")
+	date := flags.String("date", "", "the time of the commit, such as 2026-11-22T18:00:00Z")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	platforms, err := chosen(*only)
-	if err != nil {
-		return err
-	}
 	switch {
-	case command == "build" && flags.NArg() == 0:
-		s, err := source.Open(ctx, *dir, *version)
-		if err != nil {
-			return err
-		}
-		return build(ctx, s, platforms, *to)
+	case command == "documents" && flags.NArg() == 1:
+		return documents(ctx, *dir, flags.Arg(0), *version, *commit, *date)
 	case command == "licences" && flags.NArg() == 0:
-		return licences(ctx, *dir, platforms)
-	case command == "size" && flags.NArg() == 0:
-		return sizes(ctx, *dir)
+		return licences(ctx, *dir)
+	case command == "size" && flags.NArg() == 1:
+		return sizes(ctx, flags.Arg(0))
+	case command == "image" && flags.NArg() == 1:
+		return writeImage(flags.Arg(0))
 	case command == "push" && flags.NArg() > 1:
 		index, err := image.Read(flags.Arg(0))
 		if err != nil {
@@ -69,25 +61,22 @@ func run(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	return fmt.Errorf("tell it to build, licences, size or push DIR NAME:TAG…, not %q", command)
+	return fmt.Errorf("%q is not one of documents BINARY, licences, size BINARY, image DIR or push DIR NAME:TAG…", command)
 }
 
-// chosen are the platforms of a list; all of them where it is empty.
-func chosen(list string) ([]source.Platform, error) {
-	if list == "" {
-		return source.Platforms, nil
+// writeImage lays the image next to the archives that it is made of.
+func writeImage(dist string) error {
+	index, err := image.OfArchives(dist)
+	if err != nil {
+		return err
 	}
-	var platforms []source.Platform
-	for _, text := range strings.Split(list, ",") {
-		found := false
-		for _, p := range source.Platforms {
-			if p.String() == text {
-				platforms, found = append(platforms, p), true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("%s is none of the platforms of a release: %v", text, source.Platforms)
-		}
+	to := dist + "/image"
+	if err := image.Write(to, index); err != nil {
+		return err
 	}
-	return platforms, nil
+	digest, err := index.Digest()
+	if err == nil {
+		fmt.Println(to, digest)
+	}
+	return err
 }

@@ -1,29 +1,38 @@
-// Package bom writes the bill of materials of a binary: CycloneDX in JSON. It bears
-// the commit's time and no serial number, so that the same commit gives the same
-// bytes.
+// Package bom writes the bill of materials of a binary: CycloneDX in JSON. It has the
+// commit's time and no serial number, so that the same commit gives the same bytes.
 package bom
 
 import (
 	"bytes"
+	"errors"
+	"strings"
 	"time"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/gpupool/terraform-provider-gpupool/tools/release/linked"
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/source"
 )
 
 // mainPath is the module of what is released.
 const mainPath = "github.com/gpupool/terraform-provider-gpupool"
 
-// Of is the bill of materials of a platform's binary, of the modules linked into it.
-func Of(s *source.Source, p source.Platform, modules []linked.Module) (string, error) {
-	of := component(linked.Module{Path: mainPath, Version: "v" + s.Version, Licences: []string{"MPL-2.0"}})
+// Release is what a binary was built from, and for.
+type Release struct {
+	Version  string // without a v
+	Commit   string
+	Time     time.Time // of the commit
+	Go       string    // such as "go1.26.8"
+	Platform linked.Platform
+}
+
+// Of is the bill of materials of a binary, of the modules linked into it.
+func Of(r Release, modules []linked.Module) (string, error) {
+	of := component(linked.Module{Path: mainPath, Version: "v" + r.Version, Licences: []string{"MPL-2.0"}})
 	of.Type = cyclonedx.ComponentTypeApplication
 	of.Properties = &[]cyclonedx.Property{
-		{Name: "platform", Value: p.String()},
-		{Name: "commit", Value: s.Commit},
-		{Name: "go", Value: s.Go},
+		{Name: "platform", Value: r.Platform.String()},
+		{Name: "commit", Value: r.Commit},
+		{Name: "go", Value: r.Go},
 	}
 	parts := make([]cyclonedx.Component, 0, len(modules))
 	refs := make([]string, 0, len(modules))
@@ -32,12 +41,35 @@ func Of(s *source.Source, p source.Platform, modules []linked.Module) (string, e
 		parts, refs = append(parts, part), append(refs, part.BOMRef)
 	}
 	b := cyclonedx.NewBOM()
-	b.Metadata = &cyclonedx.Metadata{Timestamp: s.Time.Format(time.RFC3339), Component: &of}
+	b.Metadata = &cyclonedx.Metadata{Timestamp: r.Time.UTC().Format(time.RFC3339), Component: &of}
 	b.Components = &parts
 	b.Dependencies = &[]cyclonedx.Dependency{{Ref: of.BOMRef, Dependencies: &refs}}
 	var text bytes.Buffer
 	err := cyclonedx.NewBOMEncoder(&text, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(b)
 	return text.String(), err
+}
+
+// ReleaseOf reads back what a bill of materials is about.
+func ReleaseOf(materials string) (Release, error) {
+	var b cyclonedx.BOM
+	if err := cyclonedx.NewBOMDecoder(strings.NewReader(materials), cyclonedx.BOMFileFormatJSON).Decode(&b); err != nil {
+		return Release{}, err
+	}
+	if b.Metadata == nil || b.Metadata.Component == nil || b.Metadata.Component.Properties == nil {
+		return Release{}, errors.New("the bill of materials does not name its release")
+	}
+	of := map[string]string{}
+	for _, p := range *b.Metadata.Component.Properties {
+		of[p.Name] = p.Value
+	}
+	at, err := time.Parse(time.RFC3339, b.Metadata.Timestamp)
+	if err != nil {
+		return Release{}, err
+	}
+	platform := linked.Platform{}
+	platform.OS, platform.Arch, _ = strings.Cut(of["platform"], "/")
+	version := strings.TrimPrefix(b.Metadata.Component.Version, "v")
+	return Release{Version: version, Commit: of["commit"], Time: at, Go: of["go"], Platform: platform}, nil
 }
 
 // component is a module as scanners look it up: by its package URL.

@@ -8,22 +8,27 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/gpupool/terraform-provider-gpupool/tools/release/linked"
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/source"
 )
 
 func TestBillOfMaterials(t *testing.T) {
 	t.Parallel()
-	s := &source.Source{Version: "0.1.0", Commit: "0123456789abcdef", Go: "go1.26.8", Time: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)}
+	r := Release{
+		Version: "0.1.0", Commit: "0123456789abcdef", Time: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC), Go: "go1.26.8",
+		Platform: linked.Platform{OS: "linux", Arch: "amd64"},
+	}
 	modules := []linked.Module{
 		{Path: "example.com/a", Version: "v1.2.3", Licences: []string{"Apache-2.0", "MIT"}},
 		{Path: "std", Version: "1.26.8", Licences: []string{"BSD-3-Clause"}},
 	}
-	text, err := Of(s, source.Platform{OS: "linux", Arch: "amd64"}, modules)
+	text, err := Of(r, modules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := Of(s, source.Platform{OS: "linux", Arch: "amd64"}, modules); again != text {
+	if again, _ := Of(r, modules); again != text {
 		t.Error("the same modules give another bill")
+	}
+	if of, err := ReleaseOf(text); err != nil || of != r {
+		t.Errorf("read back, it is about %+v: %v", of, err)
 	}
 	var read cyclonedx.BOM
 	if err := cyclonedx.NewBOMDecoder(strings.NewReader(text), cyclonedx.BOMFileFormatJSON).Decode(&read); err != nil {

@@ -1,6 +1,6 @@
-// Package image makes the image: from nothing, the binary of an archive, the roots
-// of TLS and the licences, for a user who is nobody. The same files give the same
-// digest, so an image is known before it is pushed.
+// Package image makes the image: the files of an archive and the TLS root certificates
+// on an empty base, for a user without rights. The same files give the same digest, so
+// an image is known before it is pushed.
 package image
 
 import (
@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -19,19 +18,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/archive"
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/source"
+	"github.com/gpupool/terraform-provider-gpupool/tools/release/bom"
 )
 
 // Nobody is the user: numeric, so that Kubernetes can see that it isn't root.
 const Nobody = "65532:65532"
 
-// Of is the image of a platform. The files are laid into its root.
-func Of(s *source.Source, p source.Platform, files []archive.File) (v1.Image, error) {
-	files = append([]archive.File{{Name: "etc/ssl/certs/ca-certificates.crt", Content: Roots(), Mode: 0o444}}, files...)
+// Of is the image of a release for one platform. The files are laid into its root.
+func Of(r bom.Release, files []File) (v1.Image, error) {
+	files = append([]File{{Name: "etc/ssl/certs/ca-certificates.crt", Content: Roots(), Mode: 0o444}}, files...)
 	// Of the OCI's types before anything else: layers take theirs from the manifest.
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	layer, err := layerOf(files, s.Time)
+	layer, err := layerOf(files, r.Time)
 	if err != nil {
 		return nil, err
 	}
@@ -39,17 +37,17 @@ func Of(s *source.Source, p source.Platform, files []archive.File) (v1.Image, er
 	if err != nil {
 		return nil, err
 	}
-	return mutate.ConfigFile(img, configOf(s, p, img))
+	return mutate.ConfigFile(img, configOf(r, img))
 }
 
-func configOf(s *source.Source, p source.Platform, img v1.Image) *v1.ConfigFile {
+func configOf(r bom.Release, img v1.Image) *v1.ConfigFile {
 	config, _ := img.ConfigFile() // of an image in memory
 	config = config.DeepCopy()
-	config.OS, config.Architecture = p.OS, p.Arch
-	if p.Arch == "arm64" {
+	config.OS, config.Architecture = r.Platform.OS, r.Platform.Arch
+	if r.Platform.Arch == "arm64" {
 		config.Variant = "v8"
 	}
-	config.Created = v1.Time{Time: s.Time}
+	config.Created = v1.Time{Time: r.Time}
 	config.History = []v1.History{{Created: config.Created, CreatedBy: "tools/release"}}
 	config.Config = v1.Config{
 		User:       Nobody,
@@ -58,37 +56,18 @@ func configOf(s *source.Source, p source.Platform, img v1.Image) *v1.ConfigFile 
 		Labels: map[string]string{
 			"org.opencontainers.image.title":    "gpupool",
 			"org.opencontainers.image.source":   "https://github.com/gpupool/terraform-provider-gpupool",
-			"org.opencontainers.image.version":  s.Version,
-			"org.opencontainers.image.revision": s.Commit,
-			"org.opencontainers.image.created":  s.Time.Format(time.RFC3339),
+			"org.opencontainers.image.version":  r.Version,
+			"org.opencontainers.image.revision": r.Commit,
+			"org.opencontainers.image.created":  r.Time.Format(time.RFC3339),
 			"org.opencontainers.image.licenses": "MPL-2.0",
 		},
 	}
 	return config
 }
 
-// Index is one image for several platforms.
-func Index(images map[source.Platform]v1.Image) (v1.ImageIndex, error) {
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	for _, p := range source.Platforms { // in one order
-		img, some := images[p]
-		if !some {
-			continue
-		}
-		config, err := img.ConfigFile()
-		if err != nil {
-			return nil, err
-		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{
-			Platform: &v1.Platform{OS: p.OS, Architecture: p.Arch, Variant: config.Variant},
-		}})
-	}
-	return index, nil
-}
-
 // layerOf holds files that belong to root and that nobody may write, with the
 // folders above them.
-func layerOf(files []archive.File, at time.Time) (v1.Layer, error) {
+func layerOf(files []File, at time.Time) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	made := map[string]bool{}
@@ -101,19 +80,12 @@ func layerOf(files []archive.File, at time.Time) (v1.Layer, error) {
 				}
 			}
 		}
-		content := []byte(f.Content)
-		if f.Path != "" {
-			var err error
-			if content, err = os.ReadFile(f.Path); err != nil {
-				return nil, err
-			}
-		}
 		if err := w.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: f.Name, Mode: int64(f.Mode.Perm()), Size: int64(len(content)), ModTime: at, Format: tar.FormatPAX,
+			Typeflag: tar.TypeReg, Name: f.Name, Mode: f.Mode, Size: int64(len(f.Content)), ModTime: at, Format: tar.FormatPAX,
 		}); err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(content); err != nil {
+		if _, err := io.WriteString(w, f.Content); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}

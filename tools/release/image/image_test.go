@@ -2,11 +2,14 @@ package image
 
 import (
 	"archive/tar"
+	"archive/zip"
+	"bytes"
 	"crypto/x509"
 	"errors"
 	"io"
 	"log"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,30 +22,65 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/archive"
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/source"
+	"github.com/gpupool/terraform-provider-gpupool/tools/release/bom"
+	"github.com/gpupool/terraform-provider-gpupool/tools/release/linked"
 )
 
-// built is an image for two platforms, with text in the place of the binary.
-func built(t *testing.T) v1.ImageIndex {
+// archives are those of a release for two platforms, with text in the place of the
+// binary.
+func archives(t *testing.T) (dist string) {
 	t.Helper()
-	s := &source.Source{Version: "0.1.0", Commit: "0123456789abcdef", Time: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)}
-	images := map[source.Platform]v1.Image{}
-	for _, arch := range []string{"arm64", "amd64"} {
-		p := source.Platform{OS: "linux", Arch: arch}
-		img, err := Of(s, p, []archive.File{
-			{Name: "LICENSE", Content: "as you like", Mode: 0o444}, {Name: "gpupool", Content: arch, Mode: 0o555},
-		})
+	dist = t.TempDir()
+	for _, arch := range []string{"amd64", "arm64"} {
+		materials, err := bom.Of(bom.Release{
+			Version: "0.1.0", Commit: "0123456789abcdef", Time: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC),
+			Platform: linked.Platform{OS: "linux", Arch: arch},
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		images[p] = img
+		var content bytes.Buffer
+		w := zip.NewWriter(&content)
+		for _, of := range [][2]string{
+			{"LICENSE", "as you like"}, {"THIRD_PARTY_LICENSES.txt", "as they like"}, {"sbom.cdx.json", materials},
+			{"terraform-provider-gpupool_v0.1.0", arch},
+		} {
+			file, err := w.Create(of[0])
+			if err == nil {
+				_, err = io.WriteString(file, of[1])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dist, "a_0.1.0_linux_"+arch+".zip"), content.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	index, err := Index(images)
+	return dist
+}
+
+func built(t *testing.T) v1.ImageIndex {
+	t.Helper()
+	index, err := OfArchives(archives(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return index
+}
+
+func TestAnArchiveWithoutItsLicensesMakesNoImage(t *testing.T) {
+	t.Parallel()
+	dist := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dist, "a_0.1.0_linux_amd64.zip"), []byte("PK\x05\x06"+strings.Repeat("\x00", 18)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OfArchives(dist); err == nil || !strings.Contains(err.Error(), "0 files") {
+		t.Errorf("an empty archive: %v", err)
+	}
 }
 
 func TestImage(t *testing.T) {
@@ -86,7 +124,7 @@ func TestImage(t *testing.T) {
 				t.Errorf("%s is of user %d, with mode %o: somebody else can write it", header.Name, header.Uid, header.Mode)
 			}
 		}
-		if files["gpupool"] != of.Platform.Architecture || files["LICENSE"] == "" || len(files) != 6 {
+		if files["gpupool"] != of.Platform.Architecture || files["LICENSE"] == "" || len(files) != 8 {
 			t.Errorf("%s has %d files and folders: %q", of.Platform, len(files), files["gpupool"])
 		}
 		if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM([]byte(files["etc/ssl/certs/ca-certificates.crt"])) {

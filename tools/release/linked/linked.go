@@ -10,12 +10,30 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/gpupool/terraform-provider-gpupool/tools/release/source"
 )
+
+// Platform is what a binary runs on.
+type Platform struct{ OS, Arch string }
+
+// String is the platform as Go and image registries write it.
+func (p Platform) String() string { return p.OS + "/" + p.Arch }
+
+// PlatformOf is what a binary was built for.
+func PlatformOf(info *buildinfo.BuildInfo) (p Platform) {
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "GOOS":
+			p.OS = setting.Value
+		case "GOARCH":
+			p.Arch = setting.Value
+		}
+	}
+	return p
+}
 
 // Module is one that is linked, with what it asks to be shipped beside it.
 type Module struct {
@@ -38,19 +56,20 @@ type goPackage struct {
 	}
 }
 
-// Modules are those of a platform's binary by path, Go's standard library among
-// them. Only the folders of packages that are linked, and those above them, are
+// Modules are those that a platform's binary of the repository in dir has, by path,
+// with Go's standard library. Only the folders of packages that are linked, and those above them, are
 // looked into: a licence elsewhere in a module is about something else.
-func Modules(ctx context.Context, s *source.Source, p source.Platform) ([]Module, error) {
-	listed, err := s.List(ctx, p, "-deps", "-json=ImportPath,Dir,Standard,Module", ".")
+func Modules(ctx context.Context, dir string, p Platform) ([]Module, error) {
+	listed, err := runGo(ctx, dir, p, "list", "-deps", "-json=ImportPath,Dir,Standard,Module", ".")
 	if err != nil {
 		return nil, err
 	}
-	goroot, err := s.List(ctx, p, "-f", "{{.Root}}", "runtime")
+	installed, err := runGo(ctx, dir, p, "env", "GOVERSION", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]*Module{"std": {Path: "std", Version: strings.TrimPrefix(s.Go, "go")}}
+	version, goroot, _ := strings.Cut(strings.TrimSpace(installed), "\n")
+	found := map[string]*Module{"std": {Path: "std", Version: strings.TrimPrefix(version, "go")}}
 	read := map[string]bool{}
 	wrong := found["std"].read(goroot, goroot, read)
 	for packages := json.NewDecoder(strings.NewReader(listed)); ; {
@@ -85,6 +104,20 @@ func Modules(ctx context.Context, s *source.Source, p source.Platform) ([]Module
 	}
 	slices.SortFunc(modules, func(a, b Module) int { return strings.Compare(a.Path, b.Path) })
 	return modules, errors.Join(wrong...)
+}
+
+// runGo is what the go command prints in dir, for a platform.
+func runGo(ctx context.Context, dir string, p Platform, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return string(out), nil
 }
 
 // read adds the licences of a package's folder and of those above it, up to the
@@ -125,23 +158,19 @@ func (m *Module) read(root, dir string, read map[string]bool) (wrong []error) {
 }
 
 // Check compares modules with what the linker wrote into a binary.
-func Check(binary string, modules []Module) error {
-	info, err := buildinfo.ReadFile(binary)
-	if err != nil {
-		return err
-	}
+func Check(info *buildinfo.BuildInfo, modules []Module) error {
 	of := map[string]string{"std": strings.TrimPrefix(info.GoVersion, "go")}
 	for _, m := range info.Deps {
 		of[m.Path] = m.Version
 	}
 	for _, m := range modules {
 		if of[m.Path] != m.Version {
-			return fmt.Errorf("%s has %s %q, and its licences are those of %q", binary, m.Path, of[m.Path], m.Version)
+			return fmt.Errorf("it has %s %q, but the licenses that were collected are those of %q", m.Path, of[m.Path], m.Version)
 		}
 		delete(of, m.Path)
 	}
 	for path, version := range of {
-		return fmt.Errorf("%s has %s %s, whose licence was not collected", binary, path, version)
+		return fmt.Errorf("it has %s %s, whose license was not collected", path, version)
 	}
 	return nil
 }
