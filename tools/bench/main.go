@@ -43,6 +43,9 @@ func main() {
 }
 
 func run(ctx context.Context, names []string) error {
+	if len(names) > 1 && names[0] == measuredCommand {
+		return runMeasured(ctx, names[1:])
+	}
 	if what := os.Getenv(childVariable); what != "" {
 		return measureInChild(ctx, what)
 	}
