@@ -45,11 +45,9 @@ type cost struct {
 	memory    int64 // peak, in bytes
 }
 
-func (c cost) took() cost { return c }
-
 // takeTurns runs over two stores in turns, and returns the run over each that took the
 // least processor time. The first two turns don't count: they write journals and history.
-func takeTurns[R interface{ took() cost }](turns int, without, with string, run func(dir string) (R, error)) (best [2]R, err error) {
+func takeTurns(turns int, without, with string, run func(dir string) (reconciled, error)) (best [2]reconciled, err error) {
 	const settling = 2
 	for turn := range turns {
 		for n, dir := range []string{without, with} {
@@ -57,10 +55,9 @@ func takeTurns[R interface{ took() cost }](turns int, without, with string, run 
 			if err != nil {
 				return best, err
 			}
-			c := r.took()
-			fmt.Fprintf(os.Stderr, "turn %d of %d: %s, %s, %s of processor time, %s\n", turn+1, turns, filepath.Base(dir), seconds(c.wall), seconds(c.cpu),
-				megabytes(c.memory))
-			if turn == settling || turn > settling && c.cpu < best[n].took().cpu {
+			fmt.Fprintf(os.Stderr, "turn %d of %d: %s, %s, %s of processor time, %s\n", turn+1, turns, filepath.Base(dir), seconds(r.wall), seconds(r.cpu),
+				megabytes(r.memory))
+			if turn == settling || turn > settling && r.cpu < best[n].cpu {
 				best[n] = r
 			}
 		}

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,7 +94,7 @@ func measurePods(ctx context.Context, b *bench, server *kubernetesServer, seeds 
 	if err != nil {
 		return err
 	}
-	if second.pages > 1 {
+	if second.cluster["list pods"] > 1 {
 		return fmt.Errorf("the run after %d changes listed all pods: it could not replay them", changes)
 	}
 	fmt.Printf("| %d | %d | %.2f s | %.2f s | %.2f | %d MB | %.2f s | %d MB | %.2f s | %.2f s | %d MB |\n",
@@ -154,27 +153,11 @@ func (s *kubernetesServer) child(ctx context.Context, what string) (time.Duratio
 	return time.Duration(nanoseconds), c.memory, err
 }
 
-// runCost is what a run took, and how often it asked for pods.
-type runCost struct {
-	cost
-	pages int
-}
-
 // reconcile runs the program over the budget.
-func (s *kubernetesServer) reconcile(ctx context.Context, b *bench) (runCost, error) {
-	c, out, err := measure(exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "kubernetes:"+benchStore, "--kubeconfig", s.Kubeconfig, "-o", "json"))
-	if err != nil {
-		return runCost{}, err
+func (s *kubernetesServer) reconcile(ctx context.Context, b *bench) (reconciled, error) {
+	r, err := b.reconcile(ctx, nil, "--store", "kubernetes:"+benchStore, "--kubeconfig", s.Kubeconfig)
+	if err == nil && r.budgets != 1 {
+		err = fmt.Errorf("the run reported %d budgets, want one", r.budgets)
 	}
-	var report struct {
-		Budgets []json.RawMessage `json:"budgets"`
-		Calls   map[string]int    `json:"calls"`
-	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		return runCost{}, err
-	}
-	if len(report.Budgets) != 1 {
-		return runCost{}, fmt.Errorf("the run reported %d budgets, want one", len(report.Budgets))
-	}
-	return runCost{cost: c, pages: report.Calls["list pods"]}, nil
+	return r, err
 }

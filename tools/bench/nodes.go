@@ -64,20 +64,20 @@ func measureNodes(ctx context.Context, b *bench) error {
 		return err
 	}
 	runs, err := takeTurns(4, without, with, func(dir string) (reconciled, error) {
-		return b.reconcile(ctx, sim, dir, "--kubeconfig", server.Kubeconfig)
+		return b.reconcileCloud(ctx, sim, dir, "--kubeconfig", server.Kubeconfig)
 	})
 	if err != nil {
 		return err
 	}
-	if runs[0].cluster > 0 || runs[1].cluster == 0 {
-		return fmt.Errorf("the cluster was called %d times without nodes, and %d times with", runs[0].cluster, runs[1].cluster)
+	if total(runs[0].cluster) > 0 || total(runs[1].cluster) == 0 {
+		return fmt.Errorf("the cluster was called %d times without nodes, and %d times with", total(runs[0].cluster), total(runs[1].cluster))
 	}
 	fmt.Println("| idle run | instances | of them nodes | calls of the cloud | of the cluster | wall | processor time | peak memory |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for n, nodes := range []int{0, seeded} {
 		r := runs[n]
 		fmt.Printf("| %s | %d | %d | %d | %d | %s | %s | %s |\n", []string{"without nodes", "with nodes"}[n], manyPools*machinesPerPool, nodes,
-			total(r.calls), r.cluster, seconds(r.wall), seconds(r.cpu), megabytes(r.memory))
+			total(r.calls), total(r.cluster), seconds(r.wall), seconds(r.cpu), megabytes(r.memory))
 	}
 	fmt.Printf("| ratio | | | %.2f | | %.2f | %.2f | %.2f |\n", float64(total(runs[1].calls))/float64(total(runs[0].calls)),
 		runs[1].wall.Seconds()/runs[0].wall.Seconds(), runs[1].cpu.Seconds()/runs[0].cpu.Seconds(), float64(runs[1].memory)/float64(runs[0].memory))

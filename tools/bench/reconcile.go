@@ -21,6 +21,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -58,7 +59,7 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 	}
 	// The first run writes journals, and the second what of them the history has by now.
 	for range 2 {
-		if _, err := b.reconcile(ctx, sim, dir); err != nil {
+		if _, err := b.reconcileCloud(ctx, sim, dir); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 	}
 	var idle reconciled // the best of three: others use the machine, too
 	for n := range 3 {
-		again, err := b.reconcile(ctx, sim, dir)
+		again, err := b.reconcileCloud(ctx, sim, dir)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 			return err
 		}
 	}
-	healed, err := b.reconcile(ctx, sim, dir)
+	healed, err := b.reconcileCloud(ctx, sim, dir)
 	if err != nil {
 		return err
 	}
@@ -95,12 +96,12 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 	return nil
 }
 
-// reconciled is what one run of gpupool reconcile took.
+// reconciled is what one run of gpupool reconcile took, and what its report counts.
 type reconciled struct {
 	cost
-	calls    map[string]int // of the cloud
-	cluster  int            // calls of the cluster
-	launches int
+	calls                               map[string]int // of the cloud, by action
+	cluster                             map[string]int // calls of the cluster, by verb and resource
+	decisions, launches, budgets, ready int            // ready are stock pools
 }
 
 func (r reconciled) print(pools int, run string, plain time.Duration) {
@@ -108,28 +109,38 @@ func (r reconciled) print(pools int, run string, plain time.Duration) {
 		total(r.calls), pools*machinesPerPool/100, seconds(r.wall), seconds(r.cpu), megabytes(r.memory), seconds(plain), r.wall.Seconds()/plain.Seconds())
 }
 
-func (b *bench) reconcile(ctx context.Context, sim *cvm, dir string, flags ...string) (reconciled, error) {
+// reconcileCloud runs over pools, and has the local CVM count the calls.
+func (b *bench) reconcileCloud(ctx context.Context, sim *cvm, dir string, flags ...string) (reconciled, error) {
 	if err := sim.resetCalls(ctx); err != nil {
 		return reconciled{}, err
 	}
-	cmd := exec.CommandContext(ctx, b.gpupool, append([]string{"reconcile", "--store", "directory:" + dir, "-o", "json"}, flags...)...)
-	cmd.Env = sim.env()
+	r, err := b.reconcile(ctx, sim.env(), append([]string{"--store", "directory:" + dir}, flags...)...)
+	if err == nil {
+		r.calls, err = sim.calls(ctx)
+	}
+	return r, err
+}
+
+func (b *bench) reconcile(ctx context.Context, env []string, flags ...string) (reconciled, error) {
+	cmd := exec.CommandContext(ctx, b.gpupool, append([]string{"reconcile", "-o", "json"}, flags...)...)
+	cmd.Env = env
 	c, out, err := measure(cmd)
 	if err != nil {
 		return reconciled{}, err
 	}
 	var report struct {
-		Decisions []struct{ Kind, Outcome string }
-		Calls     map[string]int
+		Decisions  []struct{ Kind, Outcome string }
+		Budgets    []json.RawMessage
+		StockPools []struct{ Phase string } `json:"stock_pools"`
+		Calls      map[string]int
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
 		return reconciled{}, err
 	}
-	calls, err := sim.calls(ctx)
-	r := reconciled{cost: c, calls: calls}
+	r := reconciled{cost: c, cluster: map[string]int{}, decisions: len(report.Decisions), budgets: len(report.Budgets)}
 	for what, n := range report.Calls {
 		if strings.Contains(what, " ") { // a verb and a resource
-			r.cluster += n
+			r.cluster[what] = n
 		}
 	}
 	for _, d := range report.Decisions {
@@ -137,7 +148,12 @@ func (b *bench) reconcile(ctx context.Context, sim *cvm, dir string, flags ...st
 			r.launches++
 		}
 	}
-	return r, err
+	for _, p := range report.StockPools {
+		if p.Phase == string(stockpool.Ready) {
+			r.ready++
+		}
+	}
+	return r, nil
 }
 
 func poolName(n int) string { return fmt.Sprintf("pool-%04d", n) }

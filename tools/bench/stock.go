@@ -4,9 +4,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -58,71 +56,43 @@ func measureStock(ctx context.Context, b *bench) error {
 		return err
 	}
 	// The first run makes the Deployments; there is no controller that would make pods.
-	if _, err := b.stockRun(ctx, with, server.Kubeconfig); err != nil {
+	run := func(dir string) (reconciled, error) {
+		return b.reconcile(ctx, nil, "--store", "directory:"+dir, "--kubeconfig", server.Kubeconfig)
+	}
+	if _, err := run(with); err != nil {
 		return err
 	}
 	if err := seedStockPods(ctx, seeds); err != nil {
 		return err
 	}
-	runs, err := takeTurns(5, without, with, func(dir string) (stockRun, error) { return b.stockRun(ctx, dir, server.Kubeconfig) })
+	runs, err := takeTurns(5, without, with, run)
 	if err != nil {
 		return err
 	}
-	if idle := runs[1]; idle.ready != manyStocks || idle.writes > 0 || idle.decisions > 0 {
-		return fmt.Errorf("%d stock pools are ready, %d decisions, %d writes: that is no idle run", idle.ready, idle.decisions, idle.writes)
+	if idle := runs[1]; idle.ready != manyStocks || writes(idle.cluster) > 0 || idle.decisions > 0 {
+		return fmt.Errorf("%d stock pools are ready, %d decisions, %d writes: that is no idle run", idle.ready, idle.decisions, writes(idle.cluster))
 	}
 	fmt.Println("| idle run | stock pools | pods of them | budgets | calls of the cluster | wall | processor time | peak memory |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for n, pools := range []int{0, manyStocks} {
 		r := runs[n]
 		fmt.Printf("| %s | %d | %d | %d | %d | %s | %s | %s |\n", []string{"without stock pools", "with stock pools"}[n], pools, pools*podsPerStock,
-			stockBudgets,
-			r.calls, seconds(r.wall), seconds(r.cpu), megabytes(r.memory))
+			stockBudgets, total(r.cluster), seconds(r.wall), seconds(r.cpu), megabytes(r.memory))
 	}
-	fmt.Printf("| more | | | | %d | %s | %s | %s |\n", runs[1].calls-runs[0].calls, seconds(runs[1].wall-runs[0].wall), seconds(runs[1].cpu-runs[0].cpu),
-		megabytes(runs[1].memory-runs[0].memory))
-	fmt.Printf("\nby verb and resource, without: %v; with: %v\n\n", runs[0].by, runs[1].by)
+	fmt.Printf("| more | | | | %d | %s | %s | %s |\n", total(runs[1].cluster)-total(runs[0].cluster), seconds(runs[1].wall-runs[0].wall),
+		seconds(runs[1].cpu-runs[0].cpu), megabytes(runs[1].memory-runs[0].memory))
+	fmt.Printf("\nby verb and resource, without: %v; with: %v\n\n", runs[0].cluster, runs[1].cluster)
 	return nil
 }
 
-// stockRun is what one run took, and what it says of stock pools.
-type stockRun struct {
-	cost
-	calls, writes, decisions, ready int
-	by                              map[string]int // calls of the cluster
-}
-
-func (b *bench) stockRun(ctx context.Context, dir, kubeconfig string) (stockRun, error) {
-	cmd := exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "directory:"+dir, "--kubeconfig", kubeconfig, "-o", "json")
-	c, out, err := measure(cmd)
-	if err != nil {
-		return stockRun{}, err
-	}
-	var report struct {
-		Decisions  []struct{}
-		Calls      map[string]int
-		StockPools []struct{ Phase string } `json:"stock_pools"`
-	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		return stockRun{}, err
-	}
-	r := stockRun{cost: c, decisions: len(report.Decisions), by: map[string]int{}}
-	for what, n := range report.Calls {
-		verb, _, ofCluster := strings.Cut(what, " ")
-		if !ofCluster {
-			continue
-		}
-		r.calls, r.by[what] = r.calls+n, n
-		if verb != "get" && verb != "list" && verb != "watch" {
-			r.writes += n
+// writes are those of the calls that change the cluster.
+func writes(calls map[string]int) (n int) {
+	for what, count := range calls {
+		if verb, _, _ := strings.Cut(what, " "); verb != "get" && verb != "list" && verb != "watch" {
+			n += count
 		}
 	}
-	for _, p := range report.StockPools {
-		if p.Phase == string(stockpool.Ready) {
-			r.ready++
-		}
-	}
-	return r, nil
+	return n
 }
 
 func stockDeclaration(n int, cluster string) stockpool.Declaration {
