@@ -11,11 +11,26 @@ import (
 // fieldManager names gpupool in the managed fields of what it writes.
 const fieldManager = "gpupool"
 
-// Cluster is what budgets see of a cluster, and do in it. It is safe for
-// concurrent use.
+// Cluster is what flows see of a cluster, and do in it. It is safe for concurrent use.
 type Cluster struct {
-	client   *kubeclient.Client
-	kube     *kubeclient.Groups
+	*connection
+	*podObserver
+	enforcer
+	nodeClient
+	noticeClient
+	tokenClient
+	stockClient
+}
+
+// connection is what all parts of a cluster call its API server by.
+type connection struct {
+	client *kubeclient.Client
+	kube   *kubeclient.Groups
+}
+
+// podObserver sees which pods hold GPUs, and what ended since.
+type podObserver struct {
+	*connection
 	pageSize int // of pods; zero for the default
 
 	mu sync.Mutex
@@ -23,14 +38,36 @@ type Cluster struct {
 	nodes *nodes
 }
 
+// enforcer does what budgets have in force.
+type enforcer struct{ *connection }
+
+// nodeClient sees and drains the nodes of spot pools.
+type nodeClient struct {
+	*connection
+	pods *podObserver
+}
+
+// noticeClient marks nodes that the cloud takes back.
+type noticeClient struct{ *connection }
+
+// tokenClient makes and ends bootstrap tokens.
+type tokenClient struct{ *connection }
+
+// stockClient sees and changes what stock pools are made of.
+type stockClient struct{ *connection }
+
 // New looks at a cluster through a connection. It makes no call.
-func New(c *kubeclient.Client) *Cluster { return &Cluster{client: c, kube: c.Kubernetes()} }
+func New(c *kubeclient.Client) *Cluster {
+	to := &connection{client: c, kube: c.Kubernetes()}
+	pods := &podObserver{connection: to}
+	return &Cluster{to, pods, enforcer{to}, nodeClient{to, pods}, noticeClient{to}, tokenClient{to}, stockClient{to}}
+}
 
 // UID is that of the namespace kube-system: a cluster's identity.
-func (c *Cluster) UID(ctx context.Context) (string, error) { return c.client.UID(ctx) }
+func (c *connection) UID(ctx context.Context) (string, error) { return c.client.UID(ctx) }
 
 // Now is the API server's clock, by its last answer; zero before the first.
-func (c *Cluster) Now() time.Time { return c.client.Now() }
+func (c *connection) Now() time.Time { return c.client.Now() }
 
 // Calls counts the API calls made so far, by verb and resource.
-func (c *Cluster) Calls() map[string]int { return c.client.Calls() }
+func (c *connection) Calls() map[string]int { return c.client.Calls() }

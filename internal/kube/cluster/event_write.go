@@ -24,7 +24,7 @@ const EventSource = fieldManager
 // Alert records an Event in a namespace, because of a budget. The same alert again
 // counts up the Event that is there, so that a run each minute does not flood
 // the namespace. A namespace that is gone is told nothing.
-func (c *Cluster) Alert(ctx context.Context, a budget.Event) error {
+func (c *enforcer) Alert(ctx context.Context, a budget.Event) error {
 	kind := corev1.EventTypeNormal
 	if a.Warning {
 		kind = corev1.EventTypeWarning

@@ -28,7 +28,7 @@ const evictionTries = 3
 //
 // A pod that waits for a node is evicted only while it waits, again without regard
 // to disruption budgets. Where it was bound to a node meanwhile, that is blocked.
-func (c *Cluster) Evict(ctx context.Context, e budget.Eviction) error {
+func (c *enforcer) Evict(ctx context.Context, e budget.Eviction) error {
 	for range evictionTries {
 		err := c.evictOnce(ctx, e)
 		if !apierrors.IsConflict(err) {
@@ -53,7 +53,7 @@ func (c *Cluster) Evict(ctx context.Context, e budget.Eviction) error {
 	return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it was changed by someone else again and again")}
 }
 
-func (c *Cluster) evictOnce(ctx context.Context, e budget.Eviction) error {
+func (c *enforcer) evictOnce(ctx context.Context, e budget.Eviction) error {
 	conditions := &metav1.Preconditions{UID: new(types.UID(e.UID))}
 	if e.Waiting != "" {
 		conditions.ResourceVersion = &e.Waiting
@@ -70,7 +70,7 @@ func (c *Cluster) evictOnce(ctx context.Context, e budget.Eviction) error {
 }
 
 // evicted is what an answer to an eviction means.
-func (c *Cluster) evicted(e budget.Eviction, err error) error {
+func (c *enforcer) evicted(e budget.Eviction, err error) error {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return nil

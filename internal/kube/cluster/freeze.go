@@ -37,7 +37,7 @@ func (e *MissingPolicyError) Error() string {
 func (e *MissingPolicyError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
 // Freezes lists the budgets whose freeze is in force.
-func (c *Cluster) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
+func (c *enforcer) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 	taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ var contended = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor:
 // Freeze keeps new GPU pods out; again with the same is nothing new. The error
 // is *MissingPolicyError where the cluster lacks the policy, and
 // *NoFreezeSlotError where it has no free slot.
-func (c *Cluster) Freeze(ctx context.Context, f budget.FreezeRule) error {
+func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	policy, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, FreezePolicyName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -69,7 +69,7 @@ func (c *Cluster) Freeze(ctx context.Context, f budget.FreezeRule) error {
 }
 
 // Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
-func (c *Cluster) Unfreeze(ctx context.Context, budgetUID string) error {
+func (c *enforcer) Unfreeze(ctx context.Context, budgetUID string) error {
 	return wrapSlot(retry.RetryOnConflict(contended, func() error {
 		taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
 		if err != nil {

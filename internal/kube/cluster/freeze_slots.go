@@ -74,7 +74,7 @@ func (e *NoFreezeSlotError) ErrorClass() errorclass.Class { return errorclass.Co
 type slots map[int]*admissionv1.ValidatingAdmissionPolicyBinding
 
 // freezeSlots lists the slots that the cluster has.
-func (c *Cluster) freezeSlots(ctx context.Context, o metav1.ListOptions) (slots, error) {
+func (c *enforcer) freezeSlots(ctx context.Context, o metav1.ListOptions) (slots, error) {
 	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, o)
 	if apierrors.IsNotFound(err) {
 		return nil, nil // a cluster too old to have policies has no freeze
@@ -114,7 +114,7 @@ func (s slots) of(budgetUID string) (n int, found bool) {
 
 // take writes a freeze into a budget's slot, or into a free one. Whoever wrote
 // the slot meanwhile has it: then the error is a conflict.
-func (c *Cluster) take(ctx context.Context, f budget.FreezeRule) error {
+func (c *enforcer) take(ctx context.Context, f budget.FreezeRule) error {
 	have, err := c.freezeSlots(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c *Cluster) take(ctx context.Context, f budget.FreezeRule) error {
 
 // closeSlots makes slots that never were taken select nothing: as they are applied,
 // they select everything.
-func (c *Cluster) closeSlots(ctx context.Context, have slots) error {
+func (c *enforcer) closeSlots(ctx context.Context, have slots) error {
 	for n, b := range have {
 		if b.Spec.MatchResources != nil || b.Labels[LabelBudgetUID] != "" {
 			continue
@@ -163,7 +163,7 @@ func (c *Cluster) closeSlots(ctx context.Context, have slots) error {
 // waitUntilKnown waits until every API server knows what a free slot was last changed
 // to. They know the label that takes a slot a moment before its new selectors, and
 // go by the old ones until then: those have to select nothing.
-func (c *Cluster) waitUntilKnown(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) error {
+func (c *enforcer) waitUntilKnown(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) error {
 	var changed time.Time
 	for _, entry := range slot.ManagedFields {
 		if entry.Time != nil && entry.Time.After(changed) {
@@ -181,6 +181,6 @@ func (c *Cluster) waitUntilKnown(ctx context.Context, slot *admissionv1.Validati
 }
 
 // writeSlot writes a slot if nobody else wrote it since it was read.
-func (c *Cluster) writeSlot(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
+func (c *enforcer) writeSlot(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
 	return c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(ctx, slot, metav1.UpdateOptions{FieldManager: fieldManager})
 }

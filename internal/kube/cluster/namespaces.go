@@ -33,7 +33,7 @@ func namespaceLabels(n *corev1.Namespace) map[string]string {
 	return n.Labels
 }
 
-func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
+func (c *connection) readNamespaces(ctx context.Context) ([]namespace, error) {
 	return kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"},
 		func(object []byte) (namespace, bool, error) {
 			n, err := namespaceOf(object)
@@ -42,7 +42,7 @@ func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
 }
 
 // Namespaces are the labels of the namespaces, by name.
-func (c *Cluster) Namespaces(ctx context.Context) (map[string]map[string]string, error) {
+func (c *podObserver) Namespaces(ctx context.Context) (map[string]map[string]string, error) {
 	list, err := c.readNamespaces(ctx)
 	out := make(map[string]map[string]string, len(list))
 	for _, n := range list {
@@ -52,7 +52,7 @@ func (c *Cluster) Namespaces(ctx context.Context) (map[string]map[string]string,
 }
 
 // PriorityClasses lists the values of the priority classes, by name.
-func (c *Cluster) PriorityClasses(ctx context.Context) (map[string]int32, error) {
+func (c *podObserver) PriorityClasses(ctx context.Context) (map[string]int32, error) {
 	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
 		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
 			var p schedulingv1.PriorityClass

@@ -13,7 +13,7 @@ import (
 )
 
 // NodePods lists afresh all pods on a node, as a drain sees them.
-func (c *Cluster) NodePods(ctx context.Context, name string) ([]node.Pod, error) {
+func (c *nodeClient) NodePods(ctx context.Context, name string) ([]node.Pod, error) {
 	spared := map[string]bool{} // namespaces whose label protects their pods
 	namespaces, err := c.readNamespaces(ctx)
 	if err != nil {
@@ -57,8 +57,8 @@ func protects(marks map[string]string) bool {
 
 // GPUPods counts afresh the pods with GPUs that are bound and have not ended, by the
 // name of their node.
-func (c *Cluster) GPUPods(ctx context.Context) (map[string]int, error) {
-	pods, err := c.live(ctx, nil, gpu.Rules{}, kubeclient.Collection{Fields: "spec.nodeName!="})
+func (c *nodeClient) GPUPods(ctx context.Context) (map[string]int, error) {
+	pods, err := c.pods.live(ctx, nil, gpu.Rules{}, kubeclient.Collection{Fields: "spec.nodeName!="})
 	if err != nil {
 		return nil, err
 	}

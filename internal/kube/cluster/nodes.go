@@ -43,7 +43,7 @@ func (n *nodes) list() []gpu.Node {
 
 // readNodes lists the nodes, and the slices in which DRA drivers tell of their
 // devices. The warnings say what of that may not be read.
-func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
+func (c *podObserver) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
 	type one struct {
 		node gpu.Node
 		gpus *big.Rat
@@ -128,14 +128,14 @@ func (n *nodes) add(replayed *nodeReplay, remembered []gpu.Node) {
 }
 
 // keep remembers the nodes of a look, for pods that are looked at again.
-func (c *Cluster) keep(n *nodes) {
+func (c *podObserver) keep(n *nodes) {
 	c.mu.Lock()
 	c.nodes = n
 	c.mu.Unlock()
 }
 
 // lastNodes are those of the last look, or a new one.
-func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
+func (c *podObserver) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
 	c.mu.Lock()
 	last := c.nodes
 	c.mu.Unlock()

@@ -25,7 +25,7 @@ const (
 
 // Notice is whether a node bears a notice, or a part of one, and for when; zero where it
 // can't be read.
-func (c *Cluster) Notice(ctx context.Context, name string) (at time.Time, marked bool, err error) {
+func (c *noticeClient) Notice(ctx context.Context, name string) (at time.Time, marked bool, err error) {
 	live, err := c.getNode(ctx, name)
 	if err != nil {
 		return time.Time{}, false, err
@@ -35,7 +35,7 @@ func (c *Cluster) Notice(ctx context.Context, name string) (at time.Time, marked
 }
 
 // SetNotice has a node bear a notice. A node that does is left as it is.
-func (c *Cluster) SetNotice(ctx context.Context, name string, at, now time.Time) error {
+func (c *noticeClient) SetNotice(ctx context.Context, name string, at, now time.Time) error {
 	written := metav1.NewTime(now)
 	return c.changeNotice(ctx, name, &corev1.NodeCondition{
 		Type: NoticeCondition, Status: corev1.ConditionTrue, Reason: NoticeReason, Message: node.NoticeMessage(at),
@@ -44,7 +44,7 @@ func (c *Cluster) SetNotice(ctx context.Context, name string, at, now time.Time)
 }
 
 // ClearNotice takes from a node what SetNotice gave it, and nothing else.
-func (c *Cluster) ClearNotice(ctx context.Context, name string) error {
+func (c *noticeClient) ClearNotice(ctx context.Context, name string) error {
 	return c.changeNotice(ctx, name, nil, nil)
 }
 
@@ -71,7 +71,7 @@ func isNoticeTaint(t corev1.Taint) bool { return t.Key == NoticeTaint }
 
 // changeNotice gives a node exactly this condition and this taint of ours, or none. The
 // condition is first: it is what a run hears of.
-func (c *Cluster) changeNotice(ctx context.Context, name string, condition *corev1.NodeCondition, taint *corev1.Taint) error {
+func (c *noticeClient) changeNotice(ctx context.Context, name string, condition *corev1.NodeCondition, taint *corev1.Taint) error {
 	return retry.RetryOnConflict(writeTries, func() error {
 		live, err := c.getNode(ctx, name)
 		if err == nil {
@@ -86,7 +86,7 @@ func (c *Cluster) changeNotice(ctx context.Context, name string, condition *core
 
 // changeNoticeCondition patches by the condition's type, so that what a kubelet writes
 // meanwhile is no conflict.
-func (c *Cluster) changeNoticeCondition(ctx context.Context, live *corev1.Node, want *corev1.NodeCondition) (*corev1.Node, error) {
+func (c *noticeClient) changeNoticeCondition(ctx context.Context, live *corev1.Node, want *corev1.NodeCondition) (*corev1.Node, error) {
 	is := noticeCondition(live)
 	var change any = want
 	switch {
@@ -102,7 +102,7 @@ func (c *Cluster) changeNoticeCondition(ctx context.Context, live *corev1.Node, 
 
 // changeNoticeTaint writes all taints, as there is no other way, unless somebody else
 // changed the node meanwhile.
-func (c *Cluster) changeNoticeTaint(ctx context.Context, live *corev1.Node, want *corev1.Taint) error {
+func (c *noticeClient) changeNoticeTaint(ctx context.Context, live *corev1.Node, want *corev1.Taint) error {
 	is := slices.IndexFunc(live.Spec.Taints, isNoticeTaint)
 	if is < 0 && want == nil || is >= 0 && want != nil && live.Spec.Taints[is] == *want {
 		return nil

@@ -37,7 +37,7 @@ type NoticeEars struct {
 }
 
 // WatchNotices watches the nodes for notices until the context ends.
-func (c *Cluster) WatchNotices(ctx context.Context, ears NoticeEars) {
+func (c *noticeClient) WatchNotices(ctx context.Context, ears NoticeEars) {
 	w := noticeWatch{cluster: c, ears: ears, told: map[string]time.Time{}}
 	for ctx.Err() == nil {
 		after := w.once(ctx)
@@ -50,7 +50,7 @@ func (c *Cluster) WatchNotices(ctx context.Context, ears NoticeEars) {
 
 // noticeWatch is a watch that goes on over many.
 type noticeWatch struct {
-	cluster  *Cluster
+	cluster  *noticeClient
 	ears     NoticeEars
 	from     uint64               // zero: from all nodes that there are
 	told     map[string]time.Time // by a node's uid

@@ -14,7 +14,7 @@ import (
 // Observe looks at the cluster. With a resource version it replays the watch of
 // pods from there, and where that is complete it lists no pods, unless it is
 // asked to.
-func (c *Cluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
+func (c *podObserver) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
 	var out gpu.Observation
 	table, err := o.Rules.Table()
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Cluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observ
 // gather reads at once what does not depend on one another: the nodes, what budgets
 // ask of namespaces, and the replays from a position up to the observation's own.
 // The observation gets what is its own of that.
-func (c *Cluster) gather(ctx context.Context, o gpu.ObserveOptions, replayed *podReplay, out *gpu.Observation) (n *nodes, there []namespace, err error) {
+func (c *podObserver) gather(ctx context.Context, o gpu.ObserveOptions, replayed *podReplay, out *gpu.Observation) (n *nodes, there []namespace, err error) {
 	var (
 		changed   *nodeReplay
 		warnings  []string
@@ -102,7 +102,7 @@ func (c *Cluster) gather(ctx context.Context, o gpu.ObserveOptions, replayed *po
 }
 
 // position is the server's resource version of pods now.
-func (c *Cluster) position(ctx context.Context) (string, error) {
+func (c *podObserver) position(ctx context.Context) (string, error) {
 	list, err := c.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return "", kubeclient.Wrap("list", "pods in the whole cluster", err)

@@ -19,7 +19,7 @@ import (
 // own word, which anyone may write who can make pods, is not enough: the workload
 // has to have the uid that the pod names, to select the pod, and to ask for GPUs
 // in its own template of pods.
-func (c *Cluster) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error) {
+func (c *enforcer) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error) {
 	table, err := rules.Table()
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (c *Cluster) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules
 
 // owners are the workloads that were looked up, each once.
 type owners struct {
-	cluster *Cluster
+	cluster *enforcer
 	table   *gpu.Table
 	found   map[budget.Workload]found // by what a pod names
 }
@@ -112,7 +112,7 @@ func (o *owners) look(ctx context.Context, named budget.Workload) (f found, err 
 }
 
 // deploymentOf is the Deployment of a ReplicaSet, and what the latter selects.
-func (c *Cluster) deploymentOf(ctx context.Context, w budget.Workload) (budget.Workload, labels.Selector, error) {
+func (c *enforcer) deploymentOf(ctx context.Context, w budget.Workload) (budget.Workload, labels.Selector, error) {
 	rs, err := c.kube.AppsV1().ReplicaSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && string(rs.UID) != w.UID {
 		return w, nil, gone(w)

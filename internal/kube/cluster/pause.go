@@ -16,7 +16,7 @@ import (
 
 // Workload looks at a workload. The error is *budget.NotPausedError where it
 // is gone, or of a kind that can't be paused.
-func (c *Cluster) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
+func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
 	o, err := c.find(ctx, w)
 	if err != nil {
 		return budget.WorkloadState{}, err
@@ -31,7 +31,7 @@ func (c *Cluster) Workload(ctx context.Context, w budget.Workload) (budget.Workl
 
 // Autoscaler says which autoscaler scales a workload, or nothing. KEDA's are
 // HorizontalPodAutoscalers as well.
-func (c *Cluster) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
+func (c *enforcer) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
 	if w.Kind == "Job" {
 		return "", nil
 	}
@@ -49,19 +49,19 @@ func (c *Cluster) Autoscaler(ctx context.Context, w budget.Workload) (string, er
 
 // Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
 // still as it was seen. Else the error is budget.ErrWorkloadChanged.
-func (c *Cluster) Pause(ctx context.Context, seen budget.WorkloadState) error {
+func (c *enforcer) Pause(ctx context.Context, seen budget.WorkloadState) error {
 	return c.turn(ctx, seen, true, 0)
 }
 
 // Resume undoes a pause, if the workload is still as it was seen: a Job goes on,
 // and anything else gets so many replicas.
-func (c *Cluster) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
+func (c *enforcer) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
 	return c.turn(ctx, seen, false, replicas)
 }
 
 // turn stops or starts exactly the workload that was seen, by the least that the
 // API has for it: scale for what has replicas, and one field of a Job.
-func (c *Cluster) turn(ctx context.Context, seen budget.WorkloadState, stop bool, replicas int32) error {
+func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop bool, replicas int32) error {
 	resource, _ := resourceOf(seen.Workload)
 	object := fmt.Sprintf("%s/scale %s/%s", resource, seen.Namespace, seen.Name)
 	scale := &autoscalingv1.Scale{
@@ -94,7 +94,7 @@ func (c *Cluster) turn(ctx context.Context, seen budget.WorkloadState, stop bool
 
 // suspend patches one field of a Job. The resource version in a patch is its
 // condition, and no two objects have the same one.
-func (c *Cluster) suspend(ctx context.Context, seen budget.WorkloadState, stop bool) error {
+func (c *enforcer) suspend(ctx context.Context, seen budget.WorkloadState, stop bool) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]string{"resourceVersion": seen.ResourceVersion},
 		"spec":     map[string]bool{"suspend": stop},

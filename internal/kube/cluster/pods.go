@@ -17,7 +17,7 @@ import (
 
 // look is one look at pods: what counts, and what is known beside them.
 type look struct {
-	cluster *Cluster
+	cluster *podObserver
 	table   *gpu.Table
 	nodes   *nodes
 	at      time.Time
@@ -32,7 +32,7 @@ type look struct {
 // reservation is a GPU that is held for a group of fractions.
 type reservation struct{ node, group string }
 
-func (c *Cluster) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
+func (c *podObserver) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
 	l := &look{cluster: c, table: table, nodes: n, at: at, filter: interestOf(table)}
 	l.claims = sync.OnceValues(func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error) { return c.readClaims(ctx) })
 	l.reserved = sync.OnceValues(func() (map[reservation]bool, error) { return l.readReservations(ctx) })
@@ -134,7 +134,7 @@ func (l *look) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 }
 
 // readClaims lists the resource claims.
-func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
+func (c *podObserver) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
 	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"},
 		func(object []byte) (*resourcev1.ResourceClaim, bool, error) {
 			claim := new(resourcev1.ResourceClaim)
@@ -156,16 +156,16 @@ const fewNamespaces = 10
 // LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
 // is named. It selects by no label: the ledger counts a pod by the labels that it
 // had when it was first seen, and they may have been edited since.
-func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
+func (c *podObserver) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
 
 // WaitingPods are those of LivePods that are not bound to a node.
-func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
+func (c *podObserver) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "spec.nodeName=,status.phase=Pending"})
 }
 
-func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Pod, error) {
+func (c *podObserver) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Pod, error) {
 	table, err := rules.Table()
 	if err != nil {
 		return nil, err

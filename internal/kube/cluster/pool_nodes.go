@@ -25,7 +25,7 @@ const (
 )
 
 // Nodes looks at all nodes of the cluster.
-func (c *Cluster) Nodes(ctx context.Context) (node.Look, error) {
+func (c *nodeClient) Nodes(ctx context.Context) (node.Look, error) {
 	uid, err := c.UID(ctx)
 	if err != nil {
 		return node.Look{}, err
@@ -66,7 +66,7 @@ func poolNode(n *corev1.Node) node.Node {
 }
 
 // MarkNode marks exactly this node as a pool's own.
-func (c *Cluster) MarkNode(ctx context.Context, n node.Node, poolUID string) error {
+func (c *nodeClient) MarkNode(ctx context.Context, n node.Node, poolUID string) error {
 	return c.changeNode(ctx, n, func(live *corev1.Node) (map[string]any, error) {
 		switch live.Annotations[NodePoolAnnotation] {
 		case poolUID:
@@ -80,7 +80,7 @@ func (c *Cluster) MarkNode(ctx context.Context, n node.Node, poolUID string) err
 
 // CordonNode keeps new pods off exactly this node, in a pool's name. One that somebody
 // else cordoned stays theirs: it is cordoned, and the pool will not undo it.
-func (c *Cluster) CordonNode(ctx context.Context, n node.Node, poolUID string) error {
+func (c *nodeClient) CordonNode(ctx context.Context, n node.Node, poolUID string) error {
 	return c.changeNode(ctx, n, func(live *corev1.Node) (map[string]any, error) {
 		if live.Spec.Unschedulable {
 			return nil, nil
@@ -90,7 +90,7 @@ func (c *Cluster) CordonNode(ctx context.Context, n node.Node, poolUID string) e
 }
 
 // UncordonNode undoes CordonNode, where the pool did it and nobody else since.
-func (c *Cluster) UncordonNode(ctx context.Context, n node.Node, poolUID string) error {
+func (c *nodeClient) UncordonNode(ctx context.Context, n node.Node, poolUID string) error {
 	return c.changeNode(ctx, n, func(live *corev1.Node) (map[string]any, error) {
 		if live.Annotations[NodeCordonAnnotation] != poolUID {
 			return nil, nil
@@ -101,7 +101,7 @@ func (c *Cluster) UncordonNode(ctx context.Context, n node.Node, poolUID string)
 
 // DeleteNode deletes exactly this node, which a pool marked as its own, unless a kubelet
 // reports for it. One that is gone is no error.
-func (c *Cluster) DeleteNode(ctx context.Context, n node.Node, poolUID string) error {
+func (c *nodeClient) DeleteNode(ctx context.Context, n node.Node, poolUID string) error {
 	return retry.RetryOnConflict(writeTries, func() error {
 		live, err := c.getNode(ctx, n.Name)
 		switch {
@@ -129,7 +129,7 @@ var writeTries = wait.Backoff{Steps: 5, Duration: 20 * time.Millisecond, Factor:
 
 // changeNode patches a node as it is now, if it is the one that was seen. change says
 // what to patch; nothing where it is so already.
-func (c *Cluster) changeNode(ctx context.Context, n node.Node, change func(*corev1.Node) (map[string]any, error)) error {
+func (c *nodeClient) changeNode(ctx context.Context, n node.Node, change func(*corev1.Node) (map[string]any, error)) error {
 	return retry.RetryOnConflict(writeTries, func() error {
 		live, err := c.getNode(ctx, n.Name)
 		switch {
@@ -149,12 +149,12 @@ func (c *Cluster) changeNode(ctx context.Context, n node.Node, change func(*core
 	})
 }
 
-func (c *Cluster) getNode(ctx context.Context, name string) (*corev1.Node, error) {
+func (c *connection) getNode(ctx context.Context, name string) (*corev1.Node, error) {
 	live, err := c.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	return live, kubeclient.Wrap("get", "nodes "+name, err)
 }
 
-func (c *Cluster) patchNode(ctx context.Context, live *corev1.Node, as types.PatchType, patch map[string]any, subresources ...string) (*corev1.Node, error) {
+func (c *connection) patchNode(ctx context.Context, live *corev1.Node, as types.PatchType, patch map[string]any, subresources ...string) (*corev1.Node, error) {
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func newPodReplay(table *gpu.Table) *podReplay {
 
 // replayPods replays the watch of pods, and of the claims by which they may have
 // held devices.
-func (c *Cluster) replayPods(ctx context.Context, from, until string, r *podReplay) (gpu.Replay, error) {
+func (c *podObserver) replayPods(ctx context.Context, from, until string, r *podReplay) (gpu.Replay, error) {
 	if from == "" {
 		return gpu.Replay{Reason: "there was no run before this one"}, nil
 	}
@@ -62,7 +62,7 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, r *podRepl
 // replayClaims replays the watch of claims. Where none changes, its server does not
 // learn by itself that time goes on, and would say only after many seconds that it
 // told of everything: a list that must be up to date has it ask etcd.
-func (c *Cluster) replayClaims(ctx context.Context, from, until string, r *podReplay) error {
+func (c *podObserver) replayClaims(ctx context.Context, from, until string, r *podReplay) error {
 	if _, err := c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1}); err != nil && !apierrors.IsForbidden(err) {
 		return kubeclient.Wrap("list", "resourceclaims in the whole cluster", err)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Stock looks at what bears the label of stock pools, in the whole cluster.
-func (c *Cluster) Stock(ctx context.Context) (stockpool.Look, error) {
+func (c *stockClient) Stock(ctx context.Context) (stockpool.Look, error) {
 	uid, err := c.UID(ctx)
 	if err != nil {
 		return stockpool.Look{}, err
@@ -80,7 +80,7 @@ func stocked(of kubeclient.Collection) kubeclient.Collection {
 }
 
 // StockOf looks afresh at what is in the cluster under one pool's name, whosever it is.
-func (c *Cluster) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
+func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
 	var s stockpool.Seen
 	uid, err := c.UID(ctx)
 	if err != nil {

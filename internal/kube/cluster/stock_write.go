@@ -32,7 +32,7 @@ func StockFieldManagers() []string { return []string{stockCreator, stockpool.Fie
 
 // CreateStock creates a Deployment where there is none of its name; else the error is
 // stockpool.ErrChanged.
-func (c *Cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
+func (c *stockClient) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
 	made, err := c.kube.AppsV1().Deployments(of.Namespace).Create(ctx, of, metav1.CreateOptions{FieldManager: stockCreator})
 	if err != nil {
 		return nil, stockError("create", stockObject("deployments", of), err)
@@ -42,7 +42,7 @@ func (c *Cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 
 // ApplyStock has exactly this Deployment, by its uid, be as wanted, whoever else changed
 // it. Where live is another by now, the error is stockpool.ErrChanged.
-func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+func (c *stockClient) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	if err := c.claim(ctx, live, wanted); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deploymen
 // PreviewStock says what ApplyStock would come to, and changes nothing. If that is refused
 // as invalid, which fields of others can be the cause of, the answer beside the error is
 // live without those.
-func (c *Cluster) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+func (c *stockClient) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	answer, err := c.applyStock(ctx, wanted, true)
 	if err == nil { // it has not claimed what others wrote
 		return stockpool.Without(answer, stockpool.Extras(answer, wanted)), nil
@@ -69,7 +69,7 @@ func (c *Cluster) PreviewStock(ctx context.Context, live, wanted *appsv1.Deploym
 	return answer, stockError("patch", stockObject("deployments", wanted), err)
 }
 
-func (c *Cluster) applyStock(ctx context.Context, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
+func (c *stockClient) applyStock(ctx context.Context, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
 	options := metav1.PatchOptions{FieldManager: stockpool.FieldManager, Force: new(true)}
 	if dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
@@ -85,7 +85,7 @@ func (c *Cluster) applyStock(ctx context.Context, wanted *appsv1.Deployment, dry
 // declarations have arguments for, to who applies: what is not declared goes with an
 // application only if no other manager has it. A label that is missing is added at once, by which
 // policies know whose the Deployment is.
-func (c *Cluster) claim(ctx context.Context, live, wanted *appsv1.Deployment) error {
+func (c *stockClient) claim(ctx context.Context, live, wanted *appsv1.Deployment) error {
 	client, object, uid := c.kube.AppsV1().Deployments(live.Namespace), stockObject("deployments", live), live.UID
 	err := retry.RetryOnConflict(writeTries, func() error {
 		patch, err := claimed(live, wanted)
@@ -129,7 +129,7 @@ func claimed(live, wanted *appsv1.Deployment) ([]byte, error) {
 
 // DeleteStock has exactly this Deployment be deleted, and its pods before it. One that is
 // gone, or another by now, is no error.
-func (c *Cluster) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
+func (c *stockClient) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
 	err := c.kube.AppsV1().Deployments(of.Namespace).Delete(ctx, of.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &of.UID}, PropagationPolicy: new(metav1.DeletePropagationForeground),
 	})
@@ -141,7 +141,7 @@ func (c *Cluster) DeleteStock(ctx context.Context, of *appsv1.Deployment) error 
 
 // GuardStock has a PodDisruptionBudget be as wanted: live, or a new one where that is
 // nil.
-func (c *Cluster) GuardStock(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
+func (c *stockClient) GuardStock(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
 	object := stockObject("poddisruptionbudgets", wanted)
 	client := c.kube.PolicyV1().PodDisruptionBudgets(wanted.Namespace)
 	if live == nil {
@@ -166,7 +166,7 @@ func (c *Cluster) GuardStock(ctx context.Context, live, wanted *policyv1.PodDisr
 // minimumAgain puts the minimum of a PodDisruptionBudget in the place of the maximum that
 // somebody gave it: one can't have both, and an application takes away nothing of others'.
 // It asks for no resource version, as its controller writes its status all the time.
-func (c *Cluster) minimumAgain(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
+func (c *stockClient) minimumAgain(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": live.UID, "labels": wanted.Labels},
 		"spec":     map[string]any{"maxUnavailable": nil, "minAvailable": wanted.Spec.MinAvailable},
@@ -181,7 +181,7 @@ func (c *Cluster) minimumAgain(ctx context.Context, live, wanted *policyv1.PodDi
 
 // UnguardStock deletes exactly this PodDisruptionBudget; one that is gone, or another by
 // now, is no error.
-func (c *Cluster) UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error {
+func (c *stockClient) UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error {
 	err := c.kube.PolicyV1().PodDisruptionBudgets(of.Namespace).Delete(ctx, of.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &of.UID}})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -191,7 +191,7 @@ func (c *Cluster) UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBu
 
 // SpareStockPod has a scale-down end others before exactly this pod, or no longer. A pod
 // that is gone is no error.
-func (c *Cluster) SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error {
+func (c *stockClient) SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error {
 	var cost any
 	if spare {
 		cost = stockpool.SpareCost

@@ -31,13 +31,13 @@ const (
 const longestToken = 24*time.Hour - time.Minute
 
 // CreateToken makes the Secret of a bootstrap token, which bears its pool's mark.
-func (c *Cluster) CreateToken(ctx context.Context, t node.BootstrapToken) error {
+func (c *tokenClient) CreateToken(ctx context.Context, t node.BootstrapToken) error {
 	return c.createToken(ctx, t, metav1.CreateOptions{FieldManager: fieldManager})
 }
 
 // TokenTaken reports whether there is a Secret of a bootstrap token's id, by a creation
 // that is not carried out: no account may read one.
-func (c *Cluster) TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error) {
+func (c *tokenClient) TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error) {
 	err := c.createToken(ctx, t, metav1.CreateOptions{FieldManager: fieldManager, DryRun: []string{metav1.DryRunAll}})
 	if errors.Is(err, node.ErrTokenExists) {
 		return true, nil
@@ -45,7 +45,7 @@ func (c *Cluster) TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, 
 	return false, err
 }
 
-func (c *Cluster) createToken(ctx context.Context, t node.BootstrapToken, how metav1.CreateOptions) error {
+func (c *tokenClient) createToken(ctx context.Context, t node.BootstrapToken, how metav1.CreateOptions) error {
 	now := c.Now()
 	if now.IsZero() { // nothing was asked of the API server before
 		if _, err := c.UID(ctx); err != nil {
@@ -75,7 +75,7 @@ func (c *Cluster) createToken(ctx context.Context, t node.BootstrapToken, how me
 }
 
 // DeleteToken deletes the Secret of a bootstrap token. One that is gone is no error.
-func (c *Cluster) DeleteToken(ctx context.Context, id string) error {
+func (c *tokenClient) DeleteToken(ctx context.Context, id string) error {
 	err := c.kube.CoreV1().Secrets(TokenNamespace).Delete(ctx, TokenPrefix+id, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil

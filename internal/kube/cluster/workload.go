@@ -37,7 +37,7 @@ func resourceOf(w budget.Workload) (string, bool) {
 
 // find reads a workload. The error is *budget.NotPausedError where it is gone,
 // or of a kind that can't be paused.
-func (c *Cluster) find(ctx context.Context, w budget.Workload) (workload, error) {
+func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error) {
 	var o workload
 	var err error
 	resource, _ := resourceOf(w)
