@@ -37,7 +37,7 @@ func TestThresholdsFireOnce(t *testing.T) {
 	}
 	for n, step := range steps {
 		s.Result.Usage.Consumed = step.consumed
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff(step.fires, thresholds(p)); diff != "" {
 			t.Errorf("step %d, %s hours: %s", n, Hours(step.consumed), diff)
 		}
@@ -68,7 +68,7 @@ func TestThresholdsFireOnceAPeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Result.Usage.WindowStart, s.Result.Usage.WindowEnd, s.Result.Usage.Consumed = w.Start, w.End, step.consumed
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff(step.fires, thresholds(p)); diff != "" {
 			t.Errorf("step %d: %s", n, diff)
 		}
@@ -85,12 +85,12 @@ func TestARaisedLimitRearms(t *testing.T) {
 	s := situation(d, 81*Hour)
 	s.Previous.Fired = []int{50, 80}
 	s.Declaration.Generation, s.Result.Usage.Limit = 2, 150*Hour
-	p := Decide(s)
+	p := Decide(s, nil)
 	if !cmp.Equal(p.Status.Fired, []int{50}) {
 		t.Fatalf("%v", p.Status.Fired)
 	}
 	s.Previous, s.Result.Usage.Consumed = &p.Status, 120*Hour
-	if fires := thresholds(Decide(s)); !cmp.Equal(fires, []int{80}) {
+	if fires := thresholds(Decide(s, nil)); !cmp.Equal(fires, []int{80}) {
 		t.Errorf("%v", fires)
 	}
 }
@@ -99,7 +99,7 @@ func TestThresholdsThatAreNoLongerDeclaredAreForgotten(t *testing.T) {
 	t.Parallel()
 	s := situation(teamA(), 85*Hour)
 	s.Previous.Fired = []int{50, 75, 80}
-	if p := Decide(s); !cmp.Equal(p.Status.Fired, []int{50, 80}) {
+	if p := Decide(s, nil); !cmp.Equal(p.Status.Fired, []int{50, 80}) {
 		t.Errorf("%v", p.Status.Fired)
 	}
 }
@@ -111,7 +111,7 @@ func TestUsageAboveTheLimitIsShown(t *testing.T) {
 	d.Thresholds = []int{200}
 	s := situation(d, 250*Hour)
 	s.Previous = nil
-	p := Decide(s)
+	p := Decide(s, nil)
 	if len(p.Decisions) != 1 || !strings.Contains(p.Decisions[0].String(), "250.000 of 100.000 GPU-hours are used (250%)") || p.Status.Usage.Remaining() != 0 {
 		t.Errorf("%v", p.Decisions)
 	}
@@ -139,7 +139,7 @@ func TestAlertsSayWhatComesOfIt(t *testing.T) {
 		if s.Result.Usage.Exceeded() {
 			s.Previous.Fired = []int{50, 80}
 		}
-		if got := Decide(s).Decisions[0].String(); got != want {
+		if got := Decide(s, nil).Decisions[0].String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestAlertsGoWhereMostIsUsed(t *testing.T) {
 	for n := range 30 {
 		s.Result.Usage.ByNamespace[fmt.Sprintf("ns-%02d", n)] = int64(n) * Hour
 	}
-	got := Decide(s).Decisions[0].Namespaces
+	got := Decide(s, nil).Decisions[0].Namespaces
 	if len(got) != mostTold || got[0] != "ns-10" || got[19] != "ns-29" {
 		t.Errorf("%v", got)
 	}

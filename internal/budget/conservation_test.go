@@ -74,7 +74,7 @@ func TestEvictionErasesNothing(t *testing.T) {
 	before := judged(t, d, observed(), noon, running)
 	s := situation(d, 100*Hour)
 	s.Result, s.Pods = before, []Pod{pod("pod", 0)}
-	plan := Decide(s)
+	plan := Decide(s, nil)
 	if len(evicted(plan)) != 1 {
 		t.Fatalf("%v", plan.Decisions)
 	}
@@ -87,7 +87,7 @@ func TestEvictionErasesNothing(t *testing.T) {
 		t.Errorf("%+v", after.Usage)
 	}
 	s.Result, s.Pods, s.Previous, s.Now, s.Frozen = after, nil, &plan.Status, later, true
-	next := Decide(s)
+	next := Decide(s, nil)
 	if len(next.Decisions) != 0 || !cmp.Equal(next.Status.Enforced, []Action{Freeze}) {
 		t.Errorf("%v, %v", next.Decisions, next.Status.Enforced)
 	}

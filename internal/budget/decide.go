@@ -39,9 +39,12 @@ type Plan struct {
 }
 
 // Decide says what is to be done because of a budget, and why. It is a function
-// of its argument alone: a plan, a dry run and a run decide the same. What is
-// destructive is to be decided again, by it, on pods looked at afresh.
-func Decide(s Situation) Plan {
+// of its arguments alone: a plan, a dry run and a run decide the same. What is
+// destructive is decided by a second look, at pods of now; nil before there is one.
+func Decide(s Situation, second *Look) Plan {
+	if second != nil {
+		s.Look = *second
+	}
 	s.Declaration = s.Declaration.WithDefaults()
 	d := &decider{Situation: s, usage: s.Result.Usage}
 	d.report()

@@ -15,7 +15,7 @@ func TestNothingIsDoneBelowTheLimit(t *testing.T) {
 	for _, action := range []Action{AlertOnly, Freeze, Pause, Evict} {
 		s := situation(enforcing(action), 100*Hour-1)
 		s.Pods = []Pod{pod("a", 0)}
-		p := Decide(s)
+		p := Decide(s, nil)
 		if len(p.Decisions) != 0 || p.Status.ExceededSince != nil || p.Status.EnforceAt != nil || p.Status.Enforced != nil {
 			t.Errorf("%s: %v, %+v", action, p.Decisions, p.Status)
 		}
@@ -28,7 +28,7 @@ func TestEachActionDoesWhatItSays(t *testing.T) {
 	for action, want := range tests {
 		s := situation(enforcing(action), 100*Hour)
 		s.Pods = []Pod{pod("a", 0)}
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff(want, kinds(p)); diff != "" {
 			t.Errorf("%s: %s", action, diff)
 		}
@@ -70,7 +70,7 @@ func TestGraceRunsFromTheLatestOfThree(t *testing.T) {
 			if test.unreported {
 				s.Previous.ReportedAt = nil
 			}
-			p := Decide(s)
+			p := Decide(s, nil)
 			if acts := len(evicted(p)) > 0; acts != test.acts {
 				t.Errorf("%v, from %s", p.Decisions, p.Status.EnforceAt)
 			}
@@ -86,14 +86,14 @@ func TestLoweringALimitEvictsNobodyAtOnce(t *testing.T) {
 	d.GPUHours, d.Generation, d.PublishedAt = "10", 2, noon.Add(-time.Minute)
 	s := situation(d, 50*Hour)
 	s.Pods = []Pod{pod("a", 0)}
-	if p := Decide(s); len(p.Decisions) != 0 || !p.Status.EnforceAt.Equal(noon.Add(9*time.Minute)) {
+	if p := Decide(s, nil); len(p.Decisions) != 0 || !p.Status.EnforceAt.Equal(noon.Add(9*time.Minute)) {
 		t.Errorf("%v at %s", p.Decisions, p.Status.EnforceAt)
 	}
 	s = situation(enforcing(Evict), 100*Hour)
 	since := noon.Add(-time.Minute) // after the last run: usage fell in between
 	s.Result.ExceededSince = &since
 	s.Pods = []Pod{pod("a", 0)}
-	if p := Decide(s); len(p.Decisions) != 0 || !p.Status.ReportedAt.Equal(noon) {
+	if p := Decide(s, nil); len(p.Decisions) != 0 || !p.Status.ReportedAt.Equal(noon) {
 		t.Errorf("%v, reported at %s", p.Decisions, p.Status.ReportedAt)
 	}
 }
@@ -102,7 +102,7 @@ func TestNoGraceActsInTheRunThatFindsIt(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Declaration.Enforce.GracePeriod, s.Previous, s.Pods = "0s", nil, []Pod{pod("a", 0)}
-	if diff := cmp.Diff([]string{"a"}, evicted(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"a"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -112,7 +112,7 @@ func TestAStatusOfAnotherBudgetCountsForNothing(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Previous.UID, s.Pods = "uid-of-old", []Pod{pod("a", 0)}
-	p := Decide(s)
+	p := Decide(s, nil)
 	if diff := cmp.Diff([]Kind{KindAlert}, kinds(p)); diff != "" || !cmp.Equal(thresholds(p), []int{50, 80, 100}) {
 		t.Errorf("%s, of %v", diff, thresholds(p))
 	}
@@ -143,7 +143,7 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 			s.Pods = []Pod{pod("a", 0)}
 			s.Result.Usage.Estimated, s.Result.LongestGap, s.Result.Lost = test.estimated, test.gap, test.lost
 			s.Result.EndsLost = test.ends
-			p := Decide(s)
+			p := Decide(s, nil)
 			destructive := len(p.Decisions) > len(gentle)
 			if destructive != test.acts {
 				t.Errorf("%s, %s: %v", test.name, action, p.Decisions)
@@ -186,7 +186,7 @@ func TestWhatIsInForceIsUndone(t *testing.T) {
 	for _, test := range tests {
 		s := situation(enforcing(test.action), test.consumed)
 		s.Frozen, s.Paused = true, []Paused{other, mine}
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff(test.want, kinds(p)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
@@ -207,7 +207,7 @@ func TestMeasuresStayThroughANewGrace(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Evict), 101*Hour)
 	s.Declaration.PublishedAt, s.Frozen, s.Pods = noon, true, []Pod{pod("a", 0)}
-	if p := Decide(s); len(p.Decisions) != 0 || !cmp.Equal(p.Status.Enforced, []Action{Freeze}) {
+	if p := Decide(s, nil); len(p.Decisions) != 0 || !cmp.Equal(p.Status.Enforced, []Action{Freeze}) {
 		t.Errorf("%v, %v", p.Decisions, p.Status.Enforced)
 	}
 }
@@ -216,15 +216,15 @@ func TestAFreezeFollowsItsDeclaration(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Freeze), 101*Hour)
 	s.Frozen = true
-	if p := Decide(s); len(p.Decisions) != 0 || !p.EnsureFreeze {
+	if p := Decide(s, nil); len(p.Decisions) != 0 || !p.EnsureFreeze {
 		t.Errorf("frozen twice: %v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 	s.FreezeOutdated = true // though a run since the change has written a status
-	if p := Decide(s); !cmp.Equal(kinds(p), []Kind{KindFreeze}) || p.EnsureFreeze {
+	if p := Decide(s, nil); !cmp.Equal(kinds(p), []Kind{KindFreeze}) || p.EnsureFreeze {
 		t.Errorf("%v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 	s.Declaration.PublishedAt = noon
-	if p := Decide(s); len(p.Decisions) != 0 || p.EnsureFreeze {
+	if p := Decide(s, nil); len(p.Decisions) != 0 || p.EnsureFreeze {
 		t.Errorf("within a new grace: %v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 }
@@ -235,7 +235,7 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Evict), 101*Hour)
 	s.Previous.Fired, s.Pods = []int{50}, []Pod{pod("a", 0)}
-	p := Decide(s)
+	p := Decide(s, nil)
 	if diff := cmp.Diff([]Kind{KindAlert, KindFreeze, KindEvict}, kinds(p)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -248,7 +248,7 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 		}
 	}
 	s.Frozen, s.Declaration.Enforce.Action = true, AlertOnly
-	if settled := Decide(s).Settle(nil); !cmp.Equal(settled.Enforced, []Action{Freeze}) {
+	if settled := Decide(s, nil).Settle(nil); !cmp.Equal(settled.Enforced, []Action{Freeze}) {
 		t.Errorf("%+v", settled)
 	}
 }
@@ -258,7 +258,7 @@ func TestDoubtsAreTold(t *testing.T) {
 	t.Parallel()
 	s := situation(teamA(), Hour)
 	s.Result.Lost, s.Result.Unbounded = []string{"closed-2026-07-15: truncated"}, true
-	warnings := strings.Join(Decide(s).Status.Warnings, "\n")
+	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
 	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated", "nothing bounds what was used"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("%q lacks %q", warnings, want)
@@ -271,7 +271,7 @@ func TestOverlapsAreToldWhereSomethingIsEnforced(t *testing.T) {
 	for action, told := range map[Action]bool{AlertOnly: false, Evict: true} {
 		s := situation(enforcing(action), Hour)
 		s.Result.Overlaps = []string{"ml", "web"}
-		if got := strings.Contains(strings.Join(Decide(s).Status.Warnings, "\n"), "count for ml, web as well"); got != told {
+		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings, "\n"), "count for ml, web as well"); got != told {
 			t.Errorf("%s: %t", action, got)
 		}
 	}

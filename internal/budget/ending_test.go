@@ -41,7 +41,7 @@ func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
 	} {
 		s := situation(enforcing(action), 100*Hour)
 		s.Pods = pods
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("%s: %s", action, diff)
 		}

@@ -26,7 +26,7 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 		s := situation(enforcing(Evict), 100*Hour)
 		s.Declaration.Enforce.VictimOrder = order
 		s.Pods = []Pod{important, big, spot, old, young}
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff(want, evicted(p)); diff != "" {
 			t.Errorf("%s: %s", order, diff)
 		}
@@ -45,7 +45,7 @@ func TestTiesAreBrokenByName(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Pods = []Pod{pod("c", 0), pod("a", 0), pod("b", 0)}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, evicted(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b", "c"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -58,7 +58,7 @@ func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
 	ancient, wide := pod("ancient", 0), pod("wide", 0)
 	ancient.Scheduled.At, wide.Scheduled.At, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
 	s.Pods = []Pod{ancient, wide}
-	if diff := cmp.Diff([]string{"wide", "ancient"}, evicted(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"wide", "ancient"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -71,7 +71,7 @@ func TestVictimsAreNeverFinished(t *testing.T) {
 	finished.End, deleting.Deletion, mirror.Mirror, idle.MilliGPUs = ledger.ExactEnd(ago(time.Minute), ledger.ContainerFinished), ago(time.Minute), true, 0
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Pods = []Pod{finished, deleting, mirror, idle, running}
-	if diff := cmp.Diff([]string{"running"}, evicted(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"running"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -83,7 +83,7 @@ func TestABlockedVictimDoesNotHoldUpTheOthers(t *testing.T) {
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Declaration.Enforce.MaxEvictionsPerRun = 2
 	s.Pods = []Pod{pod("a", 0), pod("b", 0), pod("c", 0), pod("d", 0)}
-	p := Decide(s)
+	p := Decide(s, nil)
 	if diff := cmp.Diff([]string{"a", "b"}, evicted(p)); diff != "" {
 		t.Error(diff)
 	}

@@ -93,6 +93,6 @@ func FuzzDeclarations(f *testing.F) {
 		if r.Err != nil {
 			t.Fatalf("%+v is valid, and not judged: %v", d, r.Err)
 		}
-		Decide(Situation{Declaration: d, Result: r, Now: noon, Pods: []Pod{pod("a", 0)}})
+		Decide(Situation{Declaration: d, Result: r, Now: noon}, &Look{Pods: []Pod{pod("a", 0)}})
 	})
 }

@@ -28,7 +28,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 		{Workload: s.Pods[5].Controller(), BudgetUID: "uid-a"},
 		{Workload: s.Pods[6].Controller(), BudgetUID: "uid-b"},
 	}
-	p := Decide(s)
+	p := Decide(s, nil)
 	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job", "pause Job ml/theirs"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
@@ -57,7 +57,7 @@ func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Declaration.Selector = Selector{MatchLabels: map[string]string{"team": "a"}}
 	s.Pods = []Pod{forged, own, static}
-	p := Decide(s)
+	p := Decide(s, nil)
 	if diff := cmp.Diff([]string{"pause StatefulSet ml/own"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
@@ -105,7 +105,7 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 		s := situation(enforcing(Pause), 100*Hour)
 		s.Paused = []Paused{theirs}
 		test.change(&s)
-		if diff := cmp.Diff(test.want, summaries(Decide(s))); diff != "" {
+		if diff := cmp.Diff(test.want, summaries(Decide(s, nil))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -116,15 +116,15 @@ func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", UnderWay: true}}
-	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 	s.Paused[0].Running = true
-	if p := Decide(s); len(p.Decisions) > 0 || p.Status.Enforced != nil {
+	if p := Decide(s, nil); len(p.Decisions) > 0 || p.Status.Enforced != nil {
 		t.Errorf("not stopped, and no pod runs: %v, enforced %v", p.Decisions, p.Status.Enforced)
 	}
 	s.Pods = []Pod{owned(pod("train-1", 0), "batch/v1", "Job", "train")}
-	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -140,7 +140,7 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		s.Pods = []Pod{pod("a", 0), pod("b", 0), owned(pod("c", 0), "batch/v1", "Job", "ends")}
 		s.Pods[2].Of.Stopped = true
 		s.Paused = []Paused{{Workload: s.Pods[0].Of.Workload, BudgetUID: "uid-a"}, {Workload: s.Pods[2].Of.Workload, BudgetUID: "uid-a"}}
-		p := Decide(s)
+		p := Decide(s, nil)
 		want, told := []string(nil), "repause = false leaves it so"
 		if repause {
 			want, told = []string{"pause Deployment ml/train"}, "it is paused again"
@@ -156,11 +156,11 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 			t.Errorf("repause %t: that it is left so is to be noted of %v", repause, p.Undone)
 		}
 		s.Paused = s.Paused[:1]
-		if enforced := Decide(s).Settle(nil).Enforced; enforced != nil {
+		if enforced := Decide(s, nil).Settle(nil).Enforced; enforced != nil {
 			t.Errorf("repause %t: it stands as enforced: %v", repause, enforced)
 		}
 		s.Paused[0].Undone, s.Pods = true, s.Pods[:2]
-		p = Decide(s)
+		p = Decide(s, nil)
 		if diff := cmp.Diff(want, summaries(p)); diff != "" || len(p.Undone) > 0 || p.Settle(nil).Enforced != nil {
 			t.Errorf("repause %t, once it is noted: %s%v, enforced %v", repause, diff, p.Undone, p.Settle(nil).Enforced)
 		}
@@ -179,15 +179,15 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	}
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Pods = []Pod{of("old", "5d4f"), of("new", "77b9")}
-	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 	s.Pods[1].Annotations = map[string]string{ProtectedKey: "true"}
-	if p := Decide(s); len(p.Decisions) != 0 {
+	if p := Decide(s, nil); len(p.Decisions) != 0 {
 		t.Errorf("%v", p.Decisions)
 	}
 	s.Pods[1].Of = Ownership{Reason: "the ReplicaSet does not select it"} // whoever names it as owner
-	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }

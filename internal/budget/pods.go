@@ -98,8 +98,9 @@ func (s Situation) WantsPods() WantedPods {
 	return AllPods
 }
 
-// WantsOwners are the pods whose workloads decide what is done.
-func (s Situation) WantsOwners() []Pod {
+// WantsOwners are the pods of a second look whose workloads decide what is done.
+func (s Situation) WantsOwners(second Look) []Pod {
+	s.Look = second
 	action := s.Declaration.Enforce.Action
 	var owned []Pod
 	for _, p := range s.Touchable() {

@@ -33,7 +33,7 @@ func TestProtectedPodsStay(t *testing.T) {
 			victim := pod("pod", 0)
 			protect(&victim)
 			s.Pods = []Pod{victim}
-			p := Decide(s)
+			p := Decide(s, nil)
 			for _, decision := range p.Decisions {
 				if decision.Kind != KindFreeze {
 					t.Errorf("%s: %s", why, decision)
@@ -52,7 +52,7 @@ func TestFalseProtectsNobody(t *testing.T) {
 	victim := pod("pod", 0)
 	victim.Annotations = map[string]string{ProtectedKey: "false"}
 	s.Pods = []Pod{victim}
-	if p := Decide(s); len(evicted(p)) != 1 {
+	if p := Decide(s, nil); len(evicted(p)) != 1 {
 		t.Errorf("%v", p.Decisions)
 	}
 }
@@ -63,7 +63,7 @@ func TestAnUnknownPriorityClassProtectsEveryone(t *testing.T) {
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Declaration.Enforce.ProtectedPriorityClass = "gone"
 	s.Pods = []Pod{pod("pod", 0)}
-	if p := Decide(s); len(evicted(p)) != 0 || !strings.Contains(strings.Join(p.Status.Warnings, "\n"), `no priority class "gone"`) {
+	if p := Decide(s, nil); len(evicted(p)) != 0 || !strings.Contains(strings.Join(p.Status.Warnings, "\n"), `no priority class "gone"`) {
 		t.Errorf("%v, %q", p.Decisions, p.Status.Warnings)
 	}
 }
@@ -82,7 +82,7 @@ func TestWhatAPodSaysOfItselfNeedNotBeHonoured(t *testing.T) {
 	guarded.Set = set("ml", "team", "a")
 	guarded.Set.NamespaceLabels = ledger.LabelsOf(map[string]string{ProtectedKey: "true"})
 	s.Pods = []Pod{annotated, labelled, guarded, important}
-	if diff := cmp.Diff([]string{"annotated", "labelled"}, evicted(Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"annotated", "labelled"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }

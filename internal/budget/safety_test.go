@@ -20,14 +20,14 @@ func TestDecideReportsWhatItWasGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSituation(t)
 		before := fmt.Sprintf("%+v %+v", s.Result, s.Pods)
-		p := Decide(s)
+		p := Decide(s, nil)
 		if after := fmt.Sprintf("%+v %+v", s.Result, s.Pods); after != before {
 			t.Fatalf("before %s, after %s", before, after)
 		}
 		if diff := cmp.Diff(s.Result.Usage, p.Status.Usage); diff != "" {
 			t.Fatal(diff)
 		}
-		if again := Decide(s); fmt.Sprint(again.Decisions, again.Reserves) != fmt.Sprint(p.Decisions, p.Reserves) {
+		if again := Decide(s, nil); fmt.Sprint(again.Decisions, again.Reserves) != fmt.Sprint(p.Decisions, p.Reserves) {
 			t.Fatalf("decided %v, and then %v", p.Decisions, again.Decisions)
 		}
 		checkSafety(t, s, p)

@@ -17,9 +17,7 @@ type Situation struct {
 	Grants Grants
 	RunID  string
 
-	// Pods are those that hold GPUs now, or wait for some, of any budget: Decide picks
-	// its own.
-	Pods []Pod
+	Look
 	// Frozen says that this budget's freeze is in force.
 	Frozen bool
 	// FreezeOutdated says that it is in force for another selector than the
@@ -27,8 +25,6 @@ type Situation struct {
 	FreezeOutdated bool
 	// FreezeRecoversAt is what it names as its end; zero where that is nothing.
 	FreezeRecoversAt time.Time
-	// Paused are the workloads that are paused, by this budget or another.
-	Paused []Paused
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
 	// SelectorDoubts say how the selector does not fit the cluster, for a person.
@@ -40,6 +36,16 @@ type Situation struct {
 	Befell map[string]bool
 	// Unseen says that it can't be told what is in force.
 	Unseen bool
+}
+
+// Look is what comes and goes while a run deals with other budgets. A run judges all
+// budgets by a first look, in which there are no pods, and acts on each by a second one.
+type Look struct {
+	// Pods are those that hold GPUs now, or wait for some, of any budget: Decide picks
+	// its own.
+	Pods []Pod
+	// Paused are the workloads that are paused, by this budget or another.
+	Paused []Paused
 }
 
 // Paused is a workload that a budget paused.

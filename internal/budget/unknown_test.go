@@ -26,9 +26,9 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		return s
 	}
 	s := lost()
-	first := Decide(s)
+	first := Decide(s, nil)
 	s.Previous = &first.Status
-	for n, p := range []Plan{first, Decide(s)} {
+	for n, p := range []Plan{first, Decide(s, nil)} {
 		u := p.Status.Unknown
 		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
 			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
@@ -48,23 +48,23 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		s := lost()
 		s.Previous = &first.Status
 		change(&s)
-		p := Decide(s)
+		p := Decide(s, nil)
 		if diff := cmp.Diff([]Kind{KindUnfreeze, KindResume}, kinds(p)); diff != "" || p.Status.Unknown != nil {
 			t.Errorf("%s: %s, %+v", name, diff, p.Status.Unknown)
 		}
 	}
 	s = lost()
 	s.FreezeOutdated = true // what more it would freeze may be within its limit
-	if p := Decide(s); len(p.Decisions) > 0 || p.EnsureFreeze {
+	if p := Decide(s, nil); len(p.Decisions) > 0 || p.EnsureFreeze {
 		t.Errorf("frozen for another selector: %v, repaired: %t", p.Decisions, p.EnsureFreeze)
 	}
 	s = lost()
 	s.Previous = nil // the status is lost too
-	if p := Decide(s); len(p.Decisions) > 0 || !p.EnsureFreeze {
+	if p := Decide(s, nil); len(p.Decisions) > 0 || !p.EnsureFreeze {
 		t.Errorf("without a status: %v", p.Decisions)
 	}
 	s.Frozen, s.Paused, s.Previous = false, nil, &Status{UID: "uid-of-old", At: noon.Add(-time.Hour)}
-	if p := Decide(s); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings, "\n"), "last status") {
+	if p := Decide(s, nil); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings, "\n"), "last status") {
 		t.Errorf("of another budget: %+v", p.Status)
 	}
 }
@@ -74,7 +74,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Freeze), 90*Hour)
-	status := Decide(s).Status
+	status := Decide(s, nil).Status
 	for n, run := range []struct {
 		consumed int64
 		lost     bool
@@ -87,7 +87,7 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 		if run.lost {
 			s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		}
-		p := Decide(s)
+		p := Decide(s, nil)
 		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before "+
 			"the loss are not") {
 			t.Errorf("run %d: %+v", n+1, u)
@@ -129,7 +129,7 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 			s.Result.Forgotten = forgotten
 			lifts := test.lifts && !(forgotten && s.Previous.Usage.Exceeded())
 			for n := range 3 {
-				p := Decide(s)
+				p := Decide(s, nil)
 				if got := len(p.Decisions) == 1 && p.Decisions[0].Kind == KindUnfreeze; got != lifts || (p.Status.Unknown == nil) != lifts {
 					t.Errorf("%s, forgotten %v, run %d: %v, %+v", test.name, forgotten, n+1, p.Decisions, p.Status.Unknown)
 				}
@@ -142,16 +142,16 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 	}
 	s := of(10*Hour, 101*Hour, false)
 	s.Previous = nil
-	if p := Decide(s); len(p.Decisions) > 0 {
+	if p := Decide(s, nil); len(p.Decisions) > 0 {
 		t.Errorf("without a status: %v", p.Decisions)
 	}
 	s.Frozen = false
-	if p := Decide(s); p.Status.Unknown != nil {
+	if p := Decide(s, nil); p.Status.Unknown != nil {
 		t.Errorf("a new budget: %+v", p.Status.Unknown)
 	}
 	s = of(10*Hour, 101*Hour, false)
 	s.Declaration.Enforce.Action = AlertOnly
-	if p := Decide(s); len(p.Decisions) != 1 || p.Decisions[0].Kind != KindUnfreeze {
+	if p := Decide(s, nil); len(p.Decisions) != 1 || p.Decisions[0].Kind != KindUnfreeze {
 		t.Errorf("where nothing is enforced any longer: %v", p.Decisions)
 	}
 }

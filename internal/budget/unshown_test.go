@@ -34,7 +34,8 @@ func TestNobodysWordReachesALimit(t *testing.T) {
 		if u.ActivePods != 1 || u.BurnRate != 1000 {
 			t.Errorf("%s: %d pods burn %d", name, u.ActivePods, u.BurnRate)
 		}
-		plan := Decide(Situation{Declaration: d, Result: r, Now: noon, RunID: "run", Pods: []Pod{{Pod: gpu.Pod{UID: "real", Namespace: "ml", Name: "real"}}}})
+		plan := Decide(Situation{Declaration: d, Result: r, Now: noon, RunID: "run"},
+			&Look{Pods: []Pod{{Pod: gpu.Pod{UID: "real", Namespace: "ml", Name: "real"}}}})
 		for _, decision := range plan.Decisions {
 			if decision.Kind != KindAlert {
 				t.Errorf("%s: it is decided to %s", name, decision.Kind)

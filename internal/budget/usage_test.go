@@ -89,13 +89,13 @@ func TestLabelEditsMoveNoUsage(t *testing.T) {
 	moved.Charged, moved.Set = set("ml", "team", "a"), set("ml", "team", "b")
 	s := situation(other, 2*Hour)
 	s.Pods = []Pod{moved}
-	if p := Decide(s); len(evicted(p)) != 0 {
+	if p := Decide(s, nil); len(evicted(p)) != 0 {
 		t.Errorf("%v", p.Decisions)
 	}
 	// And the budget that is charged still finds it.
 	s = situation(enforcing(Evict), 200*Hour)
 	s.Pods = []Pod{moved}
-	if p := Decide(s); len(evicted(p)) != 1 {
+	if p := Decide(s, nil); len(evicted(p)) != 1 {
 		t.Errorf("%v", p.Decisions)
 	}
 }

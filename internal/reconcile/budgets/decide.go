@@ -14,21 +14,21 @@ import (
 // decide plans once more, on a fresh look at the pods if the budget enforces. It
 // repairs a freeze that stays. Owners that can't be looked up fail the budget, but
 // what needs none of them is still done.
-func (a *actor) decide(ctx context.Context) error {
-	s := a.judgement.situation
+func (a *actor) decide(ctx context.Context, paused []budget.Paused) error {
+	s, second := a.judgement.situation, budget.Look{Paused: paused}
 	if wanted := s.WantsPods(); wanted != budget.NoPods {
 		pods, err := a.books.live(ctx, s.Declaration, wanted)
 		switch {
 		case err == nil:
-			s.Pods = pods
-			a.failure = a.books.fillOwners(ctx, a.flow.Keeper, &s)
+			second.Pods = pods
+			a.failure = a.books.fillOwners(ctx, a.flow.Keeper, s, &second)
 		case wanted == budget.WaitingPods: // they are told of, no more
 			a.failure = err
 		default:
 			return err
 		}
 	}
-	plan := budget.Decide(s)
+	plan := budget.Decide(s, &second)
 	a.judgement.plan, a.decided, a.queue, a.reserves = plan, true, slices.Clone(plan.Decisions), plan.Reserves
 	if plan.EnsureFreeze {
 		a.ensureFreeze(ctx)
@@ -43,16 +43,16 @@ func (a *actor) decide(ctx context.Context) error {
 
 // fillOwners looks up whose the pods are, where it decides what becomes of them: of which
 // workload, and whether a stock pool keeps that.
-func (b *books) fillOwners(ctx context.Context, k record.Keeper, s *budget.Situation) error {
-	owned := s.WantsOwners()
+func (b *books) fillOwners(ctx context.Context, k record.Keeper, s budget.Situation, second *budget.Look) error {
+	owned := s.WantsOwners(*second)
 	if len(owned) == 0 {
 		return nil
 	}
 	owners, err := b.cluster.Owners(ctx, owned, gpu.Rules{Weights: s.Declaration.ResourceWeights})
 	stock, unread := k.StockDeployments(ctx)
 	err = errors.Join(err, unread)
-	for n := range s.Pods {
-		p := &s.Pods[n]
+	for n := range second.Pods {
+		p := &second.Pods[n]
 		p.Of = owners[p.UID]
 		p.Of.Keeper = stock[p.Of.Workload.UID]
 		if err != nil {

@@ -32,7 +32,7 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 			continue
 		}
 		s := e.situation(d, result, b, last, granted, f)
-		w.enforcer, w.judgement = e, judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: f.whyBlocked(s)}
+		w.enforcer, w.judgement = e, judgement{situation: s, plan: budget.Decide(s, nil), document: last.document, blocked: f.whyBlocked(s)}
 		e.statuses[d.Name] = w.judgement.plan.Status
 		if w.judgement.blocked == nil && !w.judgement.idle() {
 			e.busy = append(e.busy, s)
@@ -46,7 +46,7 @@ func (k *kind) situation(d budget.Declaration, result budget.Result, b *books, l
 	freeze, frozen := f.frozen[d.UID]
 	s := budget.Situation{
 		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: k.options.RunID,
-		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Paused: f.paused,
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Look: budget.Look{Paused: f.paused},
 		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
 		SelectorDoubts: selectorDoubts(d.Selector, b.observation.Namespaces),
 	}

@@ -65,8 +65,7 @@ func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (
 	}
 	a := w.actor
 	if !a.decided {
-		a.judgement.situation.Paused = w.enforcer.inForce.paused // others paused some meanwhile
-		if err := a.decide(ctx); err != nil {
+		if err := a.decide(ctx, w.enforcer.inForce.paused); err != nil {
 			return 0, err
 		}
 	}
