@@ -80,7 +80,7 @@ func Carry[V attr.Value, T any](x *Transfer, k Kind[V, T], value *V, declared *T
 		x.prior = x.prior[1:]
 		was, ok := readIf(k, prior)
 		now, known := readIf(k, *value)
-		if ok && known && allKnown(*value) && k.Same(was, now) {
+		if ok && known && AllKnown(*value) && k.Same(was, now) {
 			*value = prior
 		}
 	}
@@ -93,27 +93,27 @@ func readIf[V attr.Value, T any](k Kind[V, T], v V) (read T, ok bool) {
 	return k.Read(v)
 }
 
-// allKnown reports whether nothing in a value is unknown.
-func allKnown(v attr.Value) bool {
+// AllKnown reports whether nothing in a value is unknown.
+func AllKnown(v attr.Value) bool {
 	if v.IsUnknown() {
 		return false
 	}
 	switch v := v.(type) {
 	case types.List:
 		for _, element := range v.Elements() {
-			if !allKnown(element) {
+			if !AllKnown(element) {
 				return false
 			}
 		}
 	case types.Map:
 		for _, element := range v.Elements() {
-			if !allKnown(element) {
+			if !AllKnown(element) {
 				return false
 			}
 		}
 	case types.Object:
 		for _, field := range v.Attributes() {
-			if !allKnown(field) {
+			if !AllKnown(field) {
 				return false
 			}
 		}

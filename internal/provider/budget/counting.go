@@ -6,7 +6,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
@@ -37,9 +37,9 @@ func sameWeight(a, b string) bool {
 
 func countingAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"count_from": defaulted.Choice(defaults.CountFrom, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, "+
+		"count_from": kit.DefaultChoice(defaults.CountFrom, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, "+
 			"when its first container started."),
-		"vanished_pods": defaulted.Choice(defaults.VanishedPods, "Where the end of a pod is taken to be that nobody saw ending, between the last run that "+
+		"vanished_pods": kit.DefaultChoice(defaults.VanishedPods, "Where the end of a pod is taken to be that nobody saw ending, between the last run that "+
 			"saw it and the one that missed it: at the former (`last_run`), half-way (`midpoint`) or at the latter (`now`). Such ends are reported as "+
 			"estimated, with a bound."),
 		"resource_weights": schema.MapAttribute{
@@ -56,7 +56,7 @@ func countingAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Keys of pod labels by which usage is broken down, beside the namespaces.",
 		},
-		"max_status_age": defaulted.Duration(defaults.MaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` "+
+		"max_status_age": kit.DefaultDuration(defaults.MaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` "+
 			"launch, as a duration from `\"1m\"` to `\"30d\"`. An older one, or none, launches nothing."),
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -62,20 +62,20 @@ func enforcementAttribute() schema.Attribute {
 func enforcementAttributes() map[string]schema.Attribute {
 	absent := defaults.Enforce
 	return map[string]schema.Attribute{
-		"action": defaulted.Choice(absent.Action, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; "+
+		"action": kit.DefaultChoice(absent.Action, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; "+
 			"`pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, "+
 			"which heeds disruption budgets. A freeze, that of `evict` too, and a pause are undone when usage falls below the limit, or the budget "+
 			"is destroyed."),
-		"grace_period": defaulted.Duration(absent.GracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. "+
+		"grace_period": kit.DefaultDuration(absent.GracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. "+
 			"It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
 		"max_evictions_per_run": schema.NumberAttribute{
 			Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(values.OfNumber(absent.MaxEvictionsPerRun).ValueBigFloat()),
 			MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 to %d. Default: `%d`.", core.MaxEvictions, absent.MaxEvictionsPerRun),
 		},
-		"max_grace_period": defaulted.Duration(absent.MaxGracePeriod, "How long pods may take to end while the budget evicts, as a duration from `\"1s\"` "+
+		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "How long pods may take to end while the budget evicts, as a duration from `\"1s\"` "+
 			"to `\"30d\"`: a pod that is evicted gets this or its own `terminationGracePeriodSeconds`, whichever is shorter, and one that is ending "+
 			"already with more than this left gets less time, whoever deleted it."),
-		"victim_order": defaulted.Choice(absent.VictimOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
+		"victim_order": kit.DefaultChoice(absent.VictimOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
 			"`spot_first` or `largest_usage`."),
 		"protected_priority_class": schema.StringAttribute{
 			Optional:            true,
@@ -85,12 +85,12 @@ func enforcementAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Namespaces whose pods count and are never touched.",
 		},
-		"honour_pod_protection": defaulted.Bool(absent.HonoursPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
+		"honour_pod_protection": kit.DefaultBool(absent.HonoursPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
 			"which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and "+
 			"`protected_priority_class` still do."),
-		"repause": defaulted.Bool(absent.Repause, "Whether `pause` pauses a workload again that someone started since, as `kubectl scale` and `kubectl "+
+		"repause": kit.DefaultBool(absent.Repause, "Whether `pause` pauses a workload again that someone started since, as `kubectl scale` and `kubectl "+
 			"apply` may. With `false` it is told of, does not count as paused, and goes on."),
-		"max_gap": defaulted.Duration(absent.MaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the "+
+		"max_gap": kit.DefaultDuration(absent.MaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the "+
 			"strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A "+
 			"freeze, which ends no pod, does not wait for that."),
 	}

@@ -1,13 +1,10 @@
 package budget
 
 import (
-	"github.com/hashicorp/terraform-plugin-framework/types"
-
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
 // model is the resource's values. Collections have the framework's own types, since
@@ -17,11 +14,7 @@ type model struct {
 	selector
 	enforcement
 	counting
-	Timeouts timeouts.Value `tfsdk:"timeouts"`
-
-	UID        types.String `tfsdk:"uid"`
-	Generation types.Int64  `tfsdk:"generation"`
-	ClusterUID types.String `tfsdk:"cluster_uid"`
+	kit.Record
 }
 
 // defaults is the declaration of a budget that leaves everything out.
@@ -33,9 +26,7 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.selector.transfer(x, d)
 	m.enforcement.transfer(x, d)
 	m.counting.transfer(x, d)
-	attribute.Text(x, &m.UID, &d.UID)
-	attribute.Number(x, &m.Generation, &d.Generation)
-	attribute.Text(x, &m.ClusterUID, &d.ClusterUID)
+	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
 }
 
 // declaration reads the values as a declaration. A value that is null or unknown gets
@@ -74,9 +65,7 @@ func sameDuration(a, b string) bool {
 
 // filled is the state after an apply: the plan, with its unknown values filled in.
 func (m model) filled(d core.Declaration) model {
-	m.UID = values.Known(m.UID, types.StringValue(d.UID))
-	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))
-	m.ClusterUID = values.Known(m.ClusterUID, types.StringValue(d.ClusterUID))
+	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	return m
 }
 

@@ -16,11 +16,11 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
 // modelOf is a declaration as an import writes it.
-func modelOf(d core.Declaration) model { return model{Timeouts: timeouts.None()}.declared(d) }
+func modelOf(d core.Declaration) model { return model{Record: kit.NewRecord()}.declared(d) }
 
 // declarations are complete ones, as they are recorded.
 func declarations() *rapid.Generator[core.Declaration] {

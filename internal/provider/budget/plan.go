@@ -15,22 +15,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
-
-// ModifyPlan says what an apply will do. Terraform calls it again during apply, and
-// both results must agree: so every value comes from the configuration, the state and
-// the private state. The cluster and the store are asked only for errors and
-// warnings.
-func (r *budgetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, req, resp)
-	case req.State.Raw.IsNull():
-		r.planCreate(ctx, req, resp)
-	default:
-		r.planUpdate(ctx, req, resp)
-	}
-}
 
 func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var m model
@@ -42,8 +28,8 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 	if req.Config.Raw.IsFullyKnown() {
 		warnOfDoubts(d, &resp.Diagnostics)
 	}
-	if r.connection.ClusterReady() {
-		if _, err := r.connection.ClusterUID(ctx); err != nil {
+	if r.Connection.ClusterReady() {
+		if _, err := r.Connection.ClusterUID(ctx); err != nil {
 			resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
 			return
 		}
@@ -61,7 +47,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	recorded, diags := req.Private.GetKey(ctx, recordedKey)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !r.checkStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
+	if resp.Diagnostics.HasError() || !r.CheckStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
 		return
 	}
 	if !m.Name.Equal(prior.Name) {
@@ -79,7 +65,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if lost {
 		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is not recorded",
-			r.connection.RecordsAgain("counts its usage or enforces it"))
+			r.Connection.RecordsAgain("counts its usage or enforces it"))
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		was, d := prior.declaration(), m.declaration()
@@ -93,13 +79,30 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	}
 }
 
+// planDestroy refuses to destroy a budget that the store knows nothing of.
+func (r *budgetResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() || !r.Connection.StoreReady() {
+		return
+	}
+	d := m.declaration()
+	state, err := r.view(ctx, d)
+	if err == nil && r.Kind.Found(state) == (kit.Found{}) {
+		err = r.ErrLost(ctx, d, req.Private)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
+	}
+}
+
 // warnOfSelector warns of namespaces that the selector names and the cluster does not have.
 // An account that may not list namespaces can't tell: runs do.
 func (r *budgetResource) warnOfSelector(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
-	if len(d.Selector.Namespaces) == 0 || !r.connection.ClusterReady() || !r.connection.StoreReady() {
+	if len(d.Selector.Namespaces) == 0 || !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		return // an apply says so
 	}
@@ -188,10 +191,10 @@ func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaratio
 // used is what the last run counted, as an amount and in words; no words where it is
 // unknown.
 func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount int64, words string) {
-	if !r.connection.StoreReady() {
+	if !r.Connection.StoreReady() {
 		return 0, ""
 	}
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		return 0, ""
 	}

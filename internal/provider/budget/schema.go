@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
 // Schema is the resource's schema. Numbers that a user writes are of type number, so
@@ -59,5 +59,5 @@ func timeoutsAttribute(ctx context.Context) schema.Attribute {
 		return fmt.Sprintf("How long %s may take, such as `\"90s\"`; it waits for a run that has the budget's lock. Default: `%q`.", operation,
 			duration.String(defaultTimeout))
 	}
-	return timeouts.Attribute(ctx, defaultTimeout, each("a creation"), each("an update"), each("a destruction"))
+	return kit.TimeoutsAttribute(ctx, defaultTimeout, each("a creation"), each("an update"), each("a destruction"))
 }

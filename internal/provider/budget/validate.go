@@ -1,32 +1,17 @@
 package budget
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
-
-// ValidateConfig checks the values that are known. Problems of an unknown value, or
-// of what contains one, are left to a later call.
-func (r *budgetResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var m model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	problems := append(m.problems(), timeouts.Problems(m.Timeouts, defaultTimeout)...)
-	problem.Report(&resp.Diagnostics, problem.Decided(problems, req.Config.Raw, nil), diag.SeverityError)
-}
 
 // warnOfDoubts warns of what is allowed and probably not meant. Plans call it; a
 // validation does not, as it also comes before a destruction, where this does not
@@ -37,7 +22,7 @@ func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 
 // problems are everything wrong with a configuration. The problems of window, period
 // and time_zone depend on all three.
-func (m model) problems() problem.List {
+func (m model) problems(*diag.Diagnostics) []problem.Problem {
 	var problems problem.List = m.declaration().Validate(time.LoadLocation)
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
 		together := []string{"window", "period", "time_zone"}

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/computed"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -51,14 +51,14 @@ func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 				Computed:            true,
 				MarkdownDescription: "The offers, by price, then zone and type.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"availability_zone": computed.Text("Availability zone."),
-					"instance_type":     computed.Text("Instance type."),
-					"gpu_type":          computed.Text("GPU of the type; null where it is not known."),
-					"gpus":              computed.Text("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
-					"vcpus":             computed.Whole("vCPUs of one instance."),
-					"memory_gb":         computed.Whole("Memory of one instance in GB."),
-					"price":             computed.Text("What one instance costs now, in CNY an hour, as a decimal; null where it is unknown."),
-					"stock":             computed.Text("How much there is: `enough`, `normal`, `low` or `sold_out`; null where it is unknown."),
+					"availability_zone": kit.ComputedText("Availability zone."),
+					"instance_type":     kit.ComputedText("Instance type."),
+					"gpu_type":          kit.ComputedText("GPU of the type; null where it is not known."),
+					"gpus":              kit.ComputedText("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
+					"vcpus":             kit.ComputedWhole("vCPUs of one instance."),
+					"memory_gb":         kit.ComputedWhole("Memory of one instance in GB."),
+					"price":             kit.ComputedText("What one instance costs now, in CNY an hour, as a decimal; null where it is unknown."),
+					"stock":             kit.ComputedText("How much there is: `enough`, `normal`, `low` or `sold_out`; null where it is unknown."),
 				}},
 			},
 		},

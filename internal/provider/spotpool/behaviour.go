@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -47,16 +47,16 @@ func behaviourAttributes() map[string]schema.Attribute {
 				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, " +
 				"nothing is launched either.",
 		},
-		"on_budget_exceeded": defaulted.Choice(defaults.OnBudgetExceeded,
+		"on_budget_exceeded": kit.DefaultChoice(defaults.OnBudgetExceeded,
 			"What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; `drain` ends them all, but protected ones, once the "+
 				"budget has been exceeded for `drain_grace`, their nodes drained before. "+
 				"Only usage that is certain and present does so: while any of it that matters is estimated, or the budget's status is missing or older "+
 				"than its `max_status_age`, nothing ends. The instances come back by themselves. `drain` needs `budget` and `nodes`."),
-		"drain_grace": defaulted.Duration(defaults.DrainGrace.String(),
+		"drain_grace": kit.DefaultDuration(defaults.DrainGrace.String(),
 			"How long the budget must have been seen exceeded, without a run that did not see so for certain, before `on_budget_exceeded = \"drain\"` ends "+
 				"instances, as a duration such as `\"30m\"`, at most `\"7d\"`."),
-		"deletion_protection": defaulted.Bool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
-		"on_destroy": defaulted.Choice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; "+
+		"deletion_protection": kit.DefaultBool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
+		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; "+
 			"`detach` takes gpupool's tags off and leaves them running."),
 	}
 }
@@ -71,12 +71,12 @@ func refreshFields(x *attribute.Transfer, f *attribute.Fields, d *core.Refresh) 
 
 func refreshAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"strategy": defaulted.Choice(defaults.Refresh.Strategy,
+		"strategy": kit.DefaultChoice(defaults.Refresh.Strategy,
 			"`none` leaves them until something else ends them; `opportunistic` ends those that are above `minimum`; `rolling` replaces them in batches. "+
 				"One apply starts at most one batch, and `gpupool reconcile` goes on with it."),
-		"max_surge": defaulted.Number(defaults.Refresh.MaxSurge,
+		"max_surge": kit.DefaultNumber(defaults.Refresh.MaxSurge,
 			"How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; `maximum` bounds it."),
-		"max_unavailable": defaulted.Number(defaults.Refresh.MaxUnavailable,
+		"max_unavailable": kit.DefaultNumber(defaults.Refresh.MaxUnavailable,
 			"How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, "+
 				"or a rolling refresh could never begin."),
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -47,7 +47,7 @@ func bootstrapTokenAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Groups in which whoever has the token signs in, such as `system:bootstrappers:kubeadm:default-node-token`, which kubeadm " +
 				"lets join: `system:bootstrappers:`, and then lower-case letters, digits, colons and hyphens. What they may do, the cluster's own roles say.",
 		},
-		"ttl": defaulted.Duration(defaults.BootstrapToken.TTL.String(),
+		"ttl": kit.DefaultDuration(defaults.BootstrapToken.TTL.String(),
 			"How long the token is valid from its launch on, as a duration such as `\"30m\"`, from `\"5m\"` to `\"24h\"`. An instance that takes longer "+
 				"does not join."),
 	}

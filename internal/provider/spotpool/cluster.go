@@ -14,19 +14,19 @@ import (
 // another than its own. One that is away for now keeps nobody from changing the pool
 // whose nodes it has. A budget of another cluster is refused as well.
 func (r *poolResource) sameCluster(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
-	if d.Nodes == nil || !r.connection.ClusterReady() {
+	if d.Nodes == nil || !r.Connection.ClusterReady() {
 		return true
 	}
-	uid, err := r.connection.ClusterUID(ctx)
+	uid, err := r.Connection.ClusterUID(ctx)
 	switch {
 	case err != nil && d.ClusterUID != "":
 		uid, err = d.ClusterUID, nil
 	case err == nil && d.ClusterUID != "":
 		err = spotpools.SameCluster(d, uid)
 	}
-	if err == nil && r.connection.StoreReady() {
+	if err == nil && r.Connection.StoreReady() {
 		var reader connection.Reader
-		if reader, err = r.connection.Reader(ctx); err == nil {
+		if reader, err = r.Connection.Reader(ctx); err == nil {
 			d.ClusterUID = uid
 			err = reader.Pools().SameBudget(ctx, d)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -85,7 +85,7 @@ func configurationAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "CAM role that the instances may take on.",
 		},
-		"project_id": defaulted.Number(defaults.ProjectID, "Project of the instances; 0 is the default one."),
+		"project_id": kit.DefaultNumber(defaults.ProjectID, "Project of the instances; 0 is the default one."),
 		"tags": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, `qcs:` " +

@@ -17,10 +17,10 @@ import (
 // reports whether that is known; where the pool's budget or an unknown market
 // prevents it, another warning says so.
 func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
-	if !r.connection.Ready() || d.Region == "" {
+	if !r.Connection.Ready() || d.Region == "" {
 		return false
 	}
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		return false
 	}

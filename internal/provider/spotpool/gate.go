@@ -20,10 +20,10 @@ import (
 // the status that the last run left in the store. It only reports: the gate may be
 // another at the apply.
 func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
-	if d.Budget == "" || !r.connection.StoreReady() {
+	if d.Budget == "" || !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		diags.Append(connection.Error("Looking at the budget of "+d.Object(), err))
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -37,15 +37,15 @@ func launchAttributes() map[string]schema.Attribute {
 				"often sold out.",
 			NestedObject: schema.NestedAttributeObject{Attributes: offeringAttributes()},
 		},
-		"allocation_strategy": defaulted.Choice(defaults.AllocationStrategy,
+		"allocation_strategy": kit.DefaultChoice(defaults.AllocationStrategy,
 			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the "+
 				"one in the zone with the fewest of the pool's instances."),
-		"instance_charge_type": defaulted.Choice(defaults.InstanceChargeType,
+		"instance_charge_type": kit.DefaultChoice(defaults.InstanceChargeType,
 			"How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones."),
-		"launch_timeout": defaulted.Duration(defaults.LaunchTimeout.String(),
+		"launch_timeout": kit.DefaultDuration(defaults.LaunchTimeout.String(),
 			"How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such "+
 				"as `\"15m\"`, at most `\"7d\"`."),
-		"cooldown": defaulted.Duration(defaults.Cooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its "+
+		"cooldown": kit.DefaultDuration(defaults.Cooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its "+
 			"instances was reclaimed, as a duration such as `\"20m\"`, at most `\"7d\"`."),
 	}
 }

@@ -17,16 +17,16 @@ import (
 // whose credentials, and with what the region sells. All pools of a plan share one
 // look. It only reports, and changes no planned value.
 func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
-	if !r.connection.Ready() {
+	if !r.Connection.Ready() {
 		return
 	}
 	doing := "Looking at the market of " + d.Object()
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		diags.Append(connection.Error(doing, err))
 		return
 	}
-	account, err := r.connection.AccountID(ctx)
+	account, err := r.Connection.AccountID(ctx)
 	switch {
 	case err != nil && passing(err):
 		diags.Append(connection.Warning(doing, err))
@@ -129,10 +129,10 @@ func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]
 // where the plan makes it so, and a warning where the pool was so before. An image
 // that can't be looked up is left to the launch. The configuration must be known.
 func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
-	if !r.connection.Ready() || len(d.KeyIDs) > 0 || d.ImageID == "" || d.Region == "" {
+	if !r.Connection.Ready() || len(d.KeyIDs) > 0 || d.ImageID == "" || d.Region == "" {
 		return
 	}
-	kind, err := r.connection.ImageType(ctx, d.Region, d.ImageID)
+	kind, err := r.Connection.ImageType(ctx, d.Region, d.ImageID)
 	switch {
 	case err != nil:
 	case !kind.Found():

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -23,12 +23,9 @@ type model struct {
 	behaviour
 	nodes
 	joining
-	Timeouts timeouts.Value `tfsdk:"timeouts"`
+	kit.Record
 
-	UID            types.String `tfsdk:"uid"`
 	AccountID      types.String `tfsdk:"account_id"`
-	ClusterUID     types.String `tfsdk:"cluster_uid"`
-	Generation     types.Int64  `tfsdk:"generation"`
 	Capacity       types.Int64  `tfsdk:"capacity"`
 	PlannedActions types.List   `tfsdk:"planned_actions"`
 }
@@ -47,10 +44,8 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.behaviour.transfer(x, d)
 	m.nodes.transfer(x, d)
 	m.joining.transfer(x, d)
-	attribute.Text(x, &m.UID, &d.UID)
+	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
 	attribute.Text(x, &m.AccountID, &d.AccountID)
-	attribute.Text(x, &m.ClusterUID, &d.ClusterUID)
-	attribute.Number(x, &m.Generation, &d.Generation)
 }
 
 var (
@@ -96,7 +91,7 @@ func (m model) equal(other model) bool { return attribute.Equal(m, other) }
 // imported is the state of a pool that was found for an import. Terraform then calls
 // Read, which counts its instances.
 func imported(d core.Declaration) model {
-	return model{Timeouts: timeouts.None(), Capacity: types.Int64Value(0), PlannedActions: noActions}.declared(d)
+	return model{Record: kit.NewRecord(), Capacity: types.Int64Value(0), PlannedActions: noActions}.declared(d)
 }
 
 var noActions = types.ListValueMust(types.StringType, []attr.Value{})
@@ -105,17 +100,16 @@ var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 // Known values stay as planned, since Terraform refuses anything else; the next
 // refresh shows what differs. Where the pool could not be looked at, its capacity
 // stays the same.
-func (m model) filled(state spotpools.State, before types.Int64) model {
+func (m model) filled(prior model, state spotpools.State) model {
 	d := state.Declaration
+	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	m.Region = values.Known(m.Region, types.StringValue(d.Region))
-	m.UID = values.Known(m.UID, types.StringValue(d.UID))
 	m.AccountID = values.Known(m.AccountID, types.StringValue(d.AccountID))
-	m.ClusterUID = values.Known(m.ClusterUID, values.OfText(d.ClusterUID))
-	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))
+	capacity := prior.Capacity.ValueInt64() // zero before a creation
 	if seen(state) {
-		before = types.Int64Value(int64(state.Plan.Capacity))
+		capacity = int64(state.Plan.Capacity)
 	}
-	m.Capacity = values.Known(m.Capacity, before)
+	m.Capacity = values.Known(m.Capacity, types.Int64Value(capacity))
 	m.PlannedActions = values.Known(m.PlannedActions, noActions)
 	return m
 }

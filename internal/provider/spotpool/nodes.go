@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -57,15 +57,15 @@ func drainFields(x *attribute.Transfer, f *attribute.Fields, d *core.Drain) {
 func nodesFieldAttributes() map[string]schema.Attribute {
 	absent := *defaults.Nodes
 	return map[string]schema.Attribute{
-		"join_timeout": defaulted.Duration(absent.JoinTimeout.String(),
+		"join_timeout": kit.DefaultDuration(absent.JoinTimeout.String(),
 			"How long an instance may run without becoming a Ready node until another takes its place, as a duration such as `\"15m\"`, at most `\"7d\"`. "+
 				"The installation of a GPU driver takes from 15 to 25 minutes on some images."),
-		"unhealthy_timeout": defaulted.Duration(absent.UnhealthyTimeout.String(),
+		"unhealthy_timeout": kit.DefaultDuration(absent.UnhealthyTimeout.String(),
 			"How long a node may be not Ready, or missing, until another instance takes its place, as a duration such as `\"10m\"`, at most `\"7d\"`."),
-		"max_replacements_per_run": defaulted.Number(absent.MaxReplacementsPerRun,
+		"max_replacements_per_run": kit.DefaultNumber(absent.MaxReplacementsPerRun,
 			"How many instances one run may begin to replace, 1 or more. None is replaced after two of one configuration in a row never joined, or while "+
 				"more than a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
-		"match_address": defaulted.Bool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
+		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
 			"only where no two networks of the cluster have the same addresses."),
 		"labels": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
@@ -85,11 +85,11 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 func drainAttributes() map[string]schema.Attribute {
 	absent := defaults.Nodes.Drain
 	return map[string]schema.Attribute{
-		"timeout": defaulted.Duration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run "+
+		"timeout": kit.DefaultDuration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run "+
 			"does not wait for it: the next one goes on."),
-		"on_timeout": defaulted.Choice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, "+
+		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, "+
 			"and drains it again an hour later at the earliest."),
-		"unmanaged": defaulted.Choice(absent.Unmanaged, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them "+
+		"unmanaged": kit.DefaultChoice(absent.Unmanaged, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them "+
 			"until the timeout; `evict` evicts them."),
 	}
 }

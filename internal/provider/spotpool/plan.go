@@ -18,20 +18,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// ModifyPlan says what an apply will do. Terraform calls it again during apply, and
-// both results must agree: so every value comes from the configuration, the state and
-// the private state. The cloud is asked only for warnings and errors.
-func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, req, resp)
-	case req.State.Raw.IsNull():
-		r.planCreate(ctx, req, resp)
-	default:
-		r.planUpdate(ctx, req, resp)
-	}
-}
-
 // protected refuses a plan that ends a protected pool.
 func protected(m model, what string) diag.Diagnostic {
 	return diag.NewAttributeErrorDiagnostic(path.Root("deletion_protection"), "Spot pool is protected from deletion",
@@ -43,8 +29,8 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 	var m, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if config.Region.IsNull() && r.connection.Ready() {
-		region, err := r.connection.Region(ctx)
+	if config.Region.IsNull() && r.Connection.Ready() {
+		region, err := r.Connection.Region(ctx)
 		if err != nil {
 			resp.Diagnostics.Append(connection.Error("Planning spot_pool/"+m.Name.ValueString(), err))
 			return
@@ -100,7 +86,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if !r.checkStore(ctx, was, req.Private, &resp.Diagnostics) || !r.sameCluster(ctx, d, &resp.Diagnostics) {
+	if !r.CheckStore(ctx, was, req.Private, &resp.Diagnostics) || !r.sameCluster(ctx, d, &resp.Diagnostics) {
 		return
 	}
 	if replaces(m, prior, resp) {
@@ -121,7 +107,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	var p preview
 	if whole && seen != nil {
 		if p = previewUpdate(was, d, seen); !seen.Recorded {
-			p.warnings = append(p.warnings, r.connection.RecordsAgain("keeps its size or replaces what is reclaimed"))
+			p.warnings = append(p.warnings, r.Connection.RecordsAgain("keeps its size or replaces what is reclaimed"))
 		}
 		warn(&resp.Diagnostics, d, p.warnings)
 	}

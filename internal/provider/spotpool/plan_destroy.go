@@ -87,17 +87,17 @@ func verb(doing string) string {
 
 // heldNow looks at the instances that a pool has now.
 func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, earlier connection.PrivateReader) (holdings, error) {
-	if !r.connection.Ready() {
+	if !r.Connection.Ready() {
 		return holdings{}, connection.ErrNotReady
 	}
-	state, err := view(ctx, r.connection, d)
+	state, err := view(ctx, r.Connection, d)
 	switch {
 	case err != nil:
 		return holdings{}, err
 	case state.Destroyed:
 		return holdings{}, nil
 	case !state.Recorded:
-		return holdings{}, r.connection.ErrLost(ctx, earlier, lost(d))
+		return holdings{}, r.ErrLost(ctx, d, earlier)
 	}
 	h := heldOf(state.Plan)
 	h.hold, h.recorded = state.Hold, &state.Declaration

@@ -7,18 +7,15 @@ package spotpool
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -35,18 +32,7 @@ var (
 )
 
 type poolResource struct {
-	connection *connection.Connection
-}
-
-// NewResource returns the resource gpupool_spot_pool.
-func NewResource() resource.Resource { return &poolResource{} }
-
-func (r *poolResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = TypeName
-}
-
-func (r *poolResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+	kit.Resource[model, core.Declaration, spotpools.State]
 }
 
 const (
@@ -56,58 +42,45 @@ const (
 	slack = 2 * time.Minute
 )
 
-func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	wait, diags := timeouts.Of(m.Timeouts, "create", defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	d := m.declaration(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+// NewResource returns the resource gpupool_spot_pool.
+func NewResource() resource.Resource {
+	r := &poolResource{}
+	r.Kind = kit.Kind[model, core.Declaration, spotpools.State]{
+		Type: TypeName, Title: "spot pool", Timeout: defaultTimeout, Slack: slack,
+		Declaration: model.declaration,
+		Identity:    func(m model) any { return identityModel{Region: m.Region, Name: m.Name} },
+		Problems:    model.problems, Doubts: core.Declaration.Warnings, Import: r.find,
+		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
+		Create: r.create,
+		Update: func(ctx context.Context, e *reconcile.Engine, _ model, d, _ core.Declaration, wait time.Duration) (spotpools.State, error) {
+			return e.Pools().Update(ctx, d, wait)
+		},
+		KeepsFailed: true,
+		Delete: func(ctx context.Context, e *reconcile.Engine, d core.Declaration, wait time.Duration) (diag.Diagnostics, error) {
+			return nil, e.Pools().Delete(ctx, d, wait)
+		},
+		View: func(ctx context.Context, d core.Declaration) (spotpools.State, error) {
+			return view(ctx, r.Connection, d)
+		},
+		Found:   func(s spotpools.State) kit.Found { return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed} },
+		Refresh: refresh, Filled: model.filled, Keep: keep,
 	}
-	engine, err := r.connection.Engine(ctx)
-	if err == nil && d.Region == "" {
-		d.Region, err = r.connection.Region(ctx)
-	}
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait+slack)
-	defer cancel()
-	state, err := engine.Pools().Create(ctx, d, wait)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
-		return
-	}
-	resp.Diagnostics.Append(save(ctx, m.filled(state, types.Int64Value(0)), state, &resp.State, resp.Identity, resp.Private)...)
-	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
+	return r
 }
 
-func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var m model
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	d := m.declaration(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	state, err := view(ctx, r.connection, d)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
-		return
-	}
-	if state.Destroyed {
-		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it even now
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if !state.Recorded {
-		if !r.connection.CheckStore(ctx, "Reading "+d.Object(), req.Private, lost(d), &resp.Diagnostics, func() (bool, error) { return false, nil }) {
-			return
+// create creates a pool, in the provider's region where it names none.
+func (r *poolResource) create(ctx context.Context, e *reconcile.Engine, _ model, d *core.Declaration, wait time.Duration) (state spotpools.State, err error) {
+	if d.Region == "" {
+		if d.Region, err = r.Connection.Region(ctx); err != nil {
+			return state, err
 		}
-		resp.Diagnostics.Append(r.connection.LostStore()...)
 	}
-	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
+	return e.Pools().Create(ctx, *d, wait)
+}
+
+// refresh writes the state only where it differs, which makes a refresh of many pools
+// faster.
+func refresh(ctx context.Context, m model, d core.Declaration, state spotpools.State, resp *resource.ReadResponse) (model, error) {
 	refreshed, drifted := m.refreshed(d, state)
 	if drifted {
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, shortcut.AppliedKey, []byte("null"))...)
@@ -115,7 +88,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	if drifted || !refreshed.observedLike(m) {
 		resp.Diagnostics.Append(resp.State.Set(ctx, refreshed)...)
 	}
-	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
+	return refreshed, nil
 }
 
 // view looks at a pool and at its budget. Where credentials are refused, a thousand
@@ -140,81 +113,14 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 	return state, nil
 }
 
-func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var m, prior model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
-	wait, diags := timeouts.Of(m.Timeouts, "update", defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	d := m.declaration(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	d.Generation = prior.Generation.ValueInt64()
-	if !r.checkStore(ctx, prior.declaration(&resp.Diagnostics), req.Private, &resp.Diagnostics) {
-		return
-	}
-	engine, err := r.connection.Engine(ctx)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait+slack)
-	defer cancel()
-	state, err := engine.Pools().Update(ctx, d, wait)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
-	}
-	if state.Declaration.UID != "" { // it was recorded, whatever failed after that
-		resp.Diagnostics.Append(save(ctx, m.filled(state, prior.Capacity), state, &resp.State, resp.Identity, resp.Private)...)
-		resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
-	}
-}
-
-func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var m model
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	wait, diags := timeouts.Of(m.Timeouts, "delete", defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	d := m.declaration(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	engine, err := r.connection.Engine(ctx)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, wait+slack)
-		defer cancel()
-		err = engine.Pools().Delete(ctx, d, wait)
-	}
-	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
-		err = r.connection.ErrLost(ctx, req.Private, *notHere)
-	}
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
-	}
-}
-
-// private is the part of the framework's private state that is used here.
-type private interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
-// save writes a pool's values, and then what keep does.
-func save(ctx context.Context, m model, state spotpools.State, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
-	diags := to.Set(ctx, m)
-	diags.Append(keep(ctx, m, state, identity, hidden)...)
-	return diags
-}
-
-// keep writes a pool's identity and observation, and passes its warnings on.
-func keep(ctx context.Context, m model, state spotpools.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
-	diags := identify(ctx, m, identity)
+// keep writes a pool's observation, and passes its warnings on.
+func keep(ctx context.Context, m model, state spotpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	keys, err := privateKeys(state, valuesOf(m))
 	if err != nil {
 		diags.AddError("Private state can't be written", err.Error())
 	}
 	for key, value := range keys {
-		diags.Append(hidden.SetKey(ctx, key, value)...)
+		diags.Append(private.SetKey(ctx, key, value)...)
 	}
 	warn(&diags, state.Declaration, state.Warnings)
 	return diags

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -69,7 +69,7 @@ func computedAttributes() map[string]schema.Attribute {
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	absent := core.Duration(defaultTimeout).String()
-	return timeouts.Attribute(ctx, defaultTimeout,
+	return kit.TimeoutsAttribute(ctx, defaultTimeout,
 		fmt.Sprintf("How long a creation waits for its instances, such as `%q`, the default. A pool that is short by then is created all the same, "+
 			"with a warning.", absent),
 		fmt.Sprintf("How long an update waits for its launches and terminations. Default: `%q`.", absent),

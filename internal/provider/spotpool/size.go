@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -62,9 +62,9 @@ func sizeAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "What all of the pool's instances together may cost, in CNY an hour, as a decimal string such as `\"30\"` or `\"12.50\"`. " +
 				"Launches that would pass it at present prices are left out. It ends nothing. Where it is left out there is no cap.",
 		},
-		"max_launches_per_run": defaulted.Number(defaults.MaxLaunchesPerRun,
+		"max_launches_per_run": kit.DefaultNumber(defaults.MaxLaunchesPerRun,
 			"How many instances one apply or one run of `gpupool reconcile` may launch at most, 1 or more."),
-		"on_demand_base": defaulted.Number(defaults.OnDemandBase, "How many of the pool's instances are on-demand ones (`POSTPAID_BY_HOUR`), which the "+
+		"on_demand_base": kit.DefaultNumber(defaults.OnDemandBase, "How many of the pool's instances are on-demand ones (`POSTPAID_BY_HOUR`), which the "+
 			"cloud doesn't take back: 0 to `maximum`. They are launched first."),
 		"on_demand_fallback": schema.SingleNestedAttribute{
 			Optional: true,
@@ -84,7 +84,7 @@ func fallbackFields(x *attribute.Transfer, f *attribute.Fields, d *core.OnDemand
 
 func fallbackAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"after": defaulted.Duration(defaults.OnDemandFallback.After.String(),
+		"after": kit.DefaultDuration(defaults.OnDemandFallback.After.String(),
 			"How long the pool must have been below `minimum`, as a duration such as `\"30m\"` or `\"1d\"`."),
 		"maximum": schema.Int64Attribute{
 			Required:            true,

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/computed"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
 func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
@@ -22,17 +22,17 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 				Optional: true, Computed: true,
 				MarkdownDescription: "Region of the pool. Where it is left out, the provider's.",
 			},
-			"uid":        computed.Text("Random identifier of the pool."),
-			"account_id": computed.Text("Account that owns the instances."),
-			"generation": computed.Whole("How often the pool's declaration was written; 0 where the store has no record of it."),
-			"minimum":    computed.Whole("How many working instances the pool shall have."),
-			"maximum":    computed.Whole("How many instances the pool may have at most."),
-			"capacity":   computed.Whole("How many instances work, or began to start a short while ago."),
-			"held": computed.Whole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is " +
+			"uid":        kit.ComputedText("Random identifier of the pool."),
+			"account_id": kit.ComputedText("Account that owns the instances."),
+			"generation": kit.ComputedWhole("How often the pool's declaration was written; 0 where the store has no record of it."),
+			"minimum":    kit.ComputedWhole("How many working instances the pool shall have."),
+			"maximum":    kit.ComputedWhole("How many instances the pool may have at most."),
+			"capacity":   kit.ComputedWhole("How many instances work, or began to start a short while ago."),
+			"held": kit.ComputedWhole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is " +
 				"unknown, included."),
-			"shortfall": computed.Whole("How many working instances are missing to `minimum`."),
-			"outdated":  computed.Whole("How many instances were launched with a configuration that is no longer the declared one."),
-			"estimated_hourly_price": computed.Text("What the instances cost at present prices, in CNY an hour, as a decimal. " +
+			"shortfall": kit.ComputedWhole("How many working instances are missing to `minimum`."),
+			"outdated":  kit.ComputedWhole("How many instances were launched with a configuration that is no longer the declared one."),
+			"estimated_hourly_price": kit.ComputedText("What the instances cost at present prices, in CNY an hour, as a decimal. " +
 				"Disks and traffic are not part of it, nor are instances whose price is unknown."),
 			"machines": schema.ListNestedAttribute{
 				Computed:            true,
@@ -45,29 +45,29 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"instance_id":       computed.Text("Id of the instance."),
-		"availability_zone": computed.Text("Availability zone of the instance."),
-		"instance_type":     computed.Text("Type of the instance."),
-		"charge_type":       computed.Text("How the instance is paid for: `SPOTPAID` or `POSTPAID_BY_HOUR`."),
-		"state":             computed.Text("State of the instance as the cloud names it, such as `RUNNING` or `PENDING`."),
-		"private_ip":        computed.Text("First private address; null while there is none."),
-		"public_ip":         computed.Text("First public address; null where there is none, which is the usual case."),
-		"launched_at":       computed.Text("When the instance was created, in UTC (RFC 3339)."),
-		"outdated":          computed.Bool("Whether the instance's configuration is known to differ from the declared one."),
-		"node": computed.Text("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster " +
+		"instance_id":       kit.ComputedText("Id of the instance."),
+		"availability_zone": kit.ComputedText("Availability zone of the instance."),
+		"instance_type":     kit.ComputedText("Type of the instance."),
+		"charge_type":       kit.ComputedText("How the instance is paid for: `SPOTPAID` or `POSTPAID_BY_HOUR`."),
+		"state":             kit.ComputedText("State of the instance as the cloud names it, such as `RUNNING` or `PENDING`."),
+		"private_ip":        kit.ComputedText("First private address; null while there is none."),
+		"public_ip":         kit.ComputedText("First public address; null where there is none, which is the usual case."),
+		"launched_at":       kit.ComputedText("When the instance was created, in UTC (RFC 3339)."),
+		"outdated":          kit.ComputedBool("Whether the instance's configuration is known to differ from the declared one."),
+		"node": kit.ComputedText("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster " +
 			"was not seen."),
-		"node_health": computed.Text("How the instance fares as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, or " +
-			"`unhealthy` (for longer than `unhealthy_timeout`); null where that is not known."),
-		"gpu_pods": computed.Whole("How many pods on the node hold GPUs; null where they were not counted."),
+		"node_health": kit.ComputedText("How the instance fares as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, " +
+			"or `unhealthy` (for longer than `unhealthy_timeout`); null where that is not known."),
+		"gpu_pods": kit.ComputedWhole("How many pods on the node hold GPUs; null where they were not counted."),
 		"drain": schema.SingleNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "How far the node is emptied before the instance ends; null where it is not.",
 			Attributes: map[string]schema.Attribute{
-				"phase":          computed.Text("`asked`, `draining`, `done`, `timed_out`, or `kept` (it timed out, and the instance stays)."),
-				"asked_at":       computed.Text("When the drain was decided, in UTC (RFC 3339)."),
-				"draining_since": computed.Text("Since when the node takes no new pods; null before."),
-				"pods_left":      computed.Whole("How many pods were left when the last run looked."),
-				"blocked":        computed.Texts("What the drain waited for then."),
+				"phase":          kit.ComputedText("`asked`, `draining`, `done`, `timed_out`, or `kept` (it timed out, and the instance stays)."),
+				"asked_at":       kit.ComputedText("When the drain was decided, in UTC (RFC 3339)."),
+				"draining_since": kit.ComputedText("Since when the node takes no new pods; null before."),
+				"pods_left":      kit.ComputedWhole("How many pods were left when the last run looked."),
+				"blocked":        kit.ComputedTexts("What the drain waited for then."),
 			},
 		},
 	}

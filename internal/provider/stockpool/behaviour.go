@@ -5,7 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -35,9 +35,9 @@ func behaviourAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Name of a budget whose selector takes the pods. The pool does not grow while this or another budget that covers its pods " +
 				"is exceeded, or its use unknown; while a budget whose action is `pause` pauses, the pool is scaled to zero, and comes back by itself.",
 		},
-		"on_destroy": defaulted.Choice(defaults.OnDestroy, "What becomes of the Deployment when the pool is destroyed: `delete` deletes it and waits "+
+		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What becomes of the Deployment when the pool is destroyed: `delete` deletes it and waits "+
 			"for its pods to end; `orphan` leaves it as it is."),
-		"wait_for_rollout": defaulted.Bool(true, "Whether an apply waits until the pods are ready, for as long as its timeout. That they are not by then "+
+		"wait_for_rollout": kit.DefaultBool(true, "Whether an apply waits until the pods are ready, for as long as its timeout. That they are not by then "+
 			"is a warning."),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -52,7 +52,7 @@ func containerAttributes() map[string]schema.Attribute {
 			Required:            true,
 			MarkdownDescription: "How many GPUs each pod holds: requested, and the limit.",
 		},
-		"gpu_resource": defaulted.Choice(defaults.GPUResource, "Resource by which GPUs are asked for."),
+		"gpu_resource": kit.DefaultChoice(defaults.GPUResource, "Resource by which GPUs are asked for."),
 		"cpu": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "CPUs that each pod requests, such as `\"4\"` or `\"500m\"`. They are not limited.",
@@ -91,6 +91,6 @@ func portAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"port":     schema.Int64Attribute{Required: true, MarkdownDescription: "Number of the port, 1 to 65535."},
 		"name":     schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the port, by which a Service may select it."},
-		"protocol": defaulted.Choice(core.Port{}.WithDefaults().Protocol, "`TCP`, `UDP` or `SCTP`."),
+		"protocol": kit.DefaultChoice(core.Port{}.WithDefaults().Protocol, "`TCP`, `UDP` or `SCTP`."),
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -30,40 +29,27 @@ func (r *stockResource) IdentitySchema(_ context.Context, _ resource.IdentitySch
 	}}
 }
 
-// identify writes a pool's identity. Terraform before 1.12 has none, and the framework
-// asks for it in every answer.
-func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
-	if identity == nil {
-		return nil
-	}
-	return identity.Set(ctx, identityModel{Namespace: m.Namespace, Name: m.Name})
-}
-
-// ImportState finds the pool by its record in the store, or else a Deployment of that
-// name in the cluster, which the next apply takes over: the plan shows what it changes.
-func (r *stockResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+// imported finds the pool by its record in the store, or else a Deployment of that name in
+// the cluster, which the next apply takes over: the plan shows what it changes.
+func (r *stockResource) imported(ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics) (m model) {
 	namespace, name, _ := strings.Cut(req.ID, "/")
 	if req.ID == "" {
 		var identity identityModel
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+		diags.Append(req.Identity.Get(ctx, &identity)...)
 		namespace, name = identity.Namespace.ValueString(), identity.Name.ValueString()
 	}
-	if resp.Diagnostics.HasError() {
-		return
+	if diags.HasError() {
+		return m
 	}
 	if !isName(namespace, name) {
-		resp.Diagnostics.AddError("Malformed import id", fmt.Sprintf("%q does not name a stock pool: write NAMESPACE/NAME, such as "+
-			"\"default/pool-g1\".", req.ID))
-		return
+		diags.AddError("Malformed import id", fmt.Sprintf("%q does not name a stock pool: write NAMESPACE/NAME, such as \"default/pool-g1\".", req.ID))
+		return m
 	}
 	d, err := r.find(ctx, namespace, name)
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Importing stock_pool/"+namespace+"/"+name, err))
-		return
+		diags.Append(connection.Error("Importing stock_pool/"+namespace+"/"+name, err))
 	}
-	m := model{Timeouts: timeouts.None()}.declared(d)
-	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
-	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
+	return model{Record: kit.NewRecord()}.declared(d)
 }
 
 // isName asks the core what a stock pool may be called.
@@ -74,7 +60,7 @@ func isName(namespace, name string) bool {
 }
 
 func (r *stockResource) find(ctx context.Context, namespace, name string) (core.Declaration, error) {
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		return core.Declaration{}, err
 	}

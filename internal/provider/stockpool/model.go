@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -17,11 +17,8 @@ type model struct {
 	container
 	placement
 	behaviour
-	Timeouts timeouts.Value `tfsdk:"timeouts"`
+	kit.Record
 
-	UID           types.String `tfsdk:"uid"`
-	Generation    types.Int64  `tfsdk:"generation"`
-	ClusterUID    types.String `tfsdk:"cluster_uid"`
 	DeploymentUID types.String `tfsdk:"deployment_uid"`
 }
 
@@ -34,9 +31,7 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.container.transfer(x, d)
 	m.placement.transfer(x, d)
 	m.behaviour.transfer(x, d)
-	attribute.Text(x, &m.UID, &d.UID)
-	attribute.Number(x, &m.Generation, &d.Generation)
-	attribute.Text(x, &m.ClusterUID, &d.ClusterUID)
+	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
 	attribute.Text(x, &m.DeploymentUID, &d.DeploymentUID)
 }
 
@@ -68,9 +63,7 @@ func (m model) planned(prior model) model {
 
 // filled is the state after an apply: the plan, with its unknown values filled in.
 func (m model) filled(d core.Declaration) model {
-	m.UID = values.Known(m.UID, types.StringValue(d.UID))
-	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))
-	m.ClusterUID = values.Known(m.ClusterUID, types.StringValue(d.ClusterUID))
+	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	m.DeploymentUID = values.Known(m.DeploymentUID, types.StringValue(d.DeploymentUID))
 	return m
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -58,7 +58,7 @@ func placementAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "ServiceAccount of the pods. They get a token of it; without this argument they get none.",
 		},
-		"security": defaulted.Choice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
+		"security": kit.DefaultChoice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
 			"capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
 	}
 }
@@ -77,7 +77,7 @@ func tolerationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"key": schema.StringAttribute{Optional: true, MarkdownDescription: "Key of the taint; every taint where it is left out, with `operator " +
 			"= \"Exists\"`."},
-		"operator": defaulted.Choice(core.Toleration{}.WithDefaults().Operator, "`Equal`, where the taint's value has to be `value`, or `Exists`."),
+		"operator": kit.DefaultChoice(core.Toleration{}.WithDefaults().Operator, "`Equal`, where the taint's value has to be `value`, or `Exists`."),
 		"value":    schema.StringAttribute{Optional: true, MarkdownDescription: "Value of the taint."},
 		"effect": schema.StringAttribute{Optional: true, MarkdownDescription: "Effect of the taint, such as `NoSchedule`; every effect where " +
 			"it is left out."},

@@ -16,20 +16,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// ModifyPlan says what an apply will do. Terraform calls it again during apply, and both
-// results must agree: so every value comes from the configuration, the state and the
-// private state. The cluster and the store are asked only for errors and warnings.
-func (r *stockResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, req, resp)
-	case req.State.Raw.IsNull():
-		r.planCreate(ctx, req, resp)
-	default:
-		r.planUpdate(ctx, req, resp)
-	}
-}
-
 func (r *stockResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -51,7 +37,7 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(diags...)
 	drifted, diags := req.Private.GetKey(ctx, driftedKey)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() || !r.checkStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
+	if resp.Diagnostics.HasError() || !r.CheckStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
 		return
 	}
 	if !m.Name.Equal(prior.Name) || !m.Namespace.Equal(prior.Namespace) {
@@ -84,7 +70,7 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 			"Its creation was begun and not finished, so no run keeps it as declared. Applying this plan finishes it.")
 	case lost:
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
-			r.connection.RecordsAgain("keeps it in sync"))
+			r.Connection.RecordsAgain("keeps it in sync"))
 	}
 	warnOfDoubts(d, &resp.Diagnostics)
 	was := prior.declaration()
@@ -119,10 +105,10 @@ func (m model) declares(prior model) bool {
 // no error, since a replacement destroys it first: Terraform asks for that as for any
 // other creation.
 func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
-	if !r.connection.ClusterReady() || !r.connection.StoreReady() {
+	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err == nil {
 		err = reader.Stock().Refusal(ctx, d)
 	}
@@ -149,7 +135,7 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 
 // warnOfUse warns of pods in use that a change would end.
 func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
-	if !r.connection.ClusterReady() || !r.connection.StoreReady() {
+	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
 	}
 	state, err := r.view(ctx, was)

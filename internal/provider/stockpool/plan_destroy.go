@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -23,8 +24,8 @@ func (r *stockResource) planDestroy(ctx context.Context, req resource.ModifyPlan
 	}
 	d := m.declaration()
 	state, err := r.viewNow(ctx, d)
-	if err == nil && !known(state) {
-		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), r.connection.ErrLost(ctx, req.Private, lost(d))))
+	if err == nil && r.Kind.Found(state) == (kit.Found{}) {
+		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), r.ErrLost(ctx, d, req.Private)))
 		return
 	}
 	warnOfEnd("Destroying", d, state, err, &resp.Diagnostics)
@@ -32,7 +33,7 @@ func (r *stockResource) planDestroy(ctx context.Context, req resource.ModifyPlan
 
 // viewNow is the pool as it is now. Nothing that is planned may depend on it.
 func (r *stockResource) viewNow(ctx context.Context, d core.Declaration) (stockpools.State, error) {
-	if !r.connection.ClusterReady() || !r.connection.StoreReady() {
+	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return stockpools.State{}, connection.ErrNotReady
 	}
 	return r.view(ctx, d)

@@ -7,17 +7,15 @@ package stockpool
 
 import (
 	"context"
-	"errors"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -34,18 +32,7 @@ var (
 )
 
 type stockResource struct {
-	connection *connection.Connection
-}
-
-// NewResource returns the resource gpupool_stock_pool.
-func NewResource() resource.Resource { return &stockResource{} }
-
-func (r *stockResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = TypeName
-}
-
-func (r *stockResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+	kit.Resource[model, core.Declaration, stockpools.State]
 }
 
 // defaultTimeout is how long an operation may take, which waits for pods.
@@ -60,24 +47,37 @@ const (
 	driftedKey    = "drifted"
 )
 
-func (r *stockResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	wait, diags := timeouts.Of(m.Timeouts, "create", defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
+// NewResource returns the resource gpupool_stock_pool.
+func NewResource() resource.Resource {
+	r := &stockResource{}
+	r.Kind = kit.Kind[model, core.Declaration, stockpools.State]{
+		Type: TypeName, Title: "stock pool", Timeout: defaultTimeout,
+		Declaration: func(m model, _ *diag.Diagnostics) core.Declaration { return m.declaration() },
+		Identity:    func(m model) any { return identityModel{Namespace: m.Namespace, Name: m.Name} },
+		Problems:    model.problems, Import: r.imported,
+		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
+		Create: func(ctx context.Context, e *reconcile.Engine, m model, d *core.Declaration, wait time.Duration) (stockpools.State, error) {
+			return e.Stock().Create(ctx, *d, m.rollout(wait))
+		},
+		Update: func(ctx context.Context, e *reconcile.Engine, m model, d, was core.Declaration, wait time.Duration) (stockpools.State, error) {
+			d.ClusterUID, d.DeploymentUID = was.ClusterUID, was.DeploymentUID
+			return e.Stock().Update(ctx, d, m.rollout(wait))
+		},
+		Delete: remove, View: r.view,
+		Found: func(s stockpools.State) kit.Found {
+			return kit.Found{Recorded: s.Recorded || s.Unfinished, Destroyed: s.Destroyed}
+		},
+		// A missing Deployment does not mean that the pool is gone.
+		Refresh: func(ctx context.Context, m model, _ core.Declaration, s stockpools.State, resp *resource.ReadResponse) (model, error) {
+			if s.Recorded {
+				m = m.declared(s.Declaration)
+				resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+			}
+			return m, nil
+		},
+		Filled: func(m, _ model, s stockpools.State) model { return m.filled(s.Declaration) }, Keep: keep,
 	}
-	d := m.declaration()
-	state, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (stockpools.State, error) {
-		return e.Stock().Create(ctx, d, m.rollout(wait))
-	})
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
-		return
-	}
-	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
-	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
+	return r
 }
 
 // settleAtMost is the part of a timeout that is left to wait for pods: what takes
@@ -92,128 +92,49 @@ func (m model) rollout(wait time.Duration) time.Duration {
 	return time.Duration(float64(wait) * settleAtMost)
 }
 
-// Read takes over the store's record, and passes on what is to be warned of. A missing
-// record does not mean that the pool is gone, and nor does a missing Deployment: only a
-// tombstone does.
-func (r *stockResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var m model
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	d := m.declaration()
-	state, err := r.view(ctx, d)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
-		return
-	}
-	if state.Destroyed {
-		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it even now
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if state.Recorded {
-		m = m.declared(state.Declaration)
-		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
-	} else if d.UID != "" && !state.Unfinished {
-		if !r.connection.CheckStore(ctx, "Reading "+d.Object(), req.Private, lost(d), &resp.Diagnostics, func() (bool, error) { return false, nil }) {
-			return
-		}
-		resp.Diagnostics.Append(r.connection.LostStore()...)
-	}
-	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded || state.Unfinished)...)
-	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
-}
-
 // view looks at a pool.
 func (r *stockResource) view(ctx context.Context, d core.Declaration) (stockpools.State, error) {
-	reader, err := r.connection.Reader(ctx)
+	reader, err := r.Connection.Reader(ctx)
 	if err != nil {
 		return stockpools.State{}, err
 	}
 	return reader.Stock().View(ctx, d)
 }
 
-func (r *stockResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var m, prior model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
-	wait, diags := timeouts.Of(m.Timeouts, "update", defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	d, was := m.declaration(), prior.declaration()
-	d = d.Identified(was.UID, was.Generation)
-	d.ClusterUID, d.DeploymentUID = was.ClusterUID, was.DeploymentUID
-	if !r.checkStore(ctx, was, req.Private, &resp.Diagnostics) {
-		return
-	}
-	state, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (stockpools.State, error) {
-		return e.Stock().Update(ctx, d, m.rollout(wait))
-	})
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
-		return
-	}
-	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
-	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
-}
-
+// Delete leaves a Deployment that was imported, and that no apply took over.
 func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	wait, diags := timeouts.Of(m.Timeouts, "delete", defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	d := m.declaration()
-	if d.UID == "" { // imported, and never applied: it is not gpupool's
+	if d := m.declaration(); d.UID == "" && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" was left", "It was imported, and no apply took it over: it is not gpupool's to delete.")
 		return
 	}
-	left, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (string, error) {
-		return e.Stock().Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
-	})
-	if left != "" {
-		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" left something", left)
-	}
-	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
-		err = r.connection.ErrLost(ctx, req.Private, *notHere)
-	}
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
-	}
+	r.Resource.Delete(ctx, req, resp)
 }
 
-// private is the part of the framework's private state that is used here.
-type private interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+func remove(ctx context.Context, e *reconcile.Engine, d core.Declaration, wait time.Duration) (left diag.Diagnostics, err error) {
+	text, err := e.Stock().Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
+	if text != "" {
+		left.AddWarning("Stock pool "+d.Key()+" left something", text)
+	}
+	return left, err
 }
 
-// save writes a pool's values, and then what keep does.
-func save(ctx context.Context, m model, state stockpools.State, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
-	diags := to.Set(ctx, m)
-	diags.Append(keep(ctx, m, state, identity, hidden)...)
-	return diags
-}
-
-// keep writes a pool's identity and what the look showed, and passes its warnings on.
-func keep(ctx context.Context, m model, state stockpools.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
-	diags := identify(ctx, m, identity)
-	truth := map[bool][]byte{true: []byte("true"), false: []byte("false")}
-	diags.Append(hidden.SetKey(ctx, recordedKey, truth[state.Recorded])...)
-	diags.Append(hidden.SetKey(ctx, unfinishedKey, truth[state.Unfinished])...)
-	diags.Append(hidden.SetKey(ctx, driftedKey, truth[state.Recorded && len(state.Decisions) > 0])...)
+// keep writes what the look showed, and passes a pool's warnings on.
+func keep(ctx context.Context, m model, state stockpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
+	for key, value := range map[string]bool{
+		recordedKey: state.Recorded, unfinishedKey: state.Unfinished, driftedKey: state.Recorded && len(state.Decisions) > 0,
+	} {
+		diags.Append(private.SetKey(ctx, key, strconv.AppendBool(nil, value))...)
+	}
+	pool := "Stock pool " + m.declaration().Key()
 	for _, of := range state.Decisions {
 		if state.Recorded {
-			diags.AddWarning("Stock pool "+m.declaration().Key()+" is not as declared",
-				"An apply, or the next run of gpupool reconcile, would "+of.String()+".")
+			diags.AddWarning(pool+" is not as declared", "An apply, or the next run of gpupool reconcile, would "+of.String()+".")
 		}
 	}
 	for _, text := range state.Warnings {
-		diags.AddWarning("Stock pool "+m.declaration().Key(), text)
+		diags.AddWarning(pool, text)
 	}
 	return diags
 }

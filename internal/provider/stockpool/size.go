@@ -5,7 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -49,7 +49,7 @@ func sizeAttributes() map[string]schema.Attribute {
 			Required:            true,
 			MarkdownDescription: "How many pods are kept: of all pods, or of those that are not in use, see `keep`.",
 		},
-		"keep": defaulted.Choice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
+		"keep": kit.DefaultChoice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
 			"somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given "+
 			"back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
 		"maximum": schema.Int64Attribute{Optional: true, MarkdownDescription: "How many pods there may be at most, in use or not, with `keep = " +

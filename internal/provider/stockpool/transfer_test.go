@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute/attributetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // modelOf is a declaration as an import writes it.
-func modelOf(d core.Declaration) model { return model{Timeouts: timeouts.None()}.declared(d) }
+func modelOf(d core.Declaration) model { return model{Record: kit.NewRecord()}.declared(d) }
 
 func stockSchema(t *testing.T) schema.Schema {
 	t.Helper()

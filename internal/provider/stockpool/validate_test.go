@@ -1,7 +1,6 @@
 package stockpool
 
 import (
-	"context"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -20,7 +19,7 @@ func TestAPortMayBeAnotherThanOneThatIsNotKnownYet(t *testing.T) {
 	for want, protocol := range map[int]types.String{0: types.StringUnknown(), 1: types.StringValue("TCP")} {
 		m := modelOf(core.Declaration{Name: "p", Namespace: "n", SpecName: "s", Image: "i", Memory: "1Gi"}.WithDefaults())
 		m.Ports = types.ListValueMust(types.ObjectType{AttrTypes: portTypes}, []attr.Value{port(protocol), port(types.StringValue("TCP"))})
-		if list := m.problems(context.Background()); len(list) != want {
+		if list := m.problems(nil); len(list) != want {
 			t.Errorf("with the protocol %s the problems are %v, want %d", protocol, list, want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/computed"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
@@ -40,28 +40,28 @@ func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		Attributes: map[string]schema.Attribute{
 			"name":           schema.StringAttribute{Required: true, MarkdownDescription: "Name of the stock pool."},
 			"namespace":      schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the stock pool."},
-			"uid":            computed.Text("Random identifier of the stock pool."),
-			"generation":     computed.Whole("How often its declaration was written."),
-			"deployment_uid": computed.Text("Identity of its Deployment."),
-			"phase": computed.Text("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; " +
+			"uid":            kit.ComputedText("Random identifier of the stock pool."),
+			"generation":     kit.ComputedWhole("How often its declaration was written."),
+			"deployment_uid": kit.ComputedText("Identity of its Deployment."),
+			"phase": kit.ComputedText("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; " +
 				"`Ready`; `Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
-			"desired":   computed.Whole("How many pods it is to have now."),
-			"replicas":  computed.Whole("How many pods there are."),
-			"allocated": computed.Whole("How many of these are in use."),
-			"available": computed.Whole("How many are ready and not in use."),
-			"waiting": computed.Whole("How many wait for a node, as none has room. The condition `Scheduled` says why, and which spot " +
+			"desired":   kit.ComputedWhole("How many pods it is to have now."),
+			"replicas":  kit.ComputedWhole("How many pods there are."),
+			"allocated": kit.ComputedWhole("How many of these are in use."),
+			"available": kit.ComputedWhole("How many are ready and not in use."),
+			"waiting": kit.ComputedWhole("How many wait for a node, as none has room. The condition `Scheduled` says why, and which spot " +
 				"pool could grow."),
-			"observed_generation": computed.Whole("Generation of the declaration that was last applied."),
-			"synced_at":           computed.Text("When the Deployment was last brought to what is declared, in UTC."),
+			"observed_generation": kit.ComputedWhole("Generation of the declaration that was last applied."),
+			"synced_at":           kit.ComputedText("When the Deployment was last brought to what is declared, in UTC."),
 			"conditions": schema.ListNestedAttribute{
 				Computed: true,
 				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started`, `RolledOut`, and of `keep = " +
 					"\"available\"` `Stocked`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"type":    computed.Text("What it is about."),
-					"status":  computed.Text("`True`, `False` or `Unknown`."),
-					"reason":  computed.Text("Why, in a word."),
-					"message": computed.Text("Why, for people."),
+					"type":    kit.ComputedText("What it is about."),
+					"status":  kit.ComputedText("`True`, `False` or `Unknown`."),
+					"reason":  kit.ComputedText("Why, in a word."),
+					"message": kit.ComputedText("Why, for people."),
 				}},
 			},
 		},

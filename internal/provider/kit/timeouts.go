@@ -1,6 +1,4 @@
-// Package timeouts is the argument timeouts of every resource: how long its
-// creation, update and destruction may take.
-package timeouts
+package kit
 
 import (
 	"context"
@@ -21,8 +19,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// Value is the argument's value.
-type Value = framework.Value
+// Timeouts is the value of the argument timeouts of every resource: how long its creation,
+// update and destruction may take.
+type Timeouts = framework.Value
 
 // The range of a timeout. In less than a second nothing can be done, not even a
 // destruction; and a deadline must be near enough to be counted.
@@ -31,16 +30,16 @@ const (
 	longest  = 30 * 24 * time.Hour
 )
 
-// Attribute is the argument, with its default and the descriptions of its three
+// TimeoutsAttribute is the argument, with its default and the descriptions of its three
 // timeouts.
-func Attribute(ctx context.Context, absent time.Duration, create, update, destroy string) schema.Attribute {
+func TimeoutsAttribute(ctx context.Context, absent time.Duration, create, update, destroy string) schema.Attribute {
 	attribute, ok := framework.Attributes(ctx, framework.Opts{
 		Create: true, Update: true, Delete: true, CreateDescription: create, UpdateDescription: update, DeleteDescription: destroy,
 	}).(schema.SingleNestedAttribute)
 	if ok {
 		for operation, each := range attribute.Attributes {
 			if text, ok := each.(schema.StringAttribute); ok {
-				text.Validators = nil // Problems judges it, as durations are judged everywhere
+				text.Validators = nil // timeoutProblems judges it, as durations are judged everywhere
 				attribute.Attributes[operation] = text
 			}
 		}
@@ -50,13 +49,13 @@ func Attribute(ctx context.Context, absent time.Duration, create, update, destro
 	return attribute
 }
 
-// None is an argument that was left out.
-func None() Value {
-	return Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType})}
+// NoTimeouts is an argument that was left out.
+func NoTimeouts() Timeouts {
+	return Timeouts{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType})}
 }
 
-// Of is how long an operation may take: "create", "update" or "delete".
-func Of(v Value, operation string, absent time.Duration) (time.Duration, diag.Diagnostics) {
+// timeoutOf is how long an operation may take: "create", "update" or "delete".
+func timeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duration, diag.Diagnostics) {
 	text := values.FieldsOf(v.Object).Text(operation)
 	if text.ValueString() == "" {
 		return absent, nil
@@ -68,8 +67,8 @@ func Of(v Value, operation string, absent time.Duration) (time.Duration, diag.Di
 	return d, nil
 }
 
-// Problems are the timeouts that are none, or out of range.
-func Problems(v Value, absent time.Duration) []problem.Problem {
+// timeoutProblems are the timeouts that are none, or out of range.
+func timeoutProblems(v Timeouts, absent time.Duration) []problem.Problem {
 	var problems problem.List
 	for _, operation := range []string{"create", "update", "delete"} {
 		text := values.FieldsOf(v.Object).Text(operation)

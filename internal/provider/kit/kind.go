@@ -1,0 +1,65 @@
+// Package kit is what the resources and the data sources do alike: the frames of their
+// operations, the attributes that each of them has, and builders of schemas. What a frame
+// calls to do its work, a Kind lists. It knows no resource.
+package kit
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// Kind is what one resource does otherwise than the others. M has its values, D is its
+// declaration and S is what was observed of it.
+type Kind[M Model, D record.Declaration[D], S any] struct {
+	Type    string        // in Terraform
+	Title   string        // in errors
+	Timeout time.Duration // of an operation, by default
+	// Slack is how much longer than its timeout an operation's context lasts.
+	Slack time.Duration
+
+	// Declaration reads values, and reports those that it can't read.
+	Declaration func(M, *diag.Diagnostics) D
+	// Identity is the value of the identity schema.
+	Identity func(M) any
+	// Problems are everything wrong with a configuration. Those of a value that is not
+	// known yet may be among them, and those that depend on another such value not.
+	Problems func(M, *diag.Diagnostics) []problem.Problem
+	// Doubts are what is probably not meant in a configuration that is known and valid;
+	// nil where only plans warn of it.
+	Doubts func(D) []problem.Problem
+	// Import finds what an import names.
+	Import func(context.Context, resource.ImportStateRequest, *diag.Diagnostics) M
+
+	PlanCreate, PlanUpdate, PlanDestroy func(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse)
+
+	// Create and Update carry out what is declared; Create may complete the declaration.
+	Create func(ctx context.Context, e *reconcile.Engine, m M, d *D, wait time.Duration) (S, error)
+	Update func(ctx context.Context, e *reconcile.Engine, m M, d, was D, wait time.Duration) (S, error)
+	// KeepsFailed says that an update that failed after it was recorded is in the state.
+	KeepsFailed bool
+	// Delete returns warnings of what it left.
+	Delete func(ctx context.Context, e *reconcile.Engine, d D, wait time.Duration) (diag.Diagnostics, error)
+
+	View  func(context.Context, D) (S, error)
+	Found func(S) Found
+	// Refresh writes what was observed to the state where it differs, and returns the
+	// values that the state then has.
+	Refresh func(ctx context.Context, m M, d D, s S, resp *resource.ReadResponse) (M, error)
+	// Filled is the state after an operation: the planned values, and the unknown ones
+	// filled in. prior is zero after a creation.
+	Filled func(planned, prior M, s S) M
+	// Keep writes to the private state what later plans need, and returns warnings.
+	Keep func(context.Context, M, S, connection.PrivateWriter) diag.Diagnostics
+}
+
+// Found is what a store has of an object: its record, the tombstone of one that was
+// destroyed, or neither.
+type Found struct{ Recorded, Destroyed bool }
