@@ -42,20 +42,12 @@ func countingAttributes() map[string]schema.Attribute {
 		"vanished_pods": kit.DefaultChoice(defaults.VanishedPods, "Where the end of a pod is taken to be that nobody saw ending, between the last run that "+
 			"saw it and the one that missed it: at the former (`last_run`), half-way (`midpoint`) or at the latter (`now`). Such ends are reported as "+
 			"estimated, with a bound."),
-		"resource_weights": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a number or a fraction, in " +
-				"the place of the default or beside it. Devices by DRA are named by their driver, such as `gpu.nvidia.com`. `\"0\"` leaves a resource out.",
-		},
-		"model_weights": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Factors by GPU model, as the node's label has it, or by instance type, such as `{ \"Tesla-T4\" = \"0.5\" }`. What is not " +
-				"listed counts once.",
-		},
-		"breakdown_labels": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Keys of pod labels by which usage is broken down, beside the namespaces.",
-		},
+		"resource_weights": kit.TextMap(kit.Optional, "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a "+
+			"number or a fraction, in the place of the default or beside it. Devices by DRA are named by their driver, such as `gpu.nvidia.com`. `\"0\"` "+
+			"leaves a resource out."),
+		"model_weights": kit.TextMap(kit.Optional, "Factors by GPU model, as the node's label has it, or by instance type, such as `{ \"Tesla-T4\" = \"0.5\" "+
+			"}`. What is not listed counts once."),
+		"breakdown_labels": kit.Texts(kit.Optional, "Keys of pod labels by which usage is broken down, beside the namespaces."),
 		"max_status_age": kit.DefaultDuration(defaults.MaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` "+
 			"launch, as a duration from `\"1m\"` to `\"30d\"`. An older one, or none, launches nothing."),
 	}

@@ -77,14 +77,9 @@ func enforcementAttributes() map[string]schema.Attribute {
 			"already with more than this left gets less time, whoever deleted it."),
 		"victim_order": kit.DefaultChoice(absent.VictimOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
 			"`spot_first` or `largest_usage`."),
-		"protected_priority_class": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Priority class at and above whose value pods are never touched. Where the cluster does not have it, no pod is.",
-		},
-		"protected_namespaces": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Namespaces whose pods count and are never touched.",
-		},
+		"protected_priority_class": kit.Text(kit.Optional, "Priority class at and above whose value pods are never touched. Where the cluster does not have "+
+			"it, no pod is."),
+		"protected_namespaces": kit.Texts(kit.Optional, "Namespaces whose pods count and are never touched."),
 		"honour_pod_protection": kit.DefaultBool(absent.HonoursPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
 			"which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and "+
 			"`protected_priority_class` still do."),

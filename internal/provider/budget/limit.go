@@ -11,6 +11,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -44,32 +45,17 @@ func sameHours(a, b string) bool {
 
 func limitAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Name of the budget, unique in its store: 1 to 50 lower-case letters, digits and hyphens, beginning and ending with a " +
-				"letter or digit. Another name replaces the budget.",
-		},
-		"gpu_hours": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "The limit in GPU-hours: a decimal above zero and up to a billion, with at most three digits after the point, such as " +
-				"`\"100\"` or `\"12.5\"`. One GPU held for an hour is one GPU-hour; the function `gpu_hours` multiplies. A lower limit enforces nothing " +
-				"before the grace period is over.",
-		},
-		"window": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Length of a rolling window: what was used that long before now counts. A duration from a minute to 400 days, such as " +
-				"`\"24h\"`, `\"7d\"` or `\"1d12h\"`. Either this or `period` is required.",
-		},
-		"period": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Period of the calendar, at the beginning of which usage begins at zero again: `day`, `week` (from Monday), `month` " +
-				"or `quarter`.",
-		},
-		"time_zone": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Time zone in which a `period` begins and ends, by its IANA name such as `\"Asia/Singapore\"`. Where it is left out, UTC. " +
-				"A rolling window has none.",
-		},
+		"name": kit.Text(kit.Required, "Name of the budget, unique in its store: 1 to 50 lower-case letters, digits and hyphens, beginning and ending with a "+
+			"letter or digit. Another name replaces the budget."),
+		"gpu_hours": kit.Text(kit.Required, "The limit in GPU-hours: a decimal above zero and up to a billion, with at most three digits after the point, "+
+			"such as `\"100\"` or `\"12.5\"`. One GPU held for an hour is one GPU-hour; the function `gpu_hours` multiplies. A lower limit enforces nothing "+
+			"before the grace period is over."),
+		"window": kit.Text(kit.Optional, "Length of a rolling window: what was used that long before now counts. A duration from a minute to 400 days, such "+
+			"as `\"24h\"`, `\"7d\"` or `\"1d12h\"`. Either this or `period` is required."),
+		"period": kit.Text(kit.Optional, "Period of the calendar, at the beginning of which usage begins at zero again: `day`, `week` (from Monday), `month` "+
+			"or `quarter`."),
+		"time_zone": kit.Text(kit.Optional, "Time zone in which a `period` begins and ends, by its IANA name such as `\"Asia/Singapore\"`. Where it is left "+
+			"out, UTC. A rolling window has none."),
 		"thresholds": schema.ListAttribute{
 			Optional: true, Computed: true, ElementType: types.NumberType,
 			Default: listdefault.StaticValue(values.OfNumbers(defaults.Thresholds)),

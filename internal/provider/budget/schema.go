@@ -38,19 +38,10 @@ func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, r
 // computedAttributes are scalars alone: the data source has the usage.
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"uid": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Random identifier of the budget, given at creation.",
-		},
-		"generation": schema.Int64Attribute{
-			Computed:            true,
-			MarkdownDescription: "How often the budget's declaration was written, beginning with 1.",
-		},
-		"cluster_uid": schema.StringAttribute{
-			Computed: true,
-			MarkdownDescription: "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. With another cluster, the " +
-				"budget is neither read nor changed nor destroyed, and a run leaves it alone.",
-		},
+		"uid":        kit.Text(kit.Computed, "Random identifier of the budget, given at creation."),
+		"generation": kit.Whole(kit.Computed, "How often the budget's declaration was written, beginning with 1."),
+		"cluster_uid": kit.Text(kit.Computed, "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. With another "+
+			"cluster, the budget is neither read nor changed nor destroyed, and a run leaves it alone."),
 	}
 }
 

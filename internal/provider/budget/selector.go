@@ -9,6 +9,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
 // selector is which pods' GPU-hours count.
@@ -46,50 +47,24 @@ func sameExpressions(a, b []core.Expression) bool {
 }
 
 func selectorAttribute() schema.Attribute {
-	return schema.SingleNestedAttribute{
-		Required: true,
-		MarkdownDescription: "Whose GPU-hours count. Every part that is given must match, and at least one must be given. " +
-			"A pod's labels are taken as they were when it was bound to its node, and its namespace's as they were first seen: relabelling does not move " +
-			"what was used.",
-		Attributes: selectorAttributes(),
-	}
+	return kit.Object(kit.Required, "Whose GPU-hours count. Every part that is given must match, and at least one must be given. A pod's labels are taken as "+
+		"they were when it was bound to its node, and its namespace's as they were first seen: relabelling does not move what was used.", selectorAttributes())
 }
 
 func selectorAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"namespaces": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Names of namespaces, in one of which the pod is.",
-		},
-		"namespace_labels": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels that the pod's namespace has, all of them.",
-		},
-		"match_labels": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels that the pod has, all of them.",
-		},
-		"match_expressions": schema.ListNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Requirements on the pod's labels, all of which are met, as in a label selector of Kubernetes.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: expressionAttributes()},
-		},
+		"namespaces":       kit.Texts(kit.Optional, "Names of namespaces, in one of which the pod is."),
+		"namespace_labels": kit.TextMap(kit.Optional, "Labels that the pod's namespace has, all of them."),
+		"match_labels":     kit.TextMap(kit.Optional, "Labels that the pod has, all of them."),
+		"match_expressions": kit.Objects(kit.Optional, "Requirements on the pod's labels, all of which are met, as in a label selector of "+
+			"Kubernetes.", expressionAttributes()),
 	}
 }
 
 func expressionAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"key": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Key of the label.",
-		},
-		"operator": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "`In`, `NotIn`, `Exists` or `DoesNotExist`. The negative ones also match pods that lack the label.",
-		},
-		"values": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Values of the label, for `In` and `NotIn`.",
-		},
+		"key":      kit.Text(kit.Required, "Key of the label."),
+		"operator": kit.Text(kit.Required, "`In`, `NotIn`, `Exists` or `DoesNotExist`. The negative ones also match pods that lack the label."),
+		"values":   kit.Texts(kit.Optional, "Values of the label, for `In` and `NotIn`."),
 	}
 }

@@ -40,13 +40,9 @@ func behaviourAttributes() map[string]schema.Attribute {
 				"project or tags. Changes always apply to new instances.",
 			Attributes: refreshAttributes(),
 		},
-		"budget": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, " +
-				"nothing is launched, and the pool keeps the instances that it has, unless `on_budget_exceeded` says otherwise. " +
-				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, " +
-				"nothing is launched either.",
-		},
+		"budget": kit.Text(kit.Optional, "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, "+
+			"nothing is launched, and the pool keeps the instances that it has, unless `on_budget_exceeded` says otherwise. What counts is what the last run "+
+			"of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either."),
 		"on_budget_exceeded": kit.DefaultChoice(defaults.OnBudgetExceeded,
 			"What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; `drain` ends them all, but protected ones, once the "+
 				"budget has been exceeded for `drain_grace`, their nodes drained before. "+

@@ -43,54 +43,26 @@ func (c *configuration) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func configurationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"vpc_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "VPC of the instances, such as `vpc-a1b2c3d4`.",
-		},
-		"security_group_ids": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Security groups of the instances, such as `sg-a1b2c3d4`. Where it is left out, the VPC's default one.",
-		},
-		"image_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Image of the instances, such as `img-a1b2c3d4`. It must be one for the region and for GPU instances.",
-		},
-		"key_ids": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it is, " +
-				"which the cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument " +
-				"for a password.",
-		},
-		"system_disk": schema.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "System disk of each instance. Where it is left out, the cloud's default, 50 GiB.",
-			Attributes:          diskAttributes("20 to 2048"),
-		},
-		"data_disks": schema.ListNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Data disks of each instance, at most 20. They are deleted with their instance.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: diskAttributes("10 to 32000, in steps of 10")},
-		},
-		"internet": schema.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Public address of each instance. Where it is left out, instances have none.",
-			Attributes:          internetAttributes(),
-		},
+		"vpc_id":             kit.Text(kit.Required, "VPC of the instances, such as `vpc-a1b2c3d4`."),
+		"security_group_ids": kit.Texts(kit.Optional, "Security groups of the instances, such as `sg-a1b2c3d4`. Where it is left out, the VPC's default one."),
+		"image_id":           kit.Text(kit.Required, "Image of the instances, such as `img-a1b2c3d4`. It must be one for the region and for GPU instances."),
+		"key_ids": kit.Texts(kit.Optional, "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it "+
+			"is, which the cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument for a "+
+			"password."),
+		"system_disk": kit.Object(kit.Optional, "System disk of each instance. Where it is left out, the cloud's default, 50 "+
+			"GiB.", diskAttributes("20 to 2048")),
+		"data_disks": kit.Objects(kit.Optional, "Data disks of each instance, at most 20. They are deleted with their "+
+			"instance.", diskAttributes("10 to 32000, in steps of 10")),
+		"internet": kit.Object(kit.Optional, "Public address of each instance. Where it is left out, instances have none.", internetAttributes()),
 		"user_data": schema.StringAttribute{
 			Optional: true, Sensitive: true,
 			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB once encoded in " +
 				"Base64. It is kept in the state and in the store.",
 		},
-		"cam_role_name": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "CAM role that the instances may take on.",
-		},
-		"project_id": kit.DefaultNumber(defaults.ProjectID, "Project of the instances; 0 is the default one."),
-		"tags": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, `qcs:` " +
-				"or `project`.",
-		},
+		"cam_role_name": kit.Text(kit.Optional, "CAM role that the instances may take on."),
+		"project_id":    kit.DefaultNumber(defaults.ProjectID, "Project of the instances; 0 is the default one."),
+		"tags": kit.TextMap(kit.Optional, "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, "+
+			"`qcs:` or `project`."),
 	}
 }
 
@@ -103,15 +75,9 @@ func internetFields(x *attribute.Transfer, f *attribute.Fields, d *core.Internet
 
 func internetAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"max_bandwidth_out": schema.Int64Attribute{
-			Required:            true,
-			MarkdownDescription: "Outgoing bandwidth in Mbit/s, 1 or more.",
-		},
-		"charge_type": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "How traffic is paid for: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or `BANDWIDTH_PACKAGE`. Where it is " +
-				"left out, the cloud's default.",
-		},
+		"max_bandwidth_out": kit.Whole(kit.Required, "Outgoing bandwidth in Mbit/s, 1 or more."),
+		"charge_type": kit.Text(kit.Optional, "How traffic is paid for: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or `BANDWIDTH_PACKAGE`. "+
+			"Where it is left out, the cloud's default."),
 	}
 }
 
@@ -128,13 +94,7 @@ func dataDiskFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, d *
 
 func diskAttributes(sizes string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"type": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Disk type, such as `CLOUD_BSSD`, `CLOUD_PREMIUM` or `CLOUD_SSD`.",
-		},
-		"size": schema.Int64Attribute{
-			Required:            true,
-			MarkdownDescription: "Size in GiB: " + sizes + ".",
-		},
+		"type": kit.Text(kit.Required, "Disk type, such as `CLOUD_BSSD`, `CLOUD_PREMIUM` or `CLOUD_SSD`."),
+		"size": kit.Whole(kit.Required, "Size in GiB: "+sizes+"."),
 	}
 }

@@ -31,12 +31,8 @@ func (l *launch) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func launchAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"offerings": schema.ListNestedAttribute{
-			Required: true,
-			MarkdownDescription: "The offerings in which the pool may launch, in order: at least one. Give several zones and types, since a single one is " +
-				"often sold out.",
-			NestedObject: schema.NestedAttributeObject{Attributes: offeringAttributes()},
-		},
+		"offerings": kit.Objects(kit.Required, "The offerings in which the pool may launch, in order: at least one. Give several zones and types, since a "+
+			"single one is often sold out.", offeringAttributes()),
 		"allocation_strategy": kit.DefaultChoice(defaults.AllocationStrategy,
 			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the "+
 				"one in the zone with the fewest of the pool's instances."),
@@ -61,22 +57,11 @@ func offeringFields(x *attribute.Transfer, at path.Path, f *attribute.Fields, o 
 
 func offeringAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"availability_zone": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Availability zone in the pool's region, such as `ap-singapore-2`.",
-		},
-		"instance_type": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Instance type, such as `GN7.2XLARGE32`. The data source `gpupool_spot_offers` lists those that are sold.",
-		},
-		"subnet_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Subnet of `vpc_id` in that zone, such as `subnet-a1b2c3d4`.",
-		},
-		"max_price": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. While the market " +
-				"price is above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand instances.",
-		},
+		"availability_zone": kit.Text(kit.Required, "Availability zone in the pool's region, such as `ap-singapore-2`."),
+		"instance_type":     kit.Text(kit.Required, "Instance type, such as `GN7.2XLARGE32`. The data source `gpupool_spot_offers` lists those that are sold."),
+		"subnet_id":         kit.Text(kit.Required, "Subnet of `vpc_id` in that zone, such as `subnet-a1b2c3d4`."),
+		"max_price": kit.Text(kit.Optional, "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. While "+
+			"the market price is above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand "+
+			"instances."),
 	}
 }

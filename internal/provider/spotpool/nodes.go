@@ -22,14 +22,9 @@ func (n *nodes) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func nodesAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"nodes": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "Says that the pool's instances become nodes of the provider's cluster: they are drained before they end, and replaced " +
-				"where they never join or fail for long. " +
-				"An instance is the node that has its provider id (`qcloud:///…/ins-…`). Nothing is drained, replaced or ended while the cluster " +
-				"can't be reached.",
-			Attributes: nodesFieldAttributes(),
-		},
+		"nodes": kit.Object(kit.Optional, "Says that the pool's instances become nodes of the provider's cluster: they are drained before they end, and "+
+			"replaced where they never join or fail for long. An instance is the node that has its provider id (`qcloud:///…/ins-…`). Nothing is drained, "+
+			"replaced or ended while the cluster can't be reached.", nodesFieldAttributes()),
 	}
 }
 
@@ -67,11 +62,8 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 				"more than a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
 		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
 			"only where no two networks of the cluster have the same addresses."),
-		"labels": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take if it " +
-				"grew. gpupool does not set them.",
-		},
+		"labels": kit.TextMap(kit.Optional, "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take "+
+			"if it grew. gpupool does not set them."),
 		"drain": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(drainTypes, &absent.Drain, drainFields)),

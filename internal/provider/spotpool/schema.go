@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -35,35 +34,17 @@ func (r *poolResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 // machines, and costs a plan nothing.
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"uid": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Random identifier of the pool, given at creation; the tag `gpupool/uid` of each instance.",
-		},
-		"account_id": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Account that owns the instances.",
-		},
-		"cluster_uid": schema.StringAttribute{
-			Computed: true,
-			MarkdownDescription: "Identity of the cluster whose nodes the instances are, the uid of its namespace `kube-system`; null for a pool without " +
-				"`nodes`. With another cluster, the pool is neither changed nor destroyed, and a run leaves it alone.",
-		},
-		"generation": schema.Int64Attribute{
-			Computed:            true,
-			MarkdownDescription: "How often the pool's declaration was written, beginning with 1.",
-		},
-		"capacity": schema.Int64Attribute{
-			Computed:            true,
-			MarkdownDescription: "How many instances worked, or had begun to start a short while before, when the pool was last looked at.",
-		},
-		"planned_actions": schema.ListAttribute{
-			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "What the plan does to the pool's instances: launches, drains of their nodes and terminations, each with its reasons. Of " +
-				"a new pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after the apply, " +
-				"and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since " +
-				"it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do " +
-				"less or more.",
-		},
+		"uid":        kit.Text(kit.Computed, "Random identifier of the pool, given at creation; the tag `gpupool/uid` of each instance."),
+		"account_id": kit.Text(kit.Computed, "Account that owns the instances."),
+		"cluster_uid": kit.Text(kit.Computed, "Identity of the cluster whose nodes the instances are, the uid of its namespace `kube-system`; null for a "+
+			"pool without `nodes`. With another cluster, the pool is neither changed nor destroyed, and a run leaves it alone."),
+		"generation": kit.Whole(kit.Computed, "How often the pool's declaration was written, beginning with 1."),
+		"capacity":   kit.Whole(kit.Computed, "How many instances worked, or had begun to start a short while before, when the pool was last looked at."),
+		"planned_actions": kit.Texts(kit.Computed, "What the plan does to the pool's instances: launches, drains of their nodes and terminations, each with "+
+			"its reasons. Of a new pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after "+
+			"the apply, and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, "+
+			"since it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do less or "+
+			"more."),
 	}
 }
 

@@ -35,43 +35,23 @@ func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func sizeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Name of the pool, unique in its region and account: 1 to 50 lower-case letters, digits and hyphens, beginning and ending " +
-				"with a letter or digit. " +
-				"It is the value of the tag `gpupool/pool` of each instance. Another name replaces the pool.",
-		},
-		"region": schema.StringAttribute{
-			Optional: true, Computed: true,
-			MarkdownDescription: "Region of the pool, such as `ap-singapore`. Where it is left out, the provider's region at the time of creation, which " +
-				"the pool then keeps. Another region replaces the pool.",
-		},
-		"minimum": schema.Int64Attribute{
-			Required: true,
-			MarkdownDescription: "How many working instances the pool shall have, 0 or more. What is missing is launched. Lowering it ends nothing: " +
-				"instances are ended only above `maximum`.",
-		},
-		"maximum": schema.Int64Attribute{
-			Required: true,
-			MarkdownDescription: "How many instances the pool may have at most, at least `minimum`. Launches that are under way, stopped and stuck " +
-				"instances count. What is above it is ended: first what does not work, then outdated configurations, the dearest, the most crowded " +
-				"zone, the newest.",
-		},
-		"max_hourly_cost": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "What all of the pool's instances together may cost, in CNY an hour, as a decimal string such as `\"30\"` or `\"12.50\"`. " +
-				"Launches that would pass it at present prices are left out. It ends nothing. Where it is left out there is no cap.",
-		},
+		"name": kit.Text(kit.Required, "Name of the pool, unique in its region and account: 1 to 50 lower-case letters, digits and hyphens, beginning and "+
+			"ending with a letter or digit. It is the value of the tag `gpupool/pool` of each instance. Another name replaces the pool."),
+		"region": kit.Text(kit.OptionalComputed, "Region of the pool, such as `ap-singapore`. Where it is left out, the provider's region at the time of "+
+			"creation, which the pool then keeps. Another region replaces the pool."),
+		"minimum": kit.Whole(kit.Required, "How many working instances the pool shall have, 0 or more. What is missing is launched. Lowering it ends "+
+			"nothing: instances are ended only above `maximum`."),
+		"maximum": kit.Whole(kit.Required, "How many instances the pool may have at most, at least `minimum`. Launches that are under way, stopped and stuck "+
+			"instances count. What is above it is ended: first what does not work, then outdated configurations, the dearest, the most crowded zone, the "+
+			"newest."),
+		"max_hourly_cost": kit.Text(kit.Optional, "What all of the pool's instances together may cost, in CNY an hour, as a decimal string such as `\"30\"` "+
+			"or `\"12.50\"`. Launches that would pass it at present prices are left out. It ends nothing. Where it is left out there is no cap."),
 		"max_launches_per_run": kit.DefaultNumber(defaults.MaxLaunchesPerRun,
 			"How many instances one apply or one run of `gpupool reconcile` may launch at most, 1 or more."),
 		"on_demand_base": kit.DefaultNumber(defaults.OnDemandBase, "How many of the pool's instances are on-demand ones (`POSTPAID_BY_HOUR`), which the "+
 			"cloud doesn't take back: 0 to `maximum`. They are launched first."),
-		"on_demand_fallback": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "Lets a pool that has been short of spot instances for a while launch on-demand ones instead. They are ended again once " +
-				"spot instances can be had. Where it is left out, the pool stays short.",
-			Attributes: fallbackAttributes(),
-		},
+		"on_demand_fallback": kit.Object(kit.Optional, "Lets a pool that has been short of spot instances for a while launch on-demand ones instead. They "+
+			"are ended again once spot instances can be had. Where it is left out, the pool stays short.", fallbackAttributes()),
 	}
 }
 
@@ -86,9 +66,6 @@ func fallbackAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"after": kit.DefaultDuration(defaults.OnDemandFallback.After.String(),
 			"How long the pool must have been below `minimum`, as a duration such as `\"30m\"` or `\"1d\"`."),
-		"maximum": schema.Int64Attribute{
-			Required:            true,
-			MarkdownDescription: "How many on-demand instances may stand in, beside `on_demand_base`: 1 or more.",
-		},
+		"maximum": kit.Whole(kit.Required, "How many on-demand instances may stand in, beside `on_demand_base`: 1 or more."),
 	}
 }

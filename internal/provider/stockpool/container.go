@@ -39,42 +39,20 @@ func (c *container) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func containerAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"image": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `security = \"restricted\"` it must run as a " +
-				"user other than root, and without capabilities.",
-		},
-		"memory": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Memory of each pod, as Kubernetes writes quantities, such as `\"16Gi\"`: requested, and the limit.",
-		},
-		"gpu": schema.Int64Attribute{
-			Required:            true,
-			MarkdownDescription: "How many GPUs each pod holds: requested, and the limit.",
-		},
+		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `security = \"restricted\"` it must run "+
+			"as a user other than root, and without capabilities."),
+		"memory":       kit.Text(kit.Required, "Memory of each pod, as Kubernetes writes quantities, such as `\"16Gi\"`: requested, and the limit."),
+		"gpu":          kit.Whole(kit.Required, "How many GPUs each pod holds: requested, and the limit."),
 		"gpu_resource": kit.DefaultChoice(defaults.GPUResource, "Resource by which GPUs are asked for."),
-		"cpu": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "CPUs that each pod requests, such as `\"4\"` or `\"500m\"`. They are not limited.",
-		},
-		"command": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Command that runs, in the place of the image's entry point.",
-		},
-		"args": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Arguments of the command.",
-		},
+		"cpu":          kit.Text(kit.Optional, "CPUs that each pod requests, such as `\"4\"` or `\"500m\"`. They are not limited."),
+		"command":      kit.Texts(kit.Optional, "Command that runs, in the place of the image's entry point."),
+		"args":         kit.Texts(kit.Optional, "Arguments of the command."),
 		"env": schema.MapAttribute{
 			Optional: true, Sensitive: true, ElementType: types.StringType,
 			MarkdownDescription: "Environment variables. They stand in the Deployment, which whoever may read Deployments of the namespace can read: give " +
 				"secrets by other ways.",
 		},
-		"ports": schema.ListNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Ports that the container listens on.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: portAttributes()},
-		},
+		"ports": kit.Objects(kit.Optional, "Ports that the container listens on.", portAttributes()),
 	}
 }
 
@@ -89,8 +67,8 @@ func portFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, p *core
 
 func portAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"port":     schema.Int64Attribute{Required: true, MarkdownDescription: "Number of the port, 1 to 65535."},
-		"name":     schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the port, by which a Service may select it."},
+		"port":     kit.Whole(kit.Required, "Number of the port, 1 to 65535."),
+		"name":     kit.Text(kit.Optional, "Name of the port, by which a Service may select it."),
 		"protocol": kit.DefaultChoice(core.Port{}.WithDefaults().Protocol, "`TCP`, `UDP` or `SCTP`."),
 	}
 }

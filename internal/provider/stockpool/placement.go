@@ -35,29 +35,13 @@ func (p *placement) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func placementAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"labels": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels of the pods, beside `gpupool/stock-pool` and `gpupool/spec-name`: by these budgets select them.",
-		},
-		"node_selector": schema.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's `nodes.labels` " +
-				"fit, and why that does not grow.",
-		},
-		"tolerations": schema.ListNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Taints of nodes that the pods tolerate.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: tolerationAttributes()},
-		},
-		"runtime_class_name": schema.StringAttribute{Optional: true, MarkdownDescription: "RuntimeClass of the pods, such as `nvidia`."},
-		"image_pull_secrets": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Names of the Secrets of the namespace by which the image is pulled.",
-		},
-		"service_account_name": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "ServiceAccount of the pods. They get a token of it; without this argument they get none.",
-		},
+		"labels": kit.TextMap(kit.Optional, "Labels of the pods, beside `gpupool/stock-pool` and `gpupool/spec-name`: by these budgets select them."),
+		"node_selector": kit.TextMap(kit.Optional, "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's "+
+			"`nodes.labels` fit, and why that does not grow."),
+		"tolerations":          kit.Objects(kit.Optional, "Taints of nodes that the pods tolerate.", tolerationAttributes()),
+		"runtime_class_name":   kit.Text(kit.Optional, "RuntimeClass of the pods, such as `nvidia`."),
+		"image_pull_secrets":   kit.Texts(kit.Optional, "Names of the Secrets of the namespace by which the image is pulled."),
+		"service_account_name": kit.Text(kit.Optional, "ServiceAccount of the pods. They get a token of it; without this argument they get none."),
 		"security": kit.DefaultChoice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
 			"capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
 	}
@@ -75,11 +59,9 @@ func tolerationFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, t
 
 func tolerationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"key": schema.StringAttribute{Optional: true, MarkdownDescription: "Key of the taint; every taint where it is left out, with `operator " +
-			"= \"Exists\"`."},
+		"key":      kit.Text(kit.Optional, "Key of the taint; every taint where it is left out, with `operator = \"Exists\"`."),
 		"operator": kit.DefaultChoice(core.Toleration{}.WithDefaults().Operator, "`Equal`, where the taint's value has to be `value`, or `Exists`."),
-		"value":    schema.StringAttribute{Optional: true, MarkdownDescription: "Value of the taint."},
-		"effect": schema.StringAttribute{Optional: true, MarkdownDescription: "Effect of the taint, such as `NoSchedule`; every effect where " +
-			"it is left out."},
+		"value":    kit.Text(kit.Optional, "Value of the taint."),
+		"effect":   kit.Text(kit.Optional, "Effect of the taint, such as `NoSchedule`; every effect where it is left out."),
 	}
 }

@@ -38,23 +38,12 @@ func (r *stockResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 // computedAttributes are scalars alone: the data source says how the pool is.
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"uid": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Random identifier of the stock pool, given at creation.",
-		},
-		"generation": schema.Int64Attribute{
-			Computed:            true,
-			MarkdownDescription: "How often the pool's declaration was written, beginning with 1.",
-		},
-		"cluster_uid": schema.StringAttribute{
-			Computed: true,
-			MarkdownDescription: "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another cluster, the pool " +
-				"is neither read nor changed nor destroyed, and a run leaves it alone.",
-		},
-		"deployment_uid": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Identity of the pool's Deployment. It is another one where somebody deleted that, and a run created it anew.",
-		},
+		"uid":        kit.Text(kit.Computed, "Random identifier of the stock pool, given at creation."),
+		"generation": kit.Whole(kit.Computed, "How often the pool's declaration was written, beginning with 1."),
+		"cluster_uid": kit.Text(kit.Computed, "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another "+
+			"cluster, the pool is neither read nor changed nor destroyed, and a run leaves it alone."),
+		"deployment_uid": kit.Text(kit.Computed, "Identity of the pool's Deployment. It is another one where somebody deleted that, and a run created it "+
+			"anew."),
 	}
 }
 

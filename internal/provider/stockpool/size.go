@@ -32,32 +32,16 @@ func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func sizeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Name of the stock pool and of its Deployment, unique in its namespace: 1 to 50 lower-case letters, digits and hyphens, " +
-				"beginning and ending with a letter or digit. Another name replaces the pool.",
-		},
-		"namespace": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Namespace of the cluster, which must exist. Another one replaces the pool.",
-		},
-		"spec_name": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "What the flavour is called, such as `g1.1`: the value of the label `gpupool/spec-name` of the pods.",
-		},
-		"replicas": schema.Int64Attribute{
-			Required:            true,
-			MarkdownDescription: "How many pods are kept: of all pods, or of those that are not in use, see `keep`.",
-		},
+		"name": kit.Text(kit.Required, "Name of the stock pool and of its Deployment, unique in its namespace: 1 to 50 lower-case letters, digits and "+
+			"hyphens, beginning and ending with a letter or digit. Another name replaces the pool."),
+		"namespace": kit.Text(kit.Required, "Namespace of the cluster, which must exist. Another one replaces the pool."),
+		"spec_name": kit.Text(kit.Required, "What the flavour is called, such as `g1.1`: the value of the label `gpupool/spec-name` of the pods."),
+		"replicas":  kit.Whole(kit.Required, "How many pods are kept: of all pods, or of those that are not in use, see `keep`."),
 		"keep": kit.DefaultChoice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
 			"somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given "+
 			"back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
-		"maximum": schema.Int64Attribute{Optional: true, MarkdownDescription: "How many pods there may be at most, in use or not, with `keep = " +
-			"\"available\"`."},
-		"allocated_selector": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, `\"state=taken\"`. A " +
-				"scale-down ends others first.",
-		},
+		"maximum": kit.Whole(kit.Optional, "How many pods there may be at most, in use or not, with `keep = \"available\"`."),
+		"allocated_selector": kit.Text(kit.Optional, "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, "+
+			"`\"state=taken\"`. A scale-down ends others first."),
 	}
 }
