@@ -15,25 +15,18 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 var _ datasource.DataSourceWithConfigure = (*usageDataSource)(nil)
 
-type usageDataSource struct {
-	connection *connection.Connection
-}
+type usageDataSource struct{ kit.DataSource }
 
 // NewDataSource returns the data source gpupool_budget_usage.
-func NewDataSource() datasource.DataSource { return &usageDataSource{} }
-
-func (s *usageDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "gpupool_budget_usage"
-}
-
-func (s *usageDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+func NewDataSource() datasource.DataSource {
+	return &usageDataSource{kit.DataSource{Type: "gpupool_budget_usage"}}
 }
 
 func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
@@ -63,7 +56,7 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 }
 
 func (s *usageDataSource) look(ctx context.Context, name string) (budgets.State, error) {
-	reader, err := s.connection.Reader(ctx)
+	reader, err := s.Connection.Reader(ctx)
 	if err != nil {
 		return budgets.State{}, err
 	}

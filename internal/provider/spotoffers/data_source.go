@@ -20,19 +20,11 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*offersDataSource)(nil)
 
-type offersDataSource struct {
-	connection *connection.Connection
-}
+type offersDataSource struct{ kit.DataSource }
 
 // NewDataSource returns the data source gpupool_spot_offers.
-func NewDataSource() datasource.DataSource { return &offersDataSource{} }
-
-func (s *offersDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "gpupool_spot_offers"
-}
-
-func (s *offersDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+func NewDataSource() datasource.DataSource {
+	return &offersDataSource{kit.DataSource{Type: "gpupool_spot_offers"}}
 }
 
 func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
@@ -95,10 +87,10 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	const doing = "Reading spot offers"
-	reader, err := s.connection.Reader(ctx)
+	reader, err := s.Connection.Reader(ctx)
 	if err == nil && m.Region.ValueString() == "" {
 		var region string
-		region, err = s.connection.Region(ctx)
+		region, err = s.Connection.Region(ctx)
 		m.Region = types.StringValue(region)
 	}
 	if err != nil {

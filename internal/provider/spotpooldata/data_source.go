@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -18,19 +19,11 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*poolDataSource)(nil)
 
-type poolDataSource struct {
-	connection *connection.Connection
-}
+type poolDataSource struct{ kit.DataSource }
 
 // NewDataSource returns the data source gpupool_spot_pool.
-func NewDataSource() datasource.DataSource { return &poolDataSource{} }
-
-func (s *poolDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "gpupool_spot_pool"
-}
-
-func (s *poolDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+func NewDataSource() datasource.DataSource {
+	return &poolDataSource{kit.DataSource{Type: "gpupool_spot_pool"}}
 }
 
 func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
@@ -45,7 +38,7 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 		return
 	}
 	if !state.Recorded {
-		resp.Diagnostics.Append(s.connection.LostStore()...)
+		resp.Diagnostics.Append(s.Connection.LostStore()...)
 	}
 	for _, text := range state.Warnings {
 		resp.Diagnostics.AddWarning("Spot pool "+state.Declaration.Key(), text)
@@ -54,9 +47,9 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 }
 
 func (s *poolDataSource) look(ctx context.Context, region, name string) (spotpools.State, error) {
-	reader, err := s.connection.Reader(ctx)
+	reader, err := s.Connection.Reader(ctx)
 	if err == nil && region == "" {
-		region, err = s.connection.Region(ctx)
+		region, err = s.Connection.Region(ctx)
 	}
 	if err != nil {
 		return spotpools.State{}, err

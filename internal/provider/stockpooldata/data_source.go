@@ -19,19 +19,11 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*stockDataSource)(nil)
 
-type stockDataSource struct {
-	connection *connection.Connection
-}
+type stockDataSource struct{ kit.DataSource }
 
 // NewDataSource returns the data source gpupool_stock_pool.
-func NewDataSource() datasource.DataSource { return &stockDataSource{} }
-
-func (s *stockDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "gpupool_stock_pool"
-}
-
-func (s *stockDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+func NewDataSource() datasource.DataSource {
+	return &stockDataSource{kit.DataSource{Type: "gpupool_stock_pool"}}
 }
 
 func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
@@ -87,7 +79,7 @@ func (s *stockDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 }
 
 func (s *stockDataSource) look(ctx context.Context, namespace, name string) (stockpools.State, error) {
-	reader, err := s.connection.Reader(ctx)
+	reader, err := s.Connection.Reader(ctx)
 	if err != nil {
 		return stockpools.State{}, err
 	}
