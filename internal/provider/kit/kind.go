@@ -1,6 +1,6 @@
-// Package kit is what the resources and the data sources do alike: the frames of their
-// operations, the attributes that each of them has, and builders of schemas. What a frame
-// calls to do its work, a Kind lists. It knows no resource.
+// Package kit is what the resources and the data sources have in common: the frames of
+// their operations, the attributes that every resource has, and builders of schemas. A frame
+// calls the functions of a Kind for what differs. The package knows no resource.
 package kit
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Kind is what one resource does otherwise than the others. M has its values, D is its
-// declaration and S is what was observed of it.
+// Kind is what differs from one resource to another. M has the resource's values, D is its
+// declaration and S is its observed state.
 type Kind[M Model, D record.Declaration[D], S any] struct {
 	Type    string        // in Terraform
 	Title   string        // in errors
@@ -29,11 +29,11 @@ type Kind[M Model, D record.Declaration[D], S any] struct {
 	Declaration func(M, *diag.Diagnostics) D
 	// Identity is the value of the identity schema.
 	Identity func(M) any
-	// Problems are everything wrong with a configuration. Those of a value that is not
-	// known yet may be among them, and those that depend on another such value not.
+	// Problems are everything wrong with a configuration. The frame drops those of unknown
+	// values; Problems itself drops those of known values that depend on unknown ones.
 	Problems func(M, *diag.Diagnostics) []problem.Problem
-	// Doubts are what is probably not meant in a configuration that is known and valid;
-	// nil where only plans warn of it.
+	// Doubts are warnings about a configuration that is fully known and valid; nil if only
+	// plans warn.
 	Doubts func(D) []problem.Problem
 	// Import finds what an import names.
 	Import func(context.Context, resource.ImportStateRequest, *diag.Diagnostics) M
@@ -43,7 +43,7 @@ type Kind[M Model, D record.Declaration[D], S any] struct {
 	// Create and Update carry out what is declared; Create may complete the declaration.
 	Create func(ctx context.Context, e *reconcile.Engine, m M, d *D, wait time.Duration) (S, error)
 	Update func(ctx context.Context, e *reconcile.Engine, m M, d, was D, wait time.Duration) (S, error)
-	// KeepsFailed says that an update that failed after it was recorded is in the state.
+	// KeepsFailed saves the state of an update that failed after it was recorded.
 	KeepsFailed bool
 	// Delete returns warnings of what it left.
 	Delete func(ctx context.Context, e *reconcile.Engine, d D, wait time.Duration) (diag.Diagnostics, error)
