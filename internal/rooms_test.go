@@ -58,7 +58,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/store": {},
 	"internal/reconcile": {may: []string{
-		module + "internal/history", module + "internal/reconcile/memory",
+		module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool", module + "internal/declaration", module + "internal/store",
@@ -68,9 +68,9 @@ var rooms = map[string]struct {
 	"internal/reconcile/loop": {may: []string{
 		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
 	}},
-	"internal/reconcile/memory": {may: []string{module + "internal/history", module + "internal/store"}},
+	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
-		module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/stockpool",
+		module + "internal/history", module + "internal/reconcile/eventlog", module + "internal/spotpool", module + "internal/stockpool",
 		module + "internal/budget", module + "internal/declaration", module + "internal/store",
 	}},
 	// Not each other: the kinds meet in documents.
@@ -143,7 +143,7 @@ var rooms = map[string]struct {
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{
-		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/memory",
+		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/eventlog",
 		"github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome",

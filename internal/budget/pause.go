@@ -181,9 +181,9 @@ func (d *decider) undone() map[string]bool {
 	return undone
 }
 
-// WouldHold says whether the budget would hold a workload that another one has
+// WouldPause says whether the budget would hold a workload that another one has
 // paused: its pods would count against a limit that is reached.
-func (s Situation) WouldHold(p Paused) bool {
+func (s Situation) WouldPause(p Paused) bool {
 	d := &decider{Situation: s, usage: s.Result.Usage}
 	d.report()
 	return d.usage.Exceeded() && d.due && s.Declaration.Enforce.Action == Pause && d.doubt() == "" && d.covers(p)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -110,7 +110,7 @@ func rememberFleet(b *testing.B, dir string, span time.Duration, events int) (si
 	step := span / time.Duration(events/batch)
 	for n := range events / batch {
 		from := began.Add(step * time.Duration(n))
-		kept := memory.Memory{Store: place, Now: func() time.Time { return from }, Keep: history.Retention{For: 36 * 24 * time.Hour, Bytes: 1 << 30}}
+		kept := eventlog.Log{Store: place, Now: func() time.Time { return from }, Keep: history.Retention{For: 36 * 24 * time.Hour, Bytes: 1 << 30}}
 		if added := kept.Add(context.Background(), fleetEvents(chance, from, step, batch)...); len(added.Warnings) > 0 {
 			b.Fatal(added.Warnings)
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
 // TestMain puts gpupool on PATH, as a copy of the test's own binary, and beside
@@ -291,7 +291,7 @@ func cmdRemember(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(decoder.Decode(&e))
 		events = append(events, e)
 	}
-	kept := memory.Memory{Store: worldOf(ts).engine().Store, Now: func() time.Time { return events[len(events)-1].At }}
+	kept := eventlog.Log{Store: worldOf(ts).engine().Store, Now: func() time.Time { return events[len(events)-1].At }}
 	if added := kept.Add(context.Background(), events...); added.Events != len(events) || len(added.Warnings) > 0 {
 		ts.Fatalf("%d events of %d were added: %q", added.Events, len(events), added.Warnings)
 	}

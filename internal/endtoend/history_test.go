@@ -21,7 +21,7 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -234,7 +234,7 @@ func (s *remembering) had(action string) []string {
 // told is what the history tells of each kind, in order, each as often as it is told.
 func (s *remembering) told() map[history.Kind][]string {
 	s.t.Helper()
-	answer, err := (&memory.Memory{Store: s.store(), Now: s.now}).Ask(s.t.Context(), history.Query{})
+	answer, err := (&eventlog.Log{Store: s.store(), Now: s.now}).Ask(s.t.Context(), history.Query{})
 	if err != nil || len(answer.Lost) > 0 {
 		s.t.Fatalf("the history: %v, lost %v", err, answer.Lost)
 	}

@@ -47,8 +47,8 @@ func (b *Binding) freeze(r *Record) {
 	}
 }
 
-func (l *Ledger) newBindings() memory[Binding] {
-	return memory[Binding]{
+func (l *Ledger) newBindings() table[Binding] {
+	return table[Binding]{
 		kind: bindingsShard, of: map[string]Binding{}, uid: func(b Binding) string { return b.UID },
 		problem: func(b Binding) error { return b.normalise() }, take: l.Bind,
 		called: "pods that are bound and that no kubelet took yet", lost: "these are counted by the labels that they have when they are next seen",

@@ -40,7 +40,7 @@ func (l *Ledger) Changes() (Changes, error) {
 	for name, stored := range l.stored {
 		switch {
 		case name == headerName:
-		case l.past(stored.shard), l.memoryChanged(stored.kind):
+		case l.past(stored.shard), l.tableChanged(stored.kind):
 			deleted[name] = true // unless it is among the documents below
 		case stored.damaged: // left for a person, as long as the loss counts
 			deleted[name] = !slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool { return lost.Document == name })
@@ -57,7 +57,7 @@ func (l *Ledger) Changes() (Changes, error) {
 		}
 		l.put(documents, &changes, listed, deleted)
 	}
-	for _, m := range l.memories() {
+	for _, m := range l.tables() {
 		documents, err := m.documents(l)
 		if err != nil {
 			return Changes{}, err

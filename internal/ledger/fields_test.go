@@ -11,6 +11,6 @@ func TestStoredFieldsAreThoseOfTheirVersion(t *testing.T) {
 	t.Parallel()
 	storedtest.Fields(t, version, map[string]reflect.Type{
 		"header": reflect.TypeFor[headerBody](), "interval": reflect.TypeFor[interval](),
-		"nodes": reflect.TypeFor[memoryBody[Node]](), "bindings": reflect.TypeFor[memoryBody[Binding]](),
+		"nodes": reflect.TypeFor[tableBody[Node]](), "bindings": reflect.TypeFor[tableBody[Binding]](),
 	})
 }

@@ -36,8 +36,8 @@ type gapBody struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// memoryBody is the document of a memory.
-type memoryBody[T any] struct {
+// tableBody is the document of a table.
+type tableBody[T any] struct {
 	Remembered []T    `json:"remembered"`
 	Seal       string `json:"seal"`
 }

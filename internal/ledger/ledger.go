@@ -17,8 +17,8 @@ type Ledger struct {
 	uids   index
 	shared shared
 
-	nodes    memory[Node]
-	bindings memory[Binding] // pods that are bound and have no record
+	nodes    table[Node]
+	bindings table[Binding] // pods that are bound and have no record
 
 	// dirty are the closed bins whose documents may not say what the ledger does.
 	dirty map[bin]bool

@@ -151,7 +151,7 @@ func (l *Ledger) loadShard(s sealed) error {
 		l.keep(s.name, storedDocument{part: p, sum: s.sum})
 		return nil
 	}
-	if m := l.memoryOf(p.kind); m != nil {
+	if m := l.tableOf(p.kind); m != nil {
 		return m.load(l, p, s)
 	}
 	d := &l.decoder
@@ -252,7 +252,7 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 	if errors.As(problem.Err, &damage) {
 		l.keep(problem.Document, storedDocument{part: p, damaged: true})
 	}
-	if m := l.memoryOf(p.kind); m != nil {
+	if m := l.tableOf(p.kind); m != nil {
 		problem.Err = m.forgetful(problem.Err)
 		l.wantList()
 		return

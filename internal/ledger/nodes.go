@@ -59,8 +59,8 @@ func (n *Node) refused() error {
 // maxMachine is how long a cloud's name of a machine may be.
 const maxMachine = 1 << 10
 
-func (l *Ledger) newNodes() memory[Node] {
-	return memory[Node]{
+func (l *Ledger) newNodes() table[Node] {
+	return table[Node]{
 		kind: nodesShard, of: map[string]Node{}, uid: func(n Node) string { return n.UID },
 		problem: func(n Node) error { return n.refused() }, take: l.Remember,
 		called: "nodes", lost: "pods on nodes that are gone are counted as estimates",

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -27,7 +27,7 @@ func asked(length time.Duration) exception.Request {
 // wantTold checks what the history tells of grants and holds, in any order.
 func wantTold(t *testing.T, w *reconciletest.World, c *reconciletest.Cluster, want ...string) {
 	t.Helper()
-	answer, err := (&memory.Memory{Store: w.Store(), Now: c.Now}).Ask(context.Background(),
+	answer, err := (&eventlog.Log{Store: w.Store(), Now: c.Now}).Ask(context.Background(),
 		history.Query{Kinds: []history.Kind{history.Grant, history.Hold, history.Release}})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -117,7 +117,7 @@ func (x *Explanation) remember(ctx context.Context, e *Engine, fits func(object 
 			since = *u.ExceededSince
 		}
 	}
-	kept := &memory.Memory{Store: e.Store, Now: e.now}
+	kept := &eventlog.Log{Store: e.Store, Now: e.now}
 	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since, Until: x.At.Add(time.Minute)})
 	if err != nil {
 		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))

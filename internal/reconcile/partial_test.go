@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -111,7 +111,7 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.Name != "nobody" {
 		t.Errorf("of an unknown name it says %v", err)
 	}
-	answer, err := (&memory.Memory{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
+	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil || slices.ContainsFunc(answer.Events, func(e history.Event) bool { return e.Kind == history.RunFailed }) {
 		t.Errorf("a run that never began is told as one that failed: %+v, %v", answer.Events, err)
 	}

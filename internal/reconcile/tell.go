@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -26,7 +26,7 @@ func (r *run) tell(ctx context.Context, failed error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	at := r.engine.now()
-	m := &memory.Memory{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.engine.now}
+	m := &eventlog.Log{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.engine.now}
 	outboxes := []*record.Outbox{r.engine.Pools().Outbox(), r.engine.Budgets().Outbox(), r.engine.Stock().Outbox()}
 	var events []history.Event
 	for _, o := range outboxes {

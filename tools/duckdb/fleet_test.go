@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -123,7 +123,7 @@ func keepHistory(t *testing.T, place store.Store, n int) {
 	a := history.About{At: at, Object: fmt.Sprintf("spot_pool/ap-singapore/train-%d", n), ObjectUID: fmt.Sprint(n)}
 	before := a
 	before.At = at.AddDate(0, 0, -4)
-	kept := memory.Memory{Store: place, Now: func() time.Time { return at }}
+	kept := eventlog.Log{Store: place, Now: func() time.Time { return at }}
 	added := kept.Add(t.Context(),
 		before.Launched(history.Ask{Sequence: 1, Offering: zone}), a.Refused(history.Ask{Sequence: 2, Offering: zone}, history.Error{Code: "ResourcesSoldOut"}),
 		a.Reclaimed(history.Instance{ID: "ins-aaaaaaa1", Offering: zone}), a.Created())

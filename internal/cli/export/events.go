@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -18,7 +18,7 @@ var eventTable = table[history.Event, history.Row]{
 
 // events tells all that the store's history does.
 func (o *options) events(ctx context.Context, from store.Store, tell func(*history.Event) error) error {
-	kept := memory.Memory{Store: from, Now: o.session.Now}
+	kept := eventlog.Log{Store: from, Now: o.session.Now}
 	answer, err := kept.Walk(ctx, history.Query{}, tell)
 	if err == nil {
 		o.lost = answer.Lost

@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -104,8 +104,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	kept := &memory.Memory{Store: place, Now: o.session.Now}
-	walk := func(tell func(*history.Event) error) (memory.Answer, error) { return kept.Walk(ctx, query, tell) }
+	kept := &eventlog.Log{Store: place, Now: o.session.Now}
+	walk := func(tell func(*history.Event) error) (eventlog.Answer, error) { return kept.Walk(ctx, query, tell) }
 	programs := o.session.JSON() || o.session.CSV()
 	page := newPage(o.session)
 	if !programs || len(names) > 0 {
@@ -117,7 +117,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	var answer memory.Answer
+	var answer eventlog.Answer
 	switch {
 	case o.session.JSON():
 		return page.json(Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: o.shownUntil(query).UTC()}, walk)

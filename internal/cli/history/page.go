@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
 // page prints events as they come: there may be a million.
@@ -24,7 +24,7 @@ type page struct {
 func newPage(s *process.Session) *page { return &page{session: s, objects: map[string]bool{}} }
 
 // walker tells all events that are asked for.
-type walker func(tell func(*history.Event) error) (memory.Answer, error)
+type walker func(tell func(*history.Event) error) (eventlog.Answer, error)
 
 // see sees an event before anything is printed.
 func (p *page) see(e *history.Event) error {
@@ -47,7 +47,7 @@ func (p *page) flush(enough int) error {
 	return err
 }
 
-func (p *page) csv(walk walker) (memory.Answer, error) {
+func (p *page) csv(walk walker) (eventlog.Answer, error) {
 	w := csv.NewWriter(&p.out) // a buffer takes everything
 	_ = w.Write(history.Titles())
 	answer, err := walk(func(e *history.Event) error {

@@ -12,12 +12,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
 // table prints a history for people: a line an event, below the day that it was. All
 // events were seen before.
-func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker) (memory.Answer, error) {
+func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker) (eventlog.Answer, error) {
 	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout(verbose)
 	if len(p.objects) == 0 {
 		at := clock.Column(q.Since, until)

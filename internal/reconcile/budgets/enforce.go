@@ -73,7 +73,7 @@ func (e *enforcer) pauser(d budget.Declaration) pauser {
 func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
 	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
 	for _, s := range slices.Concat(e.busy, e.bystanders) {
-		if s.Declaration.UID != uid && s.WouldHold(paused) {
+		if s.Declaration.UID != uid && s.WouldPause(paused) {
 			return s.Declaration.Name
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
@@ -141,7 +141,7 @@ func budgetStories() []budgetStory {
 // thresholds, and that nothing of that is told of twice.
 func (d *desk) tells(want map[history.Kind]int) {
 	d.t.Helper()
-	answer, err := (&memory.Memory{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
+	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -133,7 +133,7 @@ func TestAcceptingALossCountsRunningPods(t *testing.T) {
 // happened are the kinds of events in the history.
 func (d *desk) happened() []history.Kind {
 	d.t.Helper()
-	answer, err := (&memory.Memory{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
+	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil {
 		d.t.Fatal(err)
 	}

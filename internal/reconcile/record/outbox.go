@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
 // Outbox is what one process has to tell the history: the events of documents that it
@@ -98,7 +98,7 @@ func (o *Outbox) Heard(events []history.Event) {
 
 // Tell tells the history all that is to be told. What can't be is told by whoever next
 // finds it in its document.
-func (o *Outbox) Tell(ctx context.Context, m *memory.Memory) memory.Added {
+func (o *Outbox) Tell(ctx context.Context, m *eventlog.Log) eventlog.Added {
 	events := o.Take()
 	added := m.Add(ctx, events...)
 	if added.Untold == 0 {
@@ -109,13 +109,13 @@ func (o *Outbox) Tell(ctx context.Context, m *memory.Memory) memory.Added {
 
 // Memory is the history of the keeper's store, for who does not know how much of it is
 // to be kept.
-func (k Keeper) Memory(now func() time.Time) *memory.Memory {
-	return &memory.Memory{Store: k.Store, AddOnly: true, Now: now}
+func (k Keeper) Memory(now func() time.Time) *eventlog.Log {
+	return &eventlog.Log{Store: k.Store, AddOnly: true, Now: now}
 }
 
 // TellAfter tells, at the end of an operation that may have been cut short, what is to
 // be told. What goes wrong is for warn to say: it changes nothing.
-func (k Keeper) TellAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) memory.Added {
+func (k Keeper) TellAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
 	defer cancel()
 	added := o.Tell(ctx, k.Memory(now))

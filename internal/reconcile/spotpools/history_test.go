@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -21,7 +21,7 @@ import (
 // told is the world's history.
 func (w *world) told() []history.Event {
 	w.t.Helper()
-	answer, err := (&memory.Memory{Store: w.Store(), Now: time.Now}).Ask(context.Background(), history.Query{})
+	answer, err := (&eventlog.Log{Store: w.Store(), Now: time.Now}).Ask(context.Background(), history.Query{})
 	if err != nil || len(answer.Lost) > 0 {
 		w.t.Fatalf("the history: %v, lost %v", err, answer.Lost)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -94,7 +94,7 @@ func (d *desk) is(replicas int, phase stockpool.Phase) {
 // told counts the events of a kind that the history has of the pool.
 func (d *desk) told(kind history.Kind) int {
 	d.t.Helper()
-	m := &memory.Memory{Store: d.Store(), Now: d.Cluster.Now}
+	m := &eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}
 	answer, err := m.Ask(context.Background(), history.Query{
 		Of: func(object string) bool { return object == "stock_pool/"+key }, Since: d.Cluster.Now().Add(-48 * time.Hour), Until: d.Cluster.Now().Add(time.Hour),
 	})

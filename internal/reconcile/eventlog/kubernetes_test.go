@@ -1,4 +1,4 @@
-package memory_test
+package eventlog_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package memory
+package eventlog
 
 import (
 	"context"
@@ -29,8 +29,8 @@ type Added struct {
 }
 
 // Add adds events: those that are not there yet.
-func (m *Memory) Add(ctx context.Context, events ...history.Event) Added {
-	a := adding{Memory: m, today: history.DayOf(m.Now())}
+func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
+	a := adding{Log: m, today: history.DayOf(m.Now())}
 	if len(events) == 0 {
 		return a.Added
 	}
@@ -60,7 +60,7 @@ func (m *Memory) Add(ctx context.Context, events ...history.Event) Added {
 // adding is one call of Add.
 type adding struct {
 	Added
-	*Memory
+	*Log
 	*documents
 	today history.Day
 }
@@ -140,7 +140,7 @@ func (a *adding) plan(h *history.Head, events []history.Event, late bool) (trimm
 // lock takes the lock of all that changes more than a head; nil where someone else has
 // it.
 func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, error) {
-	held, err := a.Memory.Store.Lock(ctx, lockName, wait)
+	held, err := a.Log.Store.Lock(ctx, lockName, wait)
 	var locked *store.LockedError
 	if errors.As(err, &locked) && ctx.Err() == nil {
 		return nil, nil
@@ -230,7 +230,7 @@ func (a *adding) write(ctx context.Context, changes history.Changes, revision st
 			return err
 		}
 	}
-	if _, err := a.Memory.Store.Write(ctx, key(changes.Head.Name), changes.Head.Data, revision); err != nil {
+	if _, err := a.Log.Store.Write(ctx, key(changes.Head.Name), changes.Head.Data, revision); err != nil {
 		return err
 	}
 	for _, name := range trimmed {

@@ -1,4 +1,4 @@
-package memory_test
+package eventlog_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
@@ -35,9 +35,9 @@ func inDirectory(t testing.TB) *directory.Store {
 	return s
 }
 
-// at is the memory of a store at a moment.
-func at(s store.Store, now time.Time) *memory.Memory {
-	return &memory.Memory{Store: s, Now: func() time.Time { return now }}
+// at is the log of a store at a moment.
+func at(s store.Store, now time.Time) *eventlog.Log {
+	return &eventlog.Log{Store: s, Now: func() time.Time { return now }}
 }
 
 // began tells of an instance, by its number.
@@ -58,7 +58,7 @@ func many(from time.Time, count int) []history.Event {
 	return events
 }
 
-func add(t testing.TB, m *memory.Memory, events ...history.Event) memory.Added {
+func add(t testing.TB, m *eventlog.Log, events ...history.Event) eventlog.Added {
 	t.Helper()
 	added := m.Add(context.Background(), events...)
 	if len(added.Warnings) > 0 {
@@ -67,7 +67,7 @@ func add(t testing.TB, m *memory.Memory, events ...history.Event) memory.Added {
 	return added
 }
 
-func ask(t testing.TB, m *memory.Memory, q history.Query) memory.Answer {
+func ask(t testing.TB, m *eventlog.Log, q history.Query) eventlog.Answer {
 	t.Helper()
 	answer, err := m.Ask(context.Background(), q)
 	if err != nil {
@@ -77,7 +77,7 @@ func ask(t testing.TB, m *memory.Memory, q history.Query) memory.Answer {
 }
 
 // expect asks for everything, in both ways.
-func expect(t testing.TB, m *memory.Memory, want ...[]history.Event) {
+func expect(t testing.TB, m *eventlog.Log, want ...[]history.Event) {
 	t.Helper()
 	all, _ := history.Merge(nil, slices.Concat(want...)...)
 	for how, q := range map[string]history.Query{"listed": {}, "by days": {Since: noon.AddDate(0, 0, -40)}} {

@@ -1,4 +1,4 @@
-// Package memory keeps the history in a store: it adds events, answers what is asked
+// Package eventlog keeps the history in a store: it adds events, answers what is asked
 // of them, and drops what is too old. What events are, and how a day of them becomes
 // documents, is package history's.
 //
@@ -11,4 +11,4 @@
 //
 // Nothing about the history keeps a run from anything, or makes it act otherwise: what
 // goes wrong here is a warning.
-package memory
+package eventlog

@@ -1,4 +1,4 @@
-package memory
+package eventlog
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Memory is the history of a store.
-type Memory struct {
+// Log is the history of a store.
+type Log struct {
 	Store store.Store
 	// Keep is how much is kept; the zero value is history.DefaultRetention.
 	Keep history.Retention
@@ -23,7 +23,7 @@ type Memory struct {
 	Now     func() time.Time
 }
 
-func (m *Memory) keep() history.Retention {
+func (m *Log) keep() history.Retention {
 	if m.Keep == (history.Retention{}) {
 		return history.DefaultRetention
 	}
@@ -40,7 +40,7 @@ type documents struct {
 	listed map[string]store.Document
 }
 
-func (m *Memory) documents() (*documents, error) {
+func (m *Log) documents() (*documents, error) {
 	codec, err := history.NewCodec()
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
-// memory is what the ledger remembers beside its records, by UID: in one document,
+// table is what the ledger remembers beside its records, by UID: in one document,
 // or in several where that would be too large, which are written as a whole.
-type memory[T any] struct {
+type table[T any] struct {
 	kind shardKind
 	of   map[string]T
 	// changed says that its documents may not say the same.
@@ -23,8 +23,8 @@ type memory[T any] struct {
 	called, lost string
 }
 
-// remembered is a memory of whatever kind.
-type remembered interface {
+// anyTable is a table of whatever kind.
+type anyTable interface {
 	is(kind shardKind) bool
 	isChanged() bool
 	documents(l *Ledger) ([]made, error)
@@ -32,12 +32,12 @@ type remembered interface {
 	forgetful(cause error) error
 }
 
-// memories are all that the ledger has.
-func (l *Ledger) memories() []remembered { return []remembered{&l.nodes, &l.bindings} }
+// tables are all that the ledger has.
+func (l *Ledger) tables() []anyTable { return []anyTable{&l.nodes, &l.bindings} }
 
-// memoryOf is the memory whose documents are of a kind; nil where they are records'.
-func (l *Ledger) memoryOf(kind shardKind) remembered {
-	for _, m := range l.memories() {
+// tableOf is the table whose documents are of a kind; nil where they are records'.
+func (l *Ledger) tableOf(kind shardKind) anyTable {
+	for _, m := range l.tables() {
 		if m.is(kind) {
 			return m
 		}
@@ -45,19 +45,19 @@ func (l *Ledger) memoryOf(kind shardKind) remembered {
 	return nil
 }
 
-// memoryChanged says whether documents of a kind are those of a memory that may say
+// tableChanged says whether documents of a kind are those of a table that may say
 // something else by now.
-func (l *Ledger) memoryChanged(kind shardKind) bool {
-	m := l.memoryOf(kind)
+func (l *Ledger) tableChanged(kind shardKind) bool {
+	m := l.tableOf(kind)
 	return m != nil && m.isChanged()
 }
 
-func (m *memory[T]) is(kind shardKind) bool { return m.kind == kind }
-func (m *memory[T]) isChanged() bool        { return m.changed }
+func (m *table[T]) is(kind shardKind) bool { return m.kind == kind }
+func (m *table[T]) isChanged() bool        { return m.changed }
 
-func (m *memory[T]) put(value T) { m.of[m.uid(value)], m.changed = value, true }
+func (m *table[T]) put(value T) { m.of[m.uid(value)], m.changed = value, true }
 
-func (m *memory[T]) forget(uid string) {
+func (m *table[T]) forget(uid string) {
 	if _, known := m.of[uid]; known {
 		delete(m.of, uid)
 		m.changed = true
@@ -66,14 +66,14 @@ func (m *memory[T]) forget(uid string) {
 
 // forgetful says what it means that a document can't be read. No interval is lost by
 // it, and what is remembered anew is written in its place.
-func (m *memory[T]) forgetful(cause error) error {
+func (m *table[T]) forgetful(cause error) error {
 	m.changed = true
 	return fmt.Errorf("%w; what it held of %s is forgotten: %s", cause, m.called, m.lost)
 }
 
 // load takes up what a document holds: all of it, or nothing.
-func (m *memory[T]) load(l *Ledger, p part, s sealed) error {
-	var body memoryBody[T]
+func (m *table[T]) load(l *Ledger, p part, s sealed) error {
+	var body tableBody[T]
 	if err := decodeJSON(s, &body); err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (m *memory[T]) load(l *Ledger, p part, s sealed) error {
 	return nil
 }
 
-// documents are those of a memory that changed, by UID, as few as fit.
-func (m *memory[T]) documents(l *Ledger) ([]made, error) {
+// documents are those of a table that changed, by UID, as few as fit.
+func (m *table[T]) documents(l *Ledger) ([]made, error) {
 	if !m.changed || len(m.of) == 0 {
 		return nil, nil
 	}
@@ -115,13 +115,13 @@ func (m *memory[T]) documents(l *Ledger) ([]made, error) {
 	return nil, errors.New("what is remembered of nodes, or of pods that are bound, is more than a store takes; nothing was changed")
 }
 
-func (m *memory[T]) seal(l *Ledger, split [][]T) (documents []made, fit bool, err error) {
+func (m *table[T]) seal(l *Ledger, split [][]T) (documents []made, fit bool, err error) {
 	for n, values := range split {
 		if len(values) == 0 {
 			continue
 		}
 		name := part{shard: shard{kind: m.kind}, number: n + 1, parts: len(split)}.String()
-		document, err := l.sealJSON(name, func(seal string) any { return memoryBody[T]{Remembered: values, Seal: seal} })
+		document, err := l.sealJSON(name, func(seal string) any { return tableBody[T]{Remembered: values, Seal: seal} })
 		if err != nil {
 			return nil, false, err
 		}

@@ -1,4 +1,4 @@
-package memory
+package eventlog
 
 import (
 	"context"
@@ -28,7 +28,7 @@ const probed = 62
 
 // Ask returns the events that are asked for. The error says that the store can't be
 // read at all.
-func (m *Memory) Ask(ctx context.Context, q history.Query) (Answer, error) {
+func (m *Log) Ask(ctx context.Context, q history.Query) (Answer, error) {
 	var events []history.Event
 	answer, err := m.Walk(ctx, q, func(e *history.Event) error {
 		events = append(events, *e)
@@ -42,7 +42,7 @@ func (m *Memory) Ask(ctx context.Context, q history.Query) (Answer, error) {
 // holds no more of them than documents have whose times overlap. The answer has all but
 // the events. The error is that of who is told, or says that the store can't be read at
 // all.
-func (m *Memory) Walk(ctx context.Context, q history.Query, tell func(*history.Event) error) (Answer, error) {
+func (m *Log) Walk(ctx context.Context, q history.Query, tell func(*history.Event) error) (Answer, error) {
 	d, err := m.documents()
 	if err != nil {
 		return Answer{}, err
