@@ -37,7 +37,7 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 	s.Declaration = s.Declaration.WithDefaults()
 	s.Observation.Cluster = ofCluster(s.Declaration, s.Observation.Cluster)
 	found := ownInstances(s.Declaration, s.Journal, s.Observation, s.Now)
-	p := newPlanner(s, found, plan.Journal, matches(s.Declaration, found, s.Observation.Cluster))
+	v, t := begin(s, found, plan.Journal, matches(s.Declaration, found, s.Observation.Cluster))
 	var list []Appraisal
 	charges := s.Declaration.chargeTypes()
 	slices.SortStableFunc(charges, func(a, b ChargeType) int {
@@ -45,20 +45,23 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 	})
 	for _, charge := range charges {
 		for index, o := range s.Declaration.Offerings {
-			list = append(list, p.appraise(p.candidate(index, o, charge), plan))
+			list = append(list, appraise(v, t, index, o, charge, plan))
 		}
 	}
 	return list
 }
 
-func (p *planner) appraise(c *candidate, plan Plan) Appraisal {
-	offer := p.offers[c.market]
-	a := Appraisal{Offering: c.offering, ChargeType: c.market.ChargeType, Price: offer.Price, Stock: offer.Stock, VCPUs: offer.VCPUs}
-	if left, known := p.Observation.SpotVCPUs[c.offering.AvailabilityZone]; known && c.market.ChargeType == Spot {
+// appraise says what speaks against one more instance of an offering, and what the plan
+// does there.
+func appraise(v View, t Tally, index int, o Offering, charge ChargeType, plan Plan) Appraisal {
+	c, why := consider(v, t, index, o, charge)
+	offer := v.offers[c.market]
+	a := Appraisal{Offering: o, ChargeType: charge, Price: offer.Price, Stock: offer.Stock, VCPUs: offer.VCPUs}
+	if left, known := v.Observation.SpotVCPUs[o.AvailabilityZone]; known && charge == Spot {
 		a.SpotVCPUs = &left
 	}
 	for _, cooldown := range plan.Journal.Cooldowns {
-		if cooldown.covers(c.offering, c.market.ChargeType) {
+		if cooldown.covers(o, charge) {
 			a.Cooldowns = append(a.Cooldowns, cooldown)
 		}
 	}
@@ -68,37 +71,25 @@ func (p *planner) appraise(c *candidate, plan Plan) Appraisal {
 		}
 	}
 	for _, d := range plan.Decisions {
-		if d.Kind == KindLaunch && !d.Resume && *d.Offering == c.offering && d.ChargeType == c.market.ChargeType {
+		if d.Kind == KindLaunch && !d.Resume && *d.Offering == o && d.ChargeType == charge {
 			a.Launches += d.Count
 		}
 	}
-	if why := p.against(c, plan, a.Launches > 0); why.code != "" {
-		a.Code, a.Until, a.Why = why.code, why.until, why.text
+	if a.Launches > 0 { // nothing does
+		return a
 	}
-	return a
-}
-
-// against is what speaks against one more instance of an offering. Where the plan
-// launches there, nothing does.
-func (p *planner) against(c *candidate, plan Plan, launches bool) obstacle {
-	if launches {
-		return obstacle{}
-	}
-	why := p.consider(c)
 	if why.code == "" {
-		if n, more := p.fits(c, 1); n == 0 {
+		if n, more := fits(v, t, c, 1); n == 0 {
 			why = more
 		}
 	}
-	if why.code != "" {
-		return why
-	}
+	a.Code, a.Until, a.Why = why.code, why.until, why.text
 	for _, r := range plan.Short { // beside what the plan launches elsewhere
-		if r.Offering != nil && *r.Offering == c.offering && r.ChargeType == c.market.ChargeType {
-			return obstacle{code: r.Code, text: r.Text, until: r.Until}
+		if a.Code == "" && r.Offering != nil && *r.Offering == o && r.ChargeType == charge {
+			a.Code, a.Until, a.Why = r.Code, r.Until, r.Text
 		}
 	}
-	return obstacle{}
+	return a
 }
 
 // Standing says what an instance counts as, and why.

@@ -7,26 +7,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// explainSuspended notes that a refresh waits while replacing is suspended: too many nodes
-// fail to tell whether replacements would work.
-func (p *planner) explainSuspended() {
-	if n := len(p.outdated()); n > 0 {
-		p.short(BecauseReplacement, "%d to be replaced (outdated configuration) once replacing is no longer suspended: %s", n, p.plan.Nodes.ReplacingSuspended)
-	}
-}
-
-// awaitsReady reports whether a swap ends nothing since too few nodes have been Ready for
-// long enough, and notes for which it waits. One that was Ready, or should be by now, is
+// awaitedReady reports whether a swap ends nothing since too few nodes have been Ready for
+// long enough, and says for which it waits. One that was Ready, or should be by now, is
 // a warning: waiting may not help.
-func (p *planner) awaitsReady(s swap) bool {
-	floor := p.Declaration.Minimum - s.unavailable
-	if p.Declaration.Nodes == nil || !p.Observation.Cluster.Seen() || p.available > floor {
-		return false
+func awaitedReady(v View, t Tally, s swap) (Result, bool) {
+	var r Result
+	floor := v.Declaration.Minimum - s.unavailable
+	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Seen() || t.available > floor {
+		return r, false
 	}
 	var coming, failing []string
-	for _, m := range p.plan.Members {
+	for _, m := range t.members {
 		switch {
-		case m.Available || m.Condition != Running || m.Ending || p.ending[m.ID]:
+		case m.Available || m.Condition != Running || m.Ending || t.leaving[m.ID]:
 		case m.Health == node.Joining || m.Health == node.Healthy:
 			coming = append(coming, m.ID)
 		default:
@@ -34,13 +27,13 @@ func (p *planner) awaitsReady(s swap) bool {
 		}
 	}
 	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor,
-		Duration(node.MinReady), p.available, hasHave(p.available))
+		Duration(node.MinReady), t.available, hasHave(t.available))
 	if len(failing) > 0 {
-		p.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing),
+		r.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing),
 			isAre(len(failing)))
 	}
 	if len(coming) > 0 || len(failing) > 0 {
-		p.short(BecauseReplacement, "%s", waits)
+		r.shortf(BecauseReplacement, "%s", waits)
 	}
-	return len(coming) > 0 || len(failing) > 0
+	return r, len(r.Short) > 0
 }

@@ -29,7 +29,7 @@ type obstacle struct {
 
 // passedOver is an offering that can't launch, and why.
 type passedOver struct {
-	*candidate
+	candidate
 	obstacle
 }
 
@@ -40,100 +40,97 @@ func (p passedOver) reason() Reason {
 func (p passedOver) String() string { return p.reason().String() }
 
 // candidates parts the offerings that can launch from those that can't.
-func (p *planner) candidates(charge ChargeType) (list []*candidate, passed []passedOver) {
-	for index, o := range p.Declaration.Offerings {
-		found := p.candidate(index, o, charge)
-		if why := p.consider(found); why.code != "" {
-			passed = append(passed, passedOver{found, why})
+func candidates(v View, t Tally, charge ChargeType) (list []candidate, passed []passedOver) {
+	for index, o := range v.Declaration.Offerings {
+		c, why := consider(v, t, index, o, charge)
+		if why.code != "" {
+			passed = append(passed, passedOver{c, why})
 			continue
 		}
-		list = append(list, found)
+		list = append(list, c)
 	}
 	return list, passed
 }
 
-func (p *planner) candidate(index int, o Offering, charge ChargeType) *candidate {
+// consider says why an offering can't launch now; no obstacle if it can.
+func consider(v View, t Tally, index int, o Offering, charge ChargeType) (candidate, obstacle) {
 	market := o.Market(charge)
-	return &candidate{index: index, offering: o, market: market, listed: p.offers[market].Price, price: p.priceOf(o, charge), batch: math.MaxInt}
-}
-
-// consider says why an offering can't launch now; none where it can.
-func (p *planner) consider(o *candidate) obstacle {
-	if p.Observation.Offers != nil {
-		offer, sold := p.offers[o.market]
+	offer, sold := v.offers[market]
+	c := candidate{index: index, offering: o, market: market, listed: offer.Price, price: v.priceOf(o, charge), batch: math.MaxInt}
+	if v.Observation.Offers != nil {
 		switch {
 		case !sold:
-			return obstacle{code: BecauseNotSold, text: "not sold there"}
+			return c, obstacle{code: BecauseNotSold, text: "not sold there"}
 		case offer.Stock == StockNone:
-			return obstacle{code: BecauseSoldOut, text: "sold out"}
-		case o.market.ChargeType == Spot && o.offering.MaxPrice > 0 && offer.Price > o.offering.MaxPrice:
-			return obstacle{code: BecauseAboveMaxPrice, text: fmt.Sprintf("the market price %s is above max_price %s", offer.Price, o.offering.MaxPrice)}
+			return c, obstacle{code: BecauseSoldOut, text: "sold out"}
+		case charge == Spot && o.MaxPrice > 0 && offer.Price > o.MaxPrice:
+			return c, obstacle{code: BecauseAboveMaxPrice, text: fmt.Sprintf("the market price %s is above max_price %s", offer.Price, o.MaxPrice)}
 		}
 	}
-	for _, cooldown := range p.plan.Journal.Cooldowns {
+	for _, cooldown := range v.Journal.Cooldowns {
 		switch {
-		case !cooldown.covers(o.offering, o.market.ChargeType):
+		case !cooldown.covers(o, charge):
 		case cooldown.Cause == CausedByBatch:
-			if cooldown.Batch < o.batch {
-				o.batch = cooldown.Batch
-				o.smaller = obstacle{
+			if cooldown.Batch < c.batch {
+				c.batch = cooldown.Batch
+				c.smaller = obstacle{
 					code: BecauseBatch, until: cooldown.Until,
-					text: fmt.Sprintf("no more than %d at once until %s (%s)", o.batch, instant(cooldown.Until), cooldown.Detail),
+					text: fmt.Sprintf("no more than %d at once until %s (%s)", c.batch, instant(cooldown.Until), cooldown.Detail),
 				}
 			}
 		case cooldown.Cause.soft():
-			o.avoided = cooldown.String()
+			c.avoided = cooldown.String()
 		case cooldown.Cause == CausedByQuota:
-			return obstacle{code: BecauseQuota, text: cooldown.String(), until: cooldown.Until}
+			return c, obstacle{code: BecauseQuota, text: cooldown.String(), until: cooldown.Until}
 		default:
-			return obstacle{code: BecauseCooldown, text: cooldown.String(), until: cooldown.Until}
+			return c, obstacle{code: BecauseCooldown, text: cooldown.String(), until: cooldown.Until}
 		}
 	}
-	_, why := p.withinQuota(o, 1)
-	return why
+	_, why := withinQuota(v, t, c, 1)
+	return c, why
 }
 
 // best picks the candidate that launches first: avoided ones come last.
-func (p *planner) best(list []*candidate) *candidate {
-	return slices.MinFunc(list, func(a, b *candidate) int {
-		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), p.prefer(a, b))
+func best(v View, t Tally, list []candidate) candidate {
+	return slices.MinFunc(list, func(a, b candidate) int {
+		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), prefer(v, t, a, b))
 	})
 }
 
 // prefer orders candidates by the pool's strategy, and then as declared.
-func (p *planner) prefer(a, b *candidate) int {
+func prefer(v View, t Tally, a, b candidate) int {
 	by := 0
-	switch p.Declaration.AllocationStrategy {
+	switch v.Declaration.AllocationStrategy {
 	case LowestPrice:
 		by = cmp.Or(trueFirst(a.price > 0, b.price > 0), cmp.Compare(a.price, b.price))
 	case Balanced:
-		by = cmp.Compare(p.byZone[a.offering.AvailabilityZone], p.byZone[b.offering.AvailabilityZone])
+		by = cmp.Compare(t.byZone[a.offering.AvailabilityZone], t.byZone[b.offering.AvailabilityZone])
 	}
 	return cmp.Or(by, cmp.Compare(a.index, b.index))
 }
 
 // fits is how many of n launches a candidate may take. Where that is none, the
 // obstacle says why.
-func (p *planner) fits(o *candidate, n int) (int, obstacle) {
-	if n = min(n, o.batch-p.asked[o.market]); n <= 0 {
-		return 0, o.smaller
+func fits(v View, t Tally, c candidate, n int) (int, obstacle) {
+	if n = min(n, c.batch-t.asked[c.market]); n <= 0 {
+		return 0, c.smaller
 	}
-	n, why := p.withinQuota(o, n)
+	n, why := withinQuota(v, t, c, n)
 	if n == 0 {
 		return 0, why
 	}
-	return p.affordable(o, n)
+	return affordable(v, t, c, n)
 }
 
 // withinQuota is how many of n the account's spot quota in the zone allows.
-func (p *planner) withinQuota(o *candidate, n int) (int, obstacle) {
-	zone := o.offering.AvailabilityZone
-	left, known := p.Observation.SpotVCPUs[zone]
-	each := p.offers[o.market].VCPUs
-	if !known || each <= 0 || o.market.ChargeType != Spot {
+func withinQuota(v View, t Tally, c candidate, n int) (int, obstacle) {
+	zone := c.offering.AvailabilityZone
+	left, known := v.Observation.SpotVCPUs[zone]
+	each := v.offers[c.market].VCPUs
+	if !known || each <= 0 || c.market.ChargeType != Spot {
 		return n, obstacle{}
 	}
-	left = max(0, left-p.vCPUs[zone])
+	left = max(0, left-t.vCPUs[zone])
 	if fits := left / each; fits < n {
 		return fits, obstacle{code: BecauseQuota, text: fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d", zone, left,
 			each)}
@@ -143,21 +140,21 @@ func (p *planner) withinQuota(o *candidate, n int) (int, obstacle) {
 
 // affordable is how many of n launches the pool's hourly cost cap allows. It is none
 // where a price is unknown, since the cap could not be kept then.
-func (p *planner) affordable(o *candidate, n int) (int, obstacle) {
-	limit := p.Declaration.MaxHourlyCost
+func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
+	limit := v.Declaration.MaxHourlyCost
 	switch {
 	case limit == 0:
 		return n, obstacle{}
-	case o.price == 0:
+	case c.price == 0:
 		return 0, obstacle{code: BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
-	case p.unpriced != "" && p.Observation.Offers == nil:
+	case v.unpriced != "" && v.Observation.Offers == nil:
 		return 0, obstacle{code: BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost "+
-			"could not be kept", p.unpriced)}
+			"could not be kept", v.unpriced)}
 	}
-	left := max(0, limit-p.spent)
-	return int(min(Price(n), left/o.price)), obstacle{
+	left := max(0, limit-t.spent)
+	return int(min(Price(n), left/c.price)), obstacle{
 		code: BecauseHourlyCap,
-		text: fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", o.price, p.spent, limit),
+		text: fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", c.price, t.spent, limit),
 	}
 }
 

@@ -2,6 +2,7 @@ package spotpool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -108,10 +109,22 @@ type Plan struct {
 // budget drains it, both are 0.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
-	d, o := s.Declaration, s.Observation
-	if refusal := mismatch(d, o); refusal != "" {
-		return Plan{Counts: count(d, nil, 0), Journal: s.Journal, Refusal: refusal}
+	if refusal := mismatch(s.Declaration, s.Observation); refusal != "" {
+		return Plan{Counts: count(s.Declaration, nil, 0), Journal: s.Journal, Refusal: refusal}
 	}
+	v, t, r := prepare(s)
+	for _, rule := range v.rules() {
+		var more Result
+		t, more = rule(v, t)
+		r.add(more)
+	}
+	return v.plan(t, r)
+}
+
+// prepare brings the journal of a situation up to date, and is what rules begin with: what
+// was noticed and noted is in the result.
+func prepare(s Situation) (View, Tally, Result) {
+	d, o := s.Declaration, s.Observation
 	s.Observation.Cluster = ofCluster(d, o.Cluster)
 	found := ownInstances(d, s.Journal, o, s.Now)
 	journal, notices := s.Journal.updated(d, found, s.Now)
@@ -122,45 +135,42 @@ func Decide(s Situation) Plan {
 	journal.confirm(o.Absent, s.Now)
 	journal.forgotten(s.Observation.Cluster, s.Now)
 	journal.inUse(s.Observation.Cluster, of)
-	p := newPlanner(s, found, journal, of)
-	p.plan.Warnings = of.Remarks
-	p.plan.Nodes = p.poolNodes()
-	p.plan.Notices, p.plan.Gate, p.plan.Hold = notices, s.Gate, s.Hold
-	p.plan.Journal.ShortSince = shortSince(s, p)
-	p.plan.Journal.declared(d, s.Now)
-	p.plan.Journal.gated(d, s.Gate, s.Now)
-	p.plan.Journal.exceeded(d, s.Gate, s.Now)
-	p.plan.Journal.priced(p.plan.Members, p.offers, s.Now)
-	p.unmarked()
-	if s.Hold != nil {
-		p.holdStill()
-	} else {
-		p.drainForBudget()
-		p.decide()
+	v, t := begin(s, found, journal, of)
+	v.Journal.ShortSince = v.shortSince(t)
+	v.Journal.declared(d, s.Now)
+	v.Journal.gated(d, s.Gate, s.Now)
+	v.Journal.exceeded(d, s.Gate, s.Now)
+	v.Journal.priced(t.members, v.offers, s.Now)
+	if s.Hold == nil {
+		v = v.drainedForBudget()
 	}
-	p.undo() // on hold as well: nothing ends then
-	p.forgetUnbegun()
-	p.forgetNodes()
-	p.endTokens()
-	p.warn()
-	return p.plan
+	return v, t, Result{Notices: notices, Warnings: of.Remarks}
 }
 
-func (p *planner) decide() {
-	doomed := p.doomed()
-	p.leave(doomed) // by themselves
-	if p.SoFar.Halted == "" {
-		p.resume()
+// plan is what the rules made of the view.
+func (v View) plan(t Tally, r Result) Plan {
+	p := Plan{
+		Counts: v.counts, Decisions: r.Decisions, Members: t.members, Journal: v.Journal, Notices: r.Notices, Short: r.Short, Gate: v.Gate, Hold: v.Hold,
+		Replacing: r.Replacing, Nodes: v.nodes, Unmarked: r.Unmarked, StillCordoned: r.StillCordoned, NodesLeft: r.NodesLeft, NodesInUse: r.NodesInUse,
+		TokensLeft: r.TokensLeft,
 	}
-	if p.emptied == "" {
-		p.replaceFailed()
+	p.Warnings = slices.DeleteFunc(r.Warnings, r.gave) // what is a reason already is no warning as well
+	if v.emptied != "" {
+		p.Wanted = new(0)
 	}
-	p.trim()
-	p.endDoomed(doomed)
-	p.topUp()
-	p.drainDoomed(doomed)
-	p.endReplaced()
-	p.replace()
+	p.Capacity = t.capacity
+	p.Shortfall = p.missing()
+	if len(r.notes) == 0 {
+		return p
+	}
+	for _, note := range r.notes {
+		p.Journal = note(p.Journal)
+	}
+	p.Members = slices.Clone(t.members)
+	for n, m := range p.Members {
+		p.Members[n].Drain = p.Journal.DrainOf(m.ID)
+	}
+	return p
 }
 
 // mismatch says why an observation is not of this pool; empty where it is.
@@ -177,13 +187,13 @@ func mismatch(d Declaration, o Observation) string {
 
 // shortSince is since when the pool has been short of running instances. A launch
 // does not end that: only instances that run do.
-func shortSince(s Situation, p *planner) time.Time {
-	since := p.plan.Journal.ShortSince
+func (v View) shortSince(t Tally) time.Time {
+	since := v.Journal.ShortSince
 	switch {
-	case s.Gate.Closed || s.Hold != nil || p.running >= s.Declaration.Minimum:
+	case v.Gate.Closed || v.Hold != nil || t.running >= v.Declaration.Minimum:
 		return time.Time{}
-	case since.IsZero() && p.plan.Shortfall > 0:
-		return s.Now
+	case since.IsZero() && v.counts.Shortfall > 0:
+		return v.Now
 	}
 	return since
 }

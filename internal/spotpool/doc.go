@@ -6,10 +6,10 @@
 // each with its reasons; carrying them out, and finding out what is there,
 // happens elsewhere, in package reconcile/spotpools.
 //
-// Its steps are files. own.go tells which instances are the pool's, journal_update.go
-// brings the journal up to date, and intent.go holds the life of a launch. Then the
-// planner repeats open launches (planner.go), ends instances (scale_in.go), launches
-// them (top_up.go, launch.go, candidate.go) and replaces them (replace.go).
+// Its steps are files. own.go finds the pool's instances, journal_update.go brings the
+// journal up to date, and intent.go holds the life of a launch. Then rules (rule.go)
+// decide one thing each, in their order, by what was observed (view.go) and what the rules
+// before them decided (tally.go). A rule changes neither.
 //
 // Nothing in here does IO, reads a clock or looks at the environment.
 package spotpool

@@ -2,6 +2,7 @@ package spotpool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -12,83 +13,98 @@ import (
 // cluster, or fail there: from then on they are no capacity, so that others are
 // launched in their place. It takes that back of those that recover, and of all while
 // replacing is suspended.
-func (p *planner) replaceFailed() {
-	d := p.Declaration
-	if d.Nodes == nil {
-		return
+func replaceFailed(v View, t Tally) (Tally, Result) {
+	var r Result
+	d := v.Declaration
+	if d.Nodes == nil || v.emptied != "" {
+		return t, r
 	}
-	if !p.Observation.Cluster.Seen() {
-		if len(p.plan.Members) > 0 {
-			p.short(BecauseCluster, "the cluster was not seen: nothing is drained, replaced or ended")
+	if !v.Observation.Cluster.Seen() {
+		if len(t.members) > 0 {
+			r.shortf(BecauseCluster, "the cluster was not seen: nothing is drained, replaced or ended")
 		}
-		return
+		return t, r
 	}
-	suspended := p.plan.Nodes.ReplacingSuspended
+	suspended := v.nodes.ReplacingSuspended
 	if suspended != "" {
 		ends := "it goes on by itself once fewer fail"
-		if p.plan.Journal.NeverJoining(d) != "" {
+		if v.Journal.NeverJoining(d) != "" {
 			ends = "it goes on once a node joins, the configuration changes, or somebody says gpupool release " + d.Key()
 		}
-		p.warnf("replacing is suspended: %s. Look at the nodes; %s", suspended, ends)
+		r.warnf("replacing is suspended: %s. Look at the nodes; %s", suspended, ends)
 	}
-	room := d.Nodes.MaxReplacementsPerRun - p.SoFar.Replaced
-	for n := range p.plan.Members {
-		m := &p.plan.Members[n]
+	var changes []replacement
+	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
+	for at, m := range t.members {
 		switch {
 		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
-			p.setReplaced(m, time.Time{})
+			changes = append(changes, replacement{at: at, Member: m})
 		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
-		case !p.mayLaunch():
-			p.short(BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, p.whyFailed(*m))
+		case !v.mayLaunch():
+			r.shortf(BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, whyFailed(v, m))
 		case room <= 0:
-			p.short(BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, p.whyFailed(*m),
+			r.shortf(BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, whyFailed(v, m),
 				d.Nodes.MaxReplacementsPerRun)
 		default:
 			room--
-			p.setReplaced(m, p.Now)
-			p.plan.Journal.replaced(m.ID, p.whyFailed(*m), p.Now)
-			p.plan.Replacing = append(p.plan.Replacing, m.ID)
-			p.plan.Notices = append(p.plan.Notices, fmt.Sprintf("%s is replaced: %s", m.ID, p.whyFailed(*m)))
-			if m.Health == node.Late {
-				p.plan.Journal.NeverJoined = p.plan.Journal.NeverJoined.Late(m.ConfigurationTag, m.ID)
-			}
+			why := whyFailed(v, m)
+			changes = append(changes, replacement{at: at, Member: m, since: v.Now, why: why})
+			r.Replacing = append(r.Replacing, m.ID)
+			r.Notices = append(r.Notices, fmt.Sprintf("%s is replaced: %s", m.ID, why))
 		}
 	}
+	if len(changes) > 0 {
+		r.notes = append(r.notes, func(j Journal) Journal { return j.replaces(changes) })
+	}
+	return t.replaces(changes), r
 }
 
-// setReplaced notes since when a member is being replaced, and counts it accordingly.
-func (p *planner) setReplaced(m *Member, since time.Time) {
-	before := m.capacity()
-	m.ReplacedSince = since
-	if i, known := p.plan.Journal.find(m.ID); known {
-		p.plan.Journal.Known[i].ReplacedSince = since
+// replacement is that of a member from now on, or not any more.
+type replacement struct {
+	Member
+	at    int       // its place among the members
+	since time.Time // zero if it is not replaced any more
+	why   string
+}
+
+// replaces counts members as being replaced, or as capacity again.
+func (t Tally) replaces(changes []replacement) Tally {
+	if len(changes) == 0 {
+		return t
 	}
-	switch after := m.capacity(); {
-	case before && !after:
-		p.coming--
-		p.plan.Capacity--
-	case after && !before:
-		p.coming++
-		p.plan.Capacity++
+	t.members = slices.Clone(t.members)
+	for _, c := range changes {
+		m := &t.members[c.at]
+		before := m.capacity()
+		m.ReplacedSince = c.since
+		switch after := m.capacity(); {
+		case before && !after:
+			t.coming--
+			t.capacity--
+		case after && !before:
+			t.coming++
+			t.capacity++
+		}
 	}
-	p.plan.Shortfall = p.plan.missing()
+	return t
 }
 
 // endReplaced ends what is replaced, once the pool has its minimum without it, or
 // where maximum has no room for its replacement and that could be launched then.
-func (p *planner) endReplaced() {
-	replaced := p.choose(func(m Member) bool { return m.Replaced() && replaceable(m) })
+func endReplaced(v View, t Tally) (Tally, Result) {
+	var r Result
+	replaced := choose(v, t, func(m Member) bool { return m.Replaced() && replaceable(m) })
 	if len(replaced) == 0 {
-		return
+		return t, r
 	}
-	d := p.Declaration
-	list := p.firstToEnd(replaced, len(replaced))
-	if p.running < d.Minimum {
+	d := v.Declaration
+	list := firstToEnd(t, replaced, len(replaced))
+	if t.running < d.Minimum {
 		// The replacement first, where it has room.
-		blocked := d.Minimum - p.coming - max(0, d.Maximum-p.plan.Held-p.launched)
+		blocked := d.Minimum - t.coming - max(0, d.Maximum-t.total-t.launched)
 		n := 0
 		for n < min(blocked, len(list)) {
-			if missing, _ := p.missingAfter(list[:n+1], n+1); missing > 0 {
+			if missing, _ := missingAfter(v, t, list[:n+1], n+1); missing > 0 {
 				break
 			}
 			n++
@@ -96,20 +112,20 @@ func (p *planner) endReplaced() {
 		list = list[:n]
 	}
 	if len(list) == 0 {
-		p.short(BecauseReplacement, "%s %s once others work in %s place", wording.Some(ids(replaced)), wording.Plural(len(replaced), "ends", "end"),
+		r.shortf(BecauseReplacement, "%s %s once others work in %s place", wording.Some(ids(replaced)), wording.Plural(len(replaced), "ends", "end"),
 			wording.Plural(len(replaced), "its", "their"))
-		return
+		return t, r
 	}
-	p.terminate(list, false, "replaced: "+p.whyFailed(list[0]))
+	return terminate(v, t, list, false, "replaced: "+whyFailed(v, list[0]))
 }
 
 // whyFailed says why a member is replaced.
-func (p *planner) whyFailed(m Member) string {
+func whyFailed(v View, m Member) string {
 	name := m.Node.Name
-	if i, known := p.plan.Journal.find(m.ID); known && name == "" { // its Node is gone
-		name = p.plan.Journal.Known[i].Node.Name
+	if i, known := v.Journal.find(m.ID); known && name == "" { // its Node is gone
+		name = v.Journal.Known[i].Node.Name
 	}
-	return p.Declaration.Nodes.whyFailed(m.Health, name)
+	return v.Declaration.Nodes.whyFailed(m.Health, name)
 }
 
 // whyFailed says why an instance in this health is replaced.
@@ -123,9 +139,9 @@ func (n Nodes) whyFailed(h node.Health, name string) string {
 // nodeCount counts the pool's nodes, and those of them that fail. An instance that never
 // joined was never a node: how many of those are too many, their streak says, which a
 // person can end.
-func (p *planner) nodeCount() node.Count {
+func nodeCount(list []Member) node.Count {
 	var c node.Count
-	for _, m := range p.plan.Members {
+	for _, m := range list {
 		if m.Health == node.Unknown || m.Ending || m.Doomed() {
 			continue
 		}

@@ -31,27 +31,35 @@ func nodeByUID(l node.Look, uid string) (node.Node, bool) {
 	return l.Nodes[at], true
 }
 
-// forgetNodes decides to delete the nodes of instances that are gone for sure, so that
+// deleteNodes decides to delete the nodes of instances that are gone for sure, so that
 // their pods move at once. It never deletes one whose kubelet reports, or that another
 // machine uses.
-func (p *planner) forgetNodes() {
-	for _, past := range p.plan.Journal.Past {
-		n, found := nodeByUID(p.Observation.Cluster, past.Node.UID)
-		if !found || n.Pool != p.Declaration.UID {
+func deleteNodes(v View, t Tally) (Tally, Result) {
+	var r Result
+	for _, past := range v.Journal.Past {
+		n, found := nodeByUID(v.Observation.Cluster, past.Node.UID)
+		if !found || n.Pool != v.Declaration.UID {
 			continue
 		}
-		p.plan.NodesLeft = append(p.plan.NodesLeft, n.Name)
+		r.NodesLeft = append(r.NodesLeft, n.Name)
 		switch {
 		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue):
-			p.plan.NodesInUse = append(p.plan.NodesInUse, n.Name)
-			p.warnf("node %s is used by another machine: it was Ready after its instance %s was gone. It is not deleted: drain and delete it if that "+
+			r.NodesInUse = append(r.NodesInUse, n.Name)
+			r.warnf("node %s is used by another machine: it was Ready after its instance %s was gone. It is not deleted: drain and delete it if that "+
 				"machine is to register again, or take its annotation gpupool/pool-uid off", n.Name, past.InstanceID)
-		case !past.Confirmed || !n.Silent() || slices.Contains(p.SoFar.Forgotten, past.InstanceID):
+		case !past.Confirmed || !n.Silent() || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
 		default:
-			p.plan.Decisions = append(p.plan.Decisions, Decision{
-				Kind: KindDeleteNode, Object: p.Declaration.Object(), Count: 1, InstanceIDs: []string{past.InstanceID}, Node: &n,
+			r.Decisions = append(r.Decisions, Decision{
+				Kind: KindDeleteNode, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{past.InstanceID}, Node: &n,
 				Reasons: []string{"two looks a minute apart showed that its instance is gone"},
 			})
 		}
 	}
+	return t, r
+}
+
+// goneWith reports whether a node's instance is gone, as far as was seen: nothing will run
+// on it any more.
+func (j Journal) goneWith(n node.Node) bool {
+	return slices.ContainsFunc(j.Past, func(past Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Hold keeps a pool from launching and ending for a while, because a person wants it
@@ -110,27 +109,4 @@ type HeldError struct {
 // Error says who holds the pool, why, and how that ends.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is %s", e.Declaration.Object(), e.Hold.reason(e.Declaration))
-}
-
-// holdStill says what is left undone because of the hold. A launch whose outcome is
-// unknown is not asked for again: where it never reached the cloud, that would launch.
-// It stays written down and counts as held, its instances are looked for, and once the
-// hold has ended it is asked for again.
-func (p *planner) holdStill() {
-	reason, surplus := p.Hold.reason(p.Declaration), p.plan.Held-p.unseen-p.Declaration.Maximum
-	switch {
-	case p.coming < p.Declaration.Minimum:
-		p.note(Reason{Code: BecauseHold, Until: p.Hold.Until, Text: reason})
-	case surplus > 0:
-		p.warnf("%d held above maximum %d: %s", surplus, p.Declaration.Maximum, reason)
-	default:
-		p.warnf("%s", reason)
-	}
-	if doomed := p.doomed(); len(doomed) > 0 {
-		p.warnf("%s: on hold, nothing is launched in %s place, and no node is drained", taken(doomed), wording.Plural(len(doomed), "its", "their"))
-	}
-	for _, intent := range p.plan.Journal.Intents {
-		p.short(BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended",
-			intent.Request.Sequence, intent.Request.Count)
-	}
 }

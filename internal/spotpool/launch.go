@@ -2,89 +2,134 @@ package spotpool
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// launch decides launches of up to n instances, and returns how many it decided.
-// Where these are fewer than n, the plan says why each of the other offerings was
-// passed over.
-func (p *planner) launch(n int, charge ChargeType, refresh bool, reasons []string) int {
-	n = min(n, p.room())
-	if n <= 0 {
-		return 0
+// launch decides launches of up to n instances. If it decides fewer, the result says why
+// each of the other offerings was passed over.
+func launch(v View, t Tally, n int, charge ChargeType, refresh bool, reasons ...string) (Tally, Result) {
+	var r Result
+	if n = min(n, t.room(v)); n <= 0 {
+		return t, r
 	}
-	list, passed := p.candidates(charge)
-	total := 0
-	for total < n && len(list) > 0 {
-		best := p.best(list)
-		count, why := p.fits(best, n-total)
+	before := t.launches
+	t.launches = slices.Clone(before)
+	list, passed := candidates(v, t, charge)
+	for n > 0 && len(list) > 0 {
+		to := best(v, t, list)
+		count, why := fits(v, t, to, n)
 		if count == 0 {
-			passed = append(passed, passedOver{best, why})
-			list = slices.DeleteFunc(list, func(other *candidate) bool { return other == best })
+			passed = append(passed, passedOver{to, why})
+			list = slices.DeleteFunc(list, func(other candidate) bool { return other.index == to.index })
 			continue
 		}
-		if p.Declaration.AllocationStrategy == Balanced && len(list) > 1 {
+		if v.Declaration.AllocationStrategy == Balanced && len(list) > 1 {
 			count = 1
 		}
-		p.add(best, count, refresh, reasons, p.choice(best, list, passed))
-		p.asked[best.market] += count
-		total += count
+		left := enlarge(t.launches, to, count, refresh, reasons[0])
+		if left > 0 {
+			why := slices.Concat(reasons, choice(v, t, to, list, passed))
+			for ; left > 0; left -= min(left, MaxBatch) {
+				t = t.open(v, to, min(left, MaxBatch), refresh, why)
+			}
+		}
+		t = t.reserve(v, to.offering, charge, count)
+		t.asked = plus(t.asked, to.market, count)
+		t.launched += count
+		n -= count
 	}
-	if total < n {
-		for _, o := range passed {
-			p.note(o.reason())
+	for i, d := range t.launches {
+		if i >= len(before) || d.Count > before[i].Count {
+			request := *d.Request
+			request.Count = d.Count
+			t.launches[i].Request = &request
+			r.Decisions = append(r.Decisions, t.launches[i])
 		}
 	}
-	return total
+	if n > 0 {
+		for _, o := range passed {
+			r.because(o.reason())
+		}
+	}
+	return t, r
 }
 
-// add decides a launch of n, or adds them to a launch that goes to the same place for
-// the same reasons.
-func (p *planner) add(to *candidate, n int, refresh bool, reasons, choice []string) {
-	p.launched += n
-	p.reserve(to.offering, to.market.ChargeType, n)
-	for i := range p.plan.Decisions {
-		d := &p.plan.Decisions[i]
-		if d.Kind != KindLaunch || d.Resume || d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType ||
-			d.Reasons[0] != reasons[0] {
+// enlarge adds n instances to launches that go to the same place for the same reasons, in
+// place, and returns how many have no room in them.
+func enlarge(launches []Decision, to candidate, n int, refresh bool, reason string) int {
+	for i := range launches {
+		d := &launches[i]
+		if d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType || d.Reasons[0] != reason {
 			continue
 		}
 		more := min(n, MaxBatch-d.Count)
 		d.Count += more
-		d.Request.Count += more
 		n -= more
 	}
-	for ; n > 0; n -= min(n, MaxBatch) {
-		p.plan.Decisions = append(p.plan.Decisions, p.newLaunch(to, min(n, MaxBatch), refresh, slices.Concat(reasons, choice)))
-	}
+	return n
 }
 
-func (p *planner) newLaunch(to *candidate, n int, refresh bool, reasons []string) Decision {
-	p.sequence++
-	d := p.Declaration
+// open counts a new launch of n instances.
+func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string) Tally {
+	d := v.Declaration
 	offering := to.offering
 	if to.market.ChargeType != Spot {
 		offering.MaxPrice = 0
 	}
+	t.sequence++
+	tags := t.usedTags(v)
+	seqTag := int64(1) // the lowest one: the cloud limits how many values a tag key may have over time
+	for tags[seqTag] {
+		seqTag++
+	}
+	tags[seqTag] = true
+	t.seqTags = tags
 	request := &Request{
-		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: p.sequence, SeqTag: p.freeSeqTag(), Token: Token(d.UID, p.plan.Journal.Salt, p.sequence),
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: t.sequence, SeqTag: seqTag, Token: Token(d.UID, v.Journal.Salt, t.sequence),
 		Offering: offering, ChargeType: to.market.ChargeType, Count: n, Configuration: d.Configuration,
 		ConfigurationTag: ConfigurationTag(d.Configuration, offering, to.market.ChargeType),
 	}
-	return Decision{
+	t.launches = append(t.launches[:len(t.launches):len(t.launches)], Decision{
 		Kind: KindLaunch, Object: d.Object(), Count: n, Offering: &to.offering, ChargeType: to.market.ChargeType,
-		Sequence: p.sequence, Token: request.Token, Refresh: refresh,
-		Reasons: reasons, Price: p.offers[to.market].Price, Request: request,
+		Sequence: t.sequence, Token: request.Token, Refresh: refresh,
+		Reasons: reasons, Price: v.offers[to.market].Price, Request: request,
+	})
+	return t
+}
+
+// usedTags are the values of the tag gpupool/seq that a new launch must not have: those
+// of launches that are open or decided, and of instances that are recorded, listed, or
+// gone so lately that a listing may still have them.
+func (t Tally) usedTags(v View) map[int64]bool {
+	if t.seqTags != nil {
+		return maps.Clone(t.seqTags)
 	}
+	used := map[int64]bool{}
+	for _, i := range v.Journal.Intents {
+		used[i.Request.SeqTag] = true
+	}
+	for _, k := range v.Journal.Known {
+		used[k.SeqTag] = true
+	}
+	for _, m := range t.members {
+		used[m.SeqTag] = true
+	}
+	for _, past := range v.Journal.Past {
+		if v.Now.Sub(past.at()) <= TagLag {
+			used[past.SeqTag] = true
+		}
+	}
+	return used
 }
 
 // choice says why a launch goes where it goes: what it costs, and which preferred
 // offerings were passed over.
-func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) []string {
+func choice(v View, t Tally, to candidate, list []candidate, passed []passedOver) []string {
 	var reasons []string
-	if price := p.offers[to.market].Price; price > 0 {
+	if price := v.offers[to.market].Price; price > 0 {
 		reasons = append(reasons, fmt.Sprintf("%s CNY an hour each", price))
 	}
 	if to.avoided != "" {
@@ -92,12 +137,12 @@ func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) 
 	}
 	var others []string
 	for _, o := range passed {
-		if p.Declaration.AllocationStrategy != Priority || o.index < to.index {
+		if v.Declaration.AllocationStrategy != Priority || o.index < to.index {
 			others = append(others, o.String())
 		}
 	}
 	for _, o := range list {
-		if o.avoided != "" && to.avoided == "" && p.prefer(o, to) < 0 {
+		if o.avoided != "" && to.avoided == "" && prefer(v, t, o, to) < 0 {
 			others = append(others, fmt.Sprintf("%s: %s", o.market, o.avoided))
 		}
 	}
@@ -105,34 +150,4 @@ func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) 
 		reasons = append(reasons, "passed over "+wording.Some(others))
 	}
 	return reasons
-}
-
-// freeSeqTag is the lowest value of the tag gpupool/seq that no other launch has:
-// none that is open, and none whose instances are recorded, listed, or gone so lately
-// that a listing may still have them. Values are used again because the cloud limits
-// how many a tag key may have over time.
-func (p *planner) freeSeqTag() int64 {
-	if p.seqTags == nil {
-		p.seqTags = map[int64]bool{}
-		for _, i := range p.plan.Journal.Intents {
-			p.seqTags[i.Request.SeqTag] = true
-		}
-		for _, k := range p.plan.Journal.Known {
-			p.seqTags[k.SeqTag] = true
-		}
-		for _, m := range p.plan.Members {
-			p.seqTags[m.SeqTag] = true
-		}
-		for _, past := range p.plan.Journal.Past {
-			if p.Now.Sub(past.at()) <= TagLag {
-				p.seqTags[past.SeqTag] = true
-			}
-		}
-	}
-	tag := int64(1)
-	for p.seqTags[tag] {
-		tag++
-	}
-	p.seqTags[tag] = true
-	return tag
 }

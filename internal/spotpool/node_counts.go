@@ -122,15 +122,15 @@ func (r DrainReport) afterwards() string {
 
 // drainOf reports on a member's drain; ok is false where there is none that anything
 // waits for.
-func (p *planner) drainOf(m Member) (r DrainReport, ok bool) {
+func drainOf(v View, m Member) (r DrainReport, ok bool) {
 	r = DrainReport{Drain: m.Drain}
-	switch how := p.Declaration.Nodes.Drain; {
-	case m.Drain.Rests(p.Now):
+	switch how := v.Declaration.Nodes.Drain; {
+	case m.Drain.Rests(v.Now):
 		r.Until = m.Drain.EndedAt.Add(node.KeptFor)
 	case !m.Drain.Open():
 		return r, false
 	case m.Drain.Phase == node.Draining:
-		r.Until, r.OnTimeout = m.Drain.Observed.Until(time.Duration(how.Timeout), p.Now), how.OnTimeout
+		r.Until, r.OnTimeout = m.Drain.Observed.Until(time.Duration(how.Timeout), v.Now), how.OnTimeout
 		if taken := m.Drain.TakenAt; !taken.IsZero() {
 			r.Until, r.OnTimeout = taken, ""
 		}
@@ -139,18 +139,18 @@ func (p *planner) drainOf(m Member) (r DrainReport, ok bool) {
 }
 
 // poolNodes says how the members fare as nodes; nil where the pool has none.
-func (p *planner) poolNodes() *PoolNodes {
-	if p.Declaration.Nodes == nil {
+func poolNodes(v View, list []Member) *PoolNodes {
+	if v.Declaration.Nodes == nil {
 		return nil
 	}
 	r := &PoolNodes{}
-	if r.Seen = p.Observation.Cluster.Seen(); r.Seen {
+	if r.Seen = v.Observation.Cluster.Seen(); r.Seen {
 		r.NodeStates = &NodeStates{}
-		own := p.nodeCount()
-		r.ReplacingSuspended = node.Suspended(p.plan.Journal.NeverJoined, own, own.Plus(p.OtherNodes))
+		own := nodeCount(list)
+		r.ReplacingSuspended = node.Suspended(v.Journal.NeverJoined, own, own.Plus(v.OtherNodes))
 	}
-	for _, m := range p.plan.Members {
-		if drain, ok := p.drainOf(m); ok {
+	for _, m := range list {
+		if drain, ok := drainOf(v, m); ok {
 			r.Drains = append(r.Drains, drain)
 		}
 		if !r.Seen || !m.held() {

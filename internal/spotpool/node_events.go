@@ -22,12 +22,25 @@ func (j *Journal) metNode(was node.Memory, k Known, now time.Time) {
 	}
 }
 
-// replaced tells that another instance is to take the place of one, and why; j must be
-// a clone.
-func (j *Journal) replaced(id, why string, since time.Time) {
-	if i, known := j.find(id); known {
-		j.tell(j.about(since, why).Replaced(j.Known[i].asNode(), since))
+// replaces notes which instances others are to take the places of, or are not any more,
+// and tells of the former.
+func (j Journal) replaces(changes []replacement) Journal {
+	j = j.Clone()
+	for _, c := range changes {
+		i, known := j.find(c.ID)
+		if !known {
+			continue
+		}
+		j.Known[i].ReplacedSince = c.since
+		if c.since.IsZero() {
+			continue
+		}
+		j.tell(j.about(c.since, c.why).Replaced(j.Known[i].asNode(), c.since))
+		if c.Health == node.Late {
+			j.NeverJoined = j.NeverJoined.Late(c.ConfigurationTag, c.ID)
+		}
 	}
+	return j
 }
 
 // drainMoved changes the drain of instances' nodes, and tells what became of them.

@@ -98,24 +98,26 @@ func (j *Journal) asNodes(d Declaration, found []ownInstance, of node.Matches, n
 	}
 }
 
-// unmarked lists the nodes of members that do not bear the pool's mark yet. They are
+// markNodes lists the nodes of members that do not bear the pool's mark yet. They are
 // marked whatever else is done to the pool: without the mark no notice of a node is heard,
 // and it is not deleted once its instance is gone.
-func (p *planner) unmarked() {
-	d := p.Declaration
+func markNodes(v View, t Tally) (Tally, Result) {
+	var r Result
+	d := v.Declaration
 	if d.Nodes == nil {
-		return
+		return t, r
 	}
-	for _, m := range p.plan.Members {
+	for _, m := range t.members {
 		switch {
 		case m.Match.Standing != node.Present || m.Node.Pool == d.UID:
 		case m.Node.Pool == "":
-			p.plan.Unmarked = append(p.plan.Unmarked, m.Node)
+			r.Unmarked = append(r.Unmarked, m.Node)
 		default:
-			p.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
+			r.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
 				"instance is gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
 		}
 	}
+	return t, r
 }
 
 // forgetDrains forgets what was remembered of nodes, but for drains that are still to

@@ -44,47 +44,49 @@ func (j *Journal) noticed(d Declaration, found []ownInstance, of node.Matches, n
 	return news
 }
 
-// doomed are the members that the cloud takes back soon.
-func (p *planner) doomed() []Member {
-	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool { return !m.Doomed() })
-}
+// letDoomedLeave counts members that the cloud takes back soon as on their way out: they
+// leave by themselves.
+func letDoomedLeave(v View, t Tally) (Tally, Result) { return t.leave(v.doomed), Result{} }
 
 // endDoomed decides to terminate members that the cloud takes back, where the pool holds
 // more than its maximum and their nodes are drained already: so that a node cannot keep an
 // instance by a notice.
-func (p *planner) endDoomed(doomed []Member) {
-	held := p.plan.Held - p.unseen
-	surplus := held - p.Declaration.Maximum
+func endDoomed(v View, t Tally) (Tally, Result) {
+	held := t.total - v.unseen
+	surplus := held - v.Declaration.Maximum
 	var now []Member
-	for _, m := range doomed {
+	for _, m := range v.doomed {
 		drained := m.Drain.Phase == node.Done && m.Drain.UID == m.Node.UID && m.Node.Cordoned
-		if drained && len(now) < surplus && replaceable(m) && !slices.Contains(p.SoFar.Refused, m.ID) {
+		if drained && len(now) < surplus && replaceable(m) && !slices.Contains(v.SoFar.Refused, m.ID) {
 			now = append(now, m)
 		}
 	}
-	p.end(now, false, cmp.Or(p.emptied, fmt.Sprintf("%d held is above maximum %d", held, p.Declaration.Maximum)))
+	reason := cmp.Or(v.emptied, fmt.Sprintf("%d held is above maximum %d", held, v.Declaration.Maximum))
+	return t, Result{Decisions: termination(v, now, false, reason)}
 }
 
 // drainDoomed decides to empty the nodes of members that the cloud takes back, after
 // launches in their place: the pool ends only those above its maximum. A node that was kept before is
 // drained as well, since it goes whatever is left on it.
-func (p *planner) drainDoomed(doomed []Member) {
-	if missing := p.Declaration.Minimum - p.coming; len(doomed) > 0 && missing > 0 {
-		p.short(BecauseReplacement, "%s, and others take %s place only later", taken(doomed), wording.Plural(len(doomed), "its", "their"))
+func drainDoomed(v View, t Tally) (Tally, Result) {
+	var r Result
+	if missing := v.Declaration.Minimum - t.coming; len(v.doomed) > 0 && missing > 0 {
+		r.shortf(BecauseReplacement, "%s, and others take %s place only later", taken(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
 	}
-	for _, m := range doomed {
+	for _, m := range v.doomed {
 		spent := m.Drain.TakenAt.IsZero() || m.Drain.TakenAt.Equal(m.TakenAt)
 		switch {
 		case m.Drain.Over() && m.Drain.UID == m.Node.UID && m.Node.Cordoned && spent:
-		case slices.Contains(p.SoFar.Drained, m.ID):
-			p.short(BecauseDrain, "%s, and its node is drained: %s", taken([]Member{m}), m.Drain)
+		case slices.Contains(v.SoFar.Drained, m.ID):
+			r.shortf(BecauseDrain, "%s, and its node is drained: %s", taken([]Member{m}), m.Drain)
 		default:
-			p.plan.Decisions = append(p.plan.Decisions, Decision{
-				Kind: KindDrain, Object: p.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Node: &m.Match.Node, TakenAt: m.TakenAt,
+			r.Decisions = append(r.Decisions, Decision{
+				Kind: KindDrain, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Node: &m.Match.Node, TakenAt: m.TakenAt,
 				Reasons: []string{taken([]Member{m})},
 			})
 		}
 	}
+	return t, r
 }
 
 // taken says which members the cloud takes back, and when the first of them.

@@ -3,6 +3,7 @@ package spotpool
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,14 +12,15 @@ import (
 
 // trim ends what the pool holds above its maximum. It also ends isolated instances
 // where that makes room for a replacement: the cloud destroys them anyway.
-func (p *planner) trim() {
-	d := p.Declaration
+func trim(v View, t Tally) (Tally, Result) {
+	var r Result
+	d := v.Declaration
 	// Instances that were not found yet may not exist: nothing is ended for them. What the
 	// cloud takes back goes by itself.
-	held := p.plan.Held - p.unseen
-	if surplus := held - len(p.doomed()) - d.Maximum; surplus > 0 {
+	held := t.total - v.unseen
+	if surplus := held - len(v.doomed) - d.Maximum; surplus > 0 {
 		var now []Member
-		chosen := p.surplus(surplus)
+		chosen := spare(v, t, surplus)
 		for _, m := range chosen {
 			if m.endable() {
 				now = append(now, m)
@@ -26,46 +28,49 @@ func (p *planner) trim() {
 		}
 		reason, above, remedy := fmt.Sprintf("%d held is above maximum %d", held, d.Maximum), fmt.Sprintf("above maximum %d", d.Maximum),
 			"Lift the protection, or raise maximum"
-		if p.emptied != "" {
-			reason, above, remedy = p.emptied, "of a pool that is drained", "Lift the protection to have them end"
+		if v.emptied != "" {
+			reason, above, remedy = v.emptied, "of a pool that is drained", "Lift the protection to have them end"
 		}
-		p.terminate(now, false, reason)
+		t, r = terminate(v, t, now, false, reason)
 		if later := len(chosen) - len(now); later > 0 {
-			p.plan.Notices = append(p.plan.Notices, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
+			r.Notices = append(r.Notices, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			p.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above,
+			r.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above,
 				remedy)
 		}
 	}
-	missing := d.Minimum - p.coming
-	if blocked := missing - max(0, d.Maximum-p.plan.Held); missing > 0 && blocked > 0 && p.mayLaunch() {
-		isolated := p.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
-		p.terminate(p.firstToEnd(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
+	missing := d.Minimum - t.coming
+	if blocked := missing - max(0, d.Maximum-t.total); missing > 0 && blocked > 0 && v.mayLaunch() {
+		isolated := choose(v, t, func(m Member) bool { return m.Condition == Isolated && m.expendable() })
+		trimmed, more := terminate(v, t, firstToEnd(t, isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
+		r.add(more)
+		return trimmed, r
 	}
+	return t, r
 }
 
-// surplus picks up to n members to be ended, now or once their state allows it. It
+// spare picks up to n members to be ended, now or once their state allows it. It
 // leaves at least minimum that work: where useless members that can't be ended fill
 // the maximum, ending the working ones would leave a pool that does nothing.
-func (p *planner) surplus(n int) []Member {
-	expendable := p.choose(func(m Member) bool { return m.held() && m.expendable() })
-	spare := -p.Declaration.Minimum
-	for _, m := range p.plan.Members {
+func spare(v View, t Tally, n int) []Member {
+	expendable := choose(v, t, func(m Member) bool { return m.held() && m.expendable() })
+	working := -v.Declaration.Minimum
+	for _, m := range t.members {
 		if m.works() {
-			spare++
+			working++
 		}
 	}
 	var chosen []Member
-	for _, m := range p.firstToEnd(expendable, len(expendable)) {
+	for _, m := range firstToEnd(t, expendable, len(expendable)) {
 		if len(chosen) == n {
 			break
 		}
 		if m.works() {
-			if spare <= 0 {
+			if working <= 0 {
 				continue
 			}
-			spare--
+			working--
 		}
 		chosen = append(chosen, m)
 	}
@@ -74,50 +79,39 @@ func (p *planner) surplus(n int) []Member {
 
 // choose lists the members that are wanted, may be ended, and do not end by this plan
 // already.
-func (p *planner) choose(wanted func(Member) bool) []Member {
-	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool {
-		return p.ending[m.ID] || slices.Contains(p.SoFar.Refused, m.ID) || !wanted(m)
-	})
+func choose(v View, t Tally, wanted func(Member) bool) []Member {
+	var list []Member
+	for _, m := range t.members {
+		if wanted(m) && !t.leaving[m.ID] && !slices.Contains(v.SoFar.Refused, m.ID) {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // terminate decides the end of the members, once their nodes are drained.
-func (p *planner) terminate(list []Member, refresh bool, reason string) {
-	list, going := p.drained(list, refresh, reason)
-	p.leave(going)
-	p.end(list, refresh, reason)
+func terminate(v View, t Tally, list []Member, refresh bool, reason string) (Tally, Result) {
+	now, drains, r := drained(v, t, list, reason)
+	t = t.leave(now).leave(drains)
+	t.draining = with(t.draining, drains)
+	r.add(drain(v, drains, refresh, reason))
+	r.Decisions = append(r.Decisions, termination(v, now, refresh, reason)...)
+	return t, r
 }
 
-// end decides the end of the members now.
-func (p *planner) end(list []Member, refresh bool, reason string) {
+// termination decides the end of the members now; of none, it decides nothing.
+func termination(v View, list []Member, refresh bool, reason string) []Decision {
 	if len(list) == 0 {
-		return
+		return nil
 	}
-	decision := Decision{Kind: KindTerminate, Object: p.Declaration.Object(), Count: len(list), Refresh: refresh}
 	about := make([]string, len(list))
 	for n, m := range list {
-		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
 		about[n] = describe(m)
 	}
-	decision.Reasons = []string{reason, "chosen: " + wording.Some(about)}
-	p.plan.Decisions = append(p.plan.Decisions, decision)
-}
-
-// leave counts members as on their way out.
-func (p *planner) leave(list []Member) {
-	for _, m := range list {
-		p.ending[m.ID] = true
-		p.byCharge[m.ChargeType]--
-		p.byZone[m.AvailabilityZone]--
-		if m.capacity() {
-			p.coming--
-		}
-		if m.runs() {
-			p.running--
-		}
-		if m.Available {
-			p.available--
-		}
-	}
+	return []Decision{{
+		Kind: KindTerminate, Object: v.Declaration.Object(), Count: len(list), InstanceIDs: ids(list), Refresh: refresh,
+		Reasons: []string{reason, "chosen: " + wording.Some(about)},
+	}}
 }
 
 // describe says why an instance was chosen.
@@ -149,14 +143,11 @@ func describe(m Member) string {
 // have no pods with GPUs, the outdated ones, the dearest, those in the zone with the most
 // instances, the newest. Contested ones are last: they are left alone, and keep no others
 // from being ended.
-func (p *planner) firstToEnd(list []Member, n int) []Member {
+func firstToEnd(t Tally, list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
 	slices.SortFunc(rest, func(a, b Member) int { return cmp.Or(rank(a, b), age(a, b)) })
-	crowd := map[string]int{}
-	for zone, held := range p.byZone {
-		crowd[zone] = held
-	}
+	crowd := maps.Clone(t.byZone)
 	order := make([]Member, 0, n)
 	for len(order) < n {
 		equals := 1

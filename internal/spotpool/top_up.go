@@ -4,145 +4,106 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // topUp launches what is missing to the minimum: on-demand up to on_demand_base, then
 // as declared, and on-demand again where spot has failed for long enough.
-func (p *planner) topUp() {
-	missing := p.Declaration.Minimum - p.coming
+func topUp(v View, t Tally) (Tally, Result) {
+	var r Result
+	missing := v.Declaration.Minimum - t.coming
 	if missing <= 0 {
-		return
+		return t, r
 	}
-	reason := p.whyBelow()
-	if code, why := p.heldBack(); code != "" {
-		p.short(code, "%s", why)
-		return
+	reason := whyBelow(v, t)
+	if code, why := v.heldBack(); code != "" {
+		r.shortf(code, "%s", why)
+		return t, r
 	}
-	if room := p.room(); room < missing {
-		p.explainRoom(missing - room)
+	if room := t.room(v); room < missing {
+		r.because(noRoom(v, t, missing-room))
 		missing = room
 	}
-	missing -= p.fill(missing, p.byCharge[OnDemand], false, reason)
-	p.fallBack(missing, reason)
-}
-
-// heldBack says why nothing is launched now; empty where something may be.
-func (p *planner) heldBack() (Code, string) {
-	switch {
-	case p.Gate.Closed && p.Gate.Undeclared:
-		return BecauseGateUndeclared, p.Gate.Reason
-	case p.Gate.Closed && p.Gate.Unknown:
-		return BecauseGateUnknown, p.Gate.Reason
-	case p.Gate.Closed:
-		return BecauseGate, p.Gate.Reason
-	case len(p.doubtful) > 0:
-		return BecauseContradiction, p.contradicted()
-	case !p.plan.Journal.LostAt.IsZero():
-		return BecauseJournalLost, p.plan.Journal.WhyLost()
-	case p.SoFar.Halted != "":
-		return BecauseRefused, p.SoFar.Halted
-	}
-	return "", ""
-}
-
-// mayLaunch reports whether nothing holds launches back.
-func (p *planner) mayLaunch() bool {
-	code, _ := p.heldBack()
-	return code == ""
-}
-
-// contradicted says which instances may be the pool's or not; empty where there are
-// none.
-func (p *planner) contradicted() string {
-	if len(p.doubtful) == 0 {
-		return ""
-	}
-	it := wording.Plural(len(p.doubtful), "it", "them")
-	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, "+
-		"and take the tag gpupool/uid off what is not the pool's", wording.Some(p.doubtful), wording.Plural(len(p.doubtful), "carries", "carry"), it, it, it)
+	filled, more := fill(v, t, missing, t.byCharge[OnDemand], false, reason)
+	r.add(more)
+	instead, more := fallBack(v, filled, missing-(filled.launched-t.launched), reason)
+	r.add(more)
+	return instead, r
 }
 
 // fill decides launches of up to n instances: on-demand while onDemand of them
 // are below the base, the rest as declared.
-func (p *planner) fill(n, onDemand int, refresh bool, reason string) int {
-	d := p.Declaration
-	total := 0
+func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally, Result) {
+	d := v.Declaration
+	var r Result
+	most := t.launched + n
 	if base := min(n, d.OnDemandBase-onDemand); base > 0 && d.InstanceChargeType == Spot {
-		total = p.launch(base, OnDemand, refresh, []string{reason, fmt.Sprintf("the on-demand base is %d", d.OnDemandBase)})
+		t, r = launch(v, t, base, OnDemand, refresh, reason, fmt.Sprintf("the on-demand base is %d", d.OnDemandBase))
 	}
-	return total + p.launch(n-total, d.InstanceChargeType, refresh, []string{reason})
+	t, rest := launch(v, t, most-t.launched, d.InstanceChargeType, refresh, reason)
+	r.add(rest)
+	return t, r
 }
 
 // fallBack launches on-demand instances in the place of n that no spot offering could
 // give, once the pool has been short for long enough.
-func (p *planner) fallBack(n int, reason string) {
-	d := p.Declaration
+func fallBack(v View, t Tally, n int, reason string) (Tally, Result) {
+	var r Result
+	d := v.Declaration
 	f := d.OnDemandFallback
 	if f == nil || n <= 0 || d.InstanceChargeType != Spot {
-		return
+		return t, r
 	}
-	since := p.plan.Journal.ShortSince
+	since := v.Journal.ShortSince
 	if since.IsZero() {
-		since = p.Now // the pool is short only once this plan is carried out
+		since = v.Now // the pool is short only once this plan is carried out
 	}
-	if due := since.Add(time.Duration(f.After)); p.Now.Before(due) {
-		p.short(BecauseFallbackLater, "on-demand instances take over at %s", instant(due))
-		return
+	if due := since.Add(time.Duration(f.After)); v.Now.Before(due) {
+		r.shortf(BecauseFallbackLater, "on-demand instances take over at %s", instant(due))
+		return t, r
 	}
-	standIns := max(0, p.byCharge[OnDemand]-d.OnDemandBase)
+	standIns := max(0, t.byCharge[OnDemand]-d.OnDemandBase)
 	if standIns >= f.Maximum {
-		p.short(BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns,
+		r.shortf(BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns,
 			isAre(standIns))
-		return
+		return t, r
 	}
-	p.launch(min(n, f.Maximum-standIns), OnDemand, false, []string{
-		reason, fmt.Sprintf("no spot instance could be had since %s, for longer than %s", instant(since), f.After),
-	})
+	return launch(v, t, min(n, f.Maximum-standIns), OnDemand, false, reason,
+		fmt.Sprintf("no spot instance could be had since %s, for longer than %s", instant(since), f.After))
 }
 
 // whyBelow says why the minimum is not reached.
-func (p *planner) whyBelow() string {
+func whyBelow(v View, t Tally) string {
 	var but []string
-	if doomed := p.doomed(); len(doomed) > 0 {
-		but = append(but, "as "+taken(doomed))
+	if len(v.doomed) > 0 {
+		but = append(but, "as "+taken(v.doomed))
 	}
-	if p.unseen > 0 {
-		but = append(but, fmt.Sprintf("with %d more asked for", p.unseen))
+	if v.unseen > 0 {
+		but = append(but, fmt.Sprintf("with %d more asked for", v.unseen))
 	}
-	if ending := p.plan.Capacity + p.unseen - p.coming; ending > 0 {
+	if ending := t.capacity + v.unseen - t.coming; ending > 0 {
 		but = append(but, fmt.Sprintf("less %d to be ended", ending))
 	}
 	if len(but) == 0 {
-		return fmt.Sprintf("capacity %d is below minimum %d", p.plan.Capacity, p.Declaration.Minimum)
+		return fmt.Sprintf("capacity %d is below minimum %d", t.capacity, v.Declaration.Minimum)
 	}
-	return fmt.Sprintf("capacity %d, %s, is below minimum %d", p.plan.Capacity, strings.Join(but, " and "), p.Declaration.Minimum)
+	return fmt.Sprintf("capacity %d, %s, is below minimum %d", t.capacity, strings.Join(but, " and "), v.Declaration.Minimum)
 }
 
-// explainRoom says what keeps n instances from being launched.
-func (p *planner) explainRoom(n int) {
-	d := p.Declaration
-	held := p.plan.Held + p.launched
-	if d.Maximum-held > d.MaxLaunchesPerRun-p.SoFar.Launched-p.launched {
-		p.short(BecausePerRunCap, "max_launches_per_run is %d: %d more to be launched by the next run", d.MaxLaunchesPerRun, n)
-		return
+// noRoom is what keeps n instances from being launched.
+func noRoom(v View, t Tally, n int) Reason {
+	d, held := v.Declaration, t.total+t.launched
+	if d.Maximum-held > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
+		return Reason{Code: BecausePerRunCap, Text: fmt.Sprintf("max_launches_per_run is %d: %d more to be launched by the next run", d.MaxLaunchesPerRun, n)}
 	}
-	text := fmt.Sprintf("%d held already, and maximum is %d: no room for %d more", held, d.Maximum, n)
-	if stuck := p.stuck(); stuck >= n { // it is they that take the room
-		p.short(BecauseLaunchTimeout, "%s, as %d %s been starting for longer than the launch timeout of %s", text, stuck, hasHave(stuck), d.LaunchTimeout)
-		return
-	}
-	p.short(BecauseMaximum, "%s", text)
-}
-
-// stuck is how many instances have been starting for longer than the launch timeout.
-func (p *planner) stuck() int {
-	n := 0
-	for _, m := range p.plan.Members {
+	text, stuck := fmt.Sprintf("%d held already, and maximum is %d: no room for %d more", held, d.Maximum, n), 0
+	for _, m := range t.members {
 		if m.Condition == Stuck {
-			n++
+			stuck++
 		}
 	}
-	return n
+	if stuck >= n { // it is they that take the room
+		return Reason{Code: BecauseLaunchTimeout, Text: fmt.Sprintf("%s, as %d %s been starting for longer than the launch timeout of %s", text, stuck,
+			hasHave(stuck), d.LaunchTimeout)}
+	}
+	return Reason{Code: BecauseMaximum, Text: text}
 }

@@ -1,0 +1,131 @@
+package spotpool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// View is what rules decide by: a situation, and what follows from it before anything is
+// decided. No rule changes it. Its journal is up to date with the observation, and its
+// declaration is the one that counts now, see [View.drainedForBudget].
+type View struct {
+	Situation
+	offers   map[Market]Offer
+	counts   Counts     // as observed, by the declaration as it stands
+	nodes    *PoolNodes // nil if the pool has none
+	doomed   []Member   // Tencent Cloud reclaims them soon
+	doubtful []string   // instances with the pool's uid that contradict themselves
+	unseen   int        // instances that pending launches may have launched and no look found yet
+	unpriced string     // a held instance whose price is unknown
+	emptied  string     // why no instance is wanted now; empty while minimum is
+}
+
+// begin is the view of a situation, and the tally before anything is decided. j is the
+// situation's journal, up to date with what was found.
+func begin(s Situation, found []ownInstance, j Journal, of node.Matches) (View, Tally) {
+	s.Journal = j
+	v := View{
+		Situation: s, offers: OffersByMarket(s.Observation.Offers), doubtful: contradictions(s.Declaration, s.Observation), unseen: j.OpenCount(),
+	}
+	t := Tally{members: members(s, found, j, of, v.offers), sequence: j.LastSequence}
+	v.counts = count(s.Declaration, t.members, v.unseen)
+	v.doomed = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Doomed() })
+	t.total, t.capacity, t.coming = v.counts.Held, v.counts.Capacity, v.counts.Capacity
+	t.byCharge, t.byZone = map[ChargeType]int{}, map[string]int{}
+	for _, m := range t.members {
+		if !m.held() {
+			continue
+		}
+		t.byCharge[m.ChargeType]++
+		t.byZone[m.AvailabilityZone]++
+		price := v.costOf(m)
+		if t.spent += price; price == 0 && v.unpriced == "" {
+			v.unpriced = m.ID
+		}
+		if m.runs() {
+			t.running++
+		}
+		if m.Available {
+			t.available++
+		}
+	}
+	for _, intent := range j.Intents {
+		t = t.reserve(v, intent.Request.Offering, intent.Request.ChargeType, intent.missing())
+	}
+	v.nodes = poolNodes(v, t.members)
+	return v, t
+}
+
+// priceOf is what an instance of an offering costs at most: its market price,
+// or its cap while that is unknown.
+func (v View) priceOf(o Offering, charge ChargeType) Price {
+	if price := v.offers[o.Market(charge)].Price; price > 0 || charge != Spot {
+		return price
+	}
+	return o.MaxPrice
+}
+
+// costOf is what a member costs at most: its market price, or the cap it was
+// launched under while that is unknown.
+func (v View) costOf(m Member) Price {
+	if m.Price > 0 {
+		return m.Price
+	}
+	for _, o := range v.Declaration.Offerings {
+		if o.Market(Spot) == m.Market() {
+			return o.MaxPrice
+		}
+	}
+	return 0
+}
+
+// heldBack says why nothing is launched now; empty if something may be.
+func (v View) heldBack() (Code, string) {
+	switch {
+	case v.Gate.Closed && v.Gate.Undeclared:
+		return BecauseGateUndeclared, v.Gate.Reason
+	case v.Gate.Closed && v.Gate.Unknown:
+		return BecauseGateUnknown, v.Gate.Reason
+	case v.Gate.Closed:
+		return BecauseGate, v.Gate.Reason
+	case len(v.doubtful) > 0:
+		return BecauseContradiction, v.contradicted()
+	case !v.Journal.LostAt.IsZero():
+		return BecauseJournalLost, v.Journal.WhyLost()
+	case v.SoFar.Halted != "":
+		return BecauseRefused, v.SoFar.Halted
+	}
+	return "", ""
+}
+
+// mayLaunch reports whether nothing holds launches back.
+func (v View) mayLaunch() bool {
+	code, _ := v.heldBack()
+	return code == ""
+}
+
+// contradicted says which instances may be the pool's or not; empty if there are none.
+func (v View) contradicted() string {
+	if len(v.doubtful) == 0 {
+		return ""
+	}
+	it := wording.Plural(len(v.doubtful), "it", "them")
+	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, "+
+		"and take the tag gpupool/uid off what is not the pool's", wording.Some(v.doubtful), wording.Plural(len(v.doubtful), "carries", "carry"), it, it, it)
+}
+
+// resumes reports whether the launch of an intent is requested again.
+func (v View) resumes(i Intent) bool { return v.Hold == nil && v.SoFar.Halted == "" && i.repeatable() }
+
+// clusterNow is the time by the cluster's clock, which tokens go by, if the cluster was
+// observed.
+func (v View) clusterNow() time.Time {
+	if v.Observation.Cluster.Seen() {
+		return v.Observation.Cluster.At
+	}
+	return v.Now
+}
