@@ -58,6 +58,15 @@ type Look struct {
 // there.
 func (l Look) Seen() bool { return l.ClusterUID != "" }
 
+// Node is the one of the look with a UID; false if there is none.
+func (l Look) Node(uid string) (Node, bool) {
+	at := slices.IndexFunc(l.Nodes, func(n Node) bool { return uid != "" && n.UID == uid })
+	if at < 0 {
+		return Node{}, false
+	}
+	return l.Nodes[at], true
+}
+
 // ErrChanged says that a node is not, or not any more, what was seen.
 var ErrChanged = errors.New("the node is another by now, or somebody else changed it: it was left alone, and the next run looks again")
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Appraisal is what there is to say of one offering, whether a launch is wanted or
@@ -35,9 +37,7 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 		return nil
 	}
 	s.Declaration = s.Declaration.WithDefaults()
-	s.Observation.Cluster = ofCluster(s.Declaration, s.Observation.Cluster)
-	found := ownInstances(s.Declaration, s.Journal, s.Observation, s.Now)
-	v, t := begin(s, found, plan.Journal, matches(s.Declaration, found, s.Observation.Cluster))
+	v, t, _ := prepare(s)
 	var list []Appraisal
 	charges := s.Declaration.chargeTypes()
 	slices.SortStableFunc(charges, func(a, b ChargeType) int {
@@ -130,7 +130,7 @@ func (m Member) Standing(launchTimeout Duration) Standing {
 		s.Why += "; its end was asked for"
 	}
 	if m.Doomed() {
-		s.Why += "; the cloud takes it back at " + instant(m.TakenAt)
+		s.Why += "; the cloud takes it back at " + wording.Instant(m.TakenAt)
 	}
 	if m.Replaced() {
 		s.Why += "; another is to take its place"

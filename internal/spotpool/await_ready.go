@@ -27,10 +27,10 @@ func awaitedReady(v View, t Tally, s swap) (Result, bool) {
 		}
 	}
 	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor,
-		Duration(node.MinReady), t.available, hasHave(t.available))
+		Duration(node.MinReady), t.available, wording.Have(t.available))
 	if len(failing) > 0 {
 		r.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing),
-			isAre(len(failing)))
+			wording.Are(len(failing)))
 	}
 	if len(coming) > 0 || len(failing) > 0 {
 		r.shortf(BecauseReplacement, "%s", waits)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // candidate is an offering that may launch.
@@ -75,7 +77,7 @@ func consider(v View, t Tally, index int, o Offering, charge ChargeType) (candid
 				c.batch = cooldown.Batch
 				c.smaller = obstacle{
 					code: BecauseBatch, until: cooldown.Until,
-					text: fmt.Sprintf("no more than %d at once until %s (%s)", c.batch, instant(cooldown.Until), cooldown.Detail),
+					text: fmt.Sprintf("no more than %d at once until %s (%s)", c.batch, wording.Instant(cooldown.Until), cooldown.Detail),
 				}
 			}
 		case cooldown.Cause.soft():

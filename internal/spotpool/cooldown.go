@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // CooldownCause says why an offering is cooling down.
@@ -51,9 +52,9 @@ func (c Cooldown) covers(o Offering, charge ChargeType) bool {
 }
 
 func (c Cooldown) String() string {
-	s := fmt.Sprintf("%s, cooling down until %s", c.Cause, instant(c.Until))
+	s := fmt.Sprintf("%s, cooling down until %s", c.Cause, wording.Instant(c.Until))
 	if c.Detail != "" {
-		s = fmt.Sprintf("%s (%s), cooling down until %s", c.Cause, c.Detail, instant(c.Until))
+		s = fmt.Sprintf("%s (%s), cooling down until %s", c.Cause, c.Detail, wording.Instant(c.Until))
 	}
 	return s
 }
@@ -94,6 +95,3 @@ func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldow
 	}
 	return c, true
 }
-
-// instant writes a time as decisions show it.
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -12,19 +12,6 @@ import (
 // DescribeInstances by ids can show (RunInstances itself allows 500).
 const MaxBatch = 100
 
-// Gate says whether a pool's launches are held back, as an exceeded budget does.
-type Gate struct {
-	Closed bool `json:"closed"`
-	// Unknown says that it is closed since what the budget has used is not known.
-	Unknown bool `json:"-"`
-	// Undeclared says that this is since there is no such budget.
-	Undeclared bool `json:"-"`
-	// Certain says that the budget is exceeded by what its status, which is of now, shows
-	// for certain: no estimate, and nothing that was lost, decides that.
-	Certain bool   `json:"certain,omitempty"`
-	Reason  string `json:"reason"`
-}
-
 // SoFar is what one run has done to a pool so far, and what it was refused.
 type SoFar struct {
 	Launched  int  // instances asked for, refused launches aside
@@ -121,30 +108,19 @@ func Decide(s Situation) Plan {
 	return v.plan(t, r)
 }
 
-// prepare brings the journal of a situation up to date, and is what rules begin with: what
-// was noticed and noted is in the result.
+// prepare is what rules begin with: the view of a situation, the tally before anything is
+// decided, and what an up-to-date journal notices.
 func prepare(s Situation) (View, Tally, Result) {
-	d, o := s.Declaration, s.Observation
-	s.Observation.Cluster = ofCluster(d, o.Cluster)
-	found := ownInstances(d, s.Journal, o, s.Now)
-	journal, notices := s.Journal.updated(d, found, s.Now)
-	journal.noteLoss(d, s.Now)
-	of := matches(d, found, s.Observation.Cluster)
-	journal.asNodes(d, found, of, s.Now)
-	notices = append(notices, journal.noticed(d, found, of, s.Now)...)
-	journal.confirm(o.Absent, s.Now)
-	journal.forgotten(s.Observation.Cluster, s.Now)
-	journal.inUse(s.Observation.Cluster, of)
-	v, t := begin(s, found, journal, of)
+	if s.Observation.Cluster.ClusterUID != s.Declaration.ClusterUID { // of another cluster, nothing counts
+		s.Observation.Cluster = node.Look{}
+	}
+	update := s.Journal.Update(s.Declaration, s.Observation, s.Gate, s.Now)
+	v, t := begin(s, update)
 	v.Journal.ShortSince = v.shortSince(t)
-	v.Journal.declared(d, s.Now)
-	v.Journal.gated(d, s.Gate, s.Now)
-	v.Journal.exceeded(d, s.Gate, s.Now)
-	v.Journal.priced(t.members, v.offers, s.Now)
 	if s.Hold == nil {
 		v = v.drainedForBudget()
 	}
-	return v, t, Result{Notices: notices, Warnings: of.Remarks}
+	return v, t, Result{Notices: update.Notices, Warnings: update.Nodes.Remarks}
 }
 
 // plan is what the rules made of the view.

@@ -107,10 +107,6 @@ func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
-func isAre(n int) string { return wording.Plural(n, "is", "are") }
-
-func hasHave(n int) string { return wording.Plural(n, "has", "have") }
-
 // kindOf says how people call a charge type.
 func kindOf(charge ChargeType) string {
 	if charge == OnDemand {

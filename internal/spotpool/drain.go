@@ -30,7 +30,7 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 				break // nothing runs there
 			}
 			if m.Drain.Rests(v.Now) && (!m.Drain.Refused || !v.SoFar.Insists) {
-				r.shortf(BecauseDrain, "%s was kept at %s (%s): it is drained again an hour later", m.ID, instant(m.Drain.EndedAt), m.Drain.WhyKept())
+				r.shortf(BecauseDrain, "%s was kept at %s (%s): it is drained again an hour later", m.ID, wording.Instant(m.Drain.EndedAt), m.Drain.WhyKept())
 				continue
 			}
 			if refused != "" && !m.Drain.Open() {
@@ -58,7 +58,7 @@ func drain(v View, list []Member, refresh bool, reason string) Result {
 		}
 		why := []string{reason, "chosen: " + describe(m)}
 		if m.Drain.Phase == node.Draining {
-			why = append(why, fmt.Sprintf("draining since %s, %d %s left", instant(m.Drain.Since), m.Drain.Left, wording.Plural(m.Drain.Left, "pod", "pods")))
+			why = append(why, fmt.Sprintf("draining since %s, %d %s left", wording.Instant(m.Drain.Since), m.Drain.Left, wording.Plural(m.Drain.Left, "pod", "pods")))
 		}
 		r.Decisions = append(r.Decisions, Decision{
 			Kind: KindDrain, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Refresh: refresh, Node: &m.Match.Node, Reasons: why,
@@ -74,7 +74,7 @@ func endRefused(v View, t Tally) string {
 	for _, m := range t.members {
 		asksAgain := v.SoFar.Insists && !slices.Contains(v.SoFar.Refused, m.ID)
 		if m.Drain.Refused && m.Drain.Rests(v.Now) && !asksAgain {
-			return fmt.Sprintf("the cloud refused to end %s at %s, and is asked again an hour later, or by the next apply", m.ID, instant(m.Drain.EndedAt))
+			return fmt.Sprintf("the cloud refused to end %s at %s, and is asked again an hour later, or by the next apply", m.ID, wording.Instant(m.Drain.EndedAt))
 		}
 	}
 	return ""

@@ -72,8 +72,6 @@ func (j Journal) ReplacingAgain() Journal {
 
 // DrainOf is the drain of an instance's node; the zero value where there is none.
 func (j Journal) DrainOf(id string) node.Drain {
-	if i, found := j.find(id); found {
-		return j.Known[i].Drain
-	}
-	return node.Drain{}
+	k, _ := j.Of(id)
+	return k.Drain
 }

@@ -68,19 +68,19 @@ func whyEndToken(v View, m Minted) string {
 	case open && v.resumes(intent): // and is given a new Secret
 		return ""
 	case !v.clusterNow().Before(m.ExpiresAt):
-		return "it expired at " + instant(m.ExpiresAt)
+		return "it expired at " + wording.Instant(m.ExpiresAt)
 	case open:
 		return ""
 	case len(m.Instances) == 0:
 		return fmt.Sprintf("launch %d launched nothing", m.Sequence)
-	case slices.ContainsFunc(m.Instances, v.Journal.mayJoin):
+	case slices.ContainsFunc(m.Instances, func(id string) bool { return mayJoin(v.Journal, id) }):
 		return ""
 	}
 	return fmt.Sprintf("%s joined, or ended", wording.Some(m.Instances))
 }
 
 // mayJoin reports whether an instance is there that was never seen as a Ready node.
-func (j Journal) mayJoin(id string) bool {
-	n, known := j.find(id)
-	return known && j.Known[n].Node.JoinedAt.IsZero() && !j.Known[n].Ended
+func mayJoin(j Journal, id string) bool {
+	k, known := j.Of(id)
+	return known && k.Node.JoinedAt.IsZero() && !k.Ended
 }

@@ -3,7 +3,6 @@ package spotpool
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -33,12 +32,12 @@ func replaceFailed(v View, t Tally) (Tally, Result) {
 		}
 		r.warnf("replacing is suspended: %s. Look at the nodes; %s", suspended, ends)
 	}
-	var changes []replacement
+	var changes []Replacement
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
-	for at, m := range t.members {
+	for _, m := range t.members {
 		switch {
 		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
-			changes = append(changes, replacement{at: at, Member: m})
+			changes = append(changes, Replacement{InstanceID: m.ID})
 		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
 		case !v.mayLaunch():
 			r.shortf(BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, whyFailed(v, m))
@@ -48,35 +47,29 @@ func replaceFailed(v View, t Tally) (Tally, Result) {
 		default:
 			room--
 			why := whyFailed(v, m)
-			changes = append(changes, replacement{at: at, Member: m, since: v.Now, why: why})
+			changes = append(changes, Replacement{
+				InstanceID: m.ID, Configuration: m.ConfigurationTag, Since: v.Now, Why: why, NeverJoined: m.Health == node.Late,
+			})
 			r.Replacing = append(r.Replacing, m.ID)
 			r.Notices = append(r.Notices, fmt.Sprintf("%s is replaced: %s", m.ID, why))
 		}
 	}
 	if len(changes) > 0 {
-		r.notes = append(r.notes, func(j Journal) Journal { return j.replaces(changes) })
+		r.notes = append(r.notes, func(j Journal) Journal { return j.Replaces(changes) })
 	}
 	return t.replaces(changes), r
 }
 
-// replacement is that of a member from now on, or not any more.
-type replacement struct {
-	Member
-	at    int       // its place among the members
-	since time.Time // zero if it is not replaced any more
-	why   string
-}
-
 // replaces counts members as being replaced, or as capacity again.
-func (t Tally) replaces(changes []replacement) Tally {
+func (t Tally) replaces(changes []Replacement) Tally {
 	if len(changes) == 0 {
 		return t
 	}
 	t.members = slices.Clone(t.members)
 	for _, c := range changes {
-		m := &t.members[c.at]
+		m := &t.members[slices.IndexFunc(t.members, func(m Member) bool { return m.ID == c.InstanceID })]
 		before := m.capacity()
-		m.ReplacedSince = c.since
+		m.ReplacedSince = c.Since
 		switch after := m.capacity(); {
 		case before && !after:
 			t.coming--
@@ -122,14 +115,14 @@ func endReplaced(v View, t Tally) (Tally, Result) {
 // whyFailed says why a member is replaced.
 func whyFailed(v View, m Member) string {
 	name := m.Node.Name
-	if i, known := v.Journal.find(m.ID); known && name == "" { // its Node is gone
-		name = v.Journal.Known[i].Node.Name
+	if k, known := v.Journal.Of(m.ID); known && name == "" { // its Node is gone
+		name = k.Node.Name
 	}
-	return v.Declaration.Nodes.whyFailed(m.Health, name)
+	return failure(*v.Declaration.Nodes, m.Health, name)
 }
 
-// whyFailed says why an instance in this health is replaced.
-func (n Nodes) whyFailed(h node.Health, name string) string {
+// failure says why an instance in this health is replaced.
+func failure(n Nodes, h node.Health, name string) string {
 	if h == node.Late {
 		return fmt.Sprintf("it never became a Ready node within the %s of join_timeout", n.JoinTimeout)
 	}

@@ -204,8 +204,8 @@ func (i Intent) refusedBy(refusal *CloudError, now time.Time) launchEvent {
 // shown moves open launches on by the instances that were found. One that is found
 // proves that its launch took effect. After TagLag the others are not waited for:
 // they failed, or were reclaimed early.
-func (j Journal) shown(found []ownInstance, now time.Time) Journal {
-	byTag := map[int64][]ownInstance{}
+func (j Journal) shown(found []OwnInstance, now time.Time) Journal {
+	byTag := map[int64][]OwnInstance{}
 	for _, s := range found {
 		if s.SeqTag > 0 {
 			byTag[s.SeqTag] = append(byTag[s.SeqTag], s)
@@ -299,7 +299,7 @@ func (i Intent) asked() time.Time {
 // mayHaveMade reports whether an instance that carries the launch's tag can be of
 // this launch. Tag numbers are used again, so the instance must not be older than the
 // launch. The cloud gives CreatedTime in whole seconds, and its clocks differ.
-func (i Intent) mayHaveMade(s ownInstance) bool {
+func (i Intent) mayHaveMade(s OwnInstance) bool {
 	const skew = time.Minute
 	return s.LaunchedAt.IsZero() || !s.LaunchedAt.Before(i.WrittenAt.Add(-skew))
 }

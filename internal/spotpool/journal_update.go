@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -13,11 +14,46 @@ import (
 // One that runs for longer does not end.
 const endLag = 10 * time.Minute
 
+// Update is a journal that is up to date with an observation, and what was found for it.
+type Update struct {
+	Journal Journal
+	// Found are the pool's own instances. The journal has an entry for each, in the same
+	// order.
+	Found []OwnInstance
+	Nodes node.Matches
+	// Notices say, for people, what happened to instances since the journal was written.
+	Notices []string
+}
+
+// Update brings the journal up to date with an observation. The same observation changes
+// nothing a second time.
+func (j Journal) Update(d Declaration, o Observation, g Gate, now time.Time) Update {
+	u := Update{Found: ownInstances(d, j, o, now)}
+	instances := make([]Instance, len(u.Found))
+	for n, i := range u.Found {
+		instances[n] = i.Instance
+	}
+	u.Nodes = node.MatchNodes(NodeInstances(instances), o.Cluster, d.Nodes != nil && d.Nodes.MatchAddress)
+	j, u.Notices = j.updated(d, u.Found, now)
+	j.noteLoss(d, now)
+	j.asNodes(d, u.Found, u.Nodes, now)
+	u.Notices = append(u.Notices, j.noticed(d, u.Found, u.Nodes, now)...)
+	j.confirm(o.Absent, now)
+	j.forgotten(o.Cluster, now)
+	j.inUse(o.Cluster, u.Nodes)
+	j.declared(d, now)
+	j.gated(d, g, now)
+	j.exceeded(d, g, now)
+	j.priced(u.Found, OffersByMarket(o.Offers), now)
+	u.Journal = j
+	return u
+}
+
 // updated brings the journal up to date with what was found: it moves open launches
 // on, records new ids, notices reclaims and failed launches, and forgets what is
 // over. The same finding changes nothing a second time. The strings say, for people,
 // what was noticed.
-func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Journal, []string) {
+func (j Journal) updated(d Declaration, found []OwnInstance, now time.Time) (Journal, []string) {
 	j, open := j.of(d), j.Intents
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
 	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.at()) > pastFor })
@@ -52,7 +88,7 @@ func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Jou
 			was = Known{InstanceID: i.ID, RecordedAt: now}
 		}
 		k := was
-		if !i.unlisted {
+		if !i.Unlisted {
 			k = was.listed(i, before, now, &ended).moving(i, now)
 			j.met(i, was, before, k, open, now)
 		}
@@ -85,7 +121,7 @@ func (j Journal) bindAccepted(d Declaration) Journal {
 
 // counted raises the last sequence to the highest of open launches and of tags, since
 // the journal may have been lost; j must be a clone.
-func (j Journal) counted(found []ownInstance) Journal {
+func (j Journal) counted(found []OwnInstance) Journal {
 	for _, intent := range j.Intents {
 		j.LastSequence = max(j.LastSequence, intent.Request.Sequence)
 	}
@@ -97,8 +133,8 @@ func (j Journal) counted(found []ownInstance) Journal {
 
 // listed records the state in which an instance was listed, and notices where it ends
 // unasked. Of an instance that was not recorded before, the end is no news.
-func (k Known) listed(i ownInstance, before bool, now time.Time, ended *endings) Known {
-	k.Market, k.Seen, k.Tagged = i.Market(), true, k.Tagged || !i.untagged
+func (k Known) listed(i OwnInstance, before bool, now time.Time, ended *endings) Known {
+	k.Market, k.Seen, k.Tagged = i.Market(), true, k.Tagged || !i.Untagged
 	if i.SeqTag > 0 {
 		k.SeqTag = i.SeqTag
 	}
@@ -121,7 +157,7 @@ func (k Known) listed(i ownInstance, before bool, now time.Time, ended *endings)
 
 // moving records since when an instance has been between two states. One that still
 // runs endLag after its end was asked for does not end.
-func (k Known) moving(i ownInstance, now time.Time) Known {
+func (k Known) moving(i OwnInstance, now time.Time) Known {
 	unended := k.Ended && i.State == StateRunning
 	switch {
 	case !unended && i.State != StateStarting && i.State != StateRebooting && (i.State != StatePending || !i.LaunchedAt.IsZero()):
@@ -158,7 +194,7 @@ func (e *endings) add(id string, m Market, cause CooldownCause, what string) {
 func (e endings) texts() []string {
 	var list []string
 	for _, end := range e {
-		list = append(list, fmt.Sprintf("%s (%s) %s %s", wording.Some(end.ids), end.market, isAre(len(end.ids)), end.what))
+		list = append(list, fmt.Sprintf("%s (%s) %s %s", wording.Some(end.ids), end.market, wording.Are(len(end.ids)), end.what))
 	}
 	return list
 }

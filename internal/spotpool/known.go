@@ -88,6 +88,19 @@ func (p Past) absent(shown bool, now time.Time) Past {
 	return p
 }
 
+// inUse notes which Nodes of instances that are gone for sure another machine uses. A
+// kubelet that finds a Node of its host name registers as that Node, which keeps the
+// provider ID of the instance that is gone; j must be a clone.
+func (j *Journal) inUse(l node.Look, of node.Matches) {
+	for at, p := range j.Past {
+		if !p.Confirmed || p.NodeInUse {
+			continue
+		}
+		n, found := l.Node(p.Node.UID)
+		j.Past[at].NodeInUse = found && !n.Silent() && (n.ReadySince.After(p.AbsentSince) || of.Contests(n))
+	}
+}
+
 // at is when its end was asked for, or else noticed.
 func (p Past) at() time.Time {
 	if p.EndedAt.IsZero() {
@@ -172,6 +185,15 @@ func (j Journal) Released(ids []string, now time.Time) Journal {
 func (j Journal) Expects(id string, now time.Time) bool {
 	i, found := j.find(id)
 	return found && (!j.Known[i].Tagged || now.Sub(j.Known[i].RecordedAt) <= TagLag)
+}
+
+// Of is what is recorded of an instance; false if nothing is.
+func (j Journal) Of(id string) (Known, bool) {
+	i, found := j.find(id)
+	if !found {
+		return Known{}, false
+	}
+	return j.Known[i], true
 }
 
 // find returns where an id is recorded, or would be: they are in order.

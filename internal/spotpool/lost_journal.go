@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // noteLoss notes that a pool has no journal, and forgets it once everything launched before
@@ -25,5 +27,5 @@ func (j Journal) WhyLost() string {
 	}
 	return fmt.Sprintf("its journal was missing at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any "+
 		"apply or reconcile after that launches what is missing",
-		instant(j.LostAt), instant(j.LostAt.Add(TagLag)))
+		wording.Instant(j.LostAt), wording.Instant(j.LostAt.Add(TagLag)))
 }

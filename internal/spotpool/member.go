@@ -97,36 +97,20 @@ func (m Member) endable() bool {
 	return false
 }
 
-// Counts are the numbers of a pool that decisions compare.
-type Counts struct {
-	Minimum   int `json:"minimum"`
-	Maximum   int `json:"maximum"`
-	Capacity  int `json:"capacity"`
-	Held      int `json:"held"`
-	Shortfall int `json:"shortfall"`
-	// Wanted is how many the pool is to have now, where that is not minimum: 0 while its
-	// exceeded budget drains it.
-	Wanted   *int `json:"wanted,omitempty"`
-	Outdated int  `json:"outdated"`
-	// HourlyPrice is what the held instances cost at present prices; unknown
-	// prices count as nothing.
-	HourlyPrice Price `json:"hourly_price"`
-}
-
 // members are the pool's own instances, each with its condition.
-func members(s Situation, found []ownInstance, j Journal, of node.Matches, offers map[Market]Offer) []Member {
-	configs := newConfigurations(s.Declaration, j.AcceptedConfigurations)
-	list := make([]Member, len(found))
-	for n, i := range found {
-		k := j.Known[n] // the journal is up to date: it has an entry for each, in the same order
+func members(s Situation, u Update, offers map[Market]Offer) []Member {
+	configs := newConfigurations(s.Declaration, u.Journal.AcceptedConfigurations)
+	list := make([]Member, len(u.Found))
+	for n, i := range u.Found {
+		k := u.Journal.Known[n]
 		list[n] = Member{
 			Instance:  i.Instance,
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
 			Outdated:  configs.outdated(i.ConfigurationTag),
 			Price:     offers[i.Market()].Price,
-			Untagged:  i.untagged,
+			Untagged:  i.Untagged,
 		}
-		match := of.Of(i.ID)
+		match := u.Nodes.Of(i.ID)
 		list[n].Match, list[n].Node, list[n].Drain = match, match.Node, k.Drain
 		list[n].Idle = s.Observation.Cluster.Pods && match.Idle()
 		if s.Observation.Cluster.Pods && match.Standing == node.Present {
@@ -192,26 +176,13 @@ func count(d Declaration, list []Member, unseen int) Counts {
 	return c
 }
 
-// missing is how many instances the pool lacks of those that it is to have.
-func (c Counts) missing() int {
-	wanted := c.Minimum
-	if c.Wanted != nil {
-		wanted = *c.Wanted
-	}
-	return max(0, wanted-c.Capacity)
-}
-
 // Releasable lists the members whose tags can be taken off for good. The cloud may
 // still tag one that was not listed yet, or whose tags have not come within TagLag.
 func (p Plan) Releasable(now time.Time) []string {
 	var ids []string
 	for _, m := range p.Members {
-		i, known := p.Journal.find(m.ID)
-		if !known {
-			continue
-		}
-		k := p.Journal.Known[i]
-		if k.Seen && (k.Tagged || now.Sub(k.RecordedAt) > TagLag) {
+		k, known := p.Journal.Of(m.ID)
+		if known && k.Seen && (k.Tagged || now.Sub(k.RecordedAt) > TagLag) {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -31,7 +31,7 @@ type NoticeReport struct {
 
 // String says so for people.
 func (r NoticeReport) String() string {
-	return fmt.Sprintf("%s: the cloud takes it back at %s, its node is %s", r.InstanceID, instant(r.TakenAt), r.Node)
+	return fmt.Sprintf("%s: the cloud takes it back at %s, its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
 }
 
 // NodeStates count instances by how they fare as nodes, each once, but for Draining.
@@ -80,22 +80,22 @@ type DrainReport struct {
 func (r DrainReport) String() string {
 	switch r.Phase {
 	case node.Asked:
-		return fmt.Sprintf("its node %s is to be drained, asked for at %s (%s)", r.Node, instant(r.AskedAt), r.Why)
+		return fmt.Sprintf("its node %s is to be drained, asked for at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
 	case node.Draining:
-		return fmt.Sprintf("its node %s is drained since %s (%s): %s; at %s %s", r.Node, instant(r.Since), r.Why, r.left(), instant(r.Until), r.afterwards())
+		return fmt.Sprintf("its node %s is drained since %s (%s): %s; at %s %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), wording.Instant(r.Until), r.afterwards())
 	case node.Done, node.TimedOut:
 		if !r.TakenAt.IsZero() {
-			return fmt.Sprintf("its node %s has %s since %s; at %s the cloud takes it", r.Node, r.left(), instant(r.EndedAt), instant(r.TakenAt))
+			return fmt.Sprintf("its node %s has %s since %s; at %s the cloud takes it", r.Node, r.left(), wording.Instant(r.EndedAt), wording.Instant(r.TakenAt))
 		}
 	}
 	switch r.Phase {
 	case node.Done:
-		return fmt.Sprintf("its node %s was empty at %s, and it may end (%s)", r.Node, instant(r.EndedAt), r.Why)
+		return fmt.Sprintf("its node %s was empty at %s, and it may end (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
 	case node.TimedOut:
-		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it may end with them (%s)", r.Node, instant(r.EndedAt), r.left(), r.Why)
+		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it may end with them (%s)", r.Node, wording.Instant(r.EndedAt), r.left(), r.Why)
 	case node.Kept:
 		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and drain.on_timeout keeps it: it is not drained again before %s", r.Node,
-			instant(r.EndedAt), r.left(), instant(r.Until))
+			wording.Instant(r.EndedAt), r.left(), wording.Instant(r.Until))
 	}
 	return ""
 }

@@ -22,22 +22,30 @@ func (j *Journal) metNode(was node.Memory, k Known, now time.Time) {
 	}
 }
 
-// replaces notes which instances others are to take the places of, or are not any more,
+// Replacement is that of an instance by another one from now on, or not any more.
+type Replacement struct {
+	InstanceID, Configuration string
+	Since                     time.Time // zero if it is not replaced any more
+	Why                       string
+	NeverJoined               bool // that is why
+}
+
+// Replaces notes which instances others are to take the places of, or are not any more,
 // and tells of the former.
-func (j Journal) replaces(changes []replacement) Journal {
+func (j Journal) Replaces(changes []Replacement) Journal {
 	j = j.Clone()
 	for _, c := range changes {
-		i, known := j.find(c.ID)
+		i, known := j.find(c.InstanceID)
 		if !known {
 			continue
 		}
-		j.Known[i].ReplacedSince = c.since
-		if c.since.IsZero() {
+		k := &j.Known[i]
+		if k.ReplacedSince = c.Since; c.Since.IsZero() {
 			continue
 		}
-		j.tell(j.about(c.since, c.why).Replaced(j.Known[i].asNode(), c.since))
-		if c.Health == node.Late {
-			j.NeverJoined = j.NeverJoined.Late(c.ConfigurationTag, c.ID)
+		j.tell(j.about(c.Since, c.Why).Replaced(k.asNode(), c.Since))
+		if c.NeverJoined {
+			j.NeverJoined = j.NeverJoined.Late(c.Configuration, c.InstanceID)
 		}
 	}
 	return j

@@ -50,10 +50,8 @@ func (n asNode) String() string {
 
 // health says how it fares, and until when it may.
 func (n asNode) health() string {
-	var memory node.Memory
-	if i, known := n.plan.Journal.find(n.ID); known {
-		memory = n.plan.Journal.Known[i].Node
-	}
+	known, _ := n.plan.Journal.Of(n.ID)
+	memory := known.Node
 	limits := n.nodes.timeouts()
 	if n.Match.Standing == node.Contested {
 		return "which node it is can't be told, and it is not drained, replaced or ended: " + n.Match.Why
@@ -66,12 +64,12 @@ func (n asNode) health() string {
 		}
 		return text
 	case node.Joining:
-		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", instant(memory.Until(limits, n.now)), n.nodes.JoinTimeout)
+		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", wording.Instant(memory.Until(limits, n.now)), n.nodes.JoinTimeout)
 	case node.Unready:
-		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, instant(memory.Since),
-			instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
+		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, wording.Instant(memory.Since),
+			wording.Instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
 	case node.Late, node.Unhealthy:
-		return n.nodes.whyFailed(n.Health, memory.Name)
+		return failure(*n.nodes, n.Health, memory.Name)
 	}
 	return ""
 }
@@ -82,7 +80,7 @@ func (n asNode) replacement() string {
 	case slices.Contains(n.plan.Replacing, n.ID):
 		return "a run would have another take its place now"
 	case n.Replaced():
-		return fmt.Sprintf("another is to take its place since %s, and it ends once that works", instant(n.ReplacedSince))
+		return fmt.Sprintf("another is to take its place since %s, and it ends once that works", wording.Instant(n.ReplacedSince))
 	case !n.Health.Failed():
 		return ""
 	case n.plan.Nodes.ReplacingSuspended != "":

@@ -52,32 +52,15 @@ func (n Nodes) timeouts() node.Timeouts {
 	return node.Timeouts{Join: time.Duration(n.JoinTimeout), Unhealthy: time.Duration(n.UnhealthyTimeout)}
 }
 
-// ofCluster is what was seen of the pool's own cluster: nothing, where another was.
-func ofCluster(d Declaration, l node.Look) node.Look {
-	if l.ClusterUID != d.ClusterUID {
-		return node.Look{}
-	}
-	return l
-}
-
 // asNode is what of an instance tells its node.
 func (i Instance) asNode() node.Instance {
 	return node.Instance{ID: i.ID, PrivateIP: i.PrivateIP, LaunchedAt: i.LaunchedAt}
 }
 
-// matches are the nodes of the pool's instances, as far as the cluster was seen.
-func matches(d Declaration, found []ownInstance, l node.Look) node.Matches {
-	list := make([]node.Instance, len(found))
-	for n, i := range found {
-		list[n] = i.asNode()
-	}
-	return node.MatchNodes(list, l, d.Nodes != nil && d.Nodes.MatchAddress)
-}
-
 // asNodes remembers what the look showed of the instances as nodes, and whether one of
 // a configuration that never joined did join after all; j must be a clone that has an
 // entry for each instance found, in the same order.
-func (j *Journal) asNodes(d Declaration, found []ownInstance, of node.Matches, now time.Time) {
+func (j *Journal) asNodes(d Declaration, found []OwnInstance, of node.Matches, now time.Time) {
 	if d.Nodes == nil {
 		j.forgetDrains()
 		return
@@ -96,28 +79,6 @@ func (j *Journal) asNodes(d Declaration, found []ownInstance, of node.Matches, n
 			j.NeverJoined = j.NeverJoined.Joined(i.ConfigurationTag)
 		}
 	}
-}
-
-// markNodes lists the nodes of members that do not bear the pool's mark yet. They are
-// marked whatever else is done to the pool: without the mark no notice of a node is heard,
-// and it is not deleted once its instance is gone.
-func markNodes(v View, t Tally) (Tally, Result) {
-	var r Result
-	d := v.Declaration
-	if d.Nodes == nil {
-		return t, r
-	}
-	for _, m := range t.members {
-		switch {
-		case m.Match.Standing != node.Present || m.Node.Pool == d.UID:
-		case m.Node.Pool == "":
-			r.Unmarked = append(r.Unmarked, m.Node)
-		default:
-			r.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
-				"instance is gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
-		}
-	}
-	return t, r
 }
 
 // forgetDrains forgets what was remembered of nodes, but for drains that are still to

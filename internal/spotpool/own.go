@@ -36,32 +36,32 @@ func Own(d Declaration, o Observation) []Instance {
 func Holdings(d Declaration, j Journal, o Observation) []Instance {
 	var list []Instance
 	for _, i := range ownInstances(d, j, o, o.At) {
-		if !i.unlisted {
+		if !i.Unlisted {
 			list = append(list, i.Instance)
 		}
 	}
 	return list
 }
 
-// ownInstance is one of the pool's own instances, and how it was found.
-type ownInstance struct {
+// OwnInstance is one of the pool's own instances, and how it was found.
+type OwnInstance struct {
 	Instance
-	// untagged ones are recorded by id, and their tags have not arrived yet.
-	untagged bool
-	// unlisted ones were launched a moment ago, and no listing shows them yet.
-	unlisted bool
+	// Untagged ones are recorded by id, and their tags have not arrived yet.
+	Untagged bool
+	// Unlisted ones were launched a moment ago, and no listing shows them yet.
+	Unlisted bool
 }
 
 // ownInstances finds the pool's own instances, sorted by id: those that carry its
 // tags, those of its own launches whose tags have not come, and those of its own
 // launches that no listing has yet. It never takes an instance that carries another
 // pool's uid.
-func ownInstances(d Declaration, j Journal, o Observation, now time.Time) []ownInstance {
-	found := make([]ownInstance, 0, len(o.Instances))
+func ownInstances(d Declaration, j Journal, o Observation, now time.Time) []OwnInstance {
+	found := make([]OwnInstance, 0, len(o.Instances))
 	listed := make(map[string]bool, len(o.Instances))
 	for _, i := range Own(d, o) {
 		listed[i.ID] = true
-		found = append(found, ownInstance{Instance: i})
+		found = append(found, OwnInstance{Instance: i})
 	}
 	for _, i := range o.Instances {
 		if listed[i.ID] {
@@ -69,32 +69,18 @@ func ownInstances(d Declaration, j Journal, o Observation, now time.Time) []ownI
 		}
 		listed[i.ID] = true
 		if i.PoolUID == "" && i.Region == d.Region && i.AccountID == d.AccountID && j.Expects(i.ID, now) {
-			found = append(found, ownInstance{Instance: i, untagged: true})
+			found = append(found, OwnInstance{Instance: i, Untagged: true})
 		}
 	}
 	for _, k := range j.Known {
 		if !listed[k.InstanceID] && !k.Seen && !k.Ended && now.Sub(k.RecordedAt) < listingLag {
-			found = append(found, ownInstance{unlisted: true, Instance: Instance{
+			found = append(found, OwnInstance{Unlisted: true, Instance: Instance{
 				ID: k.InstanceID, Region: d.Region, AccountID: d.AccountID, PoolUID: d.UID, PoolName: d.Name,
 				AvailabilityZone: k.AvailabilityZone, InstanceType: k.InstanceType, ChargeType: k.ChargeType,
 				SeqTag: k.SeqTag, State: StatePending, LaunchedAt: k.RecordedAt,
 			}})
 		}
 	}
-	slices.SortFunc(found, func(a, b ownInstance) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b OwnInstance) int { return cmp.Compare(a.ID, b.ID) })
 	return found
-}
-
-// contradictions are the instances that carry the pool's uid and whose other values
-// contradict each other, such as a zone of another region. They are no pool's own,
-// and yet they exist: nothing is launched beside them.
-func contradictions(d Declaration, o Observation) []string {
-	var ids []string
-	for _, i := range o.Instances {
-		if d.UID != "" && i.PoolUID == d.UID && i.Region == "" {
-			ids = append(ids, i.ID+" in "+i.AvailabilityZone)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

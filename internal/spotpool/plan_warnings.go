@@ -19,24 +19,24 @@ func warn(v View, t Tally) (Tally, Result) {
 	}
 	of(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
 		r.warnf("%s %s been starting for longer than the launch timeout of %s: held, but no capacity. The cloud refuses to end what is starting; if this "+
-			"goes on, open a ticket with it", ids, hasHave(n), d.LaunchTimeout)
+			"goes on, open a ticket with it", ids, wording.Have(n), d.LaunchTimeout)
 	})
 	of(func(m Member) bool { return m.Condition == Restricted }, func(ids string, n int) {
-		r.warnf("%s %s running but restricted (expired or isolated): held, but no capacity. Check the account's balance", ids, isAre(n))
+		r.warnf("%s %s running but restricted (expired or isolated): held, but no capacity. Check the account's balance", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Stopped && !m.Ending }, func(ids string, n int) {
-		r.warnf("%s %s stopped: held, but no capacity. Start or terminate what was stopped on purpose", ids, isAre(n))
+		r.warnf("%s %s stopped: held, but no capacity. Start or terminate what was stopped on purpose", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Unusable }, func(ids string, n int) {
-		r.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, isAre(n))
+		r.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.ChargeType != Spot && m.ChargeType != OnDemand }, func(ids string, n int) {
 		it := wording.Plural(n, "it", "them")
 		r.warnf("%s %s paid for in another way by now: someone converted %s, so the pool counts %s and never ends %s. To let go, take the tag gpupool/uid off",
-			ids, isAre(n), it, it, it)
+			ids, wording.Are(n), it, it, it)
 	})
 	of(func(m Member) bool { return m.Untagged && v.Now.Sub(m.LaunchedAt) > TagLag }, func(ids string, n int) {
-		r.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, hasHave(n), d.UID)
+		r.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, wording.Have(n), d.UID)
 	})
 	if why := v.contradicted(); why != "" {
 		r.warnf("%s", why)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Code says in a word why a pool stays as it is.
@@ -201,7 +203,7 @@ func (r Reasons) byCode() string {
 		case first.Code == BecauseAboveMaxPrice && first.Price > 0:
 			text += ", cheapest " + first.Price.String()
 		case !first.Until.IsZero():
-			text += ", first until " + instant(first.Until)
+			text += ", first until " + wording.Instant(first.Until)
 		}
 		texts = append(texts, text)
 	}

@@ -228,7 +228,7 @@ func standstill(v View, t Tally, s swap, why Reasons) Result {
 		r.shortf(BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
 		r.shortf(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable,
-			t.available, isAre(t.available))
+			t.available, wording.Are(t.available))
 	}
 	return r
 }

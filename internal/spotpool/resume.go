@@ -1,6 +1,10 @@
 package spotpool
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
 
 // resume decides to repeat each launch whose outcome is unknown, unless some of its
 // instances were found: then it took effect, and the others will be found.
@@ -19,7 +23,7 @@ func resume(v View, t Tally) (Tally, Result) {
 			Kind: KindLaunch, Object: v.Declaration.Object(), Count: request.Count, Offering: &request.Offering, ChargeType: request.ChargeType,
 			Sequence: request.Sequence, Token: request.Token, Resume: true, Request: &request,
 			Reasons: []string{fmt.Sprintf("launch %d was written down at %s and its outcome is unknown: the same request gives the same instances",
-				request.Sequence, instant(intent.WrittenAt))},
+				request.Sequence, wording.Instant(intent.WrittenAt))},
 		})
 	}
 	return t, r

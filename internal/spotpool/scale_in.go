@@ -133,7 +133,7 @@ func describe(m Member) string {
 		facts = append(facts, m.Price.String()+" CNY an hour")
 	}
 	if !m.LaunchedAt.IsZero() {
-		facts = append(facts, "launched "+instant(m.LaunchedAt))
+		facts = append(facts, "launched "+wording.Instant(m.LaunchedAt))
 	}
 	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // topUp launches what is missing to the minimum: on-demand up to on_demand_base, then
@@ -58,17 +60,17 @@ func fallBack(v View, t Tally, n int, reason string) (Tally, Result) {
 		since = v.Now // the pool is short only once this plan is carried out
 	}
 	if due := since.Add(time.Duration(f.After)); v.Now.Before(due) {
-		r.shortf(BecauseFallbackLater, "on-demand instances take over at %s", instant(due))
+		r.shortf(BecauseFallbackLater, "on-demand instances take over at %s", wording.Instant(due))
 		return t, r
 	}
 	standIns := max(0, t.byCharge[OnDemand]-d.OnDemandBase)
 	if standIns >= f.Maximum {
 		r.shortf(BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns,
-			isAre(standIns))
+			wording.Are(standIns))
 		return t, r
 	}
 	return launch(v, t, min(n, f.Maximum-standIns), OnDemand, false, reason,
-		fmt.Sprintf("no spot instance could be had since %s, for longer than %s", instant(since), f.After))
+		fmt.Sprintf("no spot instance could be had since %s, for longer than %s", wording.Instant(since), f.After))
 }
 
 // whyBelow says why the minimum is not reached.
@@ -103,7 +105,7 @@ func noRoom(v View, t Tally, n int) Reason {
 	}
 	if stuck >= n { // it is they that take the room
 		return Reason{Code: BecauseLaunchTimeout, Text: fmt.Sprintf("%s, as %d %s been starting for longer than the launch timeout of %s", text, stuck,
-			hasHave(stuck), d.LaunchTimeout)}
+			wording.Have(stuck), d.LaunchTimeout)}
 	}
 	return Reason{Code: BecauseMaximum, Text: text}
 }

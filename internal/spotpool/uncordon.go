@@ -23,7 +23,7 @@ func uncordon(v View, t Tally) (Tally, Result) {
 			r.StillCordoned = append(r.StillCordoned, n.Name)
 			continue
 		case !found:
-			if m.ID = node.ParseProviderID(n.ProviderID).InstanceID; v.Journal.goneWith(n) {
+			if m.ID = node.ParseProviderID(n.ProviderID).InstanceID; goneWith(v.Journal, n) {
 				continue
 			}
 			why = "its instance is not the pool's any more"
@@ -66,4 +66,10 @@ func forgetDrains(v View, t Tally) (Tally, Result) {
 		}
 	}
 	return t, r
+}
+
+// goneWith reports whether a node's instance is gone, as far as was seen: nothing will run
+// on it any more.
+func goneWith(j Journal, n node.Node) bool {
+	return slices.ContainsFunc(j.Past, func(past Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
 }

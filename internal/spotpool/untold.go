@@ -127,7 +127,7 @@ const goneUnasked = "gone: reclaimed by the cloud, or ended or untagged by someo
 // met tells what is new of an instance that was found. One that ends already when it is
 // first seen is told of only where an open launch may have made it: else it is of a
 // journal that was lost.
-func (j *Journal) met(i ownInstance, was Known, before bool, k Known, open []Intent, now time.Time) {
+func (j *Journal) met(i OwnInstance, was Known, before bool, k Known, open []Intent, now time.Time) {
 	ending := i.State == StateTerminating || i.State == StateShutdown
 	if !before {
 		ours := slices.ContainsFunc(open, func(o Intent) bool { return i.SeqTag > 0 && o.Request.SeqTag == i.SeqTag && o.mayHaveMade(i) })
@@ -173,11 +173,11 @@ func (j *Journal) gated(d Declaration, g Gate, now time.Time) {
 // priced notes what the markets cost in which instances run, and tells of those whose
 // price is another than before; j must be a clone. Where no prices were learned, or a
 // market has none, it keeps what was noted.
-func (j *Journal) priced(members []Member, offers map[Market]Offer, now time.Time) {
+func (j *Journal) priced(found []OwnInstance, offers map[Market]Offer, now time.Time) {
 	used := map[Market]string{} // and a subnet in which it is
-	for _, m := range members {
-		if m.Condition == Running {
-			used[m.Market()] = m.SubnetID
+	for _, i := range found {
+		if i.State == StateRunning && !i.Restricted {
+			used[i.Market()] = i.SubnetID
 		}
 	}
 	j.Prices = slices.DeleteFunc(j.Prices, func(n NotedPrice) bool { _, inUse := used[n.Market]; return !inUse })

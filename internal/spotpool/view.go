@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -24,14 +23,14 @@ type View struct {
 	emptied  string     // why no instance is wanted now; empty while minimum is
 }
 
-// begin is the view of a situation, and the tally before anything is decided. j is the
-// situation's journal, up to date with what was found.
-func begin(s Situation, found []ownInstance, j Journal, of node.Matches) (View, Tally) {
+// begin is the view of a situation, and the tally before anything is decided.
+func begin(s Situation, u Update) (View, Tally) {
+	j := u.Journal
 	s.Journal = j
 	v := View{
 		Situation: s, offers: OffersByMarket(s.Observation.Offers), doubtful: contradictions(s.Declaration, s.Observation), unseen: j.OpenCount(),
 	}
-	t := Tally{members: members(s, found, j, of, v.offers), sequence: j.LastSequence}
+	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence}
 	v.counts = count(s.Declaration, t.members, v.unseen)
 	v.doomed = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Doomed() })
 	t.total, t.capacity, t.coming = v.counts.Held, v.counts.Capacity, v.counts.Capacity
@@ -128,4 +127,18 @@ func (v View) clusterNow() time.Time {
 		return v.Observation.Cluster.At
 	}
 	return v.Now
+}
+
+// contradictions are the instances that carry the pool's uid and whose other values
+// contradict each other, such as a zone of another region. They are no pool's own,
+// and yet they exist: nothing is launched beside them.
+func contradictions(d Declaration, o Observation) []string {
+	var ids []string
+	for _, i := range o.Instances {
+		if d.UID != "" && i.PoolUID == d.UID && i.Region == "" {
+			ids = append(ids, i.ID+" in "+i.AvailabilityZone)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

@@ -5,6 +5,7 @@ package wording
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // NamedAtMost is how many of a list people are shown; the rest is counted.
@@ -25,6 +26,15 @@ func Plural(n int, one, many string) string {
 	}
 	return many
 }
+
+// Are is the verb that goes with a count.
+func Are(n int) string { return Plural(n, "is", "are") }
+
+// Have is the verb that goes with a count.
+func Have(n int) string { return Plural(n, "has", "have") }
+
+// Instant writes a time as decisions show it.
+func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Because writes what was decided and why on one line.
 func Because(summary string, reasons []string) string {
