@@ -65,28 +65,29 @@ func hash(v any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// configurations tells current instances of a pool from outdated ones.
-type configurations struct {
+// Configurations tell current instances of a pool from outdated ones.
+type Configurations struct {
 	current  map[string]bool
 	accepted []string
 	unknown  string
 }
 
-func newConfigurations(d Declaration, accepted []string) configurations {
+// NewConfigurations are those of a declaration; accepted tags count as current, too.
+func NewConfigurations(d Declaration, accepted []string) Configurations {
 	configuration := configurationHash(d.Configuration)
-	c := configurations{current: map[string]bool{}, accepted: accepted, unknown: unknownPrefix + configuration}
+	c := Configurations{current: map[string]bool{}, accepted: accepted, unknown: unknownPrefix + configuration}
 	for _, o := range d.Offerings {
-		for _, charge := range d.chargeTypes() {
+		for _, charge := range d.ChargeTypes() {
 			c.current[placedTag(configuration, o, charge)] = true
 		}
 	}
 	return c
 }
 
-// outdated reports whether an instance's configuration is known to differ from
+// Outdated reports whether an instance's configuration is known to differ from
 // what the pool would launch now. An absent tag, a tag of another version and a
 // tag accepted at import are not known to differ.
-func (c configurations) outdated(tag string) bool {
+func (c Configurations) Outdated(tag string) bool {
 	if !strings.HasPrefix(tag, ConfigurationVersion+":") || slices.Contains(c.accepted, tag) {
 		return false
 	}

@@ -26,7 +26,9 @@ const (
 	CausedByBatch CooldownCause = "no stock or quota for a larger batch"
 )
 
-func (c CooldownCause) soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
+// Soft reports whether an offering that cools down is avoided only while another one can
+// launch.
+func (c CooldownCause) Soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
 
 // Cooldown keeps launches out of a market for a while. An empty instance type
 // stands for all of the zone.
@@ -42,8 +44,8 @@ type Cooldown struct {
 	MaxPrice Price `json:"max_price,omitempty"`
 }
 
-// covers reports whether the cool-down concerns launches of an offering.
-func (c Cooldown) covers(o Offering, charge ChargeType) bool {
+// Covers reports whether the cool-down concerns launches of an offering.
+func (c Cooldown) Covers(o Offering, charge ChargeType) bool {
 	if c.Cause == CausedByPrice && c.MaxPrice > 0 && (o.MaxPrice == 0 || o.MaxPrice > c.MaxPrice) {
 		return false
 	}
@@ -63,7 +65,7 @@ func (c Cooldown) String() string {
 // must be a clone.
 func (j Journal) cool(c Cooldown) Journal {
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(old Cooldown) bool {
-		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.soft() == c.Cause.soft()
+		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.Soft() == c.Cause.Soft()
 	})
 	j.Cooldowns = append(j.Cooldowns, c)
 	return j

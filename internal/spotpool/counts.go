@@ -16,8 +16,8 @@ type Counts struct {
 	HourlyPrice Price `json:"hourly_price"`
 }
 
-// missing is how many instances the pool lacks of those that it is to have.
-func (c Counts) missing() int {
+// Missing is how many instances the pool lacks of those that it is to have.
+func (c Counts) Missing() int {
 	wanted := c.Minimum
 	if c.Wanted != nil {
 		wanted = *c.Wanted

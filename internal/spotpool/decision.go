@@ -58,7 +58,7 @@ func (d Decision) Summary() string {
 		if d.Resume {
 			verb = fmt.Sprintf("ask again for launch %d:", d.Sequence)
 		}
-		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, kindOf(d.ChargeType), d.Offering.InstanceType, d.Offering.AvailabilityZone)
+		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, ChargeName(d.ChargeType), d.Offering.InstanceType, d.Offering.AvailabilityZone)
 	case KindTerminate:
 		if len(d.InstanceIDs) > wording.NamedAtMost {
 			return fmt.Sprintf("terminate %d instances, %s", len(d.InstanceIDs), wording.Some(d.InstanceIDs))
@@ -107,8 +107,8 @@ func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
-// kindOf says how people call a charge type.
-func kindOf(charge ChargeType) string {
+// ChargeName says how people call a charge type.
+func ChargeName(charge ChargeType) string {
 	if charge == OnDemand {
 		return "on-demand"
 	}

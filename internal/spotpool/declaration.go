@@ -189,8 +189,8 @@ func (d Declaration) WithDefaults() Declaration {
 	return d
 }
 
-// chargeTypes lists every charge type in which the pool may launch.
-func (d Declaration) chargeTypes() []ChargeType {
+// ChargeTypes lists every charge type in which the pool may launch.
+func (d Declaration) ChargeTypes() []ChargeType {
 	types := []ChargeType{d.InstanceChargeType}
 	if d.OnDemandBase > 0 || d.OnDemandFallback != nil {
 		types = append(types, OnDemand)

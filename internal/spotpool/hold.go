@@ -95,8 +95,8 @@ func (d Declaration) about() history.About {
 // Validate says what a stored list of holds lacks.
 func (h Holds) Validate() error { return exception.ValidateAll("a hold", h.List) }
 
-// reason says why a pool on hold is left as it is.
-func (h Hold) reason(d Declaration) string {
+// Reason says why a pool on hold is left as it is.
+func (h Hold) Reason(d Declaration) string {
 	return fmt.Sprintf("on hold %s. Nothing is launched or ended before; gpupool release %s ends the hold", h, d.Key())
 }
 
@@ -108,5 +108,5 @@ type HeldError struct {
 
 // Error says who holds the pool, why, and how that ends.
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s is %s", e.Declaration.Object(), e.Hold.reason(e.Declaration))
+	return fmt.Sprintf("%s is %s", e.Declaration.Object(), e.Hold.Reason(e.Declaration))
 }

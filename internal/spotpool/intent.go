@@ -168,7 +168,7 @@ func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 // the cool-down that the refusal calls for has begun. In any other state the launch
 // stays open, since an earlier call, or this one, may have launched something.
 func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) (Journal, LaunchState) {
-	open, _ := j.intent(sequence)
+	open, _ := j.Intent(sequence)
 	j, intent, state := j.happened(sequence, open.refusedBy(refusal, now), (*Intent).forgetLastCall)
 	if state != LaunchRefused {
 		return j, state
@@ -262,8 +262,8 @@ func (j Journal) happened(sequence int64, what launchEvent, note func(*Intent)) 
 	return j, j.Intents[n], state
 }
 
-// intent finds an open intent.
-func (j Journal) intent(sequence int64) (Intent, bool) {
+// Intent finds an open intent.
+func (j Journal) Intent(sequence int64) (Intent, bool) {
 	for _, i := range j.Intents {
 		if i.Request.Sequence == sequence {
 			return i, true
@@ -277,16 +277,16 @@ func (j Journal) intent(sequence int64) (Intent, bool) {
 func (j Journal) OpenCount() int {
 	n := 0
 	for _, intent := range j.Intents {
-		n += intent.missing()
+		n += intent.Missing()
 	}
 	return n
 }
 
-// repeatable reports whether the next run asks for the launch again.
-func (i Intent) repeatable() bool { return launchStates[i.State()].repeatable }
+// Repeatable reports whether the next run asks for the launch again.
+func (i Intent) Repeatable() bool { return launchStates[i.State()].repeatable }
 
-// missing is how many of the launch's instances were never found.
-func (i Intent) missing() int { return max(0, i.Request.Count-len(i.Seen)) }
+// Missing is how many of the launch's instances were never found.
+func (i Intent) Missing() int { return max(0, i.Request.Count-len(i.Seen)) }
 
 // asked is the latest time at which the launch can have taken effect.
 func (i Intent) asked() time.Time {

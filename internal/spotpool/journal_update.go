@@ -56,7 +56,7 @@ func (j Journal) Update(d Declaration, o Observation, g Gate, now time.Time) Upd
 func (j Journal) updated(d Declaration, found []OwnInstance, now time.Time) (Journal, []string) {
 	j, open := j.of(d), j.Intents
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
-	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.at()) > pastFor })
+	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.GoneAt()) > pastFor })
 	j = j.bindAccepted(d)
 	j = j.counted(found)
 	j = j.shown(found, now)
@@ -77,7 +77,7 @@ func (j Journal) updated(d Declaration, found []OwnInstance, now time.Time) (Jou
 			k.NoticedAt = now
 			ended.add(k.InstanceID, k.Market, CausedByReclaim, goneUnasked)
 		}
-		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt, Node: k.Node}); !past.at().IsZero() {
+		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt, Node: k.Node}); !past.GoneAt().IsZero() {
 			j.Past = append(j.Past, past)
 		}
 	}

@@ -101,8 +101,8 @@ func (j *Journal) inUse(l node.Look, of node.Matches) {
 	}
 }
 
-// at is when its end was asked for, or else noticed.
-func (p Past) at() time.Time {
+// GoneAt is when its end was asked for, or else noticed.
+func (p Past) GoneAt() time.Time {
 	if p.EndedAt.IsZero() {
 		return p.NoticedAt
 	}

@@ -48,7 +48,8 @@ func (n Nodes) withDefaults() *Nodes {
 	return &n
 }
 
-func (n Nodes) timeouts() node.Timeouts {
+// Timeouts are how long an instance may take to join, and to recover.
+func (n Nodes) Timeouts() node.Timeouts {
 	return node.Timeouts{Join: time.Duration(n.JoinTimeout), Unhealthy: time.Duration(n.UnhealthyTimeout)}
 }
 
@@ -65,12 +66,12 @@ func (j *Journal) asNodes(d Declaration, found []OwnInstance, of node.Matches, n
 		j.forgetDrains()
 		return
 	}
-	if c := j.NeverJoined.Configuration; c != "" && newConfigurations(d, j.AcceptedConfigurations).outdated(c) {
+	if c := j.NeverJoined.Configuration; c != "" && NewConfigurations(d, j.AcceptedConfigurations).Outdated(c) {
 		j.NeverJoined = node.Streak{} // another configuration may join
 	}
 	for n, i := range found {
 		was, match := j.Known[n].Node, of.Of(i.ID)
-		j.Known[n].Node = was.Seen(match, i.State == StateRunning, d.Nodes.timeouts(), now)
+		j.Known[n].Node = was.Seen(match, i.State == StateRunning, d.Nodes.Timeouts(), now)
 		if match.Standing != node.Present {
 			j.Known[n].Drain = j.Known[n].Drain.Missed()
 		}

@@ -109,7 +109,7 @@ func (r Reason) String() string {
 	if r.Offering == nil {
 		return r.Text
 	}
-	return fmt.Sprintf("%s %s: %s", kindOf(r.ChargeType), r.Offering.Market(r.ChargeType), r.Text)
+	return fmt.Sprintf("%s %s: %s", ChargeName(r.ChargeType), r.Offering.Market(r.ChargeType), r.Text)
 }
 
 // Reasons are why a pool stays as it is.
@@ -182,7 +182,7 @@ func (r Reasons) counts() string {
 	var texts []string
 	for _, charge := range []ChargeType{Spot, OnDemand} {
 		if list := byCharge[charge]; len(list) > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s offerings passed over: %s", len(list), kindOf(charge), list.byCode()))
+			texts = append(texts, fmt.Sprintf("%d %s offerings passed over: %s", len(list), ChargeName(charge), list.byCode()))
 		}
 	}
 	return strings.Join(texts, "; ")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -254,15 +253,6 @@ func TestProblemsKeepUserDataToThemselves(t *testing.T) {
 
 func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		d := declarations().Draw(t, "declaration")
-		if problems := d.Validate(); len(problems) > 0 {
-			t.Fatalf("problems: %v", problems)
-		}
-		if diff := cmp.Diff(d, d.WithDefaults()); diff != "" {
-			t.Fatalf("defaults change what is set:\n%s", diff)
-		}
-	})
 	bare := spotpool.Declaration{
 		Name: "train", Region: region, Offerings: []spotpool.Offering{offering(zone2, t4)}, OnDemandFallback: &spotpool.OnDemandFallback{Maximum: 1},
 		Maximum:       1,

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // nodePool is a pool of running instances that become nodes, as a look at it shows.
@@ -75,9 +76,9 @@ func (p nodePool) declaration() spotpool.Declaration {
 }
 
 // situation is that of the pool at a moment; before are looks that it remembers.
-func (p nodePool) situation(at time.Time, change bool, before spotpool.Journal) spotpool.Situation {
+func (p nodePool) situation(at time.Time, change bool, before spotpool.Journal) decide.Situation {
 	d := p.declaration()
-	s := spotpool.Situation{Declaration: d, Now: at, Journal: before, Observation: spotpool.Observation{At: at, Region: d.Region, AccountID: "1"}}
+	s := decide.Situation{Declaration: d, Now: at, Journal: before, Observation: spotpool.Observation{At: at, Region: d.Region, AccountID: "1"}}
 	s.Journal.Salt = "5a17"
 	if !p.plain && !(p.away && change) {
 		s.Observation.Cluster = node.Look{ClusterUID: "c1", At: at, Pods: true}
@@ -114,7 +115,7 @@ func (p nodePool) situation(at time.Time, change bool, before spotpool.Journal) 
 // watched is the journal after a look in each minute of an hour, of which only what it
 // remembers of nodes is kept after the first.
 func (p nodePool) watched() spotpool.Journal {
-	j := spotpool.Decide(p.situation(At.Add(-time.Hour), false, spotpool.Journal{})).Journal
+	j := decide.Decide(p.situation(At.Add(-time.Hour), false, spotpool.Journal{})).Journal
 	for at := At.Add(-time.Hour); at.Before(At); at = at.Add(time.Minute) {
 		s := p.situation(at, true, j)
 		for n := range s.Observation.Cluster.Nodes {
@@ -122,7 +123,7 @@ func (p nodePool) watched() spotpool.Journal {
 				of.Ready = node.ReadyTrue
 			}
 		}
-		for _, k := range spotpool.Decide(s).Journal.Known {
+		for _, k := range decide.Decide(s).Journal.Known {
 			for n := range j.Known {
 				if j.Known[n].InstanceID == k.InstanceID {
 					j.Known[n].Node = k.Node
@@ -136,14 +137,14 @@ func (p nodePool) watched() spotpool.Journal {
 func (p nodePool) explain(t *testing.T) spotpools.Description {
 	t.Helper()
 	s := p.situation(At, true, p.watched())
-	plan := spotpool.Decide(s)
+	plan := decide.Decide(s)
 	if p.drained != nil {
 		if len(plan.Decisions) == 0 || plan.Decisions[0].Kind != spotpool.KindDrain {
 			t.Fatalf("%s drains nothing: %v", p.name, plan.Decisions)
 		}
 		d, then := plan.Decisions[0], At.Add(-4*time.Minute)
 		s.Journal = plan.Journal.Drains(d, then).Drained(d.InstanceIDs[0], *p.drained, s.Declaration.Nodes.Drain, then)
-		plan = spotpool.Decide(s)
+		plan = decide.Decide(s)
 	}
 	report := spotpools.Report{
 		Name: p.name, Region: s.Declaration.Region, UID: s.Declaration.UID, Observed: true, Counts: plan.Counts, Nodes: plan.Nodes,
@@ -156,7 +157,7 @@ func (p nodePool) explain(t *testing.T) spotpools.Description {
 	return spotpools.Description{
 		Report: report, Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Why: &spotpools.Why{
 			Declared:  spotpools.Declared{AllocationStrategy: s.Declaration.AllocationStrategy, MaxLaunchesPerRun: s.Declaration.MaxLaunchesPerRun},
-			Standings: spotpool.Standings(s, plan),
+			Standings: decide.Standings(s, plan),
 		},
 	}
 }

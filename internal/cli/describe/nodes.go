@@ -6,7 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // NodesColumn is the title of the column that NodesCell fills.
@@ -39,7 +39,7 @@ const drainsAtMost = 5
 
 // Nodes adds how a pool's nodes fare where they are not all Ready, and what drains wait
 // for. That the cluster was not seen is said as an error.
-func (d *Details) Nodes(n *spotpool.PoolNodes) {
+func (d *Details) Nodes(n *decide.PoolNodes) {
 	if n == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // pool explains a pool.
@@ -100,7 +101,7 @@ func (p *page) gate(g *spotpools.GateReport) {
 }
 
 // offerings adds a line for each offering and charge type.
-func (p *page) offerings(list []spotpool.Appraisal, heldBack spotpool.Code) {
+func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
 	t.Add("OFFERING", "ZONE", "PAID", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
 	for _, a := range list {
@@ -123,7 +124,7 @@ func (p *page) offerings(list []spotpool.Appraisal, heldBack spotpool.Code) {
 }
 
 // verdict says what becomes of an offering.
-func (p *page) verdict(a spotpool.Appraisal, heldBack spotpool.Code) string {
+func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 	switch {
 	case a.Launches == 0 && heldBack != "":
 		return p.Style.Paint(terminal.Yellow, string(heldBack))
@@ -142,7 +143,7 @@ func (p *page) verdict(a spotpool.Appraisal, heldBack spotpool.Code) string {
 }
 
 // nodes adds how the pool's nodes fare together.
-func (p *page) nodes(n *spotpool.PoolNodes) {
+func (p *page) nodes(n *decide.PoolNodes) {
 	switch {
 	case n == nil:
 	case !n.Seen:
@@ -153,8 +154,8 @@ func (p *page) nodes(n *spotpool.PoolNodes) {
 }
 
 // asNodes adds how each instance fares as a node, and what follows from that.
-func (p *page) asNodes(list []spotpool.Standing) {
-	if !slices.ContainsFunc(list, func(s spotpool.Standing) bool { return s.AsNode != "" }) {
+func (p *page) asNodes(list []decide.Standing) {
+	if !slices.ContainsFunc(list, func(s decide.Standing) bool { return s.AsNode != "" }) {
 		return
 	}
 	p.say("")

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // at is when it was explained: at noon, wherever the test runs.
@@ -44,7 +45,7 @@ func shortPool(t *testing.T) spotpools.Description {
 			ChargeType: spotpool.Spot, State: state, LaunchedAt: launched, ConfigurationTag: "1:00000000deadbeef",
 		}
 	}
-	s := spotpool.Situation{
+	s := decide.Situation{
 		Declaration: d, Now: at,
 		Journal: spotpool.Journal{Salt: "s", ShortSince: at.Add(-40 * time.Minute), Cooldowns: []spotpool.Cooldown{{
 			Market: d.Offerings[3].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Detail: "ResourcesSoldOut",
@@ -62,7 +63,7 @@ func shortPool(t *testing.T) spotpools.Description {
 			SpotVCPUs: map[string]int{"ap-singapore-2": 40, "ap-singapore-4": 16},
 		},
 	}
-	plan := spotpool.Decide(s)
+	plan := decide.Decide(s)
 	e := spotpools.Description{
 		Report: spotpools.Report{
 			Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
@@ -74,7 +75,7 @@ func shortPool(t *testing.T) spotpools.Description {
 				AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
 				MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, OnDemandFallback: d.OnDemandFallback,
 			},
-			Offerings: spotpool.Appraise(s, plan),
+			Offerings: decide.Appraise(s, plan),
 		},
 	}
 	for _, m := range plan.Members {

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // idsAtMost is how many instances of a launch are named.
@@ -61,13 +62,13 @@ func addDecisions(details *describe.Details, decisions []outcome.Result) {
 
 // withoutDrains leaves out what the report of the pool's nodes tells in full: drains that
 // go on.
-func withoutDrains(decisions []outcome.Result, n *spotpool.PoolNodes) []outcome.Result {
+func withoutDrains(decisions []outcome.Result, n *decide.PoolNodes) []outcome.Result {
 	if n == nil {
 		return decisions
 	}
 	goesOn := func(r outcome.Result) bool {
 		d, ok := r.Decision.(spotpool.Decision)
-		return ok && d.Kind == spotpool.KindDrain && r.Outcome == outcome.Short && slices.ContainsFunc(n.Drains, func(drain spotpool.DrainReport) bool {
+		return ok && d.Kind == spotpool.KindDrain && r.Outcome == outcome.Short && slices.ContainsFunc(n.Drains, func(drain decide.DrainReport) bool {
 			return slices.Contains(d.InstanceIDs, drain.InstanceID)
 		})
 	}

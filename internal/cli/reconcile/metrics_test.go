@@ -18,7 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // written are the names of all metrics that a run can write.
@@ -33,7 +33,7 @@ func written(t *testing.T) []string {
 	o.writeMetrics(reconcile.Report{
 		FinishedAt: time.Now(),
 		SpotPools: []spotpools.Report{{
-			Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{}},
+			Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
 		}},
 		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used}},
 		StockPools: []stockpools.Report{{Namespace: "ml", Name: "g1", Observed: true}},

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // rank is how far up something is shown: the worst first.
@@ -36,7 +37,7 @@ type state struct {
 func (s state) text(style terminal.Style) string { return style.Paint(s.colour, s.word) }
 
 func poolState(p spotpools.Description) state {
-	launching := func(m spotpool.Member) bool { return m.Condition == spotpool.Launching }
+	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
 	switch {
 	case p.Failing != nil:
 		return state{failing, "failing", terminal.Red}

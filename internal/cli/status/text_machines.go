@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // machineLines are a pool's instances in a table, with their nodes where the pool has
@@ -47,7 +48,7 @@ func nodeColumns(p spotpools.Description) []string {
 }
 
 // nodeCells are an instance's node, how it fares as one, and how many GPU pods it has.
-func nodeCells(style terminal.Style, p spotpools.Description, m spotpool.Member) []string {
+func nodeCells(style terminal.Style, p spotpools.Description, m decide.Member) []string {
 	fares, pods := "-", "-"
 	switch {
 	case p.Nodes == nil:
@@ -83,16 +84,16 @@ func drainText(d node.Drain) string {
 // words is a name of programs, for people.
 func words[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
 
-func conditionText(style terminal.Style, m spotpool.Member) string {
+func conditionText(style terminal.Style, m decide.Member) string {
 	c := terminal.Yellow
 	switch m.Condition {
-	case spotpool.Running:
+	case decide.Running:
 		c = terminal.Green
-	case spotpool.Launching:
+	case decide.Launching:
 		c = terminal.Cyan
-	case spotpool.Failed:
+	case decide.Failed:
 		c = terminal.Red
-	case spotpool.Terminating:
+	case decide.Terminating:
 		c = terminal.Dim
 	}
 	text := string(m.Condition)

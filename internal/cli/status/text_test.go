@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -63,19 +64,19 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	for _, p := range report.SpotPools {
 		status.SpotPools = append(status.SpotPools, spotpools.Description{Report: p, Phase: declaration.Active})
 	}
-	member := func(id string, c spotpool.Condition) spotpool.Member {
-		return spotpool.Member{Instance: spotpool.Instance{
+	member := func(id string, c decide.Condition) decide.Member {
+		return decide.Member{Instance: spotpool.Instance{
 			ID: id, AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", ChargeType: spotpool.Spot,
 			LaunchedAt: clitest.At.Add(-3 * time.Hour), PrivateIP: "10.0.0.7",
 		}, Condition: c, Price: clitest.Price(t, "1.90")}
 	}
 	a, c := &status.SpotPools[0], &status.SpotPools[2]
 	a.Phase = declaration.Deleting
-	starting, failed := member("ins-aaaaaaa1", spotpool.Launching), member("ins-aaaaaaa2", spotpool.Failed)
+	starting, failed := member("ins-aaaaaaa1", decide.Launching), member("ins-aaaaaaa2", decide.Failed)
 	starting.Outdated, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0
-	a.Machines = []spotpool.Member{starting, failed, member("ins-aaaaaaa3", spotpool.Terminating)}
-	c.Machines = []spotpool.Member{member("ins-ccccccc1", spotpool.Stopped), member("ins-ccccccc2", spotpool.Running)}
+	a.Machines = []decide.Member{starting, failed, member("ins-aaaaaaa3", decide.Terminating)}
+	c.Machines = []decide.Member{member("ins-ccccccc1", decide.Stopped), member("ins-ccccccc2", decide.Running)}
 	c.Intents = 2
 	c.Cooldowns = []spotpool.Cooldown{
 		{
@@ -108,7 +109,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		OK: 3, Short: 2, Failing: 5, Held: 18, Capacity: 14, HourlyPrice: clitest.Price(t, "34.20"),
 	}}
 	b := &status.SpotPools[1]
-	b.Machines = []spotpool.Member{member("ins-bbbbbbb1", spotpool.Launching)}
+	b.Machines = []decide.Member{member("ins-bbbbbbb1", decide.Launching)}
 	return status
 }
 

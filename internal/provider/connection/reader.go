@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -32,7 +33,7 @@ func (r Reader) Stock() StockReader { return r.engine.Stock() }
 // PoolReader reads and plans spot pools.
 type PoolReader interface {
 	View(ctx context.Context, d spotpool.Declaration) (spotpools.State, error)
-	Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error)
+	Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan, error)
 	SameBudget(ctx context.Context, d spotpool.Declaration) error
 	Find(ctx context.Context, region, name string) (spotpool.Declaration, error)
 	Markets(ctx context.Context, region string) (spotpool.Markets, error)

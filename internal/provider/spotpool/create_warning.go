@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // tellLaunches says in a warning what the creation of a pool would do on the market
@@ -41,7 +42,7 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 
 // launches says what a plan launches and where, and why it is no more; nothing for a
 // pool that wants no instance.
-func launches(plan core.Plan) string {
+func launches(plan decide.Plan) string {
 	lines := slices.Clone(plan.Notices) // of a creation that is resumed
 	if len(plan.Decisions) > 0 {
 		lines = append(lines, "On the market of now an apply would:")

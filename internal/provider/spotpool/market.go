@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // checkMarket checks whether a declaration that changed can be carried out now: by
@@ -112,7 +113,7 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 // these prices.
 func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]core.Offer) core.Price {
 	d.MaxHourlyCost, d.MaxLaunchesPerRun, d.OnDemandFallback = 0, max(1, d.Minimum), nil
-	plan := core.Decide(core.Situation{Declaration: d, Observation: core.Observation{
+	plan := decide.Decide(decide.Situation{Declaration: d, Observation: core.Observation{
 		Region: d.Region, AccountID: d.AccountID, Offers: offers,
 	}})
 	var total core.Price

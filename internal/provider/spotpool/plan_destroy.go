@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // endsNamedAtMost is how many of the instances that a plan ends are named.
@@ -50,7 +51,7 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 				fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))
 			return
 		}
-		held = heldOf(core.Decide(core.Situation{
+		held = heldOf(decide.Decide(decide.Situation{
 			Declaration: d, Observation: seen.observation(d.Region, d.AccountID), Journal: seen.Journal, Now: seen.At,
 		}))
 		held.told = fmt.Sprintf(" That is as of %s; looking again failed: %s.", seen.At.UTC().Format(time.RFC3339), err)
@@ -114,10 +115,10 @@ type holdings struct {
 	told      string            // how this is known, where it is not from a look just now
 }
 
-func heldOf(p core.Plan) holdings {
+func heldOf(p decide.Plan) holdings {
 	h := holdings{unseen: p.Held}
 	for _, m := range p.Members {
-		if m.Condition == core.Terminating || m.Condition == core.Failed {
+		if m.Condition == decide.Terminating || m.Condition == decide.Failed {
 			continue
 		}
 		h.unseen--

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // preview is what a plan says about a pool.
@@ -22,7 +23,7 @@ type preview struct {
 // to the apply.
 func previewCreate(d core.Declaration) preview {
 	d.MaxHourlyCost, d.OnDemandFallback = 0, nil
-	plan := core.Decide(core.Situation{
+	plan := decide.Decide(decide.Situation{
 		Declaration: d, Observation: core.Observation{Region: d.Region}, Now: time.Unix(0, 0),
 	})
 	p := previewOf(plan, d.Budget)
@@ -101,7 +102,7 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	if d.Budget != prior.Budget {
 		gate, unlooked = core.Gate{}, d.Budget
 	}
-	plan := core.Decide(core.Situation{Declaration: d, Observation: o, OtherNodes: s.OtherNodes, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
+	plan := decide.Decide(decide.Situation{Declaration: d, Observation: o, OtherNodes: s.OtherNodes, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
 	plan.Decisions = onInstances(plan.Decisions)
 	p := previewOf(plan, unlooked)
 	if len(added) > 0 { // where a launch goes is unknown until they are looked at
@@ -147,7 +148,7 @@ func onInstances(decisions []core.Decision) []core.Decision {
 
 // previewOf describes a plan. Its launches depend on the budget unlooked, whose
 // status was not looked at, if that is named.
-func previewOf(plan core.Plan, unlooked string) preview {
+func previewOf(plan decide.Plan, unlooked string) preview {
 	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
 	launches := 0
 	for n, decision := range plan.Decisions {
@@ -169,7 +170,7 @@ func previewOf(plan core.Plan, unlooked string) preview {
 }
 
 // shortfall says why the pool stays below its minimum.
-func shortfall(plan core.Plan, launches int) string {
+func shortfall(plan decide.Plan, launches int) string {
 	text := fmt.Sprintf("Its capacity is %d and its minimum %d, and nothing can be launched now:", plan.Capacity, plan.Minimum)
 	if launches > 0 {
 		text = fmt.Sprintf("Its capacity is %d and its minimum %d, and only %d can be launched now:", plan.Capacity, plan.Minimum, launches)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 var previews = cmp.AllowUnexported(preview{})
@@ -40,7 +41,7 @@ func lookedAt(d core.Declaration, running int) spotpools.State {
 			State: core.StateRunning, LaunchedAt: noon.Add(-time.Hour), PrivateIP: "10.0.0.1",
 		})
 	}
-	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: core.Journal{}.Salted("salt"), Now: noon})
+	plan := decide.Decide(decide.Situation{Declaration: d, Observation: o, Journal: core.Journal{}.Salted("salt"), Now: noon})
 	return spotpools.State{Declaration: d, Recorded: true, Observation: o, Journal: plan.Journal, Plan: plan}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 var _ datasource.DataSourceWithConfigure = (*poolDataSource)(nil)
@@ -113,7 +113,7 @@ func newModel(state spotpools.State) model {
 	return m
 }
 
-func newMachine(i spotpool.Member) machine {
+func newMachine(i decide.Member) machine {
 	return machine{
 		InstanceID: types.StringValue(i.ID), AvailabilityZone: types.StringValue(i.AvailabilityZone),
 		InstanceType: types.StringValue(i.InstanceType), ChargeType: types.StringValue(string(i.ChargeType)),

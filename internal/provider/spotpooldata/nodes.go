@@ -5,7 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // drain is how far a machine's node is emptied.
@@ -33,7 +33,7 @@ func newDrain(d node.Drain) *drain {
 }
 
 // gpuPods is null where nobody counted.
-func gpuPods(m spotpool.Member) types.Int64 {
+func gpuPods(m decide.Member) types.Int64 {
 	if m.GPUPods == nil {
 		return types.Int64Null()
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 func TestMachinesHaveTheirNodes(t *testing.T) {
 	t.Parallel()
 	asked, pods := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), 0
-	draining := spotpool.Member{
+	draining := decide.Member{
 		Health: node.Healthy, Node: node.Node{Name: "gpu-1"}, GPUPods: &pods,
 		Drain: node.Drain{Phase: node.Draining, AskedAt: asked, Since: asked.Add(time.Minute), Left: 2, Blocked: []string{"ml/a is protected from eviction"}},
 	}
@@ -27,9 +27,9 @@ func TestMachinesHaveTheirNodes(t *testing.T) {
 	}
 	none := machine{Node: types.StringNull(), NodeHealth: types.StringNull(), GPUPods: types.Int64Null()}
 	for name, c := range map[string]struct {
-		member spotpool.Member
+		member decide.Member
 		want   machine
-	}{"draining": {draining, want}, "no node": {spotpool.Member{}, none}} {
+	}{"draining": {draining, want}, "no node": {decide.Member{}, none}} {
 		m := newMachine(c.member)
 		got := machine{Node: m.Node, NodeHealth: m.NodeHealth, GPUPods: m.GPUPods, Drain: m.Drain}
 		if diff := cmp.Diff(c.want, got); diff != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // TestAPoolWithoutItsBudgetIsNotSentToARun, which judges no budget that nobody declared.
@@ -14,7 +15,7 @@ func TestAPoolWithoutItsBudgetIsNotSentToARun(t *testing.T) {
 	d := spotpool.Declaration{Name: "train", Region: "ap-singapore", Minimum: 1, Maximum: 2}
 	for _, undeclared := range []bool{false, true} {
 		gate := spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared, Reason: "x"}
-		short := spotpool.Decide(spotpool.Situation{Declaration: d.WithDefaults(), Gate: gate}).Short
+		short := decide.Decide(decide.Situation{Declaration: d.WithDefaults(), Gate: gate}).Short
 		if remedy := outcome.ShortRemedy(short); strings.Contains(remedy, "Declare the budget") != undeclared ||
 			strings.Contains(remedy, "reconcile run") == undeclared {
 			t.Errorf("undeclared %v, what to do is %q: %v", undeclared, remedy, short)

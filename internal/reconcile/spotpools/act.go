@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // act takes a fresh look at the pool, decides, and carries the decisions out one by
@@ -51,7 +52,7 @@ type actor struct {
 // the next one sees; a refusal does, too, as it rules out what was refused.
 func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
-		plan := spotpool.Decide(a.pass.situation(a.observation, a.flow.untold(a.journal.Value)))
+		plan := decide.Decide(a.pass.situation(a.observation, a.flow.untold(a.journal.Value)))
 		if plan.Chooses() && a.count(ctx) {
 			continue // with who has pods with GPUs
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // Adopt takes existing instances into a pool, all or none. It refuses them where they
@@ -48,14 +49,14 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	plan := spotpool.Decide(situation(d, observation, nodesSeen{}, f.untold(j.Value), f.gate(ctx, d), nil))
+	plan := decide.Decide(situation(d, observation, nodesSeen{}, f.untold(j.Value), f.gate(ctx, d), nil))
 	if plan.Wanted != nil {
 		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so that an adopted instance would be ended. Adopt once the "+
 			"budget is no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)
 	}
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {
-		return slices.ContainsFunc(plan.Members, func(m spotpool.Member) bool { return m.ID == id })
+		return slices.ContainsFunc(plan.Members, func(m decide.Member) bool { return m.ID == id })
 	})
 	if reasons := unfit(d, plan.Held, ids, candidates); len(reasons) > 0 {
 		return fmt.Errorf("nothing was adopted into %s:\n- %s", d.Object(), strings.Join(reasons, "\n- "))

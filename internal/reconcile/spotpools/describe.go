@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // Description is one pool with its machines, and what a run would do about it now.
@@ -17,7 +18,7 @@ type Description struct {
 	Report
 	Phase     declaration.Phase   `json:"phase"`
 	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
-	Machines  []spotpool.Member   `json:"machines"`
+	Machines  []decide.Member     `json:"machines"`
 	Cooldowns []spotpool.Cooldown `json:"cooldowns"`
 	Intents   int                 `json:"open_intents"`
 	// Failing is what the last runs failed with, and PassedOver why they passed the
@@ -35,8 +36,8 @@ type Why struct {
 	Declared Declared `json:"declared"`
 	// Offerings are what there is to say of each, and Standings what each instance
 	// counts as.
-	Offerings []spotpool.Appraisal `json:"offerings"`
-	Standings []spotpool.Standing  `json:"standings"`
+	Offerings []decide.Appraisal `json:"offerings"`
+	Standings []decide.Standing  `json:"standings"`
 }
 
 // Declared is what of a declaration bounds launches, or chooses where they go.
@@ -111,7 +112,7 @@ func (k *kind) describe(ctx context.Context, t target, view *regionView, err err
 		k.warnings.Add(nodes.remark)
 	}
 	s := situation(d, observation, nodes, t.journal.Value, k.flow.gate(ctx, d), t.hold)
-	plan := spotpool.Decide(s)
+	plan := decide.Decide(s)
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {
 		became = outcome.Planned
@@ -131,7 +132,7 @@ func (k *kind) describe(ctx context.Context, t target, view *regionView, err err
 	of.ShortSince, of.Decisions, of.Machines = shortSince, plan.Decisions, plan.Members
 	of.Cooldowns, of.Intents = plan.Journal.Cooldowns, len(plan.Journal.Intents)
 	if why {
-		of.Offerings, of.Standings = spotpool.Appraise(s, plan), spotpool.Standings(s, plan)
+		of.Offerings, of.Standings = decide.Appraise(s, plan), decide.Standings(s, plan)
 	}
 	return of
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -230,7 +231,7 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 
 // mark marks nodes as the pool's own. What fails is a warning, since the next run does
 // it.
-func (a *actor) mark(ctx context.Context, p spotpool.Plan) {
+func (a *actor) mark(ctx context.Context, p decide.Plan) {
 	for _, n := range p.Unmarked {
 		cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
 		if err == nil {

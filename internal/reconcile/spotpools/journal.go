@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -67,7 +68,7 @@ func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j jo
 }
 
 // journalLost is the error of a pool that stays short since its journal was lost.
-func journalLost(p spotpool.Plan) error {
+func journalLost(p decide.Plan) error {
 	if why := p.Journal.WhyLost(); why != "" && p.Shortfall > 0 {
 		return errors.New(why)
 	}

@@ -10,24 +10,25 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // look is one look at a pool that succeeded, and the plan made of it. A nil *look
 // means that no look succeeded: such a pool is neither settled nor done.
 type look struct {
-	plan        spotpool.Plan
+	plan        decide.Plan
 	observation spotpool.Observation
 }
 
 // situation is that of a pool of which nothing was asked so far. Every argument must be
 // given, since a gate that is left out would be an open one, and a hold none.
-func situation(d spotpool.Declaration, o spotpool.Observation, n nodesSeen, j spotpool.Journal, gate spotpool.Gate, hold *spotpool.Hold) spotpool.Situation {
+func situation(d spotpool.Declaration, o spotpool.Observation, n nodesSeen, j spotpool.Journal, gate spotpool.Gate, hold *spotpool.Hold) decide.Situation {
 	o.Cluster = n.look
-	return spotpool.Situation{Declaration: d, Observation: o, OtherNodes: n.others, Journal: j, Now: o.At, Gate: gate, Hold: hold}
+	return decide.Situation{Declaration: d, Observation: o, OtherNodes: n.others, Journal: j, Now: o.At, Gate: gate, Hold: hold}
 }
 
 // situation is that of the pool of a pass.
-func (p *pass) situation(o spotpool.Observation, j spotpool.Journal) spotpool.Situation {
+func (p *pass) situation(o spotpool.Observation, j spotpool.Journal) decide.Situation {
 	s := situation(p.declaration, o, p.nodes, j, p.gate, p.hold)
 	s.SoFar = p.soFar
 	return s
@@ -82,9 +83,9 @@ func (l *look) underWay() (launching, ending int) {
 	launching = l.plan.Journal.OpenCount()
 	for _, m := range l.plan.Members {
 		switch m.Condition {
-		case spotpool.Launching:
+		case decide.Launching:
 			launching++
-		case spotpool.Terminating:
+		case decide.Terminating:
 			ending++
 		}
 	}
@@ -138,7 +139,7 @@ func (p *pass) look(ctx context.Context) error {
 		return err
 	}
 	p.soFar.Drained = nil // what is left of a drain is worked on again
-	plan := spotpool.Decide(p.situation(observation, j.Value))
+	plan := decide.Decide(p.situation(observation, j.Value))
 	p.saw(plan, observation)
 	if err := p.flow.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err

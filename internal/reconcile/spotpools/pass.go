@@ -5,13 +5,14 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // pass is one operation on a pool, with what it has seen and done so far.
 type pass struct {
 	flow        *Flow
 	declaration spotpool.Declaration
-	soFar       spotpool.SoFar
+	soFar       decide.SoFar
 	gate        spotpool.Gate
 	hold        *spotpool.Hold  // in force; nil where there is none
 	gone        map[string]bool // recorded ids that are certainly gone
@@ -30,7 +31,7 @@ type pass struct {
 
 // saw notes a look and its plan. Notices are gathered from all looks: once they are
 // in the journal, no later plan repeats them.
-func (p *pass) saw(plan spotpool.Plan, o spotpool.Observation) {
+func (p *pass) saw(plan decide.Plan, o spotpool.Observation) {
 	p.latest = &look{plan: plan, observation: o}
 	for _, text := range plan.Notices {
 		if !slices.Contains(p.notices, text) {
@@ -41,7 +42,7 @@ func (p *pass) saw(plan spotpool.Plan, o spotpool.Observation) {
 
 // plan is the plan of the latest look, with all notices and warnings of the pass; nil
 // where no look succeeded.
-func (p *pass) plan() *spotpool.Plan {
+func (p *pass) plan() *decide.Plan {
 	if p.latest == nil {
 		return nil
 	}

@@ -8,20 +8,21 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // Preview decides what the creation of a pool would do on the market of now, as
 // Create would, and writes nothing. All pools of a plan share one look at a region's
 // market. The error says why that is unknown; it is *record.ExistsError where the
 // creation would be refused.
-func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error) {
+func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan, error) {
 	account, err := f.Cloud.AccountID(ctx)
 	if err != nil {
-		return spotpool.Plan{}, err
+		return decide.Plan{}, err
 	}
 	begun, err := f.refused(ctx, d)
 	if err != nil {
-		return spotpool.Plan{}, err
+		return decide.Plan{}, err
 	}
 	if begun.Exists() {
 		return f.previewResumed(ctx, d, begun)
@@ -29,29 +30,29 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Pl
 	now := f.now()
 	market := f.marketsOf(ctx, d.Region)
 	if market.Offers == nil {
-		return spotpool.Plan{}, market.err
+		return decide.Plan{}, market.err
 	}
 	d.AccountID = account
 	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d)
-	return spotpool.Decide(situation(d, nothing, nodesSeen{}, spotpool.Journal{}, f.gate(ctx, d), nil)), nil
+	return decide.Decide(situation(d, nothing, nodesSeen{}, spotpool.Journal{}, f.gate(ctx, d), nil)), nil
 }
 
 // previewResumed is Preview for a creation that was interrupted, on what it left.
-func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun stored) (spotpool.Plan, error) {
+func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun stored) (decide.Plan, error) {
 	old := begun.Value.Declaration
 	d.UID, d.AccountID, d.ClusterUID = old.UID, old.AccountID, old.ClusterUID
 	j, err := f.loadJournal(ctx, d)
 	if err != nil {
-		return spotpool.Plan{}, err
+		return decide.Plan{}, err
 	}
 	o, err := f.observePool(ctx, d, j.Value, nil)
 	if err != nil {
-		return spotpool.Plan{}, err
+		return decide.Plan{}, err
 	}
 	if err := sameAccount(d, o.AccountID); err != nil {
-		return spotpool.Plan{}, err
+		return decide.Plan{}, err
 	}
-	plan := spotpool.Decide(situation(d, o, f.seeNodes(ctx, d, j.Value, o, sharedFor, false), j.Value, f.gate(ctx, d), nil))
+	plan := decide.Decide(situation(d, o, f.seeNodes(ctx, d, j.Value, o, sharedFor, false), j.Value, f.gate(ctx, d), nil))
 	plan.Notices = slices.Insert(plan.Notices, 0, fmt.Sprintf("resumes an interrupted creation: has %d", plan.Held))
 	return plan, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -46,7 +47,7 @@ func (a *actor) recheck(ctx context.Context, d spotpool.Decision) (spotpool.Deci
 
 // observeDrained observes the node of a member whose drain is over. The error says why
 // its instance is not terminated.
-func (a *actor) observeDrained(ctx context.Context, m spotpool.Member) (node.Progress, error) {
+func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progress, error) {
 	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
 	if err != nil {
 		return node.Progress{}, err

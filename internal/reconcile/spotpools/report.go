@@ -6,6 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // Report is a pool's numbers at the end of the run.
@@ -26,7 +27,7 @@ type Report struct {
 	Outcome outcome.Outcome `json:"outcome"`
 	// Nodes says how its instances fare as nodes; nil where it has none, or could not be
 	// looked at.
-	Nodes *spotpool.PoolNodes `json:"nodes,omitempty"`
+	Nodes *decide.PoolNodes `json:"nodes,omitempty"`
 	// Short is why it stays below minimum, in at most three lines, and ShortReasons is
 	// all of it, offering by offering.
 	Short        []string             `json:"short,omitempty"`
@@ -43,7 +44,7 @@ type GateReport struct {
 	Reason string `json:"reason,omitempty"` // why it is closed
 }
 
-func newGateReport(d spotpool.Declaration, p spotpool.Plan) *GateReport {
+func newGateReport(d spotpool.Declaration, p decide.Plan) *GateReport {
 	if d.Budget == "" {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (p Report) HeldBack() string {
 
 // newReport reports on a pool by its last plan; nil where the pool could not be
 // looked at.
-func newReport(d spotpool.Declaration, p *spotpool.Plan, e loop.Ending) Report {
+func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
 	if p != nil {
 		report.Hold, report.Nodes = p.Hold, p.Nodes

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // State is a pool as Terraform sees it: what is declared, and what was last seen of
@@ -24,7 +25,7 @@ type State struct {
 	Gate spotpool.Gate
 	// Hold is the one in force; nil where there is none.
 	Hold     *spotpool.Hold
-	Plan     spotpool.Plan
+	Plan     decide.Plan
 	Warnings []string
 }
 
@@ -57,7 +58,7 @@ func newState(p *pass) State {
 	return state
 }
 
-func shortWarning(p spotpool.Plan) string {
+func shortWarning(p decide.Plan) string {
 	text := fmt.Sprintf("capacity is %d, below the minimum of %d", p.Capacity, p.Minimum)
 	for _, why := range p.Short.Brief() {
 		text += "\n- " + why

@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // TestWhyASpotPoolDoesNotGrow: what a person has to do first is what is said.
@@ -17,7 +18,7 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Held: held},
 		}
 		p.Shortfall = max(0, p.Minimum-capacity)
-		p.Nodes = &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{Ready: capacity}}
+		p.Nodes = &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{Ready: capacity}}
 		if change != nil {
 			change(&p)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -20,7 +21,7 @@ type update struct{ *Flow }
 // account and the generation that it was planned against. A pool whose record
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
-	p := &pass{flow: f, gate: f.gate(ctx, d), soFar: spotpool.SoFar{Insists: true}}
+	p := &pass{flow: f, gate: f.gate(ctx, d), soFar: decide.SoFar{Insists: true}}
 	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
 	unfinished := "" // why nothing but the record was changed

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // View observes a pool for a refresh, without a lock. All pools of a region that are
@@ -77,7 +78,7 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 		return err
 	}
 	s.Hold = state.Hold
-	state.Plan = spotpool.Decide(s)
+	state.Plan = decide.Decide(s)
 	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
 	return nil
 }

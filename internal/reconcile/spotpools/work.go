@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // work is what a run does about one pool.
@@ -23,7 +24,7 @@ type work struct {
 	// were not seen; nil where both are known. Such a pool counts as failed, whatever else
 	// is done to it.
 	trouble error
-	seen    *spotpool.Plan   // by the look at the region; nil where that does not show the pool
+	seen    *decide.Plan     // by the look at the region; nil where that does not show the pool
 	pass    *pass            // nil where the pool was not acted on
 	ended   []outcome.Result // of a deletion
 	deleted bool
@@ -79,7 +80,7 @@ func (w *work) judge(ctx context.Context) error {
 	if nodes.remark != "" {
 		w.warnings.Add(nodes.remark)
 	}
-	plan := spotpool.Decide(situation(d, observation, nodes, w.flow.untold(j), w.gate, w.target.hold))
+	plan := decide.Decide(situation(d, observation, nodes, w.flow.untold(j), w.gate, w.target.hold))
 	w.seen, w.trouble = &plan, cmp.Or(gateErr, nodes.err, journalLost(plan))
 	return nil
 }
@@ -122,14 +123,14 @@ func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results 
 	d, plan, results := w.target.declaration, w.seen, w.ended
 	if w.deleted {
 		d.Minimum, d.Maximum = 0, 0
-		report = newReport(d, &spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, e)
+		report = newReport(d, &decide.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, e)
 		report.Deleted = true
 		return report, results
 	}
 	became := idleOutcome
 	if p := w.pass; p != nil {
 		d, plan, results = p.declaration, p.plan(), p.results
-		became = func(plan spotpool.Plan) outcome.Outcome { return actedOutcome(plan, results) }
+		became = func(plan decide.Plan) outcome.Outcome { return actedOutcome(plan, results) }
 		w.trouble = cmp.Or(w.trouble, p.nodes.err)
 	}
 	if e.Became == outcome.Done {
@@ -140,7 +141,7 @@ func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results 
 	return newReport(d, plan, e), results
 }
 
-func idleOutcome(p spotpool.Plan) outcome.Outcome {
+func idleOutcome(p decide.Plan) outcome.Outcome {
 	if p.Shortfall > 0 {
 		return outcome.Short
 	}
@@ -149,7 +150,7 @@ func idleOutcome(p spotpool.Plan) outcome.Outcome {
 
 // actedOutcome is the outcome of a pool that was acted on. What is launching counts
 // as done.
-func actedOutcome(p spotpool.Plan, results []outcome.Result) outcome.Outcome {
+func actedOutcome(p decide.Plan, results []outcome.Result) outcome.Outcome {
 	if outcome.AnyPlanned(results) {
 		return outcome.Planned
 	}

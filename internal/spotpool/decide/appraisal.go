@@ -1,0 +1,146 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Appraisal is what there is to say of one offering, whether a launch is wanted or
+// not.
+type Appraisal struct {
+	spotpool.Offering
+	ChargeType spotpool.ChargeType `json:"charge_type"`
+	Price      spotpool.Price      `json:"price"` // of the market, an hour; null where it is unknown
+	Stock      spotpool.Stock      `json:"stock,omitempty"`
+	VCPUs      int                 `json:"vcpus,omitempty"` // that one instance needs
+	// SpotVCPUs is what is left of the account's spot quota in the zone; absent where
+	// it is unknown, or nothing to the offering.
+	SpotVCPUs *int                `json:"spot_vcpus,omitempty"`
+	Cooldowns []spotpool.Cooldown `json:"cooldowns,omitempty"`
+	Held      int                 `json:"held"`     // instances of the pool that are there
+	Launches  int                 `json:"launches"` // instances that a run would launch there now
+	// Code and Why say why it is passed over; absent where it may launch. What holds
+	// the whole pool back is not among them.
+	Code  spotpool.Code `json:"code,omitempty"`
+	Until time.Time     `json:"until,omitzero"` // when that ends by itself
+	Why   string        `json:"why,omitempty"`
+}
+
+// Appraise says of each offering, and each charge type in which the pool may launch,
+// what speaks against a launch of one instance there, and what the plan, which was
+// made of the situation, does there.
+func Appraise(s Situation, plan Plan) []Appraisal {
+	if plan.Refusal != "" {
+		return nil
+	}
+	s.Declaration = s.Declaration.WithDefaults()
+	v, t, _ := prepare(s)
+	var list []Appraisal
+	charges := s.Declaration.ChargeTypes()
+	slices.SortStableFunc(charges, func(a, b spotpool.ChargeType) int {
+		return trueFirst(a == s.Declaration.InstanceChargeType, b == s.Declaration.InstanceChargeType)
+	})
+	for _, charge := range charges {
+		for index, o := range s.Declaration.Offerings {
+			list = append(list, appraise(v, t, index, o, charge, plan))
+		}
+	}
+	return list
+}
+
+// appraise says what speaks against one more instance of an offering, and what the plan
+// does there.
+func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.ChargeType, plan Plan) Appraisal {
+	c, why := consider(v, t, index, o, charge)
+	offer := v.offers[c.market]
+	a := Appraisal{Offering: o, ChargeType: charge, Price: offer.Price, Stock: offer.Stock, VCPUs: offer.VCPUs}
+	if left, known := v.Observation.SpotVCPUs[o.AvailabilityZone]; known && charge == spotpool.Spot {
+		a.SpotVCPUs = &left
+	}
+	for _, cooldown := range plan.Journal.Cooldowns {
+		if cooldown.Covers(o, charge) {
+			a.Cooldowns = append(a.Cooldowns, cooldown)
+		}
+	}
+	for _, m := range plan.Members {
+		if m.held() && m.Market() == c.market {
+			a.Held++
+		}
+	}
+	for _, d := range plan.Decisions {
+		if d.Kind == spotpool.KindLaunch && !d.Resume && *d.Offering == o && d.ChargeType == charge {
+			a.Launches += d.Count
+		}
+	}
+	if a.Launches > 0 { // nothing does
+		return a
+	}
+	if why.code == "" {
+		if n, more := fits(v, t, c, 1); n == 0 {
+			why = more
+		}
+	}
+	a.Code, a.Until, a.Why = why.code, why.until, why.text
+	for _, r := range plan.Short { // beside what the plan launches elsewhere
+		if a.Code == "" && r.Offering != nil && *r.Offering == o && r.ChargeType == charge {
+			a.Code, a.Until, a.Why = r.Code, r.Until, r.Text
+		}
+	}
+	return a
+}
+
+// Standing says what an instance counts as, and why.
+type Standing struct {
+	InstanceID string `json:"instance_id"`
+	Held       bool   `json:"held"`
+	Capacity   bool   `json:"capacity"`
+	Why        string `json:"why"`
+	// AsNode says how it fares as a node, and what follows from that; empty where its
+	// pool has no nodes, or it is none yet.
+	AsNode string `json:"as_node,omitempty"`
+}
+
+// Standing is what the instance counts as in its pool.
+func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
+	s := Standing{InstanceID: m.ID, Held: m.held(), Capacity: m.capacity()}
+	switch m.Condition {
+	case Running:
+		s.Why = "it runs"
+	case Launching:
+		s.Why = "it is starting, for less than the launch timeout of " + launchTimeout.String()
+	case Stuck:
+		s.Why = "it has been starting for longer than the launch timeout of " + launchTimeout.String()
+	case Restricted:
+		s.Why = "it runs, but is restricted: expired or isolated"
+	case Stopped:
+		s.Why = "it is stopped"
+	case Isolated:
+		s.Why = "it is in the recycle bin, and will be destroyed"
+	case Failed:
+		s.Why = "its launch failed"
+	case Terminating:
+		s.Why = "it is ending"
+	default:
+		s.Why = fmt.Sprintf("nothing is done to instances in the state %s", m.State)
+	}
+	if m.Ending {
+		s.Why += "; its end was asked for"
+	}
+	if m.Doomed() {
+		s.Why += "; the cloud takes it back at " + wording.Instant(m.TakenAt)
+	}
+	if m.Replaced() {
+		s.Why += "; another is to take its place"
+	}
+	if why := m.Protection(); why != "" {
+		s.Why += "; never ended by the pool, for " + why
+	}
+	if m.Outdated {
+		s.Why += "; of an outdated configuration"
+	}
+	return s
+}

@@ -1,0 +1,40 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// awaitedReady reports whether a swap ends nothing since too few nodes have been Ready for
+// long enough, and says for which it waits. One that was Ready, or should be by now, is
+// a warning: waiting may not help.
+func awaitedReady(v View, t Tally, s swap) (Result, bool) {
+	var r Result
+	floor := v.Declaration.Minimum - s.unavailable
+	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Seen() || t.available > floor {
+		return r, false
+	}
+	var coming, failing []string
+	for _, m := range t.members {
+		switch {
+		case m.Available || m.Condition != Running || m.Ending || t.leaving[m.ID]:
+		case m.Health == node.Joining || m.Health == node.Healthy:
+			coming = append(coming, m.ID)
+		default:
+			failing = append(failing, m.ID)
+		}
+	}
+	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor,
+		spotpool.Duration(node.MinReady), t.available, wording.Have(t.available))
+	if len(failing) > 0 {
+		r.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing),
+			wording.Are(len(failing)))
+	}
+	if len(coming) > 0 || len(failing) > 0 {
+		r.shortf(spotpool.BecauseReplacement, "%s", waits)
+	}
+	return r, len(r.Short) > 0
+}

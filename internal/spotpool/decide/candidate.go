@@ -1,0 +1,174 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// candidate is an offering that may launch.
+type candidate struct {
+	index    int // its place in the declared order
+	offering spotpool.Offering
+	market   spotpool.Market
+	listed   spotpool.Price // of the market, an hour; 0: unknown
+	price    spotpool.Price // at most, an hour; 0: unknown
+	batch    int            // the most to ask for
+	smaller  obstacle       // why the batch is no larger
+	avoided  string         // why it is launched in only where nothing else is left
+}
+
+// obstacle is what keeps an offering from launching; the zero value is none.
+type obstacle struct {
+	code  spotpool.Code
+	text  string
+	until time.Time // when it ends by itself; zero where that is unknown
+}
+
+// passedOver is an offering that can't launch, and why.
+type passedOver struct {
+	candidate
+	obstacle
+}
+
+func (p passedOver) reason() spotpool.Reason {
+	return spotpool.Reason{Code: p.code, Offering: &p.offering, ChargeType: p.market.ChargeType, Price: p.listed, Until: p.until, Text: p.text}
+}
+
+func (p passedOver) String() string { return p.reason().String() }
+
+// candidates parts the offerings that can launch from those that can't.
+func candidates(v View, t Tally, charge spotpool.ChargeType) (list []candidate, passed []passedOver) {
+	for index, o := range v.Declaration.Offerings {
+		c, why := consider(v, t, index, o, charge)
+		if why.code != "" {
+			passed = append(passed, passedOver{c, why})
+			continue
+		}
+		list = append(list, c)
+	}
+	return list, passed
+}
+
+// consider says why an offering can't launch now; no obstacle if it can.
+func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.ChargeType) (candidate, obstacle) {
+	market := o.Market(charge)
+	offer, sold := v.offers[market]
+	c := candidate{index: index, offering: o, market: market, listed: offer.Price, price: v.priceOf(o, charge), batch: math.MaxInt}
+	if v.Observation.Offers != nil {
+		switch {
+		case !sold:
+			return c, obstacle{code: spotpool.BecauseNotSold, text: "not sold there"}
+		case offer.Stock == spotpool.StockNone:
+			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out"}
+		case charge == spotpool.Spot && o.MaxPrice > 0 && offer.Price > o.MaxPrice:
+			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price %s is above max_price %s", offer.Price, o.MaxPrice)}
+		}
+	}
+	for _, cooldown := range v.Journal.Cooldowns {
+		switch {
+		case !cooldown.Covers(o, charge):
+		case cooldown.Cause == spotpool.CausedByBatch:
+			if cooldown.Batch < c.batch {
+				c.batch = cooldown.Batch
+				c.smaller = obstacle{
+					code: spotpool.BecauseBatch, until: cooldown.Until,
+					text: fmt.Sprintf("no more than %d at once until %s (%s)", c.batch, wording.Instant(cooldown.Until), cooldown.Detail),
+				}
+			}
+		case cooldown.Cause.Soft():
+			c.avoided = cooldown.String()
+		case cooldown.Cause == spotpool.CausedByQuota:
+			return c, obstacle{code: spotpool.BecauseQuota, text: cooldown.String(), until: cooldown.Until}
+		default:
+			return c, obstacle{code: spotpool.BecauseCooldown, text: cooldown.String(), until: cooldown.Until}
+		}
+	}
+	_, why := withinQuota(v, t, c, 1)
+	return c, why
+}
+
+// best picks the candidate that launches first: avoided ones come last.
+func best(v View, t Tally, list []candidate) candidate {
+	return slices.MinFunc(list, func(a, b candidate) int {
+		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), prefer(v, t, a, b))
+	})
+}
+
+// prefer orders candidates by the pool's strategy, and then as declared.
+func prefer(v View, t Tally, a, b candidate) int {
+	by := 0
+	switch v.Declaration.AllocationStrategy {
+	case spotpool.LowestPrice:
+		by = cmp.Or(trueFirst(a.price > 0, b.price > 0), cmp.Compare(a.price, b.price))
+	case spotpool.Balanced:
+		by = cmp.Compare(t.byZone[a.offering.AvailabilityZone], t.byZone[b.offering.AvailabilityZone])
+	}
+	return cmp.Or(by, cmp.Compare(a.index, b.index))
+}
+
+// fits is how many of n launches a candidate may take. Where that is none, the
+// obstacle says why.
+func fits(v View, t Tally, c candidate, n int) (int, obstacle) {
+	if n = min(n, c.batch-t.asked[c.market]); n <= 0 {
+		return 0, c.smaller
+	}
+	n, why := withinQuota(v, t, c, n)
+	if n == 0 {
+		return 0, why
+	}
+	return affordable(v, t, c, n)
+}
+
+// withinQuota is how many of n the account's spot quota in the zone allows.
+func withinQuota(v View, t Tally, c candidate, n int) (int, obstacle) {
+	zone := c.offering.AvailabilityZone
+	left, known := v.Observation.SpotVCPUs[zone]
+	each := v.offers[c.market].VCPUs
+	if !known || each <= 0 || c.market.ChargeType != spotpool.Spot {
+		return n, obstacle{}
+	}
+	left = max(0, left-t.vCPUs[zone])
+	if fits := left / each; fits < n {
+		return fits, obstacle{code: spotpool.BecauseQuota, text: fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d",
+			zone, left,
+			each)}
+	}
+	return n, obstacle{}
+}
+
+// affordable is how many of n launches the pool's hourly cost cap allows. It is none
+// where a price is unknown, since the cap could not be kept then.
+func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
+	limit := v.Declaration.MaxHourlyCost
+	switch {
+	case limit == 0:
+		return n, obstacle{}
+	case c.price == 0:
+		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
+	case v.unpriced != "" && v.Observation.Offers == nil:
+		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost "+
+			"could not be kept", v.unpriced)}
+	}
+	left := max(0, limit-t.spent)
+	return int(min(spotpool.Price(n), left/c.price)), obstacle{
+		code: spotpool.BecauseHourlyCap,
+		text: fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", c.price, t.spent, limit),
+	}
+}
+
+// trueFirst orders what a condition holds for before the rest.
+func trueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

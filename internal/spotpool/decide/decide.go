@@ -1,0 +1,176 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// MaxBatch is the most instances one launch asks for: as many as one
+// DescribeInstances by ids can show (RunInstances itself allows 500).
+const MaxBatch = 100
+
+// SoFar is what one run has done to a pool so far, and what it was refused.
+type SoFar struct {
+	Launched  int  // instances asked for, refused launches aside
+	Refreshed bool // a batch of a refresh was started
+	// Refused are the instances that the run asked the cloud to end, and the cloud
+	// refused. The run does not ask again, and goes on without their end.
+	Refused []string
+	// Replaced is how many instances the run began to replace.
+	Replaced int
+	// Drained are the instances on whose drains the run has worked, and Forgotten those
+	// whose nodes it deleted; Uncordoned are nodes that it uncordoned.
+	Drained, Forgotten, Uncordoned []string
+	// TokensEnded are the bootstrap tokens whose Secrets the run asked to delete.
+	TokensEnded []string
+	// Insists says that a person asks for it, so that what the cloud refused before is
+	// asked for again.
+	Insists bool
+	// Halted says why the run launches nothing more; empty while it may.
+	Halted string
+}
+
+// Situation is everything that decisions about a pool depend on.
+type Situation struct {
+	Declaration spotpool.Declaration
+	Observation spotpool.Observation
+	Journal     spotpool.Journal
+	Now         time.Time // by the cloud's clock
+	SoFar       SoFar
+	Gate        spotpool.Gate
+	// Hold is the one in force; nil where there is none.
+	Hold *spotpool.Hold
+	// OtherNodes counts the nodes that other pools have in the same cluster.
+	OtherNodes node.Count
+}
+
+// Plan is what to do in a situation, with the reasons why nothing more is done.
+type Plan struct {
+	spotpool.Counts
+	// Decisions stand in the order in which they are to be carried out. A
+	// launch never counts on the room that a termination of the same plan makes.
+	Decisions []spotpool.Decision
+	Members   []Member
+	// Journal is the situation's journal brought up to date with the
+	// observation. Decisions are not in it yet.
+	Journal spotpool.Journal
+	// Notices say what became of instances since the journal was written.
+	Notices []string
+	// Short says why the pool stays below its minimum, or why its outdated instances
+	// stay, after these decisions: all of it.
+	Short spotpool.Reasons
+	// Warnings are for a person to look at, and stop nothing.
+	Warnings []string
+	// Gate and Hold are the situation's.
+	Gate spotpool.Gate
+	Hold *spotpool.Hold
+	// Replacing are the instances whose replacement this plan decides.
+	Replacing []string
+	// Nodes says how the members fare as nodes; nil where the pool has none.
+	Nodes *PoolNodes
+	// Unmarked are nodes of members that do not bear the pool's mark yet.
+	Unmarked []node.Node
+	// StillCordoned are nodes that the run tried to make usable again, and could not.
+	StillCordoned []string
+	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
+	NodesLeft []string
+	// NodesInUse are those of NodesLeft that another machine uses by now.
+	NodesInUse []string
+	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
+	// its nodes up and their cluster was not seen.
+	TokensLeft []string
+	// Refusal says why nothing can be decided: the observation is of another
+	// account or region than the pool. Everything else is then empty.
+	Refusal string
+}
+
+// Decide says what to do about a pool. It is a pure function: the same situation
+// always gives the same plan, tokens included.
+//
+// It never launches more than maximum less held, and never counts or ends an instance
+// that is not the pool's own. It decides nothing where the pool has its minimum, is
+// not above its maximum, and has nothing to replace, or is on hold. Where the pool's
+// budget drains it, both are 0.
+func Decide(s Situation) Plan {
+	s.Declaration = s.Declaration.WithDefaults()
+	if refusal := mismatch(s.Declaration, s.Observation); refusal != "" {
+		return Plan{Counts: count(s.Declaration, nil, 0), Journal: s.Journal, Refusal: refusal}
+	}
+	v, t, r := prepare(s)
+	for _, rule := range v.rules() {
+		var more Result
+		t, more = rule(v, t)
+		r.add(more)
+	}
+	return v.plan(t, r)
+}
+
+// prepare is what rules begin with: the view of a situation, the tally before anything is
+// decided, and what an up-to-date journal notices.
+func prepare(s Situation) (View, Tally, Result) {
+	if s.Observation.Cluster.ClusterUID != s.Declaration.ClusterUID { // of another cluster, nothing counts
+		s.Observation.Cluster = node.Look{}
+	}
+	update := s.Journal.Update(s.Declaration, s.Observation, s.Gate, s.Now)
+	v, t := begin(s, update)
+	v.Journal.ShortSince = v.shortSince(t)
+	if s.Hold == nil {
+		v = v.drainedForBudget()
+	}
+	return v, t, Result{Notices: update.Notices, Warnings: update.Nodes.Remarks}
+}
+
+// plan is what the rules made of the view.
+func (v View) plan(t Tally, r Result) Plan {
+	p := Plan{
+		Counts: v.counts, Decisions: r.Decisions, Members: t.members, Journal: v.Journal, Notices: r.Notices, Short: r.Short, Gate: v.Gate, Hold: v.Hold,
+		Replacing: r.Replacing, Nodes: v.nodes, Unmarked: r.Unmarked, StillCordoned: r.StillCordoned, NodesLeft: r.NodesLeft, NodesInUse: r.NodesInUse,
+		TokensLeft: r.TokensLeft,
+	}
+	p.Warnings = slices.DeleteFunc(r.Warnings, r.gave) // what is a reason already is no warning as well
+	if v.emptied != "" {
+		p.Wanted = new(0)
+	}
+	p.Capacity = t.capacity
+	p.Shortfall = p.Missing()
+	if len(r.notes) == 0 {
+		return p
+	}
+	for _, note := range r.notes {
+		p.Journal = note(p.Journal)
+	}
+	p.Members = slices.Clone(t.members)
+	for n, m := range p.Members {
+		p.Members[n].Drain = p.Journal.DrainOf(m.ID)
+	}
+	return p
+}
+
+// mismatch says why an observation is not of this pool; empty where it is.
+func mismatch(d spotpool.Declaration, o spotpool.Observation) string {
+	switch {
+	case o.AccountID != "" && d.AccountID != "" && o.AccountID != d.AccountID:
+		return fmt.Sprintf("%s belongs to account %s, and what was observed to account %s: use the credentials of account %s", d.Object(), d.AccountID,
+			o.AccountID, d.AccountID)
+	case o.Region != "" && o.Region != d.Region:
+		return fmt.Sprintf("%s is in %s, and what was observed in %s", d.Object(), d.Region, o.Region)
+	}
+	return ""
+}
+
+// shortSince is since when the pool has been short of running instances. A launch
+// does not end that: only instances that run do.
+func (v View) shortSince(t Tally) time.Time {
+	since := v.Journal.ShortSince
+	switch {
+	case v.Gate.Closed || v.Hold != nil || t.running >= v.Declaration.Minimum:
+		return time.Time{}
+	case since.IsZero() && v.counts.Shortfall > 0:
+		return v.Now
+	}
+	return since
+}

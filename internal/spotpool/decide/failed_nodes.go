@@ -1,0 +1,148 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// replaceFailed decides which instances are replaced since they never joined the
+// cluster, or fail there: from then on they are no capacity, so that others are
+// launched in their place. It takes that back of those that recover, and of all while
+// replacing is suspended.
+func replaceFailed(v View, t Tally) (Tally, Result) {
+	var r Result
+	d := v.Declaration
+	if d.Nodes == nil || v.emptied != "" {
+		return t, r
+	}
+	if !v.Observation.Cluster.Seen() {
+		if len(t.members) > 0 {
+			r.shortf(spotpool.BecauseCluster, "the cluster was not seen: nothing is drained, replaced or ended")
+		}
+		return t, r
+	}
+	suspended := v.nodes.ReplacingSuspended
+	if suspended != "" {
+		ends := "it goes on by itself once fewer fail"
+		if v.Journal.NeverJoining(d) != "" {
+			ends = "it goes on once a node joins, the configuration changes, or somebody says gpupool release " + d.Key()
+		}
+		r.warnf("replacing is suspended: %s. Look at the nodes; %s", suspended, ends)
+	}
+	var changes []spotpool.Replacement
+	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
+	for _, m := range t.members {
+		switch {
+		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
+			changes = append(changes, spotpool.Replacement{InstanceID: m.ID})
+		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
+		case !v.mayLaunch():
+			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, whyFailed(v, m))
+		case room <= 0:
+			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, whyFailed(v, m),
+				d.Nodes.MaxReplacementsPerRun)
+		default:
+			room--
+			why := whyFailed(v, m)
+			changes = append(changes, spotpool.Replacement{
+				InstanceID: m.ID, Configuration: m.ConfigurationTag, Since: v.Now, Why: why, NeverJoined: m.Health == node.Late,
+			})
+			r.Replacing = append(r.Replacing, m.ID)
+			r.Notices = append(r.Notices, fmt.Sprintf("%s is replaced: %s", m.ID, why))
+		}
+	}
+	if len(changes) > 0 {
+		r.notes = append(r.notes, func(j spotpool.Journal) spotpool.Journal { return j.Replaces(changes) })
+	}
+	return t.replaces(changes), r
+}
+
+// replaces counts members as being replaced, or as capacity again.
+func (t Tally) replaces(changes []spotpool.Replacement) Tally {
+	if len(changes) == 0 {
+		return t
+	}
+	t.members = slices.Clone(t.members)
+	for _, c := range changes {
+		m := &t.members[slices.IndexFunc(t.members, func(m Member) bool { return m.ID == c.InstanceID })]
+		before := m.capacity()
+		m.ReplacedSince = c.Since
+		switch after := m.capacity(); {
+		case before && !after:
+			t.coming--
+			t.capacity--
+		case after && !before:
+			t.coming++
+			t.capacity++
+		}
+	}
+	return t
+}
+
+// endReplaced ends what is replaced, once the pool has its minimum without it, or
+// where maximum has no room for its replacement and that could be launched then.
+func endReplaced(v View, t Tally) (Tally, Result) {
+	var r Result
+	replaced := choose(v, t, func(m Member) bool { return m.Replaced() && replaceable(m) })
+	if len(replaced) == 0 {
+		return t, r
+	}
+	d := v.Declaration
+	list := firstToEnd(t, replaced, len(replaced))
+	if t.running < d.Minimum {
+		// The replacement first, where it has room.
+		blocked := d.Minimum - t.coming - max(0, d.Maximum-t.total-t.launched)
+		n := 0
+		for n < min(blocked, len(list)) {
+			if missing, _ := missingAfter(v, t, list[:n+1], n+1); missing > 0 {
+				break
+			}
+			n++
+		}
+		list = list[:n]
+	}
+	if len(list) == 0 {
+		r.shortf(spotpool.BecauseReplacement, "%s %s once others work in %s place", wording.Some(ids(replaced)), wording.Plural(len(replaced), "ends", "end"),
+			wording.Plural(len(replaced), "its", "their"))
+		return t, r
+	}
+	return terminate(v, t, list, false, "replaced: "+whyFailed(v, list[0]))
+}
+
+// whyFailed says why a member is replaced.
+func whyFailed(v View, m Member) string {
+	name := m.Node.Name
+	if k, known := v.Journal.Of(m.ID); known && name == "" { // its Node is gone
+		name = k.Node.Name
+	}
+	return failure(*v.Declaration.Nodes, m.Health, name)
+}
+
+// failure says why an instance in this health is replaced.
+func failure(n spotpool.Nodes, h node.Health, name string) string {
+	if h == node.Late {
+		return fmt.Sprintf("it never became a Ready node within the %s of join_timeout", n.JoinTimeout)
+	}
+	return fmt.Sprintf("its node %s has not been Ready for longer than the %s of unhealthy_timeout", name, n.UnhealthyTimeout)
+}
+
+// nodeCount counts the pool's nodes, and those of them that fail. An instance that never
+// joined was never a node: how many of those are too many, their streak says, which a
+// person can end.
+func nodeCount(list []Member) node.Count {
+	var c node.Count
+	for _, m := range list {
+		if m.Health == node.Unknown || m.Ending || m.Doomed() {
+			continue
+		}
+		c.Nodes++
+		if m.Health == node.Unhealthy {
+			c.Failed++
+		}
+	}
+	return c
+}

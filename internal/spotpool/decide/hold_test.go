@@ -1,0 +1,106 @@
+package decide_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+)
+
+func held(from time.Time, length time.Duration) spotpool.Hold {
+	return spotpool.Hold{Exception: exception.Exception{ID: "h", From: from, Until: from.Add(length), Who: "ann", Why: "looking at nodes"}}
+}
+
+// TestAHoldLeavesEverythingAsItIs decides nothing in any situation, forgets no launch,
+// counts as without it, and says why.
+func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := situations().Draw(t, "situation")
+		free := decide.Decide(s)
+		hold := held(noon, time.Hour)
+		s.Hold = &hold
+		p := decide.Decide(s)
+		if len(p.Decisions) > 0 {
+			t.Fatalf("decided %v", p.Decisions)
+		}
+		if diff := cmp.Diff(free.Journal.Intents, p.Journal.Intents); diff != "" {
+			t.Fatalf("launches (-free +held)\n%s", diff)
+		}
+		if diff := cmp.Diff(free.Counts, p.Counts); diff != "" {
+			t.Fatalf("counts (-free +held)\n%s", diff)
+		}
+		if told := strings.Join(append(p.Short.Texts(), p.Warnings...), "\n"); !strings.Contains(told,
+			"on hold by ann until 2026-03-01T13:00:00Z: looking at nodes") {
+			t.Fatalf("told %q", told)
+		}
+		if !p.Journal.ShortSince.IsZero() {
+			t.Fatal("the time on hold counts towards on_demand_fallback")
+		}
+	})
+}
+
+// TestTheHoldThatEndsLastCounts has holds end one by one, by themselves or released.
+func TestTheHoldThatEndsLastCounts(t *testing.T) {
+	t.Parallel()
+	var h spotpool.Holds
+	for _, length := range []time.Duration{2 * time.Hour, time.Hour} {
+		var err error
+		if h, err = h.Add(pool(), held(noon, length), noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at := h.At(noon.Add(time.Minute)); at == nil || !at.Until.Equal(noon.Add(2*time.Hour)) {
+		t.Errorf("in force: %v", at)
+	}
+	if h.At(noon.Add(2*time.Hour)) != nil {
+		t.Error("it goes on after its end")
+	}
+	h, released := h.Release(pool(), exception.Release{At: noon.Add(time.Minute), Who: "bob"})
+	if len(released) != 2 || h.At(noon.Add(time.Minute)) != nil {
+		t.Errorf("released %v, and %v goes on", released, h.At(noon.Add(time.Minute)))
+	}
+	if events := h.Events(pool(), noon.Add(time.Minute)); len(events) != 4 {
+		t.Errorf("told %v", events)
+	}
+	h, err := h.Add(pool(), held(noon.Add(time.Hour), time.Hour), noon.Add(time.Hour))
+	if err != nil || len(h.List) != 1 {
+		t.Errorf("what ended is not dropped: %v (%v)", h, err)
+	}
+	told := h.Told(pool(), noon.Add(2*time.Hour), func(history.Event) bool { return true })
+	if events := h.Events(pool(), noon.Add(2*time.Hour)); len(events) != 6 || len(told.List)+len(told.Untold) > 0 {
+		t.Errorf("told %v, and %v is left", events, told)
+	}
+}
+
+// TestNodesAreMarkedWhateverIsDecided: also of a pool that is on hold, or that its budget
+// empties.
+func TestNodesAreMarkedWhateverIsDecided(t *testing.T) {
+	t.Parallel()
+	drains := func(d *spotpool.Declaration) {
+		d.Budget, d.OnBudgetExceeded, d.DrainGrace = "team-a", spotpool.ExceededDrain, spotpool.Duration(time.Minute)
+	}
+	s := inCluster(seen(pool(withNodes, drains), instance("ins-1"), instance("ins-2")), nodeOf("ins-1"), nodeOf("ins-2", func(n *node.Node) { n.Pool = uid }))
+	hold := held(noon, time.Hour)
+	onHold, emptied := s, s
+	onHold.Hold = &hold
+	emptied.Gate = usedUp
+	emptied.Journal.Exceeded = spotpool.Exceeded{Budget: "team-a", Since: ago(time.Hour)}
+	for name, s := range map[string]decide.Situation{"as usual": s, "on hold": onHold, "emptied": emptied} {
+		p := decide.Decide(s)
+		if len(p.Unmarked) != 1 || p.Unmarked[0].Name != "node-ins-1" {
+			t.Errorf("%s: to be marked are %+v", name, p.Unmarked)
+		}
+		if name == "emptied" && p.Wanted == nil {
+			t.Errorf("%s: its budget does not empty it", name)
+		}
+	}
+}

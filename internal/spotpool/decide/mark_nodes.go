@@ -1,0 +1,25 @@
+package decide
+
+import "github.com/gpupool/terraform-provider-gpupool/internal/node"
+
+// markNodes lists the nodes of members that do not bear the pool's mark yet. They are
+// marked whatever else is done to the pool: without the mark no notice of a node is heard,
+// and it is not deleted once its instance is gone.
+func markNodes(v View, t Tally) (Tally, Result) {
+	var r Result
+	d := v.Declaration
+	if d.Nodes == nil {
+		return t, r
+	}
+	for _, m := range t.members {
+		switch {
+		case m.Match.Standing != node.Present || m.Node.Pool == d.UID:
+		case m.Node.Pool == "":
+			r.Unmarked = append(r.Unmarked, m.Node)
+		default:
+			r.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
+				"instance is gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
+		}
+	}
+	return t, r
+}

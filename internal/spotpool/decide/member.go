@@ -1,0 +1,191 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Condition is what an instance's state means to its pool.
+type Condition string
+
+// The conditions. Running and launching instances are capacity; all but failed
+// and terminating ones are held.
+const (
+	Running     Condition = "running"
+	Launching   Condition = "launching"
+	Stuck       Condition = "stuck"      // launching for longer than the launch timeout
+	Restricted  Condition = "restricted" // running, but expired or isolated
+	Stopped     Condition = "stopped"
+	Isolated    Condition = "isolated" // in the recycle bin, to be destroyed
+	Failed      Condition = "failed"   // its launch failed
+	Terminating Condition = "terminating"
+	Unusable    Condition = "unusable" // any state that is none of the above
+)
+
+// Member is one of a pool's own instances, as the pool sees it.
+type Member struct {
+	spotpool.Instance
+	Condition Condition      `json:"condition"`
+	Outdated  bool           `json:"outdated"` // its configuration is known to differ from the declared one
+	Price     spotpool.Price `json:"hourly_price"`
+	// Ending says that its end was asked for, and does not show yet.
+	Ending bool `json:"ending,omitempty"`
+	// Untagged says that it is known by its id alone: its tags have not arrived.
+	Untagged bool `json:"untagged,omitempty"`
+	// Health is how it fares as a node, and Node is which; empty where its pool has no
+	// nodes, or nothing is known.
+	Health node.Health `json:"node_health,omitempty"`
+	Node   node.Node   `json:"node,omitzero"`
+	// GPUPods is how many pods on its node hold GPUs; nil where they were not counted.
+	GPUPods *int       `json:"gpu_pods,omitempty"`
+	Drain   node.Drain `json:"drain,omitzero"`
+	// ReplacedSince is since when another is to take its place; zero where none is.
+	ReplacedSince time.Time `json:"replaced_since,omitzero"`
+	// TakenAt is when the cloud takes it back, by a notice that is in force; zero where
+	// there is none.
+	TakenAt time.Time `json:"taken_at,omitzero"`
+
+	// Available says that it runs, and is a node that has been Ready for node.MinReady,
+	// where its pool has nodes: what a refresh counts on.
+	Available bool `json:"-"`
+
+	// Match is what is known of its node, and Idle says that it is known to have no pods
+	// with GPUs.
+	Match node.Match `json:"-"`
+	Idle  bool       `json:"-"`
+}
+
+// Replaced reports whether another instance is to take its place.
+func (m Member) Replaced() bool { return !m.ReplacedSince.IsZero() }
+
+// Doomed reports whether the cloud gave notice that it takes the instance back.
+func (m Member) Doomed() bool { return !m.TakenAt.IsZero() }
+
+// contested reports whether it can't be told which node the instance is: it is left alone.
+func (m Member) contested() bool { return m.Match.Standing == node.Contested }
+
+func (m Member) held() bool { return m.Condition != Failed && m.Condition != Terminating }
+func (m Member) capacity() bool {
+	return (m.Condition == Running || m.Condition == Launching) && !m.Replaced() && !m.Doomed()
+}
+
+// runs reports whether the instance runs and does its work, as far as is known, and its
+// end was not asked for.
+func (m Member) runs() bool {
+	works := m.Health == node.Unknown || m.Health == node.Healthy || m.Health == node.Unready
+	return m.Condition == Running && !m.Ending && works && !m.Replaced() && !m.Doomed()
+}
+
+// works reports whether the instance is capacity, and its end was not asked for.
+func (m Member) works() bool { return m.capacity() && !m.Ending }
+
+// expendable reports whether the pool may choose the instance to be ended, now or
+// once its state allows it. An instance without the pool's tags is never chosen.
+func (m Member) expendable() bool {
+	return m.Protection() == "" && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == spotpool.StateStopping)
+}
+
+// endable reports whether the cloud ends instances in this state. It refuses those
+// that are between two states (Tencent CVM, TerminateInstances,
+// UnsupportedOperation.InstanceState…); unknown states are left alone.
+func (m Member) endable() bool {
+	switch m.State {
+	case spotpool.StateRunning, spotpool.StateStopped, spotpool.StateShutdown, spotpool.StateRescueMode, spotpool.StateServiceLiveMigrate:
+		return true
+	}
+	return false
+}
+
+// members are the pool's own instances, each with its condition.
+func members(s Situation, u spotpool.Update, offers map[spotpool.Market]spotpool.Offer) []Member {
+	configs := spotpool.NewConfigurations(s.Declaration, u.Journal.AcceptedConfigurations)
+	list := make([]Member, len(u.Found))
+	for n, i := range u.Found {
+		k := u.Journal.Known[n]
+		list[n] = Member{
+			Instance:  i.Instance,
+			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
+			Outdated:  configs.Outdated(i.ConfigurationTag),
+			Price:     offers[i.Market()].Price,
+			Untagged:  i.Untagged,
+		}
+		match := u.Nodes.Of(i.ID)
+		list[n].Match, list[n].Node, list[n].Drain = match, match.Node, k.Drain
+		list[n].Idle = s.Observation.Cluster.Pods && match.Idle()
+		if s.Observation.Cluster.Pods && match.Standing == node.Present {
+			list[n].GPUPods = &match.Node.GPUPods
+		}
+		if s.Declaration.Nodes != nil {
+			list[n].ReplacedSince, list[n].TakenAt = k.ReplacedSince, k.TakenAt
+			list[n].Health = k.Node.Health(match, s.Declaration.Nodes.Timeouts(), s.Now)
+		}
+		list[n].Ending = k.Ended && list[n].held() && list[n].Condition != Isolated
+		list[n].Available = list[n].runs() && (s.Declaration.Nodes == nil || !list[n].contested() && k.Node.Available(s.Now))
+	}
+	return list
+}
+
+func condition(i spotpool.Instance, unsettledSince time.Time, timeout spotpool.Duration, now time.Time) Condition {
+	since := unsettledSince
+	switch i.State {
+	case spotpool.StateRunning:
+		if i.Restricted {
+			return Restricted
+		}
+		return Running
+	case spotpool.StatePending:
+		if !i.LaunchedAt.IsZero() {
+			since = i.LaunchedAt
+		}
+		fallthrough
+	case spotpool.StateStarting, spotpool.StateRebooting:
+		if now.Sub(since) >= time.Duration(timeout) {
+			return Stuck
+		}
+		return Launching
+	case spotpool.StateLaunchFailed:
+		return Failed
+	case spotpool.StateTerminating:
+		return Terminating
+	case spotpool.StateShutdown:
+		return Isolated
+	case spotpool.StateStopped, spotpool.StateStopping:
+		return Stopped
+	}
+	return Unusable
+}
+
+// count adds up the members and the intents whose instances are not seen yet.
+func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
+	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Held: unseen}
+	for _, m := range list {
+		if !m.held() {
+			continue
+		}
+		c.Held++
+		c.HourlyPrice += m.Price
+		if m.capacity() {
+			c.Capacity++
+		}
+		if m.Outdated {
+			c.Outdated++
+		}
+	}
+	c.Shortfall = c.Missing()
+	return c
+}
+
+// Releasable lists the members whose tags can be taken off for good. The cloud may
+// still tag one that was not listed yet, or whose tags have not come within TagLag.
+func (p Plan) Releasable(now time.Time) []string {
+	var ids []string
+	for _, m := range p.Members {
+		k, known := p.Journal.Of(m.ID)
+		if known && k.Seen && (k.Tagged || now.Sub(k.RecordedAt) > spotpool.TagLag) {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,186 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// PoolNodes says how a pool's instances fare as nodes.
+type PoolNodes struct {
+	// Seen is false where the cluster was not seen: how many are how is then not known.
+	Seen bool `json:"seen"`
+	*NodeStates
+	// ReplacingSuspended is why nothing that fails is replaced; empty where it may be.
+	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
+	// Drains are those that go on, and those after which a node is kept for a while.
+	Drains []DrainReport `json:"drains,omitempty"`
+	// Notices are of the instances that the cloud takes back.
+	Notices []NoticeReport `json:"notices,omitempty"`
+}
+
+// NoticeReport says when the cloud takes an instance back.
+type NoticeReport struct {
+	InstanceID string    `json:"instance_id"`
+	Node       string    `json:"node"`
+	TakenAt    time.Time `json:"taken_at"`
+}
+
+// String says so for people.
+func (r NoticeReport) String() string {
+	return fmt.Sprintf("%s: the cloud takes it back at %s, its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
+}
+
+// NodeStates count instances by how they fare as nodes, each once, but for Draining.
+type NodeStates struct {
+	Ready   int `json:"ready"`
+	Joining int `json:"joining"`
+	Unready int `json:"unready"` // for less than the unhealthy timeout
+	Failing int `json:"failing"` // for longer than a timeout: they are to be replaced
+	// Untold are those of which it can't be told which node they are.
+	Untold int `json:"untold"`
+	// Draining are those whose nodes are being emptied, however they fare.
+	Draining int `json:"draining"`
+}
+
+// All is how many instances are nodes, or should be.
+func (s NodeStates) All() int { return s.Ready + s.Joining + s.Unready + s.Failing + s.Untold }
+
+// String counts them for people.
+func (s NodeStates) String() string {
+	parts := []string{fmt.Sprintf("%d ready", s.Ready)}
+	for _, other := range []struct {
+		n    int
+		word string
+	}{{s.Joining, "joining"}, {s.Unready, "not ready"}, {s.Failing, "failing"}, {s.Untold, "that can't be told"}} {
+		if other.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", other.n, other.word))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if s.Draining > 0 {
+		text += fmt.Sprintf("; %d draining", s.Draining)
+	}
+	return text
+}
+
+// DrainReport is a drain, and what comes of it.
+type DrainReport struct {
+	node.Drain
+	// Until is when its time is up, or when a node that was kept may be drained again.
+	Until time.Time `json:"until,omitzero"`
+	// OnTimeout says what becomes of the instance then; empty where the cloud takes it.
+	OnTimeout node.OnTimeout `json:"on_timeout,omitempty"`
+}
+
+// String says how far the drain is, what it waits for, and until when.
+func (r DrainReport) String() string {
+	switch r.Phase {
+	case node.Asked:
+		return fmt.Sprintf("its node %s is to be drained, asked for at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
+	case node.Draining:
+		return fmt.Sprintf("its node %s is drained since %s (%s): %s; at %s %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), wording.Instant(r.Until),
+			r.afterwards())
+	case node.Done, node.TimedOut:
+		if !r.TakenAt.IsZero() {
+			return fmt.Sprintf("its node %s has %s since %s; at %s the cloud takes it", r.Node, r.left(), wording.Instant(r.EndedAt),
+				wording.Instant(r.TakenAt))
+		}
+	}
+	switch r.Phase {
+	case node.Done:
+		return fmt.Sprintf("its node %s was empty at %s, and it may end (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
+	case node.TimedOut:
+		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it may end with them (%s)", r.Node, wording.Instant(r.EndedAt), r.left(),
+			r.Why)
+	case node.Kept:
+		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and drain.on_timeout keeps it: it is not drained again before %s", r.Node,
+			wording.Instant(r.EndedAt), r.left(), wording.Instant(r.Until))
+	}
+	return ""
+}
+
+// left says how many pods are left, and why.
+func (r DrainReport) left() string {
+	text := fmt.Sprintf("%d %s left", r.Left, wording.Plural(r.Left, "pod", "pods"))
+	if len(r.Blocked) > 0 {
+		text += " (" + wording.Some(r.Blocked) + ")"
+	}
+	return text
+}
+
+// afterwards says what becomes of the instance once the drain's time is up.
+func (r DrainReport) afterwards() string {
+	switch {
+	case !r.TakenAt.IsZero():
+		return "the cloud takes it"
+	case r.OnTimeout == node.Keep:
+		return "it is kept with what is left"
+	}
+	return "it ends with what is left"
+}
+
+// drainOf reports on a member's drain; ok is false where there is none that anything
+// waits for.
+func drainOf(v View, m Member) (r DrainReport, ok bool) {
+	r = DrainReport{Drain: m.Drain}
+	switch how := v.Declaration.Nodes.Drain; {
+	case m.Drain.Rests(v.Now):
+		r.Until = m.Drain.EndedAt.Add(node.KeptFor)
+	case !m.Drain.Open():
+		return r, false
+	case m.Drain.Phase == node.Draining:
+		r.Until, r.OnTimeout = m.Drain.Observed.Until(time.Duration(how.Timeout), v.Now), how.OnTimeout
+		if taken := m.Drain.TakenAt; !taken.IsZero() {
+			r.Until, r.OnTimeout = taken, ""
+		}
+	}
+	return r, true
+}
+
+// poolNodes says how the members fare as nodes; nil where the pool has none.
+func poolNodes(v View, list []Member) *PoolNodes {
+	if v.Declaration.Nodes == nil {
+		return nil
+	}
+	r := &PoolNodes{}
+	if r.Seen = v.Observation.Cluster.Seen(); r.Seen {
+		r.NodeStates = &NodeStates{}
+		own := nodeCount(list)
+		r.ReplacingSuspended = node.Suspended(v.Journal.NeverJoined, own, own.Plus(v.OtherNodes))
+	}
+	for _, m := range list {
+		if drain, ok := drainOf(v, m); ok {
+			r.Drains = append(r.Drains, drain)
+		}
+		if !r.Seen || !m.held() {
+			continue
+		}
+		r.count(m)
+		if m.Doomed() {
+			r.Notices = append(r.Notices, NoticeReport{InstanceID: m.ID, Node: m.Node.Name, TakenAt: m.TakenAt})
+		}
+	}
+	return r
+}
+
+func (s *NodeStates) count(m Member) {
+	if m.Drain.Open() {
+		s.Draining++
+	}
+	switch {
+	case m.Match.Standing == node.Contested:
+		s.Untold++
+	case m.Health == node.Healthy:
+		s.Ready++
+	case m.Health == node.Joining:
+		s.Joining++
+	case m.Health == node.Unready:
+		s.Unready++
+	case m.Health.Failed():
+		s.Failing++
+	}
+}

@@ -1,0 +1,99 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Standings say what each member of a plan counts as, and why; the plan was made of
+// the situation.
+func Standings(s Situation, plan Plan) []Standing {
+	d := s.Declaration.WithDefaults()
+	var list []Standing
+	for _, m := range plan.Members {
+		standing := m.Standing(d.LaunchTimeout)
+		standing.AsNode = asNode{plan: plan, nodes: d.Nodes, now: s.Now, Member: m}.String()
+		list = append(list, standing)
+	}
+	return list
+}
+
+// asNode is a member as a node of its pool's cluster.
+type asNode struct {
+	Member
+	plan  Plan
+	nodes *spotpool.Nodes
+	now   time.Time
+}
+
+// String says how it fares, and what follows from that.
+func (n asNode) String() string {
+	if n.nodes == nil || n.plan.Nodes == nil || !n.held() {
+		return ""
+	}
+	var parts []string
+	if n.plan.Nodes.Seen {
+		parts = append(parts, n.health(), n.replacement())
+	}
+	for _, drain := range n.plan.Nodes.Drains {
+		if drain.InstanceID == n.ID {
+			parts = append(parts, drain.String())
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
+}
+
+// health says how it fares, and until when it may.
+func (n asNode) health() string {
+	known, _ := n.plan.Journal.Of(n.ID)
+	memory := known.Node
+	limits := n.nodes.Timeouts()
+	if n.Match.Standing == node.Contested {
+		return "which node it is can't be told, and it is not drained, replaced or ended: " + n.Match.Why
+	}
+	switch n.Health {
+	case node.Healthy:
+		text := fmt.Sprintf("its node %s is Ready", n.Node.Name)
+		if n.GPUPods != nil {
+			text += fmt.Sprintf(", with %d GPU %s", *n.GPUPods, wording.Plural(*n.GPUPods, "pod", "pods"))
+		}
+		return text
+	case node.Joining:
+		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", wording.Instant(memory.Until(limits, n.now)),
+			n.nodes.JoinTimeout)
+	case node.Unready:
+		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, wording.Instant(memory.Since),
+			wording.Instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
+	case node.Late, node.Unhealthy:
+		return failure(*n.nodes, n.Health, memory.Name)
+	}
+	return ""
+}
+
+// replacement says whether another instance is to take its place, and why not.
+func (n asNode) replacement() string {
+	switch {
+	case slices.Contains(n.plan.Replacing, n.ID):
+		return "a run would have another take its place now"
+	case n.Replaced():
+		return fmt.Sprintf("another is to take its place since %s, and it ends once that works", wording.Instant(n.ReplacedSince))
+	case !n.Health.Failed():
+		return ""
+	case n.plan.Nodes.ReplacingSuspended != "":
+		return "it is not replaced: replacing is suspended, as " + n.plan.Nodes.ReplacingSuspended
+	case n.plan.Hold != nil:
+		return "it is not replaced while the pool is on hold"
+	case n.plan.Gate.Closed:
+		return "it is not replaced while nothing may be launched"
+	case n.Protection() != "":
+		return "it is not replaced while it is protected"
+	}
+	return fmt.Sprintf("it is not replaced yet: a run begins at most %d %s, and of what may end", n.nodes.MaxReplacementsPerRun,
+		wording.Plural(n.nodes.MaxReplacementsPerRun, "replacement", "replacements"))
+}

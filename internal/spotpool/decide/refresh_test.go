@@ -1,0 +1,183 @@
+package decide_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+)
+
+// refreshing sets the refresh.
+func refreshing(s spotpool.RefreshStrategy, surge, unavailable int) func(*spotpool.Declaration) {
+	return func(d *spotpool.Declaration) {
+		d.Refresh = spotpool.Refresh{Strategy: s, MaxSurge: surge, MaxUnavailable: unavailable}
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	none, opportunistic, rolling := spotpool.RefreshNone, spotpool.RefreshOpportunistic, spotpool.RefreshRolling
+	old1, old2, old3 := instance("ins-1", outdated), instance("ins-2", outdated), instance("ins-3", outdated)
+	new4, new5 := instance("ins-4"), instance("ins-5")
+	launching := inState(spotpool.StatePending)
+	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
+	shouldDecideEach(t, map[string]decisionCase{
+		"none leaves them":                          {seen(pool(refreshing(none, 1, 1)), old1, old2, old3), nil, ""},
+		"opportunistic takes what is above minimum": {seen(pool(refreshing(opportunistic, 0, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
+		"opportunistic waits at minimum": {
+			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4), nil, "1 to be replaced (outdated configuration) once the pool is above its minimum",
+		},
+		"opportunistic does not count what is pending": {
+			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4, instance("ins-5", launching, launched(noon))), nil, "",
+		},
+		"rolling launches ahead by the surge": {seen(pool(refreshing(rolling, 1, 0)), old1, old2), []string{launch}, ""},
+		"rolling waits until what it launched works": {
+			seen(pool(refreshing(rolling, 1, 0)), old1, old2, instance("ins-4", launching, launched(noon))), nil, "",
+		},
+		"rolling then ends one":               {seen(pool(refreshing(rolling, 1, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
+		"rolling with unavailable ends first": {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1"}, ""},
+		"rolling with unavailable launches at once where there is room": {
+			seen(pool(size(2, 3), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1", launch}, "",
+		},
+		"rolling never has more unavailable": {
+			seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, instance("ins-4", launching, launched(noon))), nil,
+			"1 to be replaced (outdated configuration) once more than 1 are running, and 1 is",
+		},
+		"rolling replaces no more than there are": {
+			seen(pool(size(2, 9), refreshing(rolling, 3, 0)), old1, new4), []string{launch}, "",
+		},
+		"rolling in batches of surge and unavailable": {
+			seen(pool(size(3, 9), refreshing(rolling, 2, 0)), old1, old2, old3), []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, "",
+		},
+		"the pool is full of what does not work": {
+			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, old2, instance("ins-3", inState(spotpool.StateStopped))), nil,
+			"2 to be replaced (outdated configuration), and 3 held of maximum 3 leave no room to launch first: raise maximum, or allow max_unavailable",
+		},
+		"outdated instances that do not work go first": {
+			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", outdated, inState(spotpool.StateStopped))),
+			[]string{"terminate ins-3"}, "",
+		},
+		"protected ones stay":             {seen(pool(refreshing(rolling, 1, 1)), new4, instance("ins-1", outdated, protected)), nil, ""},
+		"all are current":                 {seen(pool(refreshing(rolling, 1, 1)), new4, new5), nil, ""},
+		"a short pool is topped up first": {seen(pool(refreshing(rolling, 1, 1)), old1), []string{launch, launch}, ""},
+		"a pool that stays short is left": {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
+		"nothing can be launched in place": {
+			offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+		},
+	})
+}
+
+func TestOneStepOfARefreshARun(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", outdated), instance("ins-2", outdated), instance("ins-3"))
+	p := decide.Decide(s)
+	if len(p.Decisions) != 1 || !p.Decisions[0].Refresh {
+		t.Fatalf("want one decision that belongs to a refresh: %q", p.Decisions)
+	}
+	s.SoFar.Refreshed = true
+	shouldDecide(t, decide.Decide(s))
+}
+
+// TestARollingRefreshKeepsItsBounds rolls pools of every small shape, and watches
+// the number that work from step to step.
+func TestARollingRefreshKeepsItsBounds(t *testing.T) {
+	t.Parallel()
+	for _, minimum := range []int{1, 2, 5} {
+		for _, spare := range []int{0, 1, 3} {
+			for surge := range 3 {
+				for unavailable := range 3 {
+					if unavailable == 0 && (surge == 0 || spare == 0) {
+						continue // refused when it is declared
+					}
+					t.Run(fmt.Sprintf("minimum %d spare %d surge %d unavailable %d", minimum, spare, surge, unavailable), func(t *testing.T) {
+						t.Parallel()
+						roll(t, pool(size(minimum, minimum+spare), refreshing(spotpool.RefreshRolling, surge, unavailable)))
+					})
+				}
+			}
+		}
+	}
+}
+
+func roll(t *testing.T, d spotpool.Declaration) {
+	w := newWorld(d)
+	watch := func(decide.Situation, decide.Plan) {}
+	settle := func() (decided int) {
+		n, err := w.run(fault{}, func(s decide.Situation, p decide.Plan) { watch(s, p) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Minute)
+		return n
+	}
+	settle()
+	settle()
+	w.d.ImageID = "img-ffffffff"
+	watch = func(_ decide.Situation, p decide.Plan) {
+		works := 0
+		for _, m := range w.machines {
+			if m.State == spotpool.StateRunning {
+				works++
+			}
+		}
+		if works < d.Minimum-d.Refresh.MaxUnavailable {
+			t.Fatalf("%d work: minimum is %d, max_unavailable %d", works, d.Minimum, d.Refresh.MaxUnavailable)
+		}
+		if p.Capacity > d.Minimum+d.Refresh.MaxSurge || p.Held > d.Maximum {
+			t.Fatalf("capacity %d and held %d: minimum is %d, max_surge %d, maximum %d", p.Capacity, p.Held, d.Minimum, d.Refresh.MaxSurge, d.Maximum)
+		}
+	}
+	for round := 0; settle() > 0; round++ {
+		if round > 4*d.Minimum+4 {
+			t.Fatal("the refresh takes too many runs")
+		}
+	}
+	settle()
+	if p := decide.Decide(w.situation(decide.SoFar{})); p.Outdated > 0 || p.Capacity < d.Minimum || p.Held > d.Minimum {
+		t.Fatalf("it ends with %+v", p.Counts)
+	}
+}
+
+// TestRefreshThatNeedsRoom ends an instance only where its replacement can be had
+// afterwards, with what its end gives back.
+func TestRefreshThatNeedsRoom(t *testing.T) {
+	t.Parallel()
+	rolling := func(d *spotpool.Declaration) {
+		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
+	}
+	base := func(d *spotpool.Declaration) { d.OnDemandBase = 1 }
+	costs := func(limit string) func(*spotpool.Declaration) {
+		return func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan(limit) }
+	}
+	old := instance("ins-1", outdated)
+	shouldDecideEach(t, map[string]decisionCase{
+		"the cost cap leaves no room for a replacement": {
+			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", outdated)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-2: at 5.50 CNY an hour beside 5.50 already spent, max_hourly_cost 5.00 would be passed",
+		},
+		"the pool uses the quota up itself": {
+			func() decide.Situation {
+				s := seen(pool(size(2, 4), rolling), old, instance("ins-2", outdated))
+				s.Observation.SpotVCPUs = map[string]int{zone2: 0, zone3: 0}
+				return s
+			}(), []string{"terminate ins-1"}, "",
+		},
+		"nobody knows what can be had": {
+			offered(seen(pool(size(2, 4), rolling), old, instance("ins-2", outdated))), nil,
+			"2 to be replaced (outdated configuration): prices and stock are unknown, and what works is not given up for what may not be had",
+		},
+		"an on-demand one of the base while spot is sold out": {
+			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand, outdated), instance("ins-2")),
+				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
+			[]string{"terminate ins-1", "launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
+		},
+		"a spot one while spot is sold out": {
+			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand), instance("ins-2", outdated)),
+				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
+			nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+		},
+	})
+}

@@ -1,0 +1,88 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Rule decides one thing about a pool, by what was observed and what the rules before it
+// decided. It changes neither: it returns the tally with its own decisions counted, and
+// what it adds to the plan.
+type Rule func(View, Tally) (Tally, Result)
+
+// rules are those of a plan, in their order. A pool on hold still has nodes uncordoned
+// and tokens ended: nothing ends then.
+func (v View) rules() []Rule {
+	about := []Rule{markNodes, announceDrain, letDoomedLeave, resume, replaceFailed, trim, endDoomed, topUp, drainDoomed, endReplaced, replace}
+	if v.Hold != nil {
+		about = []Rule{markNodes, holdStill}
+	}
+	return append(about, uncordon, forgetDrains, deleteNodes, endTokens, warn)
+}
+
+// Result is what a rule adds to a plan; see the fields of [Plan].
+type Result struct {
+	Decisions         []spotpool.Decision
+	Short             spotpool.Reasons
+	Notices, Warnings []string
+
+	Replacing                            []string
+	Unmarked                             []node.Node
+	StillCordoned, NodesLeft, NodesInUse []string
+	TokensLeft                           []string
+
+	// notes are what the journal is to remember of it.
+	notes []func(spotpool.Journal) spotpool.Journal
+}
+
+// add adds what came after. A launch that was decided already has its larger count from
+// then on, and a reason that was given already is not repeated.
+func (r *Result) add(later Result) {
+	for _, d := range later.Decisions {
+		same := -1
+		if d.Kind == spotpool.KindLaunch {
+			same = slices.IndexFunc(r.Decisions, func(other spotpool.Decision) bool {
+				return other.Kind == spotpool.KindLaunch && other.Sequence == d.Sequence
+			})
+		}
+		if same >= 0 {
+			r.Decisions[same] = d
+			continue
+		}
+		r.Decisions = append(r.Decisions, d)
+	}
+	for _, reason := range later.Short {
+		r.because(reason)
+	}
+	r.Notices, r.Warnings = append(r.Notices, later.Notices...), append(r.Warnings, later.Warnings...)
+	r.Replacing = append(r.Replacing, later.Replacing...)
+	r.Unmarked = append(r.Unmarked, later.Unmarked...)
+	r.StillCordoned = append(r.StillCordoned, later.StillCordoned...)
+	r.NodesLeft, r.NodesInUse = append(r.NodesLeft, later.NodesLeft...), append(r.NodesInUse, later.NodesInUse...)
+	r.TokensLeft = append(r.TokensLeft, later.TokensLeft...)
+	r.notes = append(r.notes, later.notes...)
+}
+
+// because adds a reason why the pool stays as it is, unless it was given before.
+func (r *Result) because(reason spotpool.Reason) {
+	if !r.gave(reason.String()) {
+		r.Short = append(r.Short, reason)
+	}
+}
+
+// gave reports whether a text is a reason already.
+func (r *Result) gave(text string) bool {
+	return slices.ContainsFunc(r.Short, func(other spotpool.Reason) bool { return other.String() == text })
+}
+
+// shortf adds a reason that is the whole pool's.
+func (r *Result) shortf(code spotpool.Code, format string, args ...any) {
+	r.because(spotpool.Reason{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *Result) warnf(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,210 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// trim ends what the pool holds above its maximum. It also ends isolated instances
+// where that makes room for a replacement: the cloud destroys them anyway.
+func trim(v View, t Tally) (Tally, Result) {
+	var r Result
+	d := v.Declaration
+	// Instances that were not found yet may not exist: nothing is ended for them. What the
+	// cloud takes back goes by itself.
+	held := t.total - v.unseen
+	if surplus := held - len(v.doomed) - d.Maximum; surplus > 0 {
+		var now []Member
+		chosen := spare(v, t, surplus)
+		for _, m := range chosen {
+			if m.endable() {
+				now = append(now, m)
+			}
+		}
+		reason, above, remedy := fmt.Sprintf("%d held is above maximum %d", held, d.Maximum), fmt.Sprintf("above maximum %d", d.Maximum),
+			"Lift the protection, or raise maximum"
+		if v.emptied != "" {
+			reason, above, remedy = v.emptied, "of a pool that is drained", "Lift the protection to have them end"
+		}
+		t, r = terminate(v, t, now, false, reason)
+		if later := len(chosen) - len(now); later > 0 {
+			r.Notices = append(r.Notices, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
+		}
+		if left := surplus - len(chosen); left > 0 {
+			r.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above,
+				remedy)
+		}
+	}
+	missing := d.Minimum - t.coming
+	if blocked := missing - max(0, d.Maximum-t.total); missing > 0 && blocked > 0 && v.mayLaunch() {
+		isolated := choose(v, t, func(m Member) bool { return m.Condition == Isolated && m.expendable() })
+		trimmed, more := terminate(v, t, firstToEnd(t, isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
+		r.add(more)
+		return trimmed, r
+	}
+	return t, r
+}
+
+// spare picks up to n members to be ended, now or once their state allows it. It
+// leaves at least minimum that work: where useless members that can't be ended fill
+// the maximum, ending the working ones would leave a pool that does nothing.
+func spare(v View, t Tally, n int) []Member {
+	expendable := choose(v, t, func(m Member) bool { return m.held() && m.expendable() })
+	working := -v.Declaration.Minimum
+	for _, m := range t.members {
+		if m.works() {
+			working++
+		}
+	}
+	var chosen []Member
+	for _, m := range firstToEnd(t, expendable, len(expendable)) {
+		if len(chosen) == n {
+			break
+		}
+		if m.works() {
+			if working <= 0 {
+				continue
+			}
+			working--
+		}
+		chosen = append(chosen, m)
+	}
+	return chosen
+}
+
+// choose lists the members that are wanted, may be ended, and do not end by this plan
+// already.
+func choose(v View, t Tally, wanted func(Member) bool) []Member {
+	var list []Member
+	for _, m := range t.members {
+		if wanted(m) && !t.leaving[m.ID] && !slices.Contains(v.SoFar.Refused, m.ID) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// terminate decides the end of the members, once their nodes are drained.
+func terminate(v View, t Tally, list []Member, refresh bool, reason string) (Tally, Result) {
+	now, drains, r := drained(v, t, list, reason)
+	t = t.leave(now).leave(drains)
+	t.draining = with(t.draining, drains)
+	r.add(drain(v, drains, refresh, reason))
+	r.Decisions = append(r.Decisions, termination(v, now, refresh, reason)...)
+	return t, r
+}
+
+// termination decides the end of the members now; of none, it decides nothing.
+func termination(v View, list []Member, refresh bool, reason string) []spotpool.Decision {
+	if len(list) == 0 {
+		return nil
+	}
+	about := make([]string, len(list))
+	for n, m := range list {
+		about[n] = describe(m)
+	}
+	return []spotpool.Decision{{
+		Kind: spotpool.KindTerminate, Object: v.Declaration.Object(), Count: len(list), InstanceIDs: ids(list), Refresh: refresh,
+		Reasons: []string{reason, "chosen: " + wording.Some(about)},
+	}}
+}
+
+// describe says why an instance was chosen.
+func describe(m Member) string {
+	facts := []string{spotpool.ChargeName(m.ChargeType) + " " + m.Market().String()}
+	if m.Ending {
+		facts = append(facts, "its end was asked for before")
+	}
+	if m.Condition != Running {
+		facts = append(facts, string(m.Condition))
+	}
+	if m.Idle {
+		facts = append(facts, "no GPU pods")
+	}
+	if m.Outdated {
+		facts = append(facts, "outdated")
+	}
+	if m.Price > 0 {
+		facts = append(facts, m.Price.String()+" CNY an hour")
+	}
+	if !m.LaunchedAt.IsZero() {
+		facts = append(facts, "launched "+wording.Instant(m.LaunchedAt))
+	}
+	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
+}
+
+// firstToEnd picks n of a list to be ended, in this order: those whose end was asked for
+// before, those whose nodes are drained already, those that do not work, those known to
+// have no pods with GPUs, the outdated ones, the dearest, those in the zone with the most
+// instances, the newest. Contested ones are last: they are left alone, and keep no others
+// from being ended.
+func firstToEnd(t Tally, list []Member, n int) []Member {
+	n = min(n, len(list))
+	rest := slices.Clone(list)
+	slices.SortFunc(rest, func(a, b Member) int { return cmp.Or(rank(a, b), age(a, b)) })
+	crowd := maps.Clone(t.byZone)
+	order := make([]Member, 0, n)
+	for len(order) < n {
+		equals := 1
+		for equals < len(rest) && rank(rest[0], rest[equals]) == 0 {
+			equals++
+		}
+		order = append(order, mostCrowded(rest[:equals], n-len(order), crowd)...)
+		rest = rest[equals:]
+	}
+	return order
+}
+
+// rank orders members by everything but how many others their zone has.
+func rank(a, b Member) int {
+	return cmp.Or(
+		leaving(a, b),
+		trueFirst(a.Idle, b.Idle),
+		trueFirst(a.Outdated, b.Outdated),
+		cmp.Compare(b.Price, a.Price))
+}
+
+// leaving orders first what is on its way out already, and what does not work.
+func leaving(a, b Member) int {
+	return cmp.Or(
+		trueFirst(a.Ending, b.Ending),
+		trueFirst(!a.contested(), !b.contested()),
+		trueFirst(a.Drain.Open(), b.Drain.Open()),
+		trueFirst(!a.capacity(), !b.capacity()))
+}
+
+// age orders the newest first.
+func age(a, b Member) int {
+	return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// mostCrowded picks n of a list that is sorted by age: each time the next from the
+// zone that has the most instances left.
+func mostCrowded(list []Member, n int, crowd map[string]int) []Member {
+	var zones []string
+	byZone := map[string][]Member{}
+	for _, m := range list {
+		if byZone[m.AvailabilityZone] == nil {
+			zones = append(zones, m.AvailabilityZone)
+		}
+		byZone[m.AvailabilityZone] = append(byZone[m.AvailabilityZone], m)
+	}
+	var picked []Member
+	for n = min(n, len(list)); len(picked) < n; {
+		zone := slices.MinFunc(zones, func(a, b string) int {
+			return cmp.Or(cmp.Compare(crowd[b], crowd[a]), age(byZone[a][0], byZone[b][0]))
+		})
+		picked = append(picked, byZone[zone][0])
+		crowd[zone]--
+		if byZone[zone] = byZone[zone][1:]; len(byZone[zone]) == 0 {
+			zones = slices.DeleteFunc(zones, func(z string) bool { return z == zone })
+		}
+	}
+	return picked
+}

@@ -1,0 +1,115 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// topUp launches what is missing to the minimum: on-demand up to on_demand_base, then
+// as declared, and on-demand again where spot has failed for long enough.
+func topUp(v View, t Tally) (Tally, Result) {
+	var r Result
+	missing := v.Declaration.Minimum - t.coming
+	if missing <= 0 {
+		return t, r
+	}
+	reason := whyBelow(v, t)
+	if code, why := v.heldBack(); code != "" {
+		r.shortf(code, "%s", why)
+		return t, r
+	}
+	if room := t.room(v); room < missing {
+		r.because(noRoom(v, t, missing-room))
+		missing = room
+	}
+	filled, more := fill(v, t, missing, t.byCharge[spotpool.OnDemand], false, reason)
+	r.add(more)
+	instead, more := fallBack(v, filled, missing-(filled.launched-t.launched), reason)
+	r.add(more)
+	return instead, r
+}
+
+// fill decides launches of up to n instances: on-demand while onDemand of them
+// are below the base, the rest as declared.
+func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally, Result) {
+	d := v.Declaration
+	var r Result
+	most := t.launched + n
+	if base := min(n, d.OnDemandBase-onDemand); base > 0 && d.InstanceChargeType == spotpool.Spot {
+		t, r = launch(v, t, base, spotpool.OnDemand, refresh, reason, fmt.Sprintf("the on-demand base is %d", d.OnDemandBase))
+	}
+	t, rest := launch(v, t, most-t.launched, d.InstanceChargeType, refresh, reason)
+	r.add(rest)
+	return t, r
+}
+
+// fallBack launches on-demand instances in the place of n that no spot offering could
+// give, once the pool has been short for long enough.
+func fallBack(v View, t Tally, n int, reason string) (Tally, Result) {
+	var r Result
+	d := v.Declaration
+	f := d.OnDemandFallback
+	if f == nil || n <= 0 || d.InstanceChargeType != spotpool.Spot {
+		return t, r
+	}
+	since := v.Journal.ShortSince
+	if since.IsZero() {
+		since = v.Now // the pool is short only once this plan is carried out
+	}
+	if due := since.Add(time.Duration(f.After)); v.Now.Before(due) {
+		r.shortf(spotpool.BecauseFallbackLater, "on-demand instances take over at %s", wording.Instant(due))
+		return t, r
+	}
+	standIns := max(0, t.byCharge[spotpool.OnDemand]-d.OnDemandBase)
+	if standIns >= f.Maximum {
+		r.shortf(spotpool.BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum,
+			standIns,
+			wording.Are(standIns))
+		return t, r
+	}
+	return launch(v, t, min(n, f.Maximum-standIns), spotpool.OnDemand, false, reason,
+		fmt.Sprintf("no spot instance could be had since %s, for longer than %s", wording.Instant(since), f.After))
+}
+
+// whyBelow says why the minimum is not reached.
+func whyBelow(v View, t Tally) string {
+	var but []string
+	if len(v.doomed) > 0 {
+		but = append(but, "as "+taken(v.doomed))
+	}
+	if v.unseen > 0 {
+		but = append(but, fmt.Sprintf("with %d more asked for", v.unseen))
+	}
+	if ending := t.capacity + v.unseen - t.coming; ending > 0 {
+		but = append(but, fmt.Sprintf("less %d to be ended", ending))
+	}
+	if len(but) == 0 {
+		return fmt.Sprintf("capacity %d is below minimum %d", t.capacity, v.Declaration.Minimum)
+	}
+	return fmt.Sprintf("capacity %d, %s, is below minimum %d", t.capacity, strings.Join(but, " and "), v.Declaration.Minimum)
+}
+
+// noRoom is what keeps n instances from being launched.
+func noRoom(v View, t Tally, n int) spotpool.Reason {
+	d, held := v.Declaration, t.total+t.launched
+	if d.Maximum-held > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
+		return spotpool.Reason{Code: spotpool.BecausePerRunCap, Text: fmt.Sprintf("max_launches_per_run is %d: %d more to be launched by the next run",
+			d.MaxLaunchesPerRun, n)}
+	}
+	text, stuck := fmt.Sprintf("%d held already, and maximum is %d: no room for %d more", held, d.Maximum, n), 0
+	for _, m := range t.members {
+		if m.Condition == Stuck {
+			stuck++
+		}
+	}
+	if stuck >= n { // it is they that take the room
+		return spotpool.Reason{Code: spotpool.BecauseLaunchTimeout, Text: fmt.Sprintf("%s, as %d %s been starting for longer than the launch timeout of %s",
+			text, stuck,
+			wording.Have(stuck), d.LaunchTimeout)}
+	}
+	return spotpool.Reason{Code: spotpool.BecauseMaximum, Text: text}
+}

@@ -1,0 +1,76 @@
+package decide
+
+import (
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// uncordon decides to make nodes usable again that the pool cordoned for an end which is
+// not wanted any more, or that were kept. What somebody else cordoned is theirs. Where
+// a step of this run left the rest for later, the ends of replacements are wanted
+// still.
+func uncordon(v View, t Tally) (Tally, Result) {
+	var r Result
+	for _, n := range v.Observation.Cluster.Nodes {
+		if n.CordonedBy == "" || n.CordonedBy != v.Declaration.UID {
+			continue
+		}
+		m, found := memberOf(t.members, n)
+		why := "its end is not wanted any more"
+		switch {
+		case slices.Contains(v.SoFar.Uncordoned, n.Name):
+			r.StillCordoned = append(r.StillCordoned, n.Name)
+			continue
+		case !found:
+			if m.ID = node.ParseProviderID(n.ProviderID).InstanceID; goneWith(v.Journal, n) {
+				continue
+			}
+			why = "its instance is not the pool's any more"
+		case t.ends(m):
+			continue
+		case m.Drain.Phase == node.Kept:
+			why = m.Drain.WhyKept()
+		}
+		r.Decisions = append(r.Decisions, spotpool.Decision{
+			Kind: spotpool.KindUncordon, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Node: &n, Reasons: []string{why},
+		})
+	}
+	return t, r
+}
+
+// memberOf is the member that a node is, or was when its drain began.
+func memberOf(list []Member, n node.Node) (Member, bool) {
+	at := slices.IndexFunc(list, func(m Member) bool {
+		return m.Drain.UID == n.UID || m.Match.Standing == node.Present && m.Node.UID == n.UID
+	})
+	if at < 0 {
+		return Member{}, false
+	}
+	return list[at], true
+}
+
+// forgetDrains forgets drains that are not wanted any more, and that came to nothing
+// that could be undone.
+func forgetDrains(v View, t Tally) (Tally, Result) {
+	var r Result
+	if !v.Observation.Cluster.Seen() {
+		return t, r
+	}
+	for _, m := range t.members {
+		cordoned := slices.ContainsFunc(v.Observation.Cluster.Nodes, func(n node.Node) bool {
+			return n.UID == m.Drain.UID && n.CordonedBy == v.Declaration.UID
+		})
+		if m.Drain.Holds() && !cordoned && !t.ends(m) {
+			r.notes = append(r.notes, func(j spotpool.Journal) spotpool.Journal { return j.Uncordoned(m.ID, v.Now) })
+		}
+	}
+	return t, r
+}
+
+// goneWith reports whether a node's instance is gone, as far as was seen: nothing will run
+// on it any more.
+func goneWith(j spotpool.Journal, n node.Node) bool {
+	return slices.ContainsFunc(j.Past, func(past spotpool.Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
+}
