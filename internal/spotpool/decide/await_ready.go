@@ -11,8 +11,7 @@ import (
 // awaitedReady reports whether a swap ends nothing since too few nodes have been Ready for
 // long enough, and says for which it waits. One that was Ready, or should be by now, is
 // a warning: waiting may not help.
-func awaitedReady(v View, t Tally, s swap) (Result, bool) {
-	var r Result
+func awaitedReady(v View, t Tally, s swap) (r Result, awaited bool) {
 	floor := v.Declaration.Minimum - s.unavailable
 	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Seen() || t.available > floor {
 		return r, false

@@ -26,8 +26,7 @@ func (v View) drainedForBudget() View {
 }
 
 // announceDrain warns that the budget ends all instances, now or soon.
-func announceDrain(v View, t Tally) (Tally, Result) {
-	var r Result
+func announceDrain(v View, t Tally) (_ Tally, r Result) {
 	d, since := v.Declaration, v.Journal.Exceeded.Since
 	switch {
 	case v.emptied != "":

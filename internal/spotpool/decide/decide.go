@@ -51,38 +51,16 @@ type Situation struct {
 // Plan is what to do in a situation, with the reasons why nothing more is done.
 type Plan struct {
 	spotpool.Counts
-	// Decisions stand in the order in which they are to be carried out. A
-	// launch never counts on the room that a termination of the same plan makes.
-	Decisions []spotpool.Decision
-	Members   []Member
+	Result
+	Members []Member
 	// Journal is the situation's journal brought up to date with the
 	// observation. Decisions are not in it yet.
 	Journal spotpool.Journal
-	// Notices say what became of instances since the journal was written.
-	Notices []string
-	// Short says why the pool stays below its minimum, or why its outdated instances
-	// stay, after these decisions: all of it.
-	Short spotpool.Reasons
-	// Warnings are for a person to look at, and stop nothing.
-	Warnings []string
 	// Gate and Hold are the situation's.
 	Gate spotpool.Gate
 	Hold *spotpool.Hold
-	// Replacing are the instances whose replacement this plan decides.
-	Replacing []string
 	// Nodes says how the members fare as nodes; nil where the pool has none.
 	Nodes *PoolNodes
-	// Unmarked are nodes of members that do not bear the pool's mark yet.
-	Unmarked []node.Node
-	// StillCordoned are nodes that the run tried to make usable again, and could not.
-	StillCordoned []string
-	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
-	NodesLeft []string
-	// NodesInUse are those of NodesLeft that another machine uses by now.
-	NodesInUse []string
-	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
-	// its nodes up and their cluster was not seen.
-	TokensLeft []string
 	// Refusal says why nothing can be decided: the observation is of another
 	// account or region than the pool. Everything else is then empty.
 	Refusal string
@@ -126,24 +104,20 @@ func prepare(s Situation) (View, Tally, Result) {
 
 // plan is what the rules made of the view.
 func (v View) plan(t Tally, r Result) Plan {
-	p := Plan{
-		Counts: v.counts, Decisions: r.Decisions, Members: t.members, Journal: v.Journal, Notices: r.Notices, Short: r.Short, Gate: v.Gate, Hold: v.Hold,
-		Replacing: r.Replacing, Nodes: v.nodes, Unmarked: r.Unmarked, StillCordoned: r.StillCordoned, NodesLeft: r.NodesLeft, NodesInUse: r.NodesInUse,
-		TokensLeft: r.TokensLeft,
-	}
-	p.Warnings = slices.DeleteFunc(r.Warnings, r.gave) // what is a reason already is no warning as well
+	r.Warnings = slices.DeleteFunc(r.Warnings, r.gave) // what is a reason already is no warning as well
+	p := Plan{Counts: v.counts, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold, Nodes: v.nodes}
 	if v.emptied != "" {
 		p.Wanted = new(0)
 	}
 	p.Capacity = t.capacity
 	p.Shortfall = p.Missing()
-	if len(r.notes) == 0 {
+	if len(r.Notes) == 0 {
 		return p
 	}
-	for _, note := range r.notes {
+	p.Notes, p.Members = nil, slices.Clone(t.members)
+	for _, note := range r.Notes {
 		p.Journal = note(p.Journal)
 	}
-	p.Members = slices.Clone(t.members)
 	for n, m := range p.Members {
 		p.Members[n].Drain = p.Journal.DrainOf(m.ID)
 	}

@@ -10,8 +10,7 @@ import (
 // deleteNodes decides to delete the nodes of instances that are gone for sure, so that
 // their pods move at once. It never deletes one whose kubelet reports, or that another
 // machine uses.
-func deleteNodes(v View, t Tally) (Tally, Result) {
-	var r Result
+func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 	for _, past := range v.Journal.Past {
 		n, found := v.Observation.Cluster.Node(past.Node.UID)
 		if !found || n.Pool != v.Declaration.UID {
@@ -25,10 +24,8 @@ func deleteNodes(v View, t Tally) (Tally, Result) {
 				"machine is to register again, or take its annotation gpupool/pool-uid off", n.Name, past.InstanceID)
 		case !past.Confirmed || !n.Silent() || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
 		default:
-			r.Decisions = append(r.Decisions, spotpool.Decision{
-				Kind: spotpool.KindDeleteNode, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{past.InstanceID}, Node: &n,
-				Reasons: []string{"two looks a minute apart showed that its instance is gone"},
-			})
+			r.Decisions = append(r.Decisions, onNode(v, spotpool.KindDeleteNode, past.InstanceID, n,
+				"two looks a minute apart showed that its instance is gone"))
 		}
 	}
 	return t, r

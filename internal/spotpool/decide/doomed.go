@@ -34,8 +34,7 @@ func endDoomed(v View, t Tally) (Tally, Result) {
 // drainDoomed decides to empty the nodes of members that the cloud takes back, after
 // launches in their place: the pool ends only those above its maximum. A node that was kept before is
 // drained as well, since it goes whatever is left on it.
-func drainDoomed(v View, t Tally) (Tally, Result) {
-	var r Result
+func drainDoomed(v View, t Tally) (_ Tally, r Result) {
 	if missing := v.Declaration.Minimum - t.coming; len(v.doomed) > 0 && missing > 0 {
 		r.shortf(spotpool.BecauseReplacement, "%s, and others take %s place only later", taken(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
 	}
@@ -46,10 +45,9 @@ func drainDoomed(v View, t Tally) (Tally, Result) {
 		case slices.Contains(v.SoFar.Drained, m.ID):
 			r.shortf(spotpool.BecauseDrain, "%s, and its node is drained: %s", taken([]Member{m}), m.Drain)
 		default:
-			r.Decisions = append(r.Decisions, spotpool.Decision{
-				Kind: spotpool.KindDrain, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Node: &m.Match.Node, TakenAt: m.TakenAt,
-				Reasons: []string{taken([]Member{m})},
-			})
+			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, taken([]Member{m}))
+			d.TakenAt = m.TakenAt
+			r.Decisions = append(r.Decisions, d)
 		}
 	}
 	return t, r

@@ -51,8 +51,7 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 
 // drain decides to empty the nodes of members that are to end, of which no drain was
 // worked on in this run.
-func drain(v View, list []Member, refresh bool, reason string) Result {
-	var r Result
+func drain(v View, list []Member, refresh bool, reason string) (r Result) {
 	for _, m := range list {
 		if slices.Contains(v.SoFar.Drained, m.ID) {
 			r.shortf(spotpool.BecauseDrain, "%s is to end (%s), and its node is drained before: %s", m.ID, reason, m.Drain)
@@ -63,12 +62,16 @@ func drain(v View, list []Member, refresh bool, reason string) Result {
 			why = append(why, fmt.Sprintf("draining since %s, %d %s left", wording.Instant(m.Drain.Since), m.Drain.Left, wording.Plural(m.Drain.Left, "pod",
 				"pods")))
 		}
-		r.Decisions = append(r.Decisions, spotpool.Decision{
-			Kind: spotpool.KindDrain, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Refresh: refresh, Node: &m.Match.Node,
-			Reasons: why,
-		})
+		d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, why...)
+		d.Refresh = refresh
+		r.Decisions = append(r.Decisions, d)
 	}
 	return r
+}
+
+// onNode is a decision about the node of one instance.
+func onNode(v View, kind spotpool.Kind, id string, n node.Node, reasons ...string) spotpool.Decision {
+	return spotpool.Decision{Kind: kind, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{id}, Node: &n, Reasons: reasons}
 }
 
 // endRefused says why no further node is drained: the cloud refused to end an instance

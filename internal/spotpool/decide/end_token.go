@@ -16,8 +16,7 @@ const notedOn = 24 * time.Hour
 // more. Without a look at the cluster nothing is decided: they stay noted. What expired
 // long ago and could not be deleted is forgotten, and where the pool has given its nodes
 // up, what has expired at all.
-func endTokens(v View, t Tally) (Tally, Result) {
-	var r Result
+func endTokens(v View, t Tally) (_ Tally, r Result) {
 	d, seen, now := v.Declaration, v.Observation.Cluster.Seen(), v.clusterNow()
 	var left []spotpool.Minted
 	for _, m := range v.Journal.Minted {
@@ -38,7 +37,7 @@ func endTokens(v View, t Tally) (Tally, Result) {
 		})
 	}
 	if len(left) < len(v.Journal.Minted) {
-		r.notes = append(r.notes, func(j spotpool.Journal) spotpool.Journal {
+		r.Notes = append(r.Notes, func(j spotpool.Journal) spotpool.Journal {
 			j.Minted = left
 			return j
 		})

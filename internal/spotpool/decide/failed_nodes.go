@@ -13,8 +13,7 @@ import (
 // cluster, or fail there: from then on they are no capacity, so that others are
 // launched in their place. It takes that back of those that recover, and of all while
 // replacing is suspended.
-func replaceFailed(v View, t Tally) (Tally, Result) {
-	var r Result
+func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	if d.Nodes == nil || v.emptied != "" {
 		return t, r
@@ -56,7 +55,7 @@ func replaceFailed(v View, t Tally) (Tally, Result) {
 		}
 	}
 	if len(changes) > 0 {
-		r.notes = append(r.notes, func(j spotpool.Journal) spotpool.Journal { return j.Replaces(changes) })
+		r.Notes = append(r.Notes, func(j spotpool.Journal) spotpool.Journal { return j.Replaces(changes) })
 	}
 	return t.replaces(changes), r
 }
@@ -85,8 +84,7 @@ func (t Tally) replaces(changes []spotpool.Replacement) Tally {
 
 // endReplaced ends what is replaced, once the pool has its minimum without it, or
 // where maximum has no room for its replacement and that could be launched then.
-func endReplaced(v View, t Tally) (Tally, Result) {
-	var r Result
+func endReplaced(v View, t Tally) (_ Tally, r Result) {
 	replaced := choose(v, t, func(m Member) bool { return m.Replaced() && replaceable(m) })
 	if len(replaced) == 0 {
 		return t, r

@@ -9,8 +9,7 @@ import (
 // unknown is not asked for again: where it never reached the cloud, that would launch.
 // It stays written down and counts as held, its instances are looked for, and once the
 // hold has ended it is asked for again.
-func holdStill(v View, t Tally) (Tally, Result) {
-	var r Result
+func holdStill(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	reason, surplus := v.Hold.Reason(d), t.total-v.unseen-d.Maximum
 	switch {

@@ -11,8 +11,7 @@ import (
 
 // launch decides launches of up to n instances. If it decides fewer, the result says why
 // each of the other offerings was passed over.
-func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, reasons ...string) (Tally, Result) {
-	var r Result
+func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, reasons ...string) (_ Tally, r Result) {
 	if n = min(n, t.room(v)); n <= 0 {
 		return t, r
 	}

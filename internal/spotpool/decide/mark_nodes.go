@@ -5,8 +5,7 @@ import "github.com/gpupool/terraform-provider-gpupool/internal/node"
 // markNodes lists the nodes of members that do not bear the pool's mark yet. They are
 // marked whatever else is done to the pool: without the mark no notice of a node is heard,
 // and it is not deleted once its instance is gone.
-func markNodes(v View, t Tally) (Tally, Result) {
-	var r Result
+func markNodes(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	if d.Nodes == nil {
 		return t, r

@@ -212,7 +212,7 @@ func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
 			s := noticed(c.declaration)
 			p := decide.Decide(s)
 			at := len(p.Decisions) - 1
-			shouldDecide(t, decide.Plan{Decisions: p.Decisions[at:]}, "drain ins-2, the node node-ins-2")
+			shouldDecide(t, decide.Plan{Result: decide.Result{Decisions: p.Decisions[at:]}}, "drain ins-2, the node node-ins-2")
 			progress := node.Progress{Cordoned: true, Looked: true, Left: c.left}
 			s.Journal = p.Journal.Drains(p.Decisions[at], noon).Drained("ins-2", progress, s.Declaration.Nodes.Drain, noon)
 			s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", cordonedByPool, taken(2*time.Minute)))

@@ -10,8 +10,7 @@ import (
 
 // warn names what a person should look at: instances that are held and do no work,
 // and instances that may be the pool's and are not counted as such.
-func warn(v View, t Tally) (Tally, Result) {
-	var r Result
+func warn(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	of := func(concerns func(Member) bool, say func(ids string, n int)) {
 		if list := concerned(t, concerns); len(list) > 0 {

@@ -29,8 +29,7 @@ func replace(v View, t Tally) (Tally, Result) {
 }
 
 // step is one step of the replacements that are due first.
-func step(v View, t Tally) (Tally, Result) {
-	var r Result
+func step(v View, t Tally) (_ Tally, r Result) {
 	if v.nodes != nil && v.nodes.ReplacingSuspended != "" { // too many nodes fail to know whether replacements would work
 		if n := len(outdated(v, t)); n > 0 {
 			r.shortf(spotpool.BecauseReplacement, "%d to be replaced (outdated configuration) once replacing is no longer suspended: %s", n,

@@ -9,8 +9,7 @@ import (
 
 // resume decides to repeat each launch whose outcome is unknown, unless some of its
 // instances were found: then it took effect, and the others will be found.
-func resume(v View, t Tally) (Tally, Result) {
-	var r Result
+func resume(v View, t Tally) (_ Tally, r Result) {
 	if v.SoFar.Halted != "" {
 		return t, r
 	}

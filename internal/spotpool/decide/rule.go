@@ -23,19 +23,33 @@ func (v View) rules() []Rule {
 	return append(about, uncordon, forgetDrains, deleteNodes, endTokens, warn)
 }
 
-// Result is what a rule adds to a plan; see the fields of [Plan].
+// Result is what a rule adds to a plan.
 type Result struct {
-	Decisions         []spotpool.Decision
-	Short             spotpool.Reasons
-	Notices, Warnings []string
-
-	Replacing                            []string
-	Unmarked                             []node.Node
-	StillCordoned, NodesLeft, NodesInUse []string
-	TokensLeft                           []string
-
-	// notes are what the journal is to remember of it.
-	notes []func(spotpool.Journal) spotpool.Journal
+	// Decisions stand in the order in which they are to be carried out. A
+	// launch never counts on the room that a termination of the same plan makes.
+	Decisions []spotpool.Decision
+	// Notices say what became of instances since the journal was written.
+	Notices []string
+	// Short says why the pool stays below its minimum, or why its outdated instances
+	// stay, after these decisions: all of it.
+	Short spotpool.Reasons
+	// Warnings are for a person to look at, and stop nothing.
+	Warnings []string
+	// Replacing are the instances whose replacement is decided.
+	Replacing []string
+	// Unmarked are nodes of members that do not bear the pool's mark yet.
+	Unmarked []node.Node
+	// StillCordoned are nodes that the run tried to make usable again, and could not.
+	StillCordoned []string
+	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
+	NodesLeft []string
+	// NodesInUse are those of NodesLeft that another machine uses by now.
+	NodesInUse []string
+	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
+	// its nodes up and their cluster was not seen.
+	TokensLeft []string
+	// Notes are what the journal is to remember; a plan has none, since its journal does.
+	Notes []func(spotpool.Journal) spotpool.Journal
 }
 
 // add adds what came after. A launch that was decided already has its larger count from
@@ -63,7 +77,7 @@ func (r *Result) add(later Result) {
 	r.StillCordoned = append(r.StillCordoned, later.StillCordoned...)
 	r.NodesLeft, r.NodesInUse = append(r.NodesLeft, later.NodesLeft...), append(r.NodesInUse, later.NodesInUse...)
 	r.TokensLeft = append(r.TokensLeft, later.TokensLeft...)
-	r.notes = append(r.notes, later.notes...)
+	r.Notes = append(r.Notes, later.Notes...)
 }
 
 // because adds a reason why the pool stays as it is, unless it was given before.

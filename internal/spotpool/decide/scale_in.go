@@ -13,8 +13,7 @@ import (
 
 // trim ends what the pool holds above its maximum. It also ends isolated instances
 // where that makes room for a replacement: the cloud destroys them anyway.
-func trim(v View, t Tally) (Tally, Result) {
-	var r Result
+func trim(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	// Instances that were not found yet may not exist: nothing is ended for them. What the
 	// cloud takes back goes by itself.

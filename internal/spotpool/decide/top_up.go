@@ -11,8 +11,7 @@ import (
 
 // topUp launches what is missing to the minimum: on-demand up to on_demand_base, then
 // as declared, and on-demand again where spot has failed for long enough.
-func topUp(v View, t Tally) (Tally, Result) {
-	var r Result
+func topUp(v View, t Tally) (_ Tally, r Result) {
 	missing := v.Declaration.Minimum - t.coming
 	if missing <= 0 {
 		return t, r
@@ -49,8 +48,7 @@ func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally,
 
 // fallBack launches on-demand instances in the place of n that no spot offering could
 // give, once the pool has been short for long enough.
-func fallBack(v View, t Tally, n int, reason string) (Tally, Result) {
-	var r Result
+func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 	d := v.Declaration
 	f := d.OnDemandFallback
 	if f == nil || n <= 0 || d.InstanceChargeType != spotpool.Spot {

@@ -11,8 +11,7 @@ import (
 // not wanted any more, or that were kept. What somebody else cordoned is theirs. Where
 // a step of this run left the rest for later, the ends of replacements are wanted
 // still.
-func uncordon(v View, t Tally) (Tally, Result) {
-	var r Result
+func uncordon(v View, t Tally) (_ Tally, r Result) {
 	for _, n := range v.Observation.Cluster.Nodes {
 		if n.CordonedBy == "" || n.CordonedBy != v.Declaration.UID {
 			continue
@@ -33,9 +32,7 @@ func uncordon(v View, t Tally) (Tally, Result) {
 		case m.Drain.Phase == node.Kept:
 			why = m.Drain.WhyKept()
 		}
-		r.Decisions = append(r.Decisions, spotpool.Decision{
-			Kind: spotpool.KindUncordon, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Node: &n, Reasons: []string{why},
-		})
+		r.Decisions = append(r.Decisions, onNode(v, spotpool.KindUncordon, m.ID, n, why))
 	}
 	return t, r
 }
@@ -53,8 +50,7 @@ func memberOf(list []Member, n node.Node) (Member, bool) {
 
 // forgetDrains forgets drains that are not wanted any more, and that came to nothing
 // that could be undone.
-func forgetDrains(v View, t Tally) (Tally, Result) {
-	var r Result
+func forgetDrains(v View, t Tally) (_ Tally, r Result) {
 	if !v.Observation.Cluster.Seen() {
 		return t, r
 	}
@@ -63,7 +59,7 @@ func forgetDrains(v View, t Tally) (Tally, Result) {
 			return n.UID == m.Drain.UID && n.CordonedBy == v.Declaration.UID
 		})
 		if m.Drain.Holds() && !cordoned && !t.ends(m) {
-			r.notes = append(r.notes, func(j spotpool.Journal) spotpool.Journal { return j.Uncordoned(m.ID, v.Now) })
+			r.Notes = append(r.Notes, func(j spotpool.Journal) spotpool.Journal { return j.Uncordoned(m.ID, v.Now) })
 		}
 	}
 	return t, r
