@@ -128,11 +128,11 @@ func (k *kind) describe(ctx context.Context, t target, view *regionView, err err
 	if !shortSince.IsZero() {
 		shortSince = t.journal.Value.ShortSince
 	}
-	of.Report = newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err})
-	of.ShortSince, of.Decisions, of.Machines = shortSince, plan.Decisions, plan.Members
-	of.Cooldowns, of.Intents = plan.Journal.Cooldowns, len(plan.Journal.Intents)
 	if why {
 		of.Offerings, of.Standings = decide.Appraise(s, plan), decide.Standings(s, plan)
 	}
-	return of
+	return Description{
+		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
+		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents), Why: of.Why,
+	}
 }
