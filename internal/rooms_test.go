@@ -4,10 +4,14 @@
 package internal_test
 
 import (
+	"bytes"
+	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -276,6 +280,42 @@ func TestArrowsGoDownward(t *testing.T) {
 	}
 	for room := range rooms {
 		walk([]string{room})
+	}
+}
+
+var update = flag.Bool("update", false, "write the import map")
+
+// TestImportMap holds depmap.txt to the imports between packages of internal, an
+// arrow a line, so that a review shows a new one. A package that imports none has a
+// line of its own.
+func TestImportMap(t *testing.T) {
+	t.Parallel()
+	arrows := map[string]bool{}
+	for pkg, files := range packages(t) {
+		name, leaf := strings.TrimPrefix(pkg, "internal/"), true
+		for _, file := range files {
+			for _, spec := range file.ast.Imports {
+				if imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"internal/"); ours {
+					arrows[name+" -> "+imported+"\n"], leaf = true, false
+				}
+			}
+		}
+		if leaf {
+			arrows[name+"\n"] = true
+		}
+	}
+	got := []byte(strings.Join(slices.Sorted(maps.Keys(arrows)), ""))
+	if *update {
+		if err := os.WriteFile("depmap.txt", got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("depmap.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("depmap.txt is out of date: write it with `go test ./internal -run TestImportMap -update`, and review the arrows that it adds")
 	}
 }
 
