@@ -1,0 +1,152 @@
+package reconcile_test
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+// depth is how much of this project is on the stack at a call, from where its goroutine
+// starts.
+type depth struct{ frames, packages int }
+
+// measure counts the frames and packages of this module from the caller down, without
+// those of tests and fakes.
+func (d *depth) measure() {
+	pcs := make([]uintptr, 200)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	packages := map[string]bool{}
+	*d = depth{}
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		name, ours := strings.CutPrefix(f.Function, "github.com/gpupool/terraform-provider-gpupool/internal/")
+		if !ours || strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(name, "reconcile/reconciletest") {
+			continue
+		}
+		d.frames++
+		slash := strings.LastIndex(name, "/") + 1
+		packages[name[:slash]+strings.SplitN(name[slash:], ".", 2)[0]] = true
+	}
+	d.packages = len(packages)
+}
+
+// launchLog measures when the Tencent Cloud client logs a call of RunInstances, which
+// it does where it makes the call.
+type launchLog struct {
+	slog.Handler
+	at *depth
+}
+
+func (launchLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l launchLog) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "action" && a.Value.String() == "RunInstances" {
+			l.at.measure()
+		}
+		return true
+	})
+	return nil
+}
+
+// deepCluster measures at the calls of the cluster's port.
+type deepCluster struct {
+	reconcile.Cluster
+	evict, apply depth
+}
+
+func (c *deepCluster) Evict(ctx context.Context, e budget.Eviction) error {
+	c.evict.measure()
+	return c.Cluster.Evict(ctx, e)
+}
+
+func (c *deepCluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	c.apply.measure()
+	return c.Cluster.ApplyStock(ctx, live, wanted)
+}
+
+func (c *deepCluster) connect(context.Context) (reconcile.Cluster, error) { return c, nil }
+
+// TestEffectsAreFewCallsDeep limits the calls that a reader follows from a run to a
+// change of the cloud or the cluster. Lower a ceiling when you shorten the path.
+func TestEffectsAreFewCallsDeep(t *testing.T) {
+	t.Parallel()
+	run := func(t *testing.T, e *reconcile.Engine) {
+		t.Helper()
+		if _, err := e.Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		most    depth
+		measure func(t *testing.T) depth
+	}{
+		"RunInstances": {depth{14, 4}, func(t *testing.T) (at depth) {
+			w := reconciletest.NewWorld(t)
+			w.MustCreate(1, 1)
+			w.Reclaim(1)
+			e := w.Engine(nil)
+			client, err := tencent.New(t.Context(), tencent.Config{
+				Region: reconciletest.Region, Endpoint: w.Sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
+				Logger: slog.New(launchLog{slog.DiscardHandler, &at}),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Cloud = client
+			for at.frames == 0 && t.Context().Err() == nil { // the first run may only see the machine go
+				run(t, e)
+			}
+			return at
+		}},
+		"Evict": {depth{18, 4}, func(t *testing.T) depth {
+			d := reconciletest.NewDesk(t)
+			d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Evict })
+			d.Cluster.Start("ml", "a", 8)
+			d.Cluster.Step(time.Hour)
+			e, c := d.Engine(), &deepCluster{Cluster: d.Cluster}
+			e.Cluster = c.connect
+			run(t, e)
+			return c.evict
+		}},
+		"ApplyStock": {depth{10, 3}, func(t *testing.T) depth {
+			d := reconciletest.NewDesk(t)
+			_, err := d.Engine().Stock().Create(t.Context(), stockpool.Declaration{
+				Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
+				Labels: map[string]string{"team": "a"}, AllocatedSelector: "session",
+			}.WithDefaults(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drifted := d.Cluster.Deployment("ml/pool-g1").DeepCopy()
+			drifted.Spec.Template.Spec.Containers[0].Image = "registry.example.com/other:1"
+			d.Cluster.Put("ml/pool-g1", drifted)
+			e, c := d.Engine(), &deepCluster{Cluster: d.Cluster}
+			e.Cluster = c.connect
+			run(t, e)
+			return c.apply
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := tt.measure(t)
+			t.Logf("%d frames of %d packages", got.frames, got.packages)
+			if got.frames == 0 || got.frames > tt.most.frames || got.packages > tt.most.packages {
+				t.Errorf("%d frames of %d packages are on the stack, want some, at most %d of %d", got.frames, got.packages, tt.most.frames, tt.most.packages)
+			}
+		})
+	}
+}
