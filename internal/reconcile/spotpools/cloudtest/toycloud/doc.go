@@ -1,0 +1,27 @@
+// Package toycloud is a cloud in memory: the example for an author who writes the
+// adapter of a second cloud. It has all methods of spotpools.Cloud and passes cloudtest.
+//
+// What an adapter must do, and why:
+//
+//   - Launch is idempotent by token. A run writes the request to its journal, then calls
+//     Launch, then writes the ids. It may be killed in between, and the next run repeats
+//     the request. If your cloud has no client token, store the token as a tag and
+//     search for it, and hold a lock while you do. (launch.go)
+//   - Launch sets the tags. If a second call sets them, a kill between the two leaves an
+//     instance that belongs to no pool. (launch.go)
+//   - A listing may be late, and says nothing then of what it will show. Observations by
+//     id must not be. A listing is complete or an error: an instance that is left out
+//     counts as gone. (observe.go)
+//   - Errors are typed. The class says what helps, the scope how many other launches
+//     would meet the same refusal, and NothingLaunched that the call certainly had no
+//     effect. If in doubt, leave NothingLaunched unset. (errors.go)
+//   - Terminate may be refused for one instance. The others still terminate, and the
+//     error has a method NotEnded that lists the ones that certainly do not.
+//     (terminate.go)
+//   - Terminate only what was observed, as it was observed: of this region, and in a
+//     state that can be terminated. (terminate.go)
+//   - Times are the cloud's, since runs on several machines compare them.
+//
+// An adapter adds what a cloud in memory does not need: credentials, a retry of calls
+// that had no effect, rate limits, and pages. Package tencent has them.
+package toycloud
