@@ -168,43 +168,6 @@ func answering(t *testing.T, answers map[string]any) string {
 	return url
 }
 
-func TestAPoolFromLaunchToEnd(t *testing.T) {
-	t.Parallel()
-	sim, client := startSim(t)
-	ids, _, err := client.Launch(t.Context(), testRequest())
-	if err != nil || len(ids) != 2 {
-		t.Fatalf("Launch: %v, %v", ids, err)
-	}
-	step(t, sim, time.Minute)
-	seen, at, err := client.ObservePool(t.Context(), testRegion, "uid-1", ids)
-	if err != nil || len(seen) != 2 {
-		t.Fatalf("ObservePool: %v, %v", seen, err)
-	}
-	if d := sim.Now().Sub(at); d < 0 || d > 2*time.Second {
-		t.Errorf("observed at %s, and the cloud's clock says %s", at, sim.Now())
-	}
-	i := seen[0]
-	if i.Region != testRegion || i.AccountID != cvmsim.DemoAccountID || i.PoolUID != "uid-1" || i.PoolName != "train" || i.SeqTag != 7 ||
-		i.ConfigurationTag != "1:abc" || i.State != spotpool.StateRunning || i.ChargeType != spotpool.Spot || i.PublicIP == "" || i.PrivateIP == "" ||
-		i.SubnetID != "subnet-a1b2c3d4" || i.VPCID != "vpc-a1b2c3d4" || i.LaunchedAt.IsZero() || at.Sub(i.LaunchedAt) > 2*time.Minute {
-		t.Errorf("observed %+v at %s", i, at)
-	}
-	ended, err := client.Terminate(t.Context(), testRegion, seen)
-	if err != nil || len(ended) != 2 {
-		t.Fatalf("Terminate: %v, %v", ended, err)
-	}
-	step(t, sim, time.Minute)
-	if left := sim.Instances(); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	want := map[string]int{"GetCallerIdentity": 1, "RunInstances": 1, "DescribeInstances": 1, "TerminateInstances": 1}
-	for action, n := range client.Calls() {
-		if n != want[action] {
-			t.Errorf("%d calls of %s, want %d", n, action, want[action])
-		}
-	}
-}
-
 func step(t *testing.T, sim *cvmsim.Server, d time.Duration) {
 	t.Helper()
 	if _, err := sim.StepClock(d); err != nil {

@@ -140,40 +140,6 @@ func TestObservePool(t *testing.T) {
 			t.Errorf("%d seen, %v, calls %v", len(seen), err, client.Calls())
 		}
 	})
-	t.Run("late tags", func(t *testing.T) {
-		t.Parallel()
-		sim, client := startSim(t)
-		late := cvmsim.Duration(time.Hour)
-		if err := sim.Configure(cvmsim.Settings{TagDelay: &late}); err != nil {
-			t.Fatal(err)
-		}
-		ids, _, err := client.Launch(t.Context(), testRequest())
-		if err != nil {
-			t.Fatal(err)
-		}
-		none, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", nil)
-		if err != nil || len(none) != 0 {
-			t.Fatalf("tags were not late: %v, %v", none, err)
-		}
-		seen, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", append(ids, "ins-gone0000"))
-		if err != nil || len(seen) != 2 {
-			t.Fatalf("%v, %v", seen, err)
-		}
-		for _, i := range seen {
-			if i.PoolUID != "" || i.SeqTag != 0 || i.PoolName != "" {
-				t.Errorf("%+v", i)
-			}
-		}
-	})
-	t.Run("recorded ids of others stay theirs", func(t *testing.T) {
-		t.Parallel()
-		sim, client := startSim(t)
-		theirs := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-2"})
-		seen, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", theirs)
-		if err != nil || len(seen) != 1 || seen[0].PoolUID != "uid-2" {
-			t.Errorf("%+v, %v", seen, err)
-		}
-	})
 	t.Run("a tag key nobody used yet", func(t *testing.T) {
 		t.Parallel()
 		sim, client := startSim(t)
@@ -191,25 +157,13 @@ func TestObservePool(t *testing.T) {
 	})
 }
 
-func TestObserveNamedAndByID(t *testing.T) {
+func TestObserveByIDInBatches(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)
-	a := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-1", Count: 2})
-	b := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-2"})
-	other := seed(t, sim, cvmsim.SeedRequest{Pool: "infer", UID: "uid-3", Count: 240, Seq: "4", Config: "1:x"})
-	named, _, err := client.ObserveNamed(t.Context(), testRegion, "train")
-	if want := slices.Sorted(slices.Values(append(a, b...))); err != nil || !slices.Equal(idsOf(named), want) {
-		t.Errorf("%v, %v", named, err)
-	}
-	sim.ResetCalls()
-	all := append(slices.Clone(other), "ins-gone0000")
-	byID, _, err := client.ObserveInstances(t.Context(), testRegion, append(all, other...))
-	if err != nil || len(byID) != 240 || len(callsOf(sim, "DescribeInstances")) != 3 {
-		t.Errorf("%d seen in %d calls, %v", len(byID), len(callsOf(sim, "DescribeInstances")), err)
-	}
-	none, at, err := client.ObserveInstances(t.Context(), testRegion, nil)
-	if err != nil || len(none) != 0 || at.IsZero() {
-		t.Errorf("%v, %v", none, err)
+	ids := seed(t, sim, cvmsim.SeedRequest{UID: "uid-1", Count: 240})
+	list, _, err := client.ObserveInstances(t.Context(), testRegion, slices.Concat(ids, ids))
+	if err != nil || len(list) != 240 || len(callsOf(sim, "DescribeInstances")) != 3 {
+		t.Errorf("%d seen in %d calls, %v", len(list), len(callsOf(sim, "DescribeInstances")), err)
 	}
 }
 
@@ -234,7 +188,7 @@ func TestWhatTheCloudTellsOfAnInstance(t *testing.T) {
 	t.Parallel()
 	const wire = `{"Placement":{"Zone":"ap-singapore-2"},"InstanceId":"ins-00000001","InstanceType":"GN7.2XLARGE32","InstanceChargeType":"SPOTPAID",
 		"InstanceState":"LAUNCH_FAILED","RestrictState":"PROTECTIVELY_ISOLATED","CreatedTime":"2026-02-03T04:05:06Z","ExpiredTime":null,
-		"PrivateIpAddresses":["10.0.0.1"],"PublicIpAddresses":null,"GPUInfo":null,"DisableApiTermination":true,
+		"PrivateIpAddresses":["10.0.0.1"],"PublicIpAddresses":["203.0.113.1"],"GPUInfo":null,"DisableApiTermination":true,
 		"VirtualPrivateCloud":{"VpcId":"vpc-1","SubnetId":"subnet-1"},"LatestOperationState":"FAILED","LatestOperationErrorMsg":"no stock",
 		"Tags":[{"Key":"gpupool/uid","Value":"u"},{"Key":"gpupool/pool","Value":"p"},{"Key":"gpupool/seq","Value":"12"},{"Key":"gpupool/config","Value":"1:a"},{"Key":"gpupool/protected","Value":"true"},{"Key":"team","Value":"x"}]}`
 	observed := func(instance any) spotpool.Instance {
@@ -253,7 +207,7 @@ func TestWhatTheCloudTellsOfAnInstance(t *testing.T) {
 		ID: "ins-00000001", Region: testRegion, AccountID: "1", PoolUID: "u", PoolName: "p", SeqTag: 12, ConfigurationTag: "1:a",
 		AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-1", VPCID: "vpc-1", ChargeType: spotpool.Spot,
 		State: spotpool.StateLaunchFailed, Restricted: true, Protected: true, APIProtected: true,
-		LaunchedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), PrivateIP: "10.0.0.1", OperationError: "no stock",
+		LaunchedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), PrivateIP: "10.0.0.1", PublicIP: "203.0.113.1", OperationError: "no stock",
 	}
 	if diff := cmp.Diff(want, observed(json.RawMessage(wire))); diff != "" {
 		t.Error(diff)

@@ -2,7 +2,6 @@ package tencent
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
@@ -39,23 +38,5 @@ func TestTagAndUntag(t *testing.T) {
 		if len(i.Tags) != 1 || i.Tags[spotpool.TagPool] != "train" {
 			t.Fatalf("%s has %v", i.InstanceID, i.Tags)
 		}
-	}
-}
-
-func TestTagNamesWhatWasRefused(t *testing.T) {
-	t.Parallel()
-	sim, client := startSim(t)
-	ids := seed(t, sim, cvmsim.SeedRequest{UID: "uid-1", Count: 2})
-	err := client.Tag(t.Context(), testRegion, append(ids, "ins-gone0000"), map[string]string{"a": "b"})
-	if err == nil || !strings.Contains(err.Error(), "ins-gone0000") || strings.Contains(err.Error(), ids[0]) {
-		t.Errorf("%v", err)
-	}
-	for _, i := range sim.Instances() {
-		if i.Tags["a"] != "b" {
-			t.Errorf("%s was not tagged", i.InstanceID)
-		}
-	}
-	if err := client.Untag(t.Context(), testRegion, append(ids, "ins-gone0000"), []string{"a"}); err != nil {
-		t.Errorf("an instance that is gone has no tags to lose: %v", err)
 	}
 }
