@@ -1,0 +1,19 @@
+package declaration_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
+
+// A document of a newer version is an error: what it says beyond what is known here
+// would be lost.
+func ExampleDecode() {
+	_, err := declaration.Decode[declaration.Budget]("team-a", []byte(`{"version": 99}`))
+	fmt.Println(strings.Contains(err.Error(), "99"))
+	fmt.Println(declaration.Nearest("trian", []string{"serve", "train"}))
+	// Output:
+	// true
+	// train
+}
