@@ -30,7 +30,7 @@ func Example() {
 	}.WithDefaults()
 	result := budget.Evaluate([]budget.Declaration{d}, l.All(), l.Header, noon, time.LoadLocation)[0]
 	fmt.Println(budget.Hours(result.Usage.Consumed), "of", budget.Hours(result.Usage.Limit), "GPU-hours")
-	for _, decision := range budget.Decide(budget.Situation{Declaration: d, Result: result, Now: noon, RunID: "run-1"}).Decisions {
+	for _, decision := range budget.Decide(budget.Situation{Declaration: d, Result: result, Now: noon, RunID: "run-1"}, nil).Decisions {
 		fmt.Println(decision.Summary())
 	}
 	// Output:
