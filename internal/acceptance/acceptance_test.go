@@ -93,7 +93,7 @@ func poolName() string { return prefix + strings.ToLower(rand.Text()[:8]) }
 // TestPlanChangesNothing reads prices and plans a pool. It costs nothing.
 func TestPlanChangesNothing(t *testing.T) {
 	t.Parallel()
-	a, name := newAccount(t, *real), poolName()
+	a, name := newAccount(t, *onAccount), poolName()
 	run(t, a, name, resource.TestStep{Config: config(t, name, t.TempDir()+"/store"), PlanOnly: true, ExpectNonEmptyPlan: true})
 	if a.sim == nil {
 		return
@@ -109,7 +109,7 @@ func TestPlanChangesNothing(t *testing.T) {
 // the next apply to launch another: two instances of some minutes.
 func TestPoolIsRepaired(t *testing.T) {
 	t.Parallel()
-	a, name := newAccount(t, *real), poolName()
+	a, name := newAccount(t, *onAccount), poolName()
 	if err := a.affordable(t, *maxCost); err != nil {
 		t.Fatal(err)
 	}

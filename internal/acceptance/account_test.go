@@ -20,7 +20,7 @@ import (
 
 // The flags, with the defaults of the local CVM.
 var (
-	real         = flag.Bool("account", false, "use the account of the credentials in the environment, which costs money")
+	onAccount    = flag.Bool("account", false, "use the account of the credentials in the environment, which costs money")
 	maxCost      = flag.String("max-cost", "5", "the most that an hour of the instance may cost, in CNY")
 	zone         = flag.String("zone", "ap-singapore-2", "the availability zone")
 	instanceType = flag.String("instance-type", "GN7.2XLARGE32", "the instance type")

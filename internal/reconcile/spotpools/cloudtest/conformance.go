@@ -136,8 +136,9 @@ func expectIDs(t *testing.T, listing string, list []spotpool.Instance, err error
 	}
 }
 
-// expectRefusal checks the typed error of a launch that certainly had no effect.
-func (c Cloud) expectRefusal(t *testing.T, r spotpool.Request, class errorclass.Class) *spotpool.CloudError {
+// expectRefusal checks the typed error of a launch that certainly had no effect, and
+// returns its scope.
+func (c Cloud) expectRefusal(t *testing.T, r spotpool.Request, class errorclass.Class) spotpool.ErrorScope {
 	t.Helper()
 	ids, _, err := c.Launch(t.Context(), r)
 	refusal, ok := spotpool.AsCloudError(err)
@@ -149,5 +150,5 @@ func (c Cloud) expectRefusal(t *testing.T, r spotpool.Request, class errorclass.
 	}
 	c.Step(settled)
 	c.expectPool(t, r.UID, nil)
-	return refusal
+	return refusal.Scope
 }

@@ -141,8 +141,8 @@ func canceledLaunch(t *testing.T, c Cloud) {
 // it leaves this one alone. A scope of the whole pool would stop all launches.
 func soldOut(t *testing.T, c Cloud) {
 	c.SellOut(c.Request.Offering.Market(c.Request.ChargeType))
-	if refusal := c.expectRefusal(t, c.request("train", "uid-1", 1), errorclass.Capacity); refusal.Scope == spotpool.ScopePool {
-		t.Errorf("the scope is %q, want the offering or the zone", refusal.Scope)
+	if scope := c.expectRefusal(t, c.request("train", "uid-1", 1), errorclass.Capacity); scope == spotpool.ScopePool {
+		t.Errorf("the scope is %q, want the offering or the zone", scope)
 	}
 }
 
@@ -150,8 +150,8 @@ func soldOut(t *testing.T, c Cloud) {
 func maximumPrice(t *testing.T, c Cloud) {
 	r := c.request("train", "uid-1", 1)
 	r.Offering.MaxPrice = 1
-	if refusal := c.expectRefusal(t, r, errorclass.Price); refusal.Scope != spotpool.ScopeOffering {
-		t.Errorf("the scope is %q, want the offering: others may be cheaper", refusal.Scope)
+	if scope := c.expectRefusal(t, r, errorclass.Price); scope != spotpool.ScopeOffering {
+		t.Errorf("the scope is %q, want the offering: others may be cheaper", scope)
 	}
 }
 

@@ -54,7 +54,8 @@ func (c *Cloud) refuse(r spotpool.Request) error {
 	offer, sold := spotpool.OffersByMarket(c.offers)[r.Offering.Market(r.ChargeType)]
 	switch {
 	case r.Region != Region || !sold:
-		return refusal("Launch", errorclass.Configuration, spotpool.ScopeOffering, "NotSold", r.Offering.Market(r.ChargeType).String()+" is not sold in "+r.Region)
+		return refusal("Launch", errorclass.Configuration, spotpool.ScopeOffering, "NotSold",
+			r.Offering.Market(r.ChargeType).String()+" is not sold in "+r.Region)
 	case offer.Stock == spotpool.StockNone:
 		return refusal("Launch", errorclass.Capacity, spotpool.ScopeOffering, "SoldOut", offer.String()+" is sold out")
 	case r.Offering.MaxPrice > 0 && r.Offering.MaxPrice < offer.Price:
