@@ -251,16 +251,26 @@ func (r *rig) withoutTheCluster(d spotpool.Declaration) {
 	if tokens := r.tokens(); len(own) != 3 || len(tokens) != 1 {
 		r.t.Errorf("with the cluster again, there are %d machines and %d tokens", len(own), len(tokens))
 	}
-	d.Generation++                                      // the update that failed is recorded
-	_ = r.pools().Delete(r.t.Context(), d, time.Second) // a node goes a minute after its machine
-	cvmsimtest.Step(r.t, r.sim, 2*time.Minute)
-	r.silence()
-	if err := r.pools().Delete(r.t.Context(), d, 30*time.Second); err != nil {
-		r.t.Errorf("the destroy says %v", err)
-	}
+	d.Generation++ // the update that failed is recorded
+	r.destroy(d)
 	if tokens := r.tokens(); len(tokens) > 0 {
 		r.t.Errorf("%s outlives its pool", tokens[0].Name)
 	}
+}
+
+// destroy asks again as a person would, for some minutes of the cloud: a node is deleted
+// once two observations a minute apart show that its instance is gone.
+func (r *rig) destroy(d spotpool.Declaration) {
+	r.t.Helper()
+	var err error
+	for range 4 {
+		if err = r.pools().Delete(r.t.Context(), d, 10*time.Second); err == nil {
+			return
+		}
+		cvmsimtest.Step(r.t, r.sim, 2*time.Minute)
+		r.silence()
+	}
+	r.t.Errorf("the destroy says %v", err)
 }
 
 // silence does what the cluster does once the kubelets of ended machines no longer report.
