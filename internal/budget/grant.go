@@ -101,7 +101,7 @@ func (g Grants) Add(d Declaration, grant Grant, now time.Time) (Grants, error) {
 	case plus(declared, g.granted(now)) > MaxGPUHours*Hour:
 		return g, fmt.Errorf("with it, the limit would be above %d GPU-hours", MaxGPUHours)
 	}
-	return g.telling(grant.Begun(d.about(), grant.GPUHours+" GPU-hours: "+grant.Why).Granted(grant.ID, grant.Until)), nil
+	return g.telling(grant.Begun(d.about(), grant.GPUHours+" GPU-hours: "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.

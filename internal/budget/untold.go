@@ -51,9 +51,9 @@ func (s *Status) events(d Decision) []history.Event {
 		}
 		return crossed
 	case KindPause:
-		return []history.Event{about.Paused(d.Owner.identity(), s.At)}
+		return []history.Event{about.Workload(history.Pause, d.Owner.identity(), s.At)}
 	case KindResume:
-		return []history.Event{about.Resumed(d.Owner.identity(), s.At)}
+		return []history.Event{about.Workload(history.Resume, d.Owner.identity(), s.At)}
 	case KindEvict:
 		return []history.Event{about.Evicted(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})}
 	}
@@ -87,20 +87,20 @@ func (d *decider) remember() {
 		if at := of.PublishedAt; of.Generation <= 1 && !at.IsZero() && at.Before(s.At) {
 			about.At = at
 		}
-		untold = append(untold, about.Created())
+		untold = append(untold, about.Declaration(history.Create))
 	case of.Generation > previous.Generation:
 		untold = append(untold, s.about().Updated(of.Generation))
 	}
 	was, is := previous.ReportedAt, s.ReportedAt
 	if was != nil && (is == nil || !is.Equal(*was)) {
-		untold = append(untold, s.about(d.used()).Recovered(*was))
+		untold = append(untold, s.about(d.used()).Since(history.Recovered, *was))
 	}
 	if is != nil && (was == nil || !is.Equal(*was)) {
 		reason := d.used()
 		if since := s.ExceededSince; since != nil {
 			reason += " since " + stamp(*since)
 		}
-		untold = append(untold, s.about(reason).Exceeded(*is))
+		untold = append(untold, s.about(reason).Since(history.Exceeded, *is))
 	}
 	d.plan.untold, d.plan.frozenSince, d.plan.unseen = untold, s.FrozenSince, d.Unseen
 }
@@ -121,9 +121,9 @@ func (p Plan) tell(s *Status, done []Decision, frozen bool) {
 	case frozen && s.FrozenSince == nil:
 		at := s.At
 		s.FrozenSince = &at
-		s.Untold = append(s.Untold, s.about(reasons...).Frozen(at))
+		s.Untold = append(s.Untold, s.about(reasons...).Since(history.Freeze, at))
 	case !frozen && s.FrozenSince != nil:
-		s.Untold = append(s.Untold, s.about(reasons...).Unfrozen(*s.FrozenSince))
+		s.Untold = append(s.Untold, s.about(reasons...).Since(history.Unfreeze, *s.FrozenSince))
 		s.FrozenSince = nil
 	}
 }
@@ -134,11 +134,11 @@ func Lifted(last Status, d Declaration, resumed []Workload, unfrozen bool, reaso
 	about := history.About{At: now, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID, Reasons: []string{reason}}
 	events := slices.Clone(last.Untold)
 	for _, w := range resumed {
-		events = append(events, about.Resumed(w.identity(), destroyedAt))
+		events = append(events, about.Workload(history.Resume, w.identity(), destroyedAt))
 	}
 	if unfrozen && last.FrozenSince != nil {
-		events = append(events, about.Unfrozen(*last.FrozenSince))
+		events = append(events, about.Since(history.Unfreeze, *last.FrozenSince))
 	}
 	about.At, about.Reasons = destroyedAt, nil
-	return append(events, about.Destroyed())
+	return append(events, about.Declaration(history.Destroy))
 }

@@ -54,11 +54,11 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 			ask.InstanceIDs = []string{instance.ID}
 			events[n] = a.Launched(ask)
 		case 5, 6:
-			events[n] = a.Begun(instance)
+			events[n] = a.Instance(history.Begin, instance)
 		case 7:
-			events[n] = a.Reclaimed(instance)
+			events[n] = a.Instance(history.Reclaim, instance)
 		case 8:
-			events[n] = a.Ended(instance)
+			events[n] = a.Instance(history.End, instance)
 		default:
 			a.Object, a.ClusterUID = fmt.Sprintf("budget/team-%d", pool), "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 			a.Reasons = []string{"the grace period is over"}

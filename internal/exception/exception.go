@@ -136,7 +136,7 @@ func (e Exception) Begun(of history.About, why string) history.About {
 // Ended is the event that it ended by itself; what says of it what ended.
 func (e Exception) Ended(of history.About, what string) history.Event {
 	of.At, of.Reasons = e.Until, []string{fmt.Sprintf("%s by %s ends", what, e.Who), e.Why}
-	return of.Released(e.ID)
+	return of.Exception(history.Release, e.ID, time.Time{})
 }
 
 // Released is the event that a person ended it early.
@@ -145,5 +145,5 @@ func (e Exception) Released(of history.About, r Release, what string) history.Ev
 	if why := strings.TrimSpace(r.Why); why != "" {
 		of.Reasons = append(of.Reasons, why)
 	}
-	return of.Released(e.ID)
+	return of.Exception(history.Release, e.ID, time.Time{})
 }

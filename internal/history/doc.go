@@ -5,9 +5,11 @@
 //
 // # Events
 //
-// An event is made by a method of [About], one for each [Kind]. Its ID is derived from
-// what it tells, and from nothing of the moment at which it is told: who tells the same
-// twice, because a run was killed or repeated, adds nothing.
+// An event is made by a method of [About], which takes the [Kind] where several are told
+// of by the same. Its ID is derived from what it tells, and from nothing of the moment at
+// which it is told: who tells the same twice, because a run was killed or repeated, adds
+// nothing. Half of the package's names are the kinds: they are one list, which readers of
+// a history search by.
 //
 // # Storage
 //

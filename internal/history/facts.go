@@ -105,68 +105,39 @@ type Instance struct {
 	Price      string
 }
 
-func (a About) instance(kind Kind, i Instance) Event {
+// Instance makes a [Begin], [Reclaim] or [End] of an instance.
+func (a About) Instance(kind Kind, i Instance) Event {
 	e := a.event(kind, i.ID)
 	e.Count, e.InstanceIDs, e.Offering, e.ChargeType, e.Price = 1, []string{i.ID}, &i.Offering, i.ChargeType, i.Price
 	return e
 }
 
-// Begun tells that an instance came.
-func (a About) Begun(i Instance) Event { return a.instance(Begin, i) }
-
-// Reclaimed tells that the cloud took an instance back.
-func (a About) Reclaimed(i Instance) Event { return a.instance(Reclaim, i) }
-
-// Ended tells that an instance ended otherwise.
-func (a About) Ended(i Instance) Event { return a.instance(End, i) }
-
-func (a About) instances(kind Kind, ids []string) Event {
+// Instances makes a [Terminate] or [Adopt] of instances.
+func (a About) Instances(kind Kind, ids ...string) Event {
 	e := a.event(kind, slices.Sorted(slices.Values(ids))...)
 	e.Count, e.InstanceIDs = len(ids), slices.Clone(ids)
 	return e
 }
 
-// Terminated tells that instances were asked to end.
-func (a About) Terminated(ids ...string) Event { return a.instances(Terminate, ids) }
+// Declaration makes a [Create] or [Destroy] of the object's declaration.
+func (a About) Declaration(kind Kind) Event { return a.event(kind) }
 
-// Adopted tells that instances were taken into a pool.
-func (a About) Adopted(ids ...string) Event { return a.instances(Adopt, ids) }
-
-// Created tells that a pool or a budget was declared.
-func (a About) Created() Event { return a.event(Create) }
-
-// Updated tells that its declaration changed.
+// Updated tells that the object's declaration changed.
 func (a About) Updated(generation int64) Event {
 	return a.event(Update, strconv.FormatInt(generation, 10))
 }
 
-// Destroyed tells that it was destroyed.
-func (a About) Destroyed() Event { return a.event(Destroy) }
+// Since makes a [Freeze], [Exceeded] or [GateClosed], which is so since a moment; or an
+// [Unfreeze], [Recovered] or [GateOpened], which was so since then.
+func (a About) Since(kind Kind, since time.Time) Event { return a.event(kind, milli(since)) }
 
-// Frozen tells that a budget keeps new pods out since a moment.
-func (a About) Frozen(since time.Time) Event { return a.event(Freeze, milli(since)) }
-
-// Unfrozen tells that it no longer does.
-func (a About) Unfrozen(since time.Time) Event { return a.event(Unfreeze, milli(since)) }
-
-func (a About) workload(kind Kind, w Identity, since time.Time) Event {
-	e := a.event(kind, w.UID, milli(since))
+// Workload makes a [Pause] or [Resume] of a workload that is, or was, stopped since a
+// moment; or a [Mend] or [Scale] at one, which is zero for a Mend of one that was gone.
+func (a About) Workload(kind Kind, w Identity, at time.Time) Event {
+	e := a.event(kind, w.UID, milli(at))
 	e.Workloads = []Identity{w}
 	return e
 }
-
-// Paused tells that a workload is stopped since a moment.
-func (a About) Paused(w Identity, since time.Time) Event { return a.workload(Pause, w, since) }
-
-// Resumed tells that it no longer is.
-func (a About) Resumed(w Identity, since time.Time) Event { return a.workload(Resume, w, since) }
-
-// Mended tells that what somebody changed of a workload was undone at a moment; zero
-// where all of it was gone.
-func (a About) Mended(w Identity, at time.Time) Event { return a.workload(Mend, w, at) }
-
-// Scaled tells that a workload got another number of pods at a moment.
-func (a About) Scaled(w Identity, at time.Time) Event { return a.workload(Scale, w, at) }
 
 // Evicted tells that a pod was evicted.
 func (a About) Evicted(pod Identity) Event {
@@ -181,18 +152,6 @@ func (a About) Crossed(threshold int, at time.Time) Event {
 	e.Threshold = threshold
 	return e
 }
-
-// Exceeded tells that a budget is used up since a moment.
-func (a About) Exceeded(since time.Time) Event { return a.event(Exceeded, milli(since)) }
-
-// Recovered tells that it no longer is.
-func (a About) Recovered(since time.Time) Event { return a.event(Recovered, milli(since)) }
-
-// GateClosed tells that a pool may not launch since a moment.
-func (a About) GateClosed(since time.Time) Event { return a.event(GateClosed, milli(since)) }
-
-// GateOpened tells that it may again.
-func (a About) GateOpened(since time.Time) Event { return a.event(GateOpened, milli(since)) }
 
 // Priced tells what an offering in use costs now, and that it was known to cost
 // something else since a moment.
@@ -228,16 +187,9 @@ func (a About) RunFailed(what Error) Event {
 	return e
 }
 
-// Granted tells that a person added hours to a budget, by the grant's id.
-func (a About) Granted(id string, until time.Time) Event { return a.until(Grant, id, until) }
-
-// Held tells that a person keeps a pool as it is, by the hold's id.
-func (a About) Held(id string, until time.Time) Event { return a.until(Hold, id, until) }
-
-// Released tells that a grant or a hold ended, by itself or early, by its id.
-func (a About) Released(id string) Event { return a.until(Release, id, time.Time{}) }
-
-func (a About) until(kind Kind, id string, until time.Time) Event {
+// Exception makes a [Grant] or [Hold] until a moment, or a [Release], by the id of the
+// grant or the hold.
+func (a About) Exception(kind Kind, id string, until time.Time) Event {
 	e := a.event(kind, id)
 	e.Until = moment(until)
 	return e

@@ -40,7 +40,8 @@ func TestTheSameFactIsTheSameEvent(t *testing.T) {
 	}
 	a := about("train", 0)
 	different := []history.Event{
-		a.Launched(ask(1)), a.Launched(ask(2)), a.Terminated("a"), a.Terminated("b"), a.Terminated("a", "b"), a.Terminated("ab"),
+		a.Launched(ask(1)), a.Launched(ask(2)), a.Instances(history.Terminate, "a"), a.Instances(history.Terminate, "b"),
+		a.Instances(history.Terminate, "a", "b"), a.Instances(history.Terminate, "ab"),
 		a.Crossed(50, noon), a.Crossed(80, noon), a.Crossed(50, noon.Add(time.Minute)), about("train", 1).Failed(soldOut), a.Failed(soldOut),
 		a.Failed(history.Error{Message: "x"}), a.Failed(history.Error{Message: "y"}), a.Updated(1), a.Updated(2),
 		a.Priced(zone2, "SPOTPAID", "1", noon), a.Priced(zone3, "SPOTPAID", "1", noon), a.Priced(zone2, "SPOTPAID", "2", noon),
@@ -48,7 +49,7 @@ func TestTheSameFactIsTheSameEvent(t *testing.T) {
 	if _, added := history.Merge(nil, different...); added != len(different) {
 		t.Errorf("%d of %d events are told apart", added, len(different))
 	}
-	if _, added := history.Merge(nil, a.Terminated("a", "b"), a.Terminated("b", "a")); added != 1 {
+	if _, added := history.Merge(nil, a.Instances(history.Terminate, "a", "b"), a.Instances(history.Terminate, "b", "a")); added != 1 {
 		t.Error("the order of instances makes another event")
 	}
 }
@@ -124,7 +125,7 @@ func TestCollapse(t *testing.T) {
 	}
 	events := []history.Event{
 		refused(0, 1, zone2, "a"), refused(0, 2, zone3, "b"), refused(5, 3, zone2, "c"), refused(5, 4, zone3, "d"),
-		about("infer", 6).Begun(instance), refused(10, 5, zone2, "e"), about("train", 11).Launched(ask(6)), refused(12, 7, zone2, "f"),
+		about("infer", 6).Instance(history.Begin, instance), refused(10, 5, zone2, "e"), about("train", 11).Launched(ask(6)), refused(12, 7, zone2, "f"),
 	}
 	var got []string
 	for _, l := range collapsed(events) {
@@ -143,7 +144,9 @@ func TestCollapse(t *testing.T) {
 
 func TestQuery(t *testing.T) {
 	t.Parallel()
-	events := []history.Event{about("train", 0).Created(), about("team-a", 5).Begun(instance), about("team-b", 10).Failed(soldOut)}
+	events := []history.Event{
+		about("train", 0).Declaration(history.Create), about("team-a", 5).Instance(history.Begin, instance), about("team-b", 10).Failed(soldOut),
+	}
 	for name, tt := range map[string]struct {
 		q    history.Query
 		want string

@@ -30,24 +30,19 @@ func (a About) Noticed(n Node, taken time.Time) Event {
 	return e
 }
 
-func (a About) drain(kind Kind, n Node, asked time.Time, key ...string) Event {
-	return a.node(kind, n, append([]string{n.InstanceID, n.UID, milli(asked)}, key...)...)
+// Drain makes a [Drain] of a node that is to be emptied before its instance ends, or an
+// [Uncordon], since that end is not wanted any more; by the moment at which the drain was
+// decided.
+func (a About) Drain(kind Kind, n Node, asked time.Time) Event {
+	return a.node(kind, n, n.InstanceID, n.UID, milli(asked))
 }
 
-// DrainAsked tells that a node is to be emptied before its instance ends, by the moment
-// at which that was decided.
-func (a About) DrainAsked(n Node, asked time.Time) Event { return a.drain(Drain, n, asked) }
-
-// DrainEnded tells that a drain ended, and how.
-func (a About) DrainEnded(n Node, asked time.Time, how string) Event {
-	e := a.drain(Drained, n, asked, how)
+// Drained tells that a drain ended, and how.
+func (a About) Drained(n Node, asked time.Time, how string) Event {
+	e := a.node(Drained, n, n.InstanceID, n.UID, milli(asked), how)
 	e.Outcome = how
 	return e
 }
-
-// DrainUndone tells that a node takes new pods again, since the end that it was drained
-// for is not wanted any more.
-func (a About) DrainUndone(n Node, asked time.Time) Event { return a.drain(Uncordon, n, asked) }
 
 // NodeDeleted tells that the Node of an instance that is gone was deleted.
 func (a About) NodeDeleted(n Node) Event { return a.node(DeleteNode, n, n.UID) }

@@ -12,7 +12,8 @@ import (
 func TestWhatFollowsComesAfter(t *testing.T) {
 	t.Parallel()
 	a := about("train", 0)
-	merged, _ := history.Merge(nil, a.Begun(history.Instance{ID: "ins-2"}), a.Launched(ask(1)), a.Reclaimed(history.Instance{ID: "ins-1"}))
+	merged, _ := history.Merge(nil,
+		a.Instance(history.Begin, history.Instance{ID: "ins-2"}), a.Launched(ask(1)), a.Instance(history.Reclaim, history.Instance{ID: "ins-1"}))
 	var kinds []history.Kind
 	for _, e := range merged {
 		kinds = append(kinds, e.Kind)

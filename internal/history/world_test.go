@@ -40,15 +40,20 @@ func ask(sequence int) history.Ask {
 // everyEvent has one of each kind.
 func everyEvent(a history.About) []history.Event {
 	return []history.Event{
-		a.Launched(ask(1)), a.Refused(ask(2), soldOut), a.Begun(instance), a.Reclaimed(instance), a.Ended(instance),
-		a.Terminated("ins-aaaaaaa1", "ins-aaaaaaa2"), a.Adopted("ins-aaaaaaa3"), a.Created(), a.Updated(2), a.Destroyed(),
-		a.Frozen(noon), a.Unfrozen(noon), a.Paused(serve, noon), a.Resumed(serve, noon), a.Mended(serve, noon), a.Scaled(serve, noon), a.Evicted(pod),
+		a.Launched(ask(1)), a.Refused(ask(2), soldOut),
+		a.Instance(history.Begin, instance), a.Instance(history.Reclaim, instance), a.Instance(history.End, instance),
+		a.Instances(history.Terminate, "ins-aaaaaaa1", "ins-aaaaaaa2"), a.Instances(history.Adopt, "ins-aaaaaaa3"),
+		a.Declaration(history.Create), a.Updated(2), a.Declaration(history.Destroy),
+		a.Since(history.Freeze, noon), a.Since(history.Unfreeze, noon), a.Workload(history.Pause, serve, noon), a.Workload(history.Resume, serve, noon),
+		a.Workload(history.Mend, serve, noon), a.Workload(history.Scale, serve, noon), a.Evicted(pod),
 		a.Crossed(80, noon),
-		a.Exceeded(noon), a.Recovered(noon), a.GateClosed(noon), a.GateOpened(noon), a.Priced(zone2, "SPOTPAID", "2.10", noon),
-		a.Failed(soldOut), a.RunFailed(soldOut), a.Granted("grant-1", noon.Add(time.Hour)), a.Held("hold-1", noon.Add(time.Hour)),
-		a.Released("grant-1"), a.Lost("ledger/closed-2026-11-20.parquet", soldOut),
-		a.Joined(gpuNode), a.Replaced(gpuNode, noon), a.Noticed(gpuNode, noon.Add(2*time.Minute)), a.DrainAsked(gpuNode, noon),
-		a.DrainEnded(gpuNode, noon, "timed_out"), a.DrainUndone(gpuNode, noon), a.NodeDeleted(gpuNode),
+		a.Since(history.Exceeded, noon), a.Since(history.Recovered, noon), a.Since(history.GateClosed, noon), a.Since(history.GateOpened, noon),
+		a.Priced(zone2, "SPOTPAID", "2.10", noon),
+		a.Failed(soldOut), a.RunFailed(soldOut),
+		a.Exception(history.Grant, "grant-1", noon.Add(time.Hour)), a.Exception(history.Hold, "hold-1", noon.Add(time.Hour)),
+		a.Exception(history.Release, "grant-1", time.Time{}), a.Lost("ledger/closed-2026-11-20.parquet", soldOut),
+		a.Joined(gpuNode), a.Replaced(gpuNode, noon), a.Noticed(gpuNode, noon.Add(2*time.Minute)), a.Drain(history.Drain, gpuNode, noon),
+		a.Drained(gpuNode, noon, "timed_out"), a.Drain(history.Uncordon, gpuNode, noon), a.NodeDeleted(gpuNode),
 	}
 }
 
@@ -69,7 +74,7 @@ func anyEvents() *rapid.Generator[[]history.Event] {
 			case 2:
 				events = append(events, a.Failed(soldOut))
 			default:
-				events = append(events, a.Begun(history.Instance{ID: fmt.Sprintf("ins-%d", sequence), Offering: zone3}))
+				events = append(events, a.Instance(history.Begin, history.Instance{ID: fmt.Sprintf("ins-%d", sequence), Offering: zone3}))
 			}
 		}
 		return events

@@ -45,7 +45,7 @@ func (h Holds) Add(d Declaration, hold Hold, now time.Time) (Holds, error) {
 	if len(h.List) > MaxHolds {
 		return h, fmt.Errorf("%d holds are in force already, and that is the most: release them first", MaxHolds)
 	}
-	return h.telling(hold.Begun(d.about(), hold.Why).Held(hold.ID, hold.Until)), nil
+	return h.telling(hold.Begun(d.about(), hold.Why).Exception(history.Hold, hold.ID, hold.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
@@ -139,7 +140,7 @@ func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 		j = j.know(Known{InstanceID: i.ID, Market: i.Market(), SubnetID: i.SubnetID, SeqTag: i.SeqTag, RecordedAt: now, Seen: true})
 	}
 	if len(ids) > 0 {
-		j.tell(j.about(now).Adopted(ids...))
+		j.tell(j.about(now).Instances(history.Adopt, ids...))
 	}
 	return j
 }
@@ -152,7 +153,7 @@ func (j Journal) Ending(ids []string, now time.Time, reasons ...string) Journal 
 		why = reasons[0]
 	}
 	j = j.changed(ids, func(k *Known) { k.Ended, k.EndedAt, k.EndReason = true, now, why })
-	j.tell(j.about(now, reasons...).Terminated(ids...))
+	j.tell(j.about(now, reasons...).Instances(history.Terminate, ids...))
 	return j
 }
 
@@ -172,7 +173,7 @@ func (j Journal) Released(ids []string, now time.Time) Journal {
 	j = j.Clone()
 	for _, k := range j.Known {
 		if slices.Contains(ids, k.InstanceID) {
-			j.tell(j.about(now, "detached: it goes on running, and is the pool's no more").Ended(j.instance(k)))
+			j.tell(j.about(now, "detached: it goes on running, and is the pool's no more").Instance(history.End, j.instance(k)))
 		}
 	}
 	j.Known = slices.DeleteFunc(j.Known, func(k Known) bool { return slices.Contains(ids, k.InstanceID) })

@@ -72,18 +72,18 @@ func (j *Journal) drainEvents(before, after node.Drain, now time.Time) (events [
 	}
 	if after.Phase == node.NoDrain {
 		if before.Open() {
-			events = append(events, j.about(now).DrainUndone(of(before), before.AskedAt))
+			events = append(events, j.about(now).Drain(history.Uncordon, of(before), before.AskedAt))
 		}
 		return events
 	}
 	if !after.AskedAt.Equal(before.AskedAt) || after.UID != before.UID {
-		events = append(events, j.about(now, after.Why).DrainAsked(of(after), after.AskedAt))
+		events = append(events, j.about(now, after.Why).Drain(history.Drain, of(after), after.AskedAt))
 		before = node.Drain{}
 	}
 	if after.EndedAt.IsZero() || after.Phase == before.Phase {
 		return events
 	}
-	return append(events, j.about(now, leftBy(after)...).DrainEnded(of(after), after.AskedAt, string(after.Phase)))
+	return append(events, j.about(now, leftBy(after)...).Drained(of(after), after.AskedAt, string(after.Phase)))
 }
 
 // leftBy says what a drain that ended left on its node.

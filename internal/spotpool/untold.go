@@ -19,7 +19,7 @@ type NotedPrice struct {
 // Created tells that the pool was declared; its journal is new.
 func (j Journal) Created(d Declaration, now time.Time) Journal {
 	j = j.of(d)
-	j.tell(j.about(now).Created())
+	j.tell(j.about(now).Declaration(history.Create))
 	return j
 }
 
@@ -98,17 +98,17 @@ func (j *Journal) begun(k Known, price Price) {
 	if price > 0 {
 		i.Price = price.told()
 	}
-	j.tell(j.about(k.RecordedAt).Begun(i))
+	j.tell(j.about(k.RecordedAt).Instance(history.Begin, i))
 }
 
 // lost tells of an instance that ended though the pool did not ask for it; j must be a
 // clone.
 func (j *Journal) lost(k Known, why string, now time.Time) {
 	if k.ChargeType == Spot {
-		j.tell(j.about(now, why).Reclaimed(j.instance(k)))
+		j.tell(j.about(now, why).Instance(history.Reclaim, j.instance(k)))
 		return
 	}
-	j.tell(j.about(now, why).Ended(j.instance(k)))
+	j.tell(j.about(now, why).Instance(history.End, j.instance(k)))
 }
 
 // gone tells of the end of an instance that is recorded and is not there any more,
@@ -118,7 +118,7 @@ func (j *Journal) gone(k Known, now time.Time) {
 	case !k.Ended:
 		j.lost(k, goneUnasked, now)
 	case k.NoticedAt.IsZero() && !k.EndedAt.IsZero():
-		j.tell(j.about(now, k.EndReason).Ended(j.instance(k)))
+		j.tell(j.about(now, k.EndReason).Instance(history.End, j.instance(k)))
 	}
 }
 
@@ -139,7 +139,7 @@ func (j *Journal) met(i OwnInstance, was Known, before bool, k Known, open []Int
 	switch {
 	case was.Ended || !k.Ended:
 	case i.State == StateLaunchFailed:
-		j.tell(j.about(now, "LAUNCH_FAILED: "+orUnknown(i.OperationError)).Ended(j.instance(k)))
+		j.tell(j.about(now, "LAUNCH_FAILED: "+orUnknown(i.OperationError)).Instance(history.End, j.instance(k)))
 	case ending:
 		j.lost(k, string(i.State)+": being reclaimed by the cloud, or ended by someone else", now)
 	}
@@ -163,9 +163,9 @@ func (j *Journal) gated(d Declaration, g Gate, now time.Time) {
 	switch closed := !j.GateClosedSince.IsZero(); {
 	case !closed && g.Closed && d.Budget != "":
 		j.GateClosedSince = now
-		j.tell(j.about(now, g.Reason).GateClosed(now))
+		j.tell(j.about(now, g.Reason).Since(history.GateClosed, now))
 	case closed && !g.Closed:
-		j.tell(j.about(now).GateOpened(j.GateClosedSince))
+		j.tell(j.about(now).Since(history.GateOpened, j.GateClosedSince))
 		j.GateClosedSince = time.Time{}
 	}
 }

@@ -26,18 +26,18 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 	var e history.Event
 	switch of.Kind {
 	case KindMend:
-		e = about.Mended(j.workload(d), now)
+		e = about.Workload(history.Mend, j.workload(d), now)
 	case KindScale:
 		about.Reasons = append([]string{fmt.Sprintf("from %d to %d pods", of.Was, of.Replicas)}, of.Reasons...)
-		e = about.Scaled(j.workload(d), now)
+		e = about.Workload(history.Scale, j.workload(d), now)
 	case KindPause:
-		e = about.Paused(j.workload(d), now)
+		e = about.Workload(history.Pause, j.workload(d), now)
 	case KindResume:
 		since := now
 		if j.PausedSince != nil {
 			since = *j.PausedSince
 		}
-		e = about.Resumed(j.workload(d), since)
+		e = about.Workload(history.Resume, j.workload(d), since)
 	default:
 		return nil
 	}
@@ -60,7 +60,7 @@ func (j Journal) Lost(d Declaration, now time.Time) Journal {
 		return j
 	}
 	j = j.clone()
-	e := j.about(d, now, "somebody deleted its Deployment").Mended(j.workload(d), time.Time{})
+	e := j.about(d, now, "somebody deleted its Deployment").Workload(history.Mend, j.workload(d), time.Time{})
 	j.AboutTo, j.AboutFrom = &e, ""
 	return j
 }

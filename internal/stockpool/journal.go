@@ -56,7 +56,7 @@ func (j Journal) clone() Journal {
 // Created tells that the pool was declared.
 func (j Journal) Created(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
-	j.tell(j.about(d, now).Created())
+	j.tell(j.about(d, now).Declaration(history.Create))
 	return j
 }
 
@@ -126,6 +126,6 @@ func (j Journal) workload(d Declaration) history.Identity {
 // that one.
 func (j Journal) Destroyed(d Declaration, at time.Time) []history.Event {
 	j = j.Of(d)
-	j.tell(j.about(d, at).Destroyed())
+	j.tell(j.about(d, at).Declaration(history.Destroy))
 	return j.Untold
 }

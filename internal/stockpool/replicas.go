@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -46,13 +47,13 @@ func (d *decider) count() {
 	d.plan.Replicas = to
 	if !held {
 		if since := j.HeldSince; since != nil {
-			j.tell(j.about(d.Declaration, d.Now).GateOpened(*since))
+			j.tell(j.about(d.Declaration, d.Now).Since(history.GateOpened, *since))
 		}
 		j.HeldSince = nil
 	} else if j.HeldSince == nil {
 		now := d.Now
 		j.HeldSince = &now
-		j.tell(j.about(d.Declaration, now, d.heldBack()...).GateClosed(now))
+		j.tell(j.about(d.Declaration, now, d.heldBack()...).Since(history.GateClosed, now))
 	}
 }
 

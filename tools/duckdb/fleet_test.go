@@ -126,7 +126,7 @@ func keepHistory(t *testing.T, place store.Store, n int) {
 	kept := eventlog.Log{Store: place, Now: func() time.Time { return at }}
 	added := kept.Add(t.Context(),
 		before.Launched(history.Ask{Sequence: 1, Offering: zone}), a.Refused(history.Ask{Sequence: 2, Offering: zone}, history.Error{Code: "ResourcesSoldOut"}),
-		a.Reclaimed(history.Instance{ID: "ins-aaaaaaa1", Offering: zone}), a.Created())
+		a.Instance(history.Reclaim, history.Instance{ID: "ins-aaaaaaa1", Offering: zone}), a.Declaration(history.Create))
 	if added.Events != 4 || len(added.Warnings) > 0 {
 		t.Fatalf("%+v", added)
 	}

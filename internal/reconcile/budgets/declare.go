@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -34,7 +35,7 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 		d.UID = record.NewID()
 		_, err = f.records().Save(ctx, r, declaration.Active, d)
 		if err == nil {
-			f.note(f.about(d).Created())
+			f.note(f.about(d).Declaration(history.Create))
 		}
 		return err
 	})

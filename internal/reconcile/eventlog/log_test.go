@@ -46,7 +46,7 @@ func began(when time.Time, number int) history.Event {
 	a := history.About{
 		At: when, Object: fmt.Sprintf("spot_pool/ap-singapore/pool-%d", number%7), ObjectUID: "u", RunID: hex.EncodeToString(sum[:16]), Actor: "reconcile",
 	}
-	return a.Begun(history.Instance{ID: "ins-" + hex.EncodeToString(sum[16:20]), Price: "1.90"})
+	return a.Instance(history.Begin, history.Instance{ID: "ins-" + hex.EncodeToString(sum[16:20]), Price: "1.90"})
 }
 
 // many are so many events, a second apart.

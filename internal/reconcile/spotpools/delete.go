@@ -232,7 +232,7 @@ func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j spotpo
 	if at.IsZero() {
 		at = x.now()
 	}
-	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Destroyed()
+	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Declaration(history.Destroy)
 	x.outbox.Note(j.Untold...)
 	x.note(destroyed)
 	x.tell(ctx)
