@@ -30,6 +30,14 @@ func (c claims) gpus() bool {
 	return false
 }
 
+// deviceTally adds up what a pod holds by resource claims.
+type deviceTally struct {
+	*tally
+	world    World
+	counted  map[deviceShare]bool
+	byDriver map[string]*big.Rat // GPUs
+}
+
 // claimed counts the devices that the pod holds by resource claims: those that
 // were allocated, whatever the claim asked for. A device is never counted twice:
 // the claim that the scheduler makes for a request of an extended resource is
@@ -42,45 +50,45 @@ func (y *tally) claimed(held amounts, w World) claims {
 		return nil
 	}
 	shared := claims{}
-	y.counted, y.byDriver = map[deviceShare]bool{}, map[string]*big.Rat{}
+	d := deviceTally{tally: y, world: w, counted: map[deviceShare]bool{}, byDriver: map[string]*big.Rat{}}
 	seen := map[string]bool{}
 	if automatic != nil {
 		seen[automatic.ResourceClaimName] = true
 	}
 	for i := range y.pod.Spec.ResourceClaims {
-		name, ok := y.claimName(&y.pod.Spec.ResourceClaims[i])
+		name, ok := claimName(y.pod, &y.pod.Spec.ResourceClaims[i])
 		if !ok || seen[name] {
 			continue
 		}
 		seen[name] = true
-		c := y.claim(w, name)
+		c := d.claim(name)
 		if c == nil {
 			continue
 		}
 		to := held
-		if !y.own(c) {
+		if !isOwn(c, y.pod) {
 			to = amounts{}
 			shared[string(c.UID)] = to
 			if of := metav1.GetControllerOf(c); of != nil && of.Kind == "Pod" {
 				y.doubts.addf("its resource claim %s was made for the pod %s: what it holds is counted for both", name, of.Name)
 			}
 		}
-		y.devices(to, c, w.Inventory, func(string) bool { return true })
+		d.devices(to, c, func(string) bool { return true })
 	}
 	if automatic != nil {
-		y.automatic(held, w, automatic)
+		d.automatic(held, automatic)
 	}
 	return shared
 }
 
 // automatic counts what was allocated for requests of extended resources that
 // are not counted themselves.
-func (y *tally) automatic(held amounts, w World, automatic *corev1.PodExtendedResourceClaimStatus) {
+func (d *deviceTally) automatic(held amounts, automatic *corev1.PodExtendedResourceClaimStatus) {
 	requests, resources := map[string]bool{}, []string{}
-	y.allotted = map[string]bool{}
+	d.allotted = map[string]bool{}
 	for _, m := range automatic.RequestMappings {
-		y.allotted[m.ResourceName] = true // which the scheduler says, and the node need not list
-		if !y.table.isGPU(m.ResourceName) {
+		d.allotted[m.ResourceName] = true // which the scheduler says, and the node need not list
+		if !d.table.isGPU(m.ResourceName) {
 			requests[m.RequestName] = true
 			resources = append(resources, m.ResourceName)
 		}
@@ -88,12 +96,12 @@ func (y *tally) automatic(held amounts, w World, automatic *corev1.PodExtendedRe
 	if len(requests) == 0 {
 		return
 	}
-	c := y.claim(w, automatic.ResourceClaimName)
+	c := d.claim(automatic.ResourceClaimName)
 	if c == nil {
 		return
 	}
 	devices := amounts{}
-	y.devices(devices, c, w.Inventory, func(request string) bool { return requests[request] })
+	d.devices(devices, c, func(request string) bool { return requests[request] })
 	if len(devices) > 0 { // they stand for the requests
 		for _, resource := range resources {
 			delete(held, resource)
@@ -103,23 +111,23 @@ func (y *tally) automatic(held amounts, w World, automatic *corev1.PodExtendedRe
 }
 
 // claimName is the claim's own name; false where there is none, or not yet.
-func (y *tally) claimName(c *corev1.PodResourceClaim) (string, bool) {
+func claimName(pod *corev1.Pod, c *corev1.PodResourceClaim) (string, bool) {
 	if c.ResourceClaimName != nil {
 		return *c.ResourceClaimName, true
 	}
-	for i := range y.pod.Status.ResourceClaimStatuses {
-		if s := &y.pod.Status.ResourceClaimStatuses[i]; s.Name == c.Name && s.ResourceClaimName != nil {
+	for i := range pod.Status.ResourceClaimStatuses {
+		if s := &pod.Status.ResourceClaimStatuses[i]; s.Name == c.Name && s.ResourceClaimName != nil {
 			return *s.ResourceClaimName, true
 		}
 	}
 	return "", false
 }
 
-// own says whether the claim was made for this pod alone, as those of its
+// isOwn says whether the claim was made for this pod alone, as those of its
 // templates are, unless they are its whole group's.
-func (y *tally) own(c *resourcev1.ResourceClaim) bool {
+func isOwn(c *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	for i := range c.OwnerReferences {
-		if c.OwnerReferences[i].UID == y.pod.UID {
+		if c.OwnerReferences[i].UID == pod.UID {
 			return true
 		}
 	}
@@ -127,19 +135,19 @@ func (y *tally) own(c *resourcev1.ResourceClaim) bool {
 }
 
 // claim finds an allocated claim; nil where there is nothing to count.
-func (y *tally) claim(w World, name string) *resourcev1.ResourceClaim {
-	if y.node.Name == "" {
+func (d *deviceTally) claim(name string) *resourcev1.ResourceClaim {
+	if d.node.Name == "" {
 		return nil // nothing is allocated for sure before the pod is bound
 	}
-	if w.Claims == nil {
-		y.unread = true
-		y.doubts.addf("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
+	if d.world.Claims == nil {
+		d.unread = true
+		d.doubts.addf("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
 		return nil
 	}
-	c := w.Claims(y.pod.Namespace, name)
+	c := d.world.Claims(d.pod.Namespace, name)
 	if c == nil || c.Status.Allocation == nil {
-		y.unread = true
-		y.doubts.addf("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
+		d.unread = true
+		d.doubts.addf("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
 		return nil
 	}
 	return c
@@ -152,7 +160,7 @@ type deviceShare struct {
 }
 
 // devices counts what was allocated to a claim, by the requests that are wanted.
-func (y *tally) devices(held amounts, c *resourcev1.ResourceClaim, known *Inventory, wanted func(request string) bool) {
+func (d *deviceTally) devices(held amounts, c *resourcev1.ResourceClaim, wanted func(request string) bool) {
 	for i := range c.Status.Allocation.Devices.Results {
 		r := &c.Status.Allocation.Devices.Results[i]
 		request, _, _ := strings.Cut(r.Request, "/")
@@ -163,41 +171,70 @@ func (y *tally) devices(held amounts, c *resourcev1.ResourceClaim, known *Invent
 		if r.ShareID != nil {
 			a.share = *r.ShareID
 		}
-		if y.counted[a] {
+		if d.counted[a] {
 			continue
 		}
-		if weight, ok := y.device(r, known); ok {
-			y.counted[a] = true
+		if weight, ok := d.device(r); ok {
+			d.counted[a] = true
 			held.add(r.Driver, one, weight)
 		}
 	}
 }
 
 // device is how many GPUs one allocated device is; false for one that is none.
-func (y *tally) device(r *resourcev1.DeviceRequestAllocationResult, known *Inventory) (*big.Rat, bool) {
-	if own, ok := y.table.own[r.Driver]; ok {
+func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.Rat, bool) {
+	if own, ok := d.table.own[r.Driver]; ok {
 		return own, own.Sign() > 0
 	}
 	if !gpuDrivers[r.Driver] {
-		return zero, y.table.extra[r.Driver]
+		return zero, d.table.extra[r.Driver]
 	}
-	d, ok := known.device(r.Driver, r.Pool, r.Device)
+	found, ok := d.world.Inventory.device(r.Driver, r.Pool, r.Device)
 	switch {
-	case ok && d.node != "" && d.node != y.node.Name:
-		y.doubts.addf("the device %s/%s/%s is on the node %s, and the pod is not: not counted", r.Driver, r.Pool, r.Device, d.node)
+	case ok && found.node != "" && found.node != d.node.Name:
+		d.doubts.addf("the device %s/%s/%s is on the node %s, and the pod is not: not counted", r.Driver, r.Pool, r.Device, found.node)
 		return nil, false
-	case !ok && !y.offered(r.Driver, known):
+	case !ok && !d.offered(r.Driver):
 		return nil, false
 	case !ok:
 		if r.ShareID != nil || len(r.ConsumedCapacity) > 0 {
-			y.doubts.addf("the device %s/%s/%s is in no resource slice, and it shares that device: counted as a whole GPU", r.Driver, r.Pool, r.Device)
+			d.doubts.addf("the device %s/%s/%s is in no resource slice, and it shares that device: counted as a whole GPU", r.Driver, r.Pool, r.Device)
 		}
 		return one, true
 	}
-	if d.part.Sign() == 0 {
+	if found.part.Sign() == 0 {
 		return nil, false
 	}
-	gpus := new(big.Rat).Mul(d.part, d.consumed(r.ConsumedCapacity))
-	y.ofDriver(r.Driver, gpus)
+	gpus := new(big.Rat).Mul(found.part, found.consumed(r.ConsumedCapacity))
+	d.ofDriver(r.Driver, gpus)
 	return gpus, true
+}
+
+// ofDriver adds up the pod's GPUs of a driver.
+func (d *deviceTally) ofDriver(driver string, gpus *big.Rat) {
+	if before := d.byDriver[driver]; before != nil {
+		gpus = new(big.Rat).Add(before, gpus)
+	}
+	d.byDriver[driver] = gpus
+}
+
+// offered says whether one more GPU of a driver, which is in no slice, may be one of
+// the node's: no more than its slices ever offered.
+func (d *deviceTally) offered(driver string) bool {
+	known := d.world.Inventory
+	if known == nil || !d.node.Shown {
+		return true // no slice was read
+	}
+	most := known.offered(d.node.Name, driver)
+	if seen := d.node.Capacity[driver]; seen != nil {
+		most = greater(most, seen)
+	}
+	d.ofDriver(driver, one)
+	if d.byDriver[driver].Cmp(most) <= 0 {
+		return true
+	}
+	d.capped = true
+	d.doubts.addf("it has more devices of %s by claim than the slices of its node %s offered, %s: the others are not counted", driver, d.node.Name,
+		most.RatString())
+	return false
 }

@@ -65,14 +65,11 @@ func (a amounts) raise(b amounts) {
 
 // tally adds up what one pod holds on one node.
 type tally struct {
-	table   *Table
-	pod     *corev1.Pod
-	node    *Node
-	doubts  doubts
-	counted map[deviceShare]bool // by claim
-	// byDriver are the GPUs of claims by driver, and allotted the resources that were
-	// handed out as devices of claims.
-	byDriver map[string]*big.Rat
+	table  *Table
+	pod    *corev1.Pod
+	node   *Node
+	doubts doubts
+	// allotted are the resources that were handed out as devices of claims.
 	allotted map[string]bool
 	capped   bool // something is lowered to what the node has
 	unsure   bool // nothing shows how much of something it has

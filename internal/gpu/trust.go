@@ -152,31 +152,3 @@ func (y *tally) cards(name string, h amount) amount {
 	y.doubts.addf("its %s of %s come to more than the %s cards of its node %s: counted as these", h.units.RatString(), name, most.RatString(), y.node.Name)
 	return amount{h.units, most}
 }
-
-// ofDriver adds up the pod's GPUs of a driver.
-func (y *tally) ofDriver(driver string, gpus *big.Rat) {
-	if before := y.byDriver[driver]; before != nil {
-		gpus = new(big.Rat).Add(before, gpus)
-	}
-	y.byDriver[driver] = gpus
-}
-
-// offered says whether one more GPU of a driver, which is in no slice, may be one of
-// the node's: no more than its slices ever offered.
-func (y *tally) offered(driver string, known *Inventory) bool {
-	if known == nil || !y.node.Shown {
-		return true // no slice was read
-	}
-	most := known.offered(y.node.Name, driver)
-	if seen := y.node.Capacity[driver]; seen != nil {
-		most = greater(most, seen)
-	}
-	y.ofDriver(driver, one)
-	if y.byDriver[driver].Cmp(most) <= 0 {
-		return true
-	}
-	y.capped = true
-	y.doubts.addf("it has more devices of %s by claim than the slices of its node %s offered, %s: the others are not counted", driver, y.node.Name,
-		most.RatString())
-	return false
-}
