@@ -98,7 +98,9 @@ var rooms = map[string]struct {
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
 	}},
+	"internal/reconcile/reconciletest/faults": {},
 	"internal/reconcile/reconciletest": {may: []string{
+		module + "internal/reconcile/reconciletest/faults",
 		module + "internal/stockpool", "k8s.io/api",
 		module + "internal/reconcile", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
 		module + "internal/ledger",

@@ -24,6 +24,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -104,8 +105,8 @@ func (s *remembering) store() store.Store {
 	return place
 }
 
-// engine is a new process; a nil mortal is one that nobody kills.
-func (s *remembering) engine(m *reconciletest.Mortal) *reconcile.Engine {
+// engine is a new process; nil is one that meets no fault.
+func (s *remembering) engine(m *faults.Process) *reconcile.Engine {
 	s.t.Helper()
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: s.server.Kubeconfig()}, "gpupool/test")
 	if err != nil {
@@ -123,7 +124,8 @@ func (s *remembering) engine(m *reconciletest.Mortal) *reconcile.Engine {
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil }, Clock: s.now,
 	}
 	if m != nil {
-		m.Possess(e)
+		reconciletest.Possess(e, m)
+		e.Cluster = func(context.Context) (reconcile.Cluster, error) { return killable{cluster, m.Hook}, nil }
 	}
 	return e
 }
@@ -148,6 +150,24 @@ func (s *remembering) reclaim(pool string, count int) {
 	s.pass(2 * time.Minute)
 }
 
+// killable is a real cluster as a process changes it, for budgets that evict.
+type killable struct {
+	reconcile.Cluster
+	hook faults.Hook
+}
+
+func (c killable) Alert(ctx context.Context, a budget.Event) error {
+	return c.hook(ctx, faults.Call{Name: "Alert"}, func() error { return c.Cluster.Alert(ctx, a) })
+}
+
+func (c killable) Freeze(ctx context.Context, f budget.FreezeRule) error {
+	return c.hook(ctx, faults.Call{Name: "Freeze"}, func() error { return c.Cluster.Freeze(ctx, f) })
+}
+
+func (c killable) Evict(ctx context.Context, e budget.Eviction) error {
+	return c.hook(ctx, faults.Call{Name: "Evict"}, func() error { return c.Cluster.Evict(ctx, e) })
+}
+
 // run runs without any fault.
 func (s *remembering) run() reconcile.Report {
 	s.t.Helper()
@@ -164,10 +184,10 @@ func (s *remembering) run() reconcile.Report {
 // killed runs, and is killed right before or after its first effect of a name.
 func (s *remembering) killed(effect string, after bool) {
 	s.t.Helper()
-	m := &reconciletest.Mortal{KillOn: effect, After: after}
+	m := faults.Killed(effect, after)
 	report, _ := s.engine(m).Run(s.t.Context(), reconcile.RunOptions{})
-	if !m.IsDead() {
-		s.t.Fatalf("the run never came to %q, but to %v: %+v, %+v", effect, m.Trace, report.SpotPools, report.Decisions)
+	if !m.Dead() {
+		s.t.Fatalf("the run never came to %q, but to %v: %+v, %+v", effect, m.Trace(), report.SpotPools, report.Decisions)
 	}
 }
 

@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -33,7 +32,8 @@ func (d *depth) measure() {
 		var f runtime.Frame
 		f, more = frames.Next()
 		name, ours := strings.CutPrefix(f.Function, "github.com/gpupool/terraform-provider-gpupool/internal/")
-		if !ours || strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(name, "reconcile/reconciletest") {
+		if !ours || strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(name, "reconcile/reconciletest") ||
+			strings.HasPrefix(name, "reconcile_test.") {
 			continue
 		}
 		d.frames++
@@ -62,23 +62,14 @@ func (l launchLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// deepCluster measures at the calls of the cluster's port.
-type deepCluster struct {
-	reconcile.Cluster
-	evict, apply depth
+// measureAt measures at the calls of a method of the cluster's port.
+func (d *depth) measureAt(method string) faults.Hook {
+	return faults.Before(func(name string) {
+		if name == method {
+			d.measure()
+		}
+	})
 }
-
-func (c *deepCluster) Evict(ctx context.Context, e budget.Eviction) error {
-	c.evict.measure()
-	return c.Cluster.Evict(ctx, e)
-}
-
-func (c *deepCluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
-	c.apply.measure()
-	return c.Cluster.ApplyStock(ctx, live, wanted)
-}
-
-func (c *deepCluster) connect(context.Context) (reconcile.Cluster, error) { return c, nil }
 
 // TestEffectsAreFewCallsDeep limits the calls that a reader follows from a run to a
 // change of the cloud or the cluster. Lower a ceiling when you shorten the path.
@@ -112,17 +103,16 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			}
 			return at
 		}},
-		"Evict": {depth{18, 4}, func(t *testing.T) depth {
+		"Evict": {depth{18, 4}, func(t *testing.T) (at depth) {
 			d := reconciletest.NewDesk(t)
 			d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Evict })
 			d.Cluster.Start("ml", "a", 8)
 			d.Cluster.Step(time.Hour)
-			e, c := d.Engine(), &deepCluster{Cluster: d.Cluster}
-			e.Cluster = c.connect
-			run(t, e)
-			return c.evict
+			d.Cluster.Hook = at.measureAt("Evict")
+			run(t, d.Engine())
+			return at
 		}},
-		"ApplyStock": {depth{10, 3}, func(t *testing.T) depth {
+		"ApplyStock": {depth{10, 3}, func(t *testing.T) (at depth) {
 			d := reconciletest.NewDesk(t)
 			_, err := d.Engine().Stock().Create(t.Context(), stockpool.Declaration{
 				Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
@@ -134,10 +124,9 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			drifted := d.Cluster.Deployment("ml/pool-g1").DeepCopy()
 			drifted.Spec.Template.Spec.Containers[0].Image = "registry.example.com/other:1"
 			d.Cluster.Put("ml/pool-g1", drifted)
-			e, c := d.Engine(), &deepCluster{Cluster: d.Cluster}
-			e.Cluster = c.connect
-			run(t, e)
-			return c.apply
+			d.Cluster.Hook = at.measureAt("ApplyStock")
+			run(t, d.Engine())
+			return at
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

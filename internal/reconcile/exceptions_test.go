@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -57,7 +58,7 @@ func TestAnEndByItselfIsToldOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.cluster.Step(time.Hour)
-		m := &reconciletest.Mortal{KillAt: at, After: at%2 == 0}
+		m := &faults.Process{Fault: faults.Fault{At: at, After: at%2 == 0}}
 		e := g.World.Engine(m)
 		e.Cluster, e.Clock = g.cluster.Connect, g.cluster.Now
 		_, _ = e.Run(context.Background(), reconcile.RunOptions{})
@@ -74,7 +75,7 @@ func TestAnEndByItselfIsToldOnce(t *testing.T) {
 		if err != nil || len(held.List)+len(held.Untold) > 0 {
 			t.Errorf("killed at %d, of the hold is left: %+v (%v)", at, held, err)
 		}
-		if t.Failed() || !m.IsDead() {
+		if t.Failed() || !m.Dead() {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -288,7 +289,12 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.lose()
-	g.cluster.Slow = true
+	g.cluster.Hook = func(ctx context.Context, c faults.Call, do func() error) error {
+		if c.Name == "Observe" {
+			<-ctx.Done()
+		}
+		return do()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	report, err := g.engine().Run(ctx, reconcile.RunOptions{})

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -150,7 +151,7 @@ func TestAKilledGrantIsWholeOrNotThere(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {
 		g := newGated(t)
-		m := &reconciletest.Mortal{KillAt: at, After: at%2 == 0}
+		m := &faults.Process{Fault: faults.Fault{At: at, After: at%2 == 0}}
 		e := g.World.Engine(m)
 		e.Clock = g.cluster.Now
 		_, _ = e.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour))
@@ -166,7 +167,7 @@ func TestAKilledGrantIsWholeOrNotThere(t *testing.T) {
 			want = append(want, "grant by ann: 50 GPU-hours: night shift")
 		}
 		wantTold(t, g.World, g.cluster, want...)
-		if !m.IsDead() {
+		if !m.Dead() {
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -82,7 +83,7 @@ func newHeld(t *testing.T, minimum, maximum int) *heldWorld {
 	return w
 }
 
-func (w *heldWorld) engine(m *reconciletest.Mortal) *reconcile.Engine {
+func (w *heldWorld) engine(m *faults.Process) *reconcile.Engine {
 	e := w.World.Engine(m)
 	e.Clock = w.cluster.Now
 	return e
@@ -156,9 +157,9 @@ func TestAHoldStopsADeletionThatWasBegun(t *testing.T) {
 	t.Parallel()
 	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
 	w.pool = w.MustCreate(2, 2)
-	m := &reconciletest.Mortal{KillOn: "Terminate"}
+	m := faults.Killed("Terminate", false)
 	_ = w.engine(m).Pools().Delete(context.Background(), w.pool, reconciletest.LongWait)
-	if !m.IsDead() {
+	if !m.Dead() {
 		t.Fatal("the deletion never came to its end")
 	}
 	if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
@@ -183,9 +184,9 @@ func TestALaunchThatWasKilledWaitsForTheEndOfAHold(t *testing.T) {
 			w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
 			d := w.MustCreate(1, 4)
 			d.Minimum = 3
-			m := &reconciletest.Mortal{KillOn: "Launch", After: taken}
+			m := faults.Killed("Launch", taken)
 			_, _ = w.engine(m).Pools().Update(context.Background(), d, reconciletest.LongWait)
-			if !m.IsDead() {
+			if !m.Dead() {
 				t.Fatal("the update never came to its launch")
 			}
 			if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
@@ -225,7 +226,7 @@ func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
 			t.Parallel()
 			for at := 1; ; at++ {
 				w := newHeld(t, 1, 2)
-				m := &reconciletest.Mortal{KillAt: at, After: at%2 == 0}
+				m := &faults.Process{Fault: faults.Fault{At: at, After: at%2 == 0}}
 				_ = do(w.engine(m))
 				if p := w.run().SpotPools[0]; p.Outcome != outcome.Done {
 					t.Fatalf("killed at %d, the run says %s: %+v", at, p.Outcome, p.Error)
@@ -236,7 +237,7 @@ func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
 				if docs, err := record.Holds(record.Keeper{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Untold) > 1 {
 					t.Fatalf("killed at %d, %d events are left to be told (%v)", at, len(docs.Untold), err)
 				}
-				if !m.IsDead() {
+				if !m.Dead() {
 					return
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -41,7 +42,7 @@ func newSuspended(t *testing.T, late ...string) *suspended {
 	return w
 }
 
-func (w *suspended) engine(m *reconciletest.Mortal) *reconcile.Engine {
+func (w *suspended) engine(m *faults.Process) *reconcile.Engine {
 	e := w.heldWorld.engine(m)
 	e.Cluster = w.cluster.Connect
 	return e

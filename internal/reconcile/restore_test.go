@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -98,9 +99,9 @@ func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 func loseLaunch(t *testing.T, w *reconciletest.World) {
 	t.Helper()
 	w.Reclaim(1)
-	killed := &reconciletest.Mortal{KillOn: "Launch", After: true}
+	killed := faults.Killed("Launch", true)
 	_, _ = w.Engine(killed).Run(context.Background(), reconcile.RunOptions{})
-	if !killed.IsDead() {
+	if !killed.Dead() {
 		t.Fatal("nothing was launched")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -199,11 +200,11 @@ func TestAPodThatIsTakenWhileABudgetIsEnforcedIsItsBindings(t *testing.T) {
 	d.Run()
 	d.edit(uid, ofTeamB)
 	d.Cluster.Step(time.Hour)
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if s, there := d.Cluster.Pods[uid]; method == "LivePods" && there {
 			taken(d.Cluster.Now())(s)
 		}
-	}
+	})
 	d.Run()
 	if !slices.Equal(d.Cluster.Evicted, []string{"used"}) {
 		t.Errorf("%v were evicted, want the one that the budget counts", d.Cluster.Evicted)

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 func TestAThresholdIsToldOfOnce(t *testing.T) {
@@ -180,7 +181,7 @@ func TestABudgetThatIsChangedMeanwhileIsLeft(t *testing.T) {
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
 	done := false
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "Freezes" && !done {
 			done = true
 			b.GPUHours = "1000"
@@ -188,12 +189,12 @@ func TestABudgetThatIsChangedMeanwhileIsLeft(t *testing.T) {
 				t.Error(err)
 			}
 		}
-	}
+	})
 	report := d.Run()
 	if report.Budgets[0].Outcome != outcome.Skipped || len(d.Cluster.Acts) > 0 {
 		t.Errorf("outcome %s, done: %v", report.Budgets[0].Outcome, d.Cluster.Acts)
 	}
-	d.Cluster.During = nil
+	d.Cluster.Hook = nil
 	wantTold(t, d.Run())
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // TestFreezeOfAKilledRunIsLifted has a run killed between its freeze and its
@@ -96,13 +97,13 @@ func TestWhatWeighsNothingIsNotEvicted(t *testing.T) {
 	d.Cluster.Start("ml", "v100", 8)
 	d.Cluster.Start("ml", "t4", 1, t4)
 	d.Cluster.Step(time.Hour)
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "LivePods" {
-			d.Cluster.During = nil
+			d.Cluster.Hook = nil
 			d.Cluster.Start("ml", "fresh-t4", 1, t4)
 			d.Cluster.Start("ml", "fresh-v100", 1)
 		}
-	}
+	})
 	wantTold(t, d.Run(), "done alert", "done freeze", "done evict fresh-v100", "done evict v100")
 	wantTold(t, d.Run())
 }

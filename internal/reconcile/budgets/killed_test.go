@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // budgetStory is something that changes a desk, from what prepare makes of it.
@@ -166,22 +166,22 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			b := story.prepare(d)
-			observer := &reconciletest.Mortal{}
-			if err := story.do(context.Background(), d.MortalEngine(observer), b); err != nil {
+			observer := &faults.Process{}
+			if err := story.do(context.Background(), d.EngineBy(observer), b); err != nil {
 				t.Fatalf("without a kill: %v", err)
 			}
 			story.verify(d, d.Run())
 			again := []bool{false}
-			if story.deletes || reconciletest.EveryFault() { // else a run is what a user does
+			if story.deletes || faults.Every() { // else a run is what a user does
 				again = append(again, true)
 			}
-			for _, moment := range reconciletest.Moments(observer.Trace) {
+			for _, moment := range faults.Kills(observer.Trace()) {
 				for _, gone := range again {
 					t.Run(moment.String()+map[bool]string{true: ", then by a run"}[gone], func(t *testing.T) {
 						t.Parallel()
 						d := newDesk(t)
 						b := story.prepare(d)
-						_ = story.do(context.Background(), d.MortalEngine(moment.Kill()), b)
+						_ = story.do(context.Background(), d.EngineBy(&faults.Process{Fault: moment}), b)
 						if !gone {
 							story.again(d, b)
 							d.Run()
@@ -218,13 +218,13 @@ func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
 		d.Run()
 	}
 	d.Cluster.Step(time.Minute)
-	observer := &reconciletest.Mortal{}
-	if _, err := d.MortalEngine(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	observer := &faults.Process{}
+	if _, err := d.EngineBy(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Lock", "UID", "Observe", "Write ledger", "Write statuses", "Write statuses"}
-	if !slices.Equal(observer.Trace, want) {
-		t.Errorf("an idle run: %v, want %v", observer.Trace, want)
+	want := []string{"Lock", "UID", "Observe", "Write ledger", "Freezes", "Write statuses", "Write statuses"}
+	if !slices.Equal(observer.Trace(), want) {
+		t.Errorf("an idle run: %v, want %v", observer.Trace(), want)
 	}
 }
 
@@ -256,11 +256,11 @@ func TestAnInterruptedRunStartsNothingMore(t *testing.T) {
 			d.Cluster.Step(time.Hour)
 			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
-			d.Cluster.During = func(m string) {
+			d.Cluster.Hook = faults.Before(func(m string) {
 				if m == method {
 					stop()
 				}
-			}
+			})
 			if method == "Observe" {
 				d.Cluster.Failing["Observe"] = context.Canceled
 			}
@@ -271,7 +271,7 @@ func TestAnInterruptedRunStartsNothingMore(t *testing.T) {
 			if method == "Freeze" {
 				wantTold(t, report, "done alert", "done freeze", "skipped evict a")
 			}
-			d.Cluster.During = nil
+			d.Cluster.Hook = nil
 			delete(d.Cluster.Failing, "Observe")
 			d.Run()
 			if len(d.Cluster.Evicted) != 1 {

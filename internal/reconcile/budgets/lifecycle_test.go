@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -138,14 +139,14 @@ func TestStatusOfADestroyedBudgetIsForgotten(t *testing.T) {
 	d := newDesk(t)
 	b := d.Declare()
 	d.Declare(func(b *budget.Declaration) { b.Name = "stays" })
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "Observe" {
-			d.Cluster.During = nil
+			d.Cluster.Hook = nil
 			if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 				t.Error(err)
 			}
 		}
-	}
+	})
 	d.Run()
 	d.Run()
 	if _, there := d.Documents()["statuses/budgets/team-a"]; there {

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
@@ -114,11 +115,11 @@ func TestTimeThatEndsAmongPausesSkipsNobodyElse(t *testing.T) {
 	d, _, _ := crowded(t, 150)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "Pause" && len(d.Cluster.Stopped()) == 99 {
 			stop()
 		}
-	}
+	})
 	report, err := d.Engine().Run(ctx, reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +132,7 @@ func TestTimeThatEndsAmongPausesSkipsNobodyElse(t *testing.T) {
 	if n := len(d.Cluster.Stopped()); n != 100 || len(d.holds()) != 100 || len(d.Cluster.Evicted) != 1 {
 		t.Errorf("%d are stopped, %d held, evicted %v", n, len(d.holds()), d.Cluster.Evicted)
 	}
-	d.Cluster.During = nil
+	d.Cluster.Hook = nil
 	d.Run()
 	if n := len(d.Cluster.Stopped()); n != 150 || len(d.holds()) != 150 {
 		t.Errorf("%d are stopped, %d held", n, len(d.holds()))

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // TestAKillAmongPausesIsGoneOnFrom kills runs that pause, or resume, more workloads
@@ -115,20 +115,20 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 	} {
 		t.Run(story.name, func(t *testing.T) {
 			t.Parallel()
-			s, observer := story.prepare(t), &reconciletest.Mortal{}
-			if err := story.do(context.Background(), s.d.MortalEngine(observer), s); err != nil {
+			s, observer := story.prepare(t), &faults.Process{}
+			if err := story.do(context.Background(), s.d.EngineBy(observer), s); err != nil {
 				t.Fatalf("without a kill: %v", err)
 			}
 			story.verify(t, s)
-			for _, m := range reconciletest.Moments(observer.Trace) {
+			for _, m := range faults.Kills(observer.Trace()) {
 				// Each write of what is held, and here and there one between them.
-				if m.Name != "Write pauses" && m.Name != "Delete pauses" && m.At%11 != 1 {
+				if m.On != "Write pauses" && m.On != "Delete pauses" && m.At%11 != 1 {
 					continue
 				}
 				t.Run(m.String(), func(t *testing.T) {
 					t.Parallel()
 					s := story.prepare(t)
-					_ = story.do(context.Background(), s.d.MortalEngine(m.Kill()), s)
+					_ = story.do(context.Background(), s.d.EngineBy(&faults.Process{Fault: m}), s)
 					story.verify(t, s)
 				})
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // TestUsageIsTrueWithinItsBound lets pods come, finish and go at random, the
@@ -38,8 +38,8 @@ func TestUsageIsTrueWithinItsBound(t *testing.T) {
 				d.Cluster.Forget()
 				w.collect()
 			case 7:
-				killed := &reconciletest.Mortal{KillAt: rapid.IntRange(1, 20).Draw(rt, "kill"), After: rapid.Bool().Draw(rt, "after")}
-				_, _ = d.MortalEngine(killed).Run(context.Background(), reconcile.RunOptions{})
+				killed := &faults.Process{Fault: faults.Fault{At: rapid.IntRange(1, 20).Draw(rt, "kill"), After: rapid.Bool().Draw(rt, "after")}}
+				_, _ = d.EngineBy(killed).Run(context.Background(), reconcile.RunOptions{})
 			case 8:
 				d.DryRun()
 			default:

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // backlog is a desk whose budget is exceeded, with two pods that run and four that
@@ -84,17 +85,17 @@ func TestWaitingPodsAreEvictedFirst(t *testing.T) {
 func TestAPodThatIsBoundMeanwhileIsLeft(t *testing.T) {
 	t.Parallel()
 	d, _ := backlog(t, budget.Evict)
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method != "Freeze" {
 			return
 		}
-		d.Cluster.During = nil
+		d.Cluster.Hook = nil
 		for _, s := range d.Cluster.Pods {
 			if s.Name == "waits" {
 				s.Node, s.Scheduled = gpu.Node{Name: "node-1"}, ledger.Start{At: ledger.TimeOf(d.Cluster.Now()), Source: ledger.PodScheduled}
 			}
 		}
-	}
+	})
 	wantTold(t, d.Run(), "done alert", "done freeze", "skipped evict waits", "done evict waits-forgiving", "done evict waits-set", "done evict runs-1")
 }
 

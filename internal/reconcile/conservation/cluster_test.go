@@ -10,11 +10,15 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 const joins = time.Minute // from running to a Ready node
@@ -24,7 +28,7 @@ const joins = time.Minute // from running to a Ready node
 type cluster struct {
 	*reconciletest.Cluster
 	w *world
-	// calls lets one call at a time read or change workloads; mu guards what was observed.
+	// calls lets one call at a time through; mu guards what was observed.
 	calls, mu sync.Mutex
 	away      bool
 	// kubelets are by the name of the Node that they registered or found.
@@ -58,6 +62,7 @@ func newCluster(w *world) *cluster {
 		taken: map[string]time.Time{}, drained: map[string]time.Duration{}, surely: map[string]time.Duration{}, draining: map[string]bool{},
 		unready: map[string]time.Duration{}, joined: map[string]bool{}, stockKeys: map[string]bool{}, pods: map[string]*lived{},
 	}
+	c.Cluster.Hook = c.through
 	c.Cluster.Join("", func(m *reconciletest.Machine) { m.Name, m.ProviderID = "gpu-0", "qcloud:///800002/ins-foreign" })
 	return c
 }
@@ -72,10 +77,47 @@ func (c *cluster) connect(context.Context) (reconcile.Cluster, error) {
 		c.before = nil // this process has observed nothing
 		return nil, errAway
 	}
-	return c, nil
+	return c.Cluster, nil
 }
 
-func (c *cluster) Now() time.Time { return time.Now().UTC() }
+// through is what becomes of each call of the cluster: it takes place now, and promises and
+// controllers follow it.
+func (c *cluster) through(_ context.Context, call faults.Call, do func() error) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	c.Cluster.Step(time.Since(c.Cluster.Now()))
+	switch call.Name {
+	case "Nodes":
+		return c.listNodes(call.Answer.(*node.Look), do)
+	case "MarkNode":
+		c.w.changes(call.Args[0].(node.Node), call.Args[1].(string), "marks")
+	case "CordonNode":
+		return c.cordon(call.Args[0].(node.Node), call.Args[1].(string), do)
+	case "DeleteNode":
+		return c.deleteNode(call.Args[0].(node.Node), call.Args[1].(string), do)
+	case "Evict":
+		return c.evict(call.Args[0].(budget.Eviction), do)
+	case "Unfreeze":
+		c.unfreeze(call.Args[0].(string))
+	case "Pause":
+		return c.pause(call.Args[0].(budget.WorkloadState), do)
+	case "Resume":
+		return c.resume(call.Args[0].(budget.WorkloadState), call.Args[1].(int32), do)
+	case "Owners":
+		return c.own(call.Args[0].([]budget.Pod), call.Answer.(*map[string]budget.Ownership), do)
+	case "Workload":
+		return c.workload(call.Args[0].(budget.Workload), call.Answer.(*budget.WorkloadState), do)
+	case "Stock":
+		return c.listStock(call.Answer.(*stockpool.Look), do)
+	case "CreateStock":
+		return c.createStock(call.Args[0].(*appsv1.Deployment), call.Answer.(**appsv1.Deployment), do)
+	case "ApplyStock":
+		return c.applyStock(call.Args[0].(*appsv1.Deployment), call.Args[1].(*appsv1.Deployment), do)
+	case "DeleteStock":
+		return c.deleteStock(call.Args[0].(*appsv1.Deployment), do)
+	}
+	return do()
+}
 
 // pass lets kubelets and controllers do what they do, up to now.
 func (c *cluster) pass() {
@@ -207,12 +249,12 @@ func (c *cluster) observed(nodes []node.Node) {
 	c.before, c.observedAt = now, time.Now()
 }
 
-func (c *cluster) Nodes(ctx context.Context) (node.Look, error) {
-	l, err := c.Cluster.Nodes(ctx)
+func (c *cluster) listNodes(l *node.Look, do func() error) error {
+	err := do()
 	if err == nil {
 		c.observed(l.Nodes)
 	}
-	return l, err
+	return err
 }
 
 // pauseCounts is what any run may count of a pause between two observations.
@@ -226,15 +268,10 @@ func (c *cluster) fails(p *pool, n *reconciletest.Machine, unready map[string]ti
 	return n.Ready != node.ReadyTrue && c.joined[n.UID] && unready[n.UID] >= time.Duration(p.now().WithDefaults().Nodes.UnhealthyTimeout)
 }
 
-func (c *cluster) MarkNode(ctx context.Context, n node.Node, uid string) error {
-	c.w.changes(n, uid, "marks")
-	return c.Cluster.MarkNode(ctx, n, uid)
-}
-
-func (c *cluster) CordonNode(ctx context.Context, n node.Node, uid string) error {
+func (c *cluster) cordon(n node.Node, uid string, do func() error) error {
 	c.w.changes(n, uid, "cordons")
 	c.w.cordons(n, uid)
-	err := c.Cluster.CordonNode(ctx, n, uid)
+	err := do()
 	if after := c.Cluster.Machine(n.Name); err == nil && after != nil { // this call saw it
 		c.mu.Lock()
 		c.draining[after.UID] = true
@@ -246,9 +283,9 @@ func (c *cluster) CordonNode(ctx context.Context, n node.Node, uid string) error
 	return err
 }
 
-func (c *cluster) DeleteNode(ctx context.Context, n node.Node, uid string) error {
+func (c *cluster) deleteNode(n node.Node, uid string, do func() error) error {
 	live := c.Cluster.Machine(n.Name)
-	err := c.Cluster.DeleteNode(ctx, n, uid)
+	err := do()
 	if live != nil && c.Cluster.Machine(n.Name) == nil {
 		c.w.logf("gpupool deleted the Node %s (%s, %s) with %d pods", n.Name, live.UID, live.Ready, len(live.Pods))
 		if live.Ready == node.ReadyTrue {
@@ -259,11 +296,9 @@ func (c *cluster) DeleteNode(ctx context.Context, n node.Node, uid string) error
 	return err
 }
 
-func (c *cluster) Evict(ctx context.Context, e budget.Eviction) error {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) evict(e budget.Eviction, do func() error) error {
 	before := c.Cluster.Pods[e.UID]
-	err := c.Cluster.Evict(ctx, e)
+	err := do()
 	if err == nil && before != nil {
 		c.account("an eviction by a budget")
 		if _, marked := before.Labels[budget.ProtectedKey]; marked {

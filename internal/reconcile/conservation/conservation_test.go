@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // step is one event and what follows: time passes before each of some runs, the first of
@@ -29,7 +30,7 @@ type step struct {
 	Which, How int
 	Every      time.Duration
 	Runs       int
-	Fault      fault
+	Fault      faults.Fault
 }
 
 // schedule is what is done to a world.
@@ -92,7 +93,7 @@ func play(s schedule) *world {
 			w.pass(of.Every)
 			f := of.Fault
 			if n > 0 && f.On == "" {
-				f = fault{}
+				f = faults.Fault{}
 			}
 			w.run(f)
 		}
@@ -214,7 +215,7 @@ func steps(t *rapid.T, theme, previous string) step {
 	of := step{
 		Event: oneOf(t, "event", names...), Which: upTo(t, "which", 12), How: upTo(t, "how", 30),
 		Every: oneOf(t, "every", time.Minute, 61*time.Second, 3*time.Minute, 11*time.Minute, 40*time.Minute), Runs: upTo(t, "runs", 5),
-		Fault: faults(t, theme),
+		Fault: drawFault(t, theme),
 	}
 	if p, ok := paces[of.Event]; ok {
 		of.Every, of.Runs = oneOf(t, "pace", p.every...), p.runs+of.Runs/3
@@ -222,19 +223,19 @@ func steps(t *rapid.T, theme, previous string) step {
 	return of
 }
 
-func faults(t *rapid.T, theme string) fault {
+func drawFault(t *rapid.T, theme string) faults.Fault {
 	if theme == "drains" && upTo(t, "killed at the end of a drain", 4) == 3 {
-		return fault{On: "Terminate"}
+		return faults.Fault{On: "Terminate"}
 	}
 	if upTo(t, "fault", 4) < 3 {
-		return fault{}
+		return faults.Fault{}
 	}
-	f := fault{After: rapid.Bool().Draw(t, "after")}
+	f := faults.Fault{After: rapid.Bool().Draw(t, "after")}
 	if rapid.Bool().Draw(t, "nth") {
 		f.At = 1 + upTo(t, "at", 30)
 		return f
 	}
-	f.Lost = rapid.Bool().Draw(t, "lost")
+	f.Times = map[bool]int{true: 1}[rapid.Bool().Draw(t, "lost")]
 	f.On = oneOf(t, "on", "Launch", "Terminate", "Terminate", "Terminate", "Write journals", "Write ledger", "CordonNode", "ApplyStock", "Pause", "Evict",
 		"DeleteNode", "Write statuses")
 	return f

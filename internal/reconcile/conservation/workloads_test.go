@@ -1,7 +1,6 @@
 package conservation_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math/big"
@@ -110,16 +109,14 @@ func (c *cluster) account(cause string) (ended []string) {
 	return ended
 }
 
-func (c *cluster) Pause(ctx context.Context, seen budget.WorkloadState) error {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) pause(seen budget.WorkloadState, do func() error) error {
 	marked := c.marked(seen.UID)
 	if key, of := c.stockOf(seen.UID); of != nil {
 		of = of.DeepCopy()
 		*of.Spec.Replicas = 0
 		c.Cluster.Put(key, of)
 		c.syncStock(key)
-	} else if err := c.Cluster.Pause(ctx, seen); err != nil {
+	} else if err := do(); err != nil {
 		return err
 	}
 	c.account("a pause of " + seen.Name + " by a budget")
@@ -139,9 +136,7 @@ func (c *cluster) marked(uid string) (names []string) {
 	return names
 }
 
-func (c *cluster) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) resume(seen budget.WorkloadState, replicas int32, do func() error) error {
 	c.w.lifts(promiseUnknown, "resumed "+seen.Name, func(b *budgetState) bool { return b.setup.Action == budget.Pause && b.selects(seen.Labels) })
 	if key, of := c.stockOf(seen.UID); of != nil {
 		of = of.DeepCopy()
@@ -150,7 +145,7 @@ func (c *cluster) Resume(ctx context.Context, seen budget.WorkloadState, replica
 		c.syncStock(key)
 		return nil
 	}
-	if err := c.Cluster.Resume(ctx, seen, replicas); err != nil {
+	if err := do(); err != nil {
 		return err
 	}
 	for _, d := range c.w.tenants {
@@ -161,41 +156,36 @@ func (c *cluster) Resume(ctx context.Context, seen budget.WorkloadState, replica
 	return nil
 }
 
-func (c *cluster) Unfreeze(ctx context.Context, uid string) error {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) unfreeze(uid string) {
 	if _, frozen := c.Cluster.Frozen[uid]; frozen {
 		c.w.lifts(promiseUnknown, "lifted a freeze", func(b *budgetState) bool { return b.uid() == uid && b.setup.Action == budget.Freeze })
 	}
-	return c.Cluster.Unfreeze(ctx, uid)
 }
 
-func (c *cluster) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
-	owners, err := c.Cluster.Owners(ctx, pods, rules)
+func (c *cluster) own(pods []budget.Pod, owners *map[string]budget.Ownership, do func() error) error {
+	err := do()
 	for _, p := range pods {
 		if p.Owner == nil || err != nil {
 			continue
 		}
 		if _, of := c.stockOf(p.Owner.UID); of != nil {
-			owners[p.UID] = budget.Ownership{Workload: p.Controller(), Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0}
+			(*owners)[p.UID] = budget.Ownership{Workload: p.Controller(), Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0}
 		} else if strings.HasPrefix(p.Owner.UID, "0000") {
-			owners[p.UID] = budget.Ownership{Reason: "its owner is gone"}
+			(*owners)[p.UID] = budget.Ownership{Reason: "its owner is gone"}
 		}
 	}
-	return owners, err
+	return err
 }
 
-func (c *cluster) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
-	if _, of := c.stockOf(w.UID); of != nil {
-		return budget.WorkloadState{
-			Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0,
-		}, nil
+func (c *cluster) workload(w budget.Workload, seen *budget.WorkloadState, do func() error) error {
+	_, of := c.stockOf(w.UID)
+	if of == nil {
+		return do()
 	}
-	return c.Cluster.Workload(ctx, w)
+	*seen = budget.WorkloadState{
+		Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0,
+	}
+	return nil
 }
 
 // stockOf is the Deployment of a uid, and its name.
@@ -229,66 +219,41 @@ func (c *cluster) syncStock(key string) {
 	}
 }
 
-func (c *cluster) Stock(ctx context.Context) (stockpool.Look, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
-	l, err := c.Cluster.Stock(ctx)
+func (c *cluster) listStock(l *stockpool.Look, do func() error) error {
+	err := do()
 	for key := range c.stockKeys { // orphans have no Deployment
 		if pods := c.Cluster.StockPods(key); err == nil && len(pods) > 0 {
 			l.Pods[key] = slices.Clone(pods)
 		}
 	}
-	return l, err
+	return err
 }
 
-func (c *cluster) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
-	return c.Cluster.StockOf(ctx, namespace, name)
-}
-
-func (c *cluster) SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error {
-	c.calls.Lock()
-	defer c.calls.Unlock()
-	return c.Cluster.SpareStockPod(ctx, namespace, p, spare)
-}
-
-func (c *cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) createStock(of *appsv1.Deployment, made **appsv1.Deployment, do func() error) error {
 	key := of.Namespace + "/" + of.Name
 	before := len(c.Cluster.StockPods(key))
-	made, err := c.Cluster.CreateStock(ctx, of)
+	err := do()
 	if err == nil {
-		c.w.ours[string(made.UID)] = true
+		c.w.ours[string((*made).UID)] = true
 		c.syncStock(key)
 		ended := c.account("creating the Deployment " + key)
 		if len(ended) > 0 && !c.w.pausable([]map[string]string{of.Spec.Template.Labels}) {
-			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key, *made.Spec.Replicas,
+			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key, *(*made).Spec.Replicas,
 				len(ended), before)
 		}
 	}
-	return made, err
+	return err
 }
 
-func (c *cluster) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
-	return c.Cluster.PreviewStock(ctx, live, wanted)
-}
-
-func (c *cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) applyStock(live, wanted *appsv1.Deployment, do func() error) error {
 	key := wanted.Namespace + "/" + wanted.Name
 	was := int(*live.Spec.Replicas)
 	if now := c.Cluster.Deployment(key); now != nil {
 		was = int(*now.Spec.Replicas)
 	}
 	marked, pods := c.marked(string(live.UID)), slices.Clone(c.Cluster.StockPods(key))
-	answer, err := c.Cluster.ApplyStock(ctx, live, wanted)
-	if err != nil {
-		return answer, err
+	if err := do(); err != nil {
+		return err
 	}
 	c.syncStock(key)
 	c.account("applying the Deployment " + key)
@@ -297,16 +262,14 @@ func (c *cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deploymen
 		templates = append(templates, p.Labels)
 	}
 	c.w.appliedStock(key, string(live.UID), templates, was, int(*wanted.Spec.Replicas), marked)
-	return answer, err
+	return nil
 }
 
-func (c *cluster) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
-	c.calls.Lock()
-	defer c.calls.Unlock()
+func (c *cluster) deleteStock(of *appsv1.Deployment, do func() error) error {
 	if !c.w.ours[string(of.UID)] {
 		c.w.violated(promiseForeign, "the Deployment %s/%s was deleted", of.Namespace, of.Name)
 	}
-	err := c.Cluster.DeleteStock(ctx, of)
+	err := do()
 	c.syncStock(of.Namespace + "/" + of.Name)
 	c.account("deleting the Deployment " + of.Name)
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -140,7 +141,7 @@ func newWorld(s setup) *world {
 		w.must("creating a budget", err)
 		w.budgets = append(w.budgets, &budgetState{setup: of, states: []budget.Declaration{state.Declaration}})
 	}
-	w.run(fault{})
+	w.run(faults.Fault{})
 	for n, of := range s.Spot {
 		w.pools = append(w.pools, &pool{setup: of, replaced: map[string]bool{}, doubtful: map[string]bool{}})
 		d := w.spotPool(n, of)
@@ -170,7 +171,7 @@ func newWorld(s setup) *world {
 	w.tenants = append(w.tenants, &deployment{name: "serve", labels: map[string]string{"team": "b"}, gpus: 1, fpgas: 1})
 	w.cluster.scale(w.tenants[len(w.tenants)-1], 1)
 	w.pass(s.Age)
-	w.run(fault{})
+	w.run(faults.Fault{})
 	return w
 }
 
@@ -211,41 +212,14 @@ func (w *world) pass(d time.Duration) {
 	w.cluster.pass()
 }
 
-// fault is what happens to one run: its process is killed at an effect, or an answer is
-// lost.
-type fault struct {
-	On    string // the first effect of this name, in each run of a step; empty for none
-	At    int    // or the nth effect, from 1
-	After bool   // after the effect took place
-	Lost  bool   // the answer is lost, and the process lives
-}
-
-func (f fault) none() bool { return f == fault{} }
-
-func (f fault) String() string {
-	switch {
-	case f.none():
-		return ""
-	case f.Lost:
-		return fmt.Sprintf(", the answer of %s lost (took effect: %t)", f.On, f.After)
-	}
-	return fmt.Sprintf(", killed at %s%d (took effect: %t)", f.On, f.At, f.After)
-}
-
 // run is one reconcile run, and the check of all promises.
-func (w *world) run(f fault) {
+func (w *world) run(f faults.Fault) {
 	w.cluster.pass()
 	e := w.engine(w.store)
-	if !f.none() {
-		m := &reconciletest.Mortal{After: f.After}
-		if f.Lost {
-			m.FailOn, m.FailTimes = f.On, 1
-		} else {
-			m.KillAt, m.KillOn = f.At, f.On
-		}
-		m.Possess(e)
+	if f != (faults.Fault{}) {
+		reconciletest.Possess(e, &faults.Process{Fault: f})
 	}
-	w.running, w.unwritten = true, f.Lost && strings.HasPrefix(f.On, "Write ledger")
+	w.running, w.unwritten = true, f.Times > 0 && strings.HasPrefix(f.On, "Write ledger")
 	clear(w.zeroed)
 	clear(w.grown)
 	report, err := e.Run(context.Background(), reconcile.RunOptions{})
@@ -256,9 +230,9 @@ func (w *world) run(f fault) {
 			did = append(did, text)
 		}
 	}
-	w.logf("run%s: %s%s", f, strings.Join(did, "; "), map[bool]string{true: fmt.Sprintf(" (%v)", err)}[err != nil])
+	w.logf("run, fault %s: %s%s", f, strings.Join(did, "; "), map[bool]string{true: fmt.Sprintf(" (%v)", err)}[err != nil])
 	w.cluster.pass()
-	w.check(observed{report: report, whole: err == nil && f.none() && !w.cluster.away})
+	w.check(observed{report: report, whole: err == nil && f == (faults.Fault{}) && !w.cluster.away})
 }
 
 // observed is what one run said.

@@ -1,27 +1,34 @@
 package reconciletest
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // Cluster is a cluster in memory with a clock of its own. It has no
 // behaviour of a server's but what runs see of one: pods that come and go, the
-// history of that, and what was done to it.
+// history of that, and what was done to it. Each port's calls are a type of their own.
 type Cluster struct {
+	*view
+	podAPI
+	workloadAPI
+	enforcementAPI
+	nodeAPI
+	tokenAPI
+	stockAPI
+}
+
+// state is what a cluster has, whoever looks at it.
+type state struct {
 	mu         sync.Mutex
 	ClusterUID string // what the cluster says that it is
 	now        time.Time
@@ -56,14 +63,13 @@ type Cluster struct {
 	Graces    []int64  // of the evictions that were asked for
 	Acts      []string // all that was done, in order
 	calls     map[string]int
-	Failing   map[string]error // by the name of a method
-	// During runs at the beginning of each call, unless nil.
-	During     func(method string)
+	// Failing are calls that fail so, by the name of a method, or of one and its node.
+	Failing map[string]error
+	// Hook is around each call of whichever process, unless nil.
+	Hook       faults.Hook
 	Lists      int        // looks that listed all pods
 	Remembered []gpu.Node // that the last look was told of
 	stock      stock
-	// Slow has looks last until nobody waits for them any more.
-	Slow bool
 	// Listing runs between the position of a look and its list, unless nil.
 	Listing func()
 }
@@ -77,206 +83,87 @@ type change struct {
 
 // NewCluster is a cluster without pods.
 func NewCluster() *Cluster {
-	return &Cluster{
+	return over(&state{
 		ClusterUID: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), Version: 1,
 		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]node.BootstrapToken{},
 		Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
 		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{},
 		classes: map[string]int32{"high": 1000},
-	}
+	})
 }
+
+// view is a cluster as a process reaches it.
+type view struct {
+	*state
+	hooks []faults.Hook
+}
+
+func over(s *state, hooks ...faults.Hook) *Cluster {
+	v := &view{s, hooks}
+	return &Cluster{v, podAPI{v}, workloadAPI{v}, enforcementAPI{v}, nodeAPI{v}, tokenAPI{v}, stockAPI{v}}
+}
+
+// By is the same cluster, each call of which goes through hooks first.
+func (c *Cluster) By(hooks ...faults.Hook) reconcile.Cluster { return over(c.state, hooks...) }
 
 // Connect is the cluster as an engine is given it.
 func (c *Cluster) Connect(context.Context) (reconcile.Cluster, error) { return c, nil }
 
+// read makes a call of a port: it goes through the hooks, is counted, and fails if that was
+// asked for. do holds the lock.
+func read[T any](ctx context.Context, v *view, method string, do func() (T, error), args ...any) (T, error) {
+	return faults.Get(ctx, append(v.hooks[:len(v.hooks):len(v.hooks)], v.Hook), faults.Call{Name: method, Args: args}, func() (answer T, err error) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.calls[method]++
+		if err := v.Failing[method]; err != nil {
+			return answer, err
+		}
+		return do()
+	})
+}
+
+// change makes a call that changes something.
+func (v *view) change(ctx context.Context, method string, do func() error, args ...any) error {
+	_, err := read(ctx, v, method, func() (none struct{}, err error) { return none, do() }, args...)
+	return err
+}
+
+// act makes a call that changes something, and notes what was done.
+func (v *view) act(ctx context.Context, method, what string, do func() error, args ...any) error {
+	return v.change(ctx, method, func() error {
+		if err := do(); err != nil {
+			return err
+		}
+		v.Acts = append(v.Acts, method+" "+what)
+		return nil
+	}, args...)
+}
+
 // Now is what everybody's clock should read.
-func (c *Cluster) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
+func (s *state) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
 }
 
 // Step lets the cluster's clock go on.
-func (c *Cluster) Step(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// Start binds a pod with GPUs now.
-func (c *Cluster) Start(namespace, name string, gpus int64, with ...func(*gpu.Pod)) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	uid := fmt.Sprintf("00000000-0000-4000-8000-%012d", c.Version)
-	s := gpu.Pod{
-		UID: uid, Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"},
-		Node:       gpu.Node{Name: "node-1"},
-		Allocation: ledger.Allocation{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}}, Shown: 1},
-		Scheduled:  ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.PodScheduled},
-		Running:    ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.ContainerStarted},
-		Live:       gpu.Live{Phase: "Running"},
-	}
-	for _, f := range with {
-		f(&s)
-	}
-	c.Pods[uid] = &s
-	c.changed(s, false)
-	return uid
-}
-
-// Changed has the history tell of a pod, as it became or as it went.
-func (c *Cluster) Changed(s gpu.Pod, deleted bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.changed(s, deleted)
-}
-
-// changed writes history; c.mu must be held.
-func (c *Cluster) changed(s gpu.Pod, deleted bool) {
-	c.Version++
-	c.History = append(c.History, change{c.Version, s, deleted})
-}
-
-// Finish ends a pod by itself: it is there, and terminal.
-func (c *Cluster) Finish(uid string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.Pods[uid]
-	s.End, s.Phase = ledger.ExactEnd(ledger.TimeOf(c.now), ledger.ContainerFinished), "Succeeded"
-	c.changed(*s, false)
-}
-
-// Remove deletes a pod, whose containers the kubelet ended first.
-func (c *Cluster) Remove(uid string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.removeLocked(uid)
-}
-
-func (c *Cluster) removeLocked(uid string) {
-	s := *c.Pods[uid]
-	if s.End.Open() {
-		s.End = ledger.ExactEnd(ledger.TimeOf(c.now), ledger.ContainerFinished)
-	}
-	delete(c.Pods, uid)
-	c.changed(s, true)
-}
-
-// Forget drops the history: a replay from before now is not complete.
-func (c *Cluster) Forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.forgotten = c.Version
-}
-
-// call counts a call, and fails it where that was asked for.
-func (c *Cluster) call(method string) error {
-	if c.During != nil {
-		c.During(method)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls[method]++
-	return c.Failing[method]
-}
-
-// UID is the cluster's.
-func (c *Cluster) UID(context.Context) (string, error) { return c.ClusterUID, c.call("UID") }
-
-// Observe is a look: the history since a position, and all pods where that is due.
-func (c *Cluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
-	err := c.call("Observe")
-	if c.Slow {
-		<-ctx.Done()
-	}
-	if err := cmp.Or(err, ctx.Err()); err != nil {
-		return gpu.Observation{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	seen := gpu.Observation{
-		ClusterUID: c.ClusterUID, At: c.now.Add(c.Fast), ResourceVersion: strconv.Itoa(c.Version), PriorityClasses: c.classes,
-		Namespaces: map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}, Allocatable: big.NewRat(16, 1),
-	}
-	from, err := strconv.Atoi(o.From)
-	if err != nil || from < c.forgotten {
-		seen.Replay.Reason = "the history is gone"
-	} else {
-		seen.Replay.Complete, seen.Replay.Former, seen.Replay.FormerMissing = true, c.Former, "watch namespaces: forbidden"
-		last := map[string]change{}
-		for _, h := range c.History {
-			if h.version > from {
-				last[h.pod.UID] = h
-			}
-		}
-		for _, uid := range slices.Sorted(maps.Keys(last)) {
-			if h := last[uid]; h.deleted {
-				seen.Replay.Ended = append(seen.Replay.Ended, h.pod)
-			} else {
-				seen.Pods = append(seen.Pods, *c.Pods[uid])
-			}
-		}
-	}
-	seen.Nodes, c.Remembered = c.nodes(), o.Nodes
-	if !seen.Replay.Complete || o.List || o.Relist != nil && o.Relist(seen.At, seen.Nodes) {
-		if c.Listing != nil {
-			c.mu.Unlock()
-			c.Listing()
-			c.mu.Lock()
-		}
-		seen.Listed, seen.Pods = true, c.List()
-		c.Lists++
-	}
-	return seen, nil
-}
-
-// nodes are those that any pod was ever on, as the last one tells.
-func (c *Cluster) nodes() []gpu.Node {
-	nodes := map[string]gpu.Node{}
-	for _, h := range c.History {
-		nodes[h.pod.Node.Name] = h.pod.Node
-	}
-	for _, s := range c.Pods {
-		nodes[s.Node.Name] = s.Node
-	}
-	return slices.DeleteFunc(slices.Collect(maps.Values(nodes)), func(n gpu.Node) bool { return n.Gone })
-}
-
-// List are the pods that are there.
-func (c *Cluster) List() []gpu.Pod {
-	var list []gpu.Pod
-	for _, uid := range slices.Sorted(maps.Keys(c.Pods)) {
-		list = append(list, *c.Pods[uid])
-	}
-	return list
-}
-
-// LivePods are the pods as they are now.
-func (c *Cluster) LivePods(context.Context, []string, gpu.Rules) ([]gpu.Pod, error) {
-	if err := c.call("LivePods"); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.List(), nil
-}
-
-// WaitingPods are those that have no node.
-func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
-	pods, err := c.LivePods(ctx, namespaces, rules)
-	return slices.DeleteFunc(pods, func(s gpu.Pod) bool { return s.Node.Name != "" }), err
-}
-
-// PodEvents are when Events say that pods began to end.
-func (c *Cluster) PodEvents(context.Context, []budget.PodRef) (map[string]time.Time, error) {
-	return c.Events, c.call("PodEvents")
+func (s *state) Step(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
 }
 
 // Calls counts the calls so far, by method.
-func (c *Cluster) Calls() map[string]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.calls)
+func (s *state) Calls() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.calls)
+}
+
+// UID is the cluster's.
+func (v *view) UID(ctx context.Context) (string, error) {
+	return read(ctx, v, "UID", func() (string, error) { return v.ClusterUID, nil })
 }
 
 var _ reconcile.Cluster = (*Cluster)(nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -55,10 +56,10 @@ func (d *Desk) Budgets() *budgets.Flow {
 	}
 }
 
-// MortalEngine is a process that may be killed at any effect of its own.
-func (d *Desk) MortalEngine(m *Mortal) *reconcile.Engine {
+// EngineBy is a process that meets a fault.
+func (d *Desk) EngineBy(p *faults.Process) *reconcile.Engine {
 	e := d.Engine()
-	m.Possess(e)
+	Possess(e, p)
 	return e
 }
 

@@ -33,7 +33,7 @@ func (w *World) Joining(podsEach int) *Cluster {
 }
 
 // JoinNone says whether no machine joins any more.
-func (c *Cluster) JoinNone(none bool) {
+func (c *state) JoinNone(none bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.neverAny = none

@@ -1,7 +1,6 @@
 package reconciletest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,8 +16,11 @@ type Machine struct {
 	Pods []node.Pod
 }
 
+// nodeAPI is what spot pools see of nodes, and do to them.
+type nodeAPI struct{ *view }
+
 // Join lets an instance become a Ready node, and returns the node's name.
-func (c *Cluster) Join(instanceID string, change ...func(*Machine)) string {
+func (c *state) Join(instanceID string, change ...func(*Machine)) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Version++
@@ -34,14 +36,14 @@ func (c *Cluster) Join(instanceID string, change ...func(*Machine)) string {
 }
 
 // Change changes a node, as its kubelet or somebody else does.
-func (c *Cluster) Change(name string, f func(*Machine)) {
+func (c *state) Change(name string, f func(*Machine)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f(c.Machines[name])
 }
 
 // Machine is a node as it is now; nil where there is none of that name.
-func (c *Cluster) Machine(name string) *Machine {
+func (c *state) Machine(name string) *Machine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Machines[name] == nil {
@@ -53,76 +55,65 @@ func (c *Cluster) Machine(name string) *Machine {
 }
 
 // Nodes looks at all nodes.
-func (c *Cluster) Nodes(context.Context) (node.Look, error) {
-	if err := c.call("Nodes"); err != nil {
-		return node.Look{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	look := node.Look{ClusterUID: c.ClusterUID, At: c.now}
-	for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
-		look.Nodes = append(look.Nodes, c.Machines[name].Node)
-	}
-	return look, nil
+func (c nodeAPI) Nodes(ctx context.Context) (node.Look, error) {
+	return read(ctx, c.view, "Nodes", func() (node.Look, error) {
+		look := node.Look{ClusterUID: c.ClusterUID, At: c.now}
+		for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
+			look.Nodes = append(look.Nodes, c.Machines[name].Node)
+		}
+		return look, nil
+	})
 }
 
 // NodePods lists the pods of a node.
-func (c *Cluster) NodePods(_ context.Context, name string) ([]node.Pod, error) {
-	if err := c.call("NodePods"); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if m := c.Machines[name]; m != nil {
-		return slices.Clone(m.Pods), nil
-	}
-	return nil, nil
+func (c nodeAPI) NodePods(ctx context.Context, name string) ([]node.Pod, error) {
+	return read(ctx, c.view, "NodePods", func() (pods []node.Pod, _ error) {
+		if m := c.Machines[name]; m != nil {
+			pods = slices.Clone(m.Pods)
+		}
+		return pods, nil
+	})
 }
 
 // GPUPods counts the pods with GPUs, by node: all that are at work but those of daemon
 // sets.
-func (c *Cluster) GPUPods(context.Context) (map[string]int, error) {
-	if err := c.call("GPUPods"); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	count := map[string]int{}
-	for name, m := range c.Machines {
-		for _, p := range m.Pods {
-			if !p.Mirror && !p.Ended && p.Controller != "DaemonSet" {
-				count[name]++
+func (c nodeAPI) GPUPods(ctx context.Context) (map[string]int, error) {
+	return read(ctx, c.view, "GPUPods", func() (map[string]int, error) {
+		count := map[string]int{}
+		for name, m := range c.Machines {
+			for _, p := range m.Pods {
+				if !p.Mirror && !p.Ended && p.Controller != "DaemonSet" {
+					count[name]++
+				}
 			}
 		}
-	}
-	return count, nil
+		return count, nil
+	})
 }
 
-// turn changes exactly this node, and writes down what was done.
-func (c *Cluster) turn(method string, n node.Node, f func(*Machine)) error {
-	err := c.call(method)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.Machines[n.Name]
-	if err = cmp.Or(err, c.Failing[method+" "+n.Name]); err != nil {
-		return err
-	}
-	if m == nil || m.UID != n.UID {
-		return fmt.Errorf("the node %s is another by now", n.Name)
-	}
-	c.Acts = append(c.Acts, method+" "+n.Name)
-	f(m)
-	return nil
+// turn changes exactly this node of a pool.
+func (c nodeAPI) turn(ctx context.Context, method string, n node.Node, uid string, f func(*Machine)) error {
+	return c.act(ctx, method, n.Name, func() error {
+		m := c.Machines[n.Name]
+		switch err := c.Failing[method+" "+n.Name]; {
+		case err != nil:
+			return err
+		case m == nil || m.UID != n.UID:
+			return fmt.Errorf("the node %s is another by now", n.Name)
+		}
+		f(m)
+		return nil
+	}, n, uid)
 }
 
 // MarkNode marks a node as a pool's.
-func (c *Cluster) MarkNode(_ context.Context, n node.Node, uid string) error {
-	return c.turn("MarkNode", n, func(m *Machine) { m.Pool = uid })
+func (c nodeAPI) MarkNode(ctx context.Context, n node.Node, uid string) error {
+	return c.turn(ctx, "MarkNode", n, uid, func(m *Machine) { m.Pool = uid })
 }
 
 // CordonNode keeps new pods off a node.
-func (c *Cluster) CordonNode(_ context.Context, n node.Node, uid string) error {
-	return c.turn("CordonNode", n, func(m *Machine) {
+func (c nodeAPI) CordonNode(ctx context.Context, n node.Node, uid string) error {
+	return c.turn(ctx, "CordonNode", n, uid, func(m *Machine) {
 		if !m.Cordoned {
 			m.Cordoned, m.CordonedBy = true, uid
 		}
@@ -130,8 +121,8 @@ func (c *Cluster) CordonNode(_ context.Context, n node.Node, uid string) error {
 }
 
 // UncordonNode lets a node have new pods again that the pool cordoned.
-func (c *Cluster) UncordonNode(_ context.Context, n node.Node, uid string) error {
-	return c.turn("UncordonNode", n, func(m *Machine) {
+func (c nodeAPI) UncordonNode(ctx context.Context, n node.Node, uid string) error {
+	return c.turn(ctx, "UncordonNode", n, uid, func(m *Machine) {
 		if m.CordonedBy == uid {
 			m.Cordoned, m.CordonedBy = false, ""
 		}
@@ -139,25 +130,23 @@ func (c *Cluster) UncordonNode(_ context.Context, n node.Node, uid string) error
 }
 
 // DeleteNode deletes a node for which no kubelet reports; one that is gone is no error.
-func (c *Cluster) DeleteNode(_ context.Context, n node.Node, uid string) error {
-	err := c.call("DeleteNode")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if m := c.Machines[n.Name]; m != nil && m.UID == n.UID && m.Pool == uid {
-		if !m.Silent() {
+func (c nodeAPI) DeleteNode(ctx context.Context, n node.Node, uid string) error {
+	return c.change(ctx, "DeleteNode", func() error {
+		m := c.Machines[n.Name]
+		switch {
+		case m == nil || m.UID != n.UID || m.Pool != uid:
+			return nil
+		case !m.Silent():
 			return fmt.Errorf("the node %s has a kubelet that reports: %w", n.Name, node.ErrChanged)
 		}
 		c.Acts = append(c.Acts, "DeleteNode "+n.Name)
 		delete(c.Machines, n.Name)
-	}
-	return nil
+		return nil
+	}, n, uid)
 }
 
 // evictFromMachine evicts a pod of a node; false where no node has it.
-func (c *Cluster) evictFromMachine(e budget.Eviction) bool {
+func (c *state) evictFromMachine(e budget.Eviction) bool {
 	for _, m := range c.Machines {
 		at := slices.IndexFunc(m.Pods, func(p node.Pod) bool { return p.UID == e.UID })
 		if at < 0 {
@@ -171,4 +160,12 @@ func (c *Cluster) evictFromMachine(e budget.Eviction) bool {
 		return true
 	}
 	return false
+}
+
+// RemoveNode takes a node away, as the cluster's own controllers do with that of an instance
+// which is gone.
+func (c *state) RemoveNode(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.Machines, name)
 }

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // Main runs a package's tests, more of them at once than there are processors:
@@ -21,7 +23,7 @@ func Main(m *testing.M) {
 	}
 	// A check of a property is many runs, each with its files.
 	if p := flag.Lookup("rapid.checks"); p != nil && p.Value.String() == p.DefValue {
-		_ = flag.Set("rapid.checks", map[bool]string{false: "15", true: "100"}[EveryFault()])
+		_ = flag.Set("rapid.checks", map[bool]string{false: "15", true: "100"}[faults.Every()])
 	}
 	// What a test leaves is little, and soon gone: memory is cheaper than cleaning up often.
 	if os.Getenv("GOGC") == "" {

@@ -15,11 +15,3 @@ func NewStillWorld(t testing.TB, begins time.Time, opts ...func(*cvmsim.Options)
 	still := func(o *cvmsim.Options) { o.Clock = func() time.Time { return begins } }
 	return &World{t: t, Sim: cvmsimtest.Start(t, append([]func(*cvmsim.Options){still}, opts...)...)}
 }
-
-// RemoveNode takes a node away, as the cluster's own controllers do with that of an instance
-// which is gone.
-func (c *Cluster) RemoveNode(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.Machines, name)
-}

@@ -15,6 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
+// stockAPI is what stock pools see of a cluster, and do in it.
+type stockAPI struct{ *view }
+
 // stock are the Deployments of the cluster in memory, whose controller is done at once.
 type stock struct {
 	made        int
@@ -26,17 +29,17 @@ type stock struct {
 }
 
 // Deployment is the one by a name, to be changed by a test; nil where there is none.
-func (c *Cluster) Deployment(key string) *appsv1.Deployment { return c.stock.deployments[key] }
+func (c *state) Deployment(key string) *appsv1.Deployment { return c.stock.deployments[key] }
 
 // StockPods are the pods of a Deployment, to be changed by a test.
-func (c *Cluster) StockPods(key string) []stockpool.Pod { return c.stock.pods[key] }
+func (c *state) StockPods(key string) []stockpool.Pod { return c.stock.pods[key] }
 
 // Guarded says whether a Deployment has a PodDisruptionBudget.
-func (c *Cluster) Guarded(key string) bool { return c.stock.guards[key] != nil }
+func (c *state) Guarded(key string) bool { return c.stock.guards[key] != nil }
 
 // Put is what somebody else does: a Deployment is made, changed, or, where it is nil,
 // deleted.
-func (c *Cluster) Put(key string, of *appsv1.Deployment) {
+func (c *state) Put(key string, of *appsv1.Deployment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if of != nil && of.UID == "" {
@@ -46,14 +49,14 @@ func (c *Cluster) Put(key string, of *appsv1.Deployment) {
 }
 
 // LeaveStockPods has these be the pods that are left of a Deployment that is gone.
-func (c *Cluster) LeaveStockPods(key string, pods ...stockpool.Pod) {
+func (c *state) LeaveStockPods(key string, pods ...stockpool.Pod) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stock.pods[key] = pods
 }
 
 // LoseNamespace has the cluster lack a namespace.
-func (c *Cluster) LoseNamespace(name string) { c.stock.missing = map[string]bool{name: true} }
+func (c *state) LoseNamespace(name string) { c.stock.missing = map[string]bool{name: true} }
 
 func (s *stock) uid() types.UID {
 	s.made++
@@ -61,7 +64,7 @@ func (s *stock) uid() types.UID {
 }
 
 // put keeps a Deployment, and does what its controller would; c.mu must be held.
-func (c *Cluster) put(key string, of *appsv1.Deployment) {
+func (c *state) put(key string, of *appsv1.Deployment) {
 	s := &c.stock
 	if s.deployments == nil {
 		s.deployments, s.guards, s.pods = map[string]*appsv1.Deployment{}, map[string]*policyv1.PodDisruptionBudget{}, map[string][]stockpool.Pod{}
@@ -98,94 +101,71 @@ func (c *Cluster) put(key string, of *appsv1.Deployment) {
 }
 
 // Stock are all stock pools.
-func (c *Cluster) Stock(context.Context) (stockpool.Look, error) {
-	if err := c.call("Stock"); err != nil {
-		return stockpool.Look{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l := stockpool.Look{
-		ClusterUID: c.ClusterUID, At: c.now, Namespaces: map[string]map[string]string{"ml": {"kind": "research"}, "web": nil},
-		Deployments: map[string]*appsv1.Deployment{}, Guards: maps.Clone(c.stock.guards), Pods: map[string][]stockpool.Pod{},
-	}
-	maps.DeleteFunc(l.Namespaces, func(name string, _ map[string]string) bool { return c.stock.missing[name] })
-	for key, of := range c.stock.deployments {
-		if of.Labels[stockpool.LabelPool] != "" {
-			l.Deployments[key] = of.DeepCopy()
+func (c stockAPI) Stock(ctx context.Context) (stockpool.Look, error) {
+	return read(ctx, c.view, "Stock", func() (stockpool.Look, error) {
+		l := stockpool.Look{
+			ClusterUID: c.ClusterUID, At: c.now, Namespaces: namespaces(),
+			Deployments: map[string]*appsv1.Deployment{}, Guards: maps.Clone(c.stock.guards), Pods: map[string][]stockpool.Pod{},
 		}
-	}
-	for key, pods := range c.stock.pods {
-		l.Pods[key] = slices.Clone(pods)
-	}
-	return l, nil
-}
-
-// Namespaces are the cluster's.
-func (c *Cluster) Namespaces(context.Context) (map[string]map[string]string, error) {
-	return map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}, c.call("Namespaces")
-}
-
-// PriorityClasses are the cluster's.
-func (c *Cluster) PriorityClasses(context.Context) (map[string]int32, error) {
-	return c.classes, c.call("PriorityClasses")
+		maps.DeleteFunc(l.Namespaces, func(name string, _ map[string]string) bool { return c.stock.missing[name] })
+		for key, of := range c.stock.deployments {
+			if of.Labels[stockpool.LabelPool] != "" {
+				l.Deployments[key] = of.DeepCopy()
+			}
+		}
+		for key, pods := range c.stock.pods {
+			l.Pods[key] = slices.Clone(pods)
+		}
+		return l, nil
+	})
 }
 
 // StockOf is one stock pool.
-func (c *Cluster) StockOf(_ context.Context, namespace, name string) (stockpool.Seen, error) {
-	if err := c.call("StockOf"); err != nil {
-		return stockpool.Seen{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := namespace + "/" + name
-	s := stockpool.Seen{
-		ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key], Pods: slices.Clone(c.stock.pods[key]),
-	}
-	if of := c.stock.deployments[key]; of != nil {
-		s.Deployment = of.DeepCopy()
-	}
-	return s, nil
+func (c stockAPI) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
+	return read(ctx, c.view, "StockOf", func() (stockpool.Seen, error) {
+		key := namespace + "/" + name
+		return stockpool.Seen{
+			ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key], Pods: slices.Clone(c.stock.pods[key]),
+			Deployment: c.stock.deployments[key].DeepCopy(),
+		}, nil
+	})
 }
 
 // CreateStock makes a Deployment.
-func (c *Cluster) CreateStock(_ context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
-	made, key := of.DeepCopy(), of.Namespace+"/"+of.Name
-	err := c.act("CreateStock", key, func() error {
+func (c stockAPI) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
+	return read(ctx, c.view, "CreateStock", func() (*appsv1.Deployment, error) {
+		made, key := of.DeepCopy(), of.Namespace+"/"+of.Name
 		if c.stock.deployments[key] != nil {
-			return stockpool.ErrChanged
+			return nil, stockpool.ErrChanged
 		}
+		c.Acts = append(c.Acts, "CreateStock "+key)
 		made.UID = c.stock.uid()
 		c.put(key, made)
-		return nil
-	})
-	return made.DeepCopy(), err
+		return made.DeepCopy(), nil
+	}, of)
 }
 
 // ApplyStock changes a Deployment.
-func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment) (answer *appsv1.Deployment, err error) {
-	key := wanted.Namespace + "/" + wanted.Name
-	err = c.act("ApplyStock", key, func() (err error) {
-		if answer, err = c.applied(live, wanted); err == nil {
+func (c stockAPI) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	return read(ctx, c.view, "ApplyStock", func() (*appsv1.Deployment, error) {
+		key := wanted.Namespace + "/" + wanted.Name
+		answer, err := c.applied(live, wanted)
+		if err == nil {
+			c.Acts = append(c.Acts, "ApplyStock "+key)
 			c.stock.applied[key] = wanted.Spec.Template
 			c.put(key, answer.DeepCopy())
 		}
-		return err
-	})
-	return answer, err
+		return answer, err
+	}, live, wanted)
 }
 
 // PreviewStock says how ApplyStock would change a Deployment.
-func (c *Cluster) PreviewStock(_ context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
-	if err := c.call("PreviewStock"); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.applied(live, wanted)
+func (c stockAPI) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+	return read(ctx, c.view, "PreviewStock", func() (*appsv1.Deployment, error) { return c.applied(live, wanted) }, live, wanted)
 }
 
 // applied is what an application makes of a Deployment.
-func (c *Cluster) applied(live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
+func (c stockAPI) applied(live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	key := wanted.Namespace + "/" + wanted.Name
 	now := c.stock.deployments[key]
 	if now == nil || now.UID != live.UID {
@@ -232,31 +212,31 @@ func merged(now, last, wanted corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 }
 
 // DeleteStock deletes a Deployment.
-func (c *Cluster) DeleteStock(_ context.Context, of *appsv1.Deployment) error {
+func (c stockAPI) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
 	key := of.Namespace + "/" + of.Name
-	return c.act("DeleteStock", key, func() error {
+	return c.act(ctx, "DeleteStock", key, func() error {
 		if now := c.stock.deployments[key]; now != nil && now.UID == of.UID {
 			c.put(key, nil)
 		}
 		return nil
-	})
+	}, of)
 }
 
 // GuardStock makes or changes a PodDisruptionBudget.
-func (c *Cluster) GuardStock(_ context.Context, _, wanted *policyv1.PodDisruptionBudget) error {
+func (c stockAPI) GuardStock(ctx context.Context, _, wanted *policyv1.PodDisruptionBudget) error {
 	key := wanted.Namespace + "/" + wanted.Name
-	return c.act("GuardStock", key, func() error { c.stock.guards[key] = wanted; return nil })
+	return c.act(ctx, "GuardStock", key, func() error { c.stock.guards[key] = wanted; return nil })
 }
 
 // UnguardStock deletes a PodDisruptionBudget.
-func (c *Cluster) UnguardStock(_ context.Context, of *policyv1.PodDisruptionBudget) error {
+func (c stockAPI) UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error {
 	key := of.Namespace + "/" + of.Name
-	return c.act("UnguardStock", key, func() error { delete(c.stock.guards, key); return nil })
+	return c.act(ctx, "UnguardStock", key, func() error { delete(c.stock.guards, key); return nil })
 }
 
 // SpareStockPod marks a pod.
-func (c *Cluster) SpareStockPod(_ context.Context, _ string, p stockpool.Pod, spare bool) error {
-	return c.act("SpareStockPod", p.Name, func() error {
+func (c stockAPI) SpareStockPod(ctx context.Context, _ string, p stockpool.Pod, spare bool) error {
+	return c.act(ctx, "SpareStockPod", p.Name, func() error {
 		for _, pods := range c.stock.pods {
 			for n := range pods {
 				if pods[n].UID == p.UID {

@@ -13,6 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
+// tokenAPI is what spot pools do to bootstrap tokens.
+type tokenAPI struct{ *view }
+
 // JoinBy is user data by which a machine joins with a bootstrap token.
 const JoinBy = "kubeadm join --token " + spotpool.BootstrapTokenPlaceholder + "\n"
 
@@ -35,7 +38,7 @@ func (w *World) UserData(id string) string {
 
 // signsIn reports whether a machine with this user data may join: by a valid token, or as
 // it needs none. c.mu must be held.
-func (c *Cluster) signsIn(userData string) bool {
+func (c *state) signsIn(userData string) bool {
 	before, _, _ := strings.Cut(JoinBy, spotpool.BootstrapTokenPlaceholder)
 	given, needed := strings.CutPrefix(userData, before)
 	if !needed {
@@ -47,47 +50,34 @@ func (c *Cluster) signsIn(userData string) bool {
 }
 
 // CreateToken makes a bootstrap token.
-func (c *Cluster) CreateToken(_ context.Context, t node.BootstrapToken) error {
-	err := c.call("CreateToken")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if _, there := c.tokens[t.ID]; there {
-		return node.ErrTokenExists
-	}
-	c.Acts = append(c.Acts, "CreateToken "+t.ID)
-	c.tokens[t.ID] = t
-	return nil
+func (c tokenAPI) CreateToken(ctx context.Context, t node.BootstrapToken) error {
+	return c.act(ctx, "CreateToken", t.ID, func() error {
+		if _, there := c.tokens[t.ID]; there {
+			return node.ErrTokenExists
+		}
+		c.tokens[t.ID] = t
+		return nil
+	}, t)
 }
 
 // TokenTaken reports whether there is a bootstrap token of an id.
-func (c *Cluster) TokenTaken(_ context.Context, t node.BootstrapToken) (bool, error) {
-	err := c.call("TokenTaken")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, there := c.tokens[t.ID]
-	return there, err
+func (c tokenAPI) TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error) {
+	return read(ctx, c.view, "TokenTaken", func() (bool, error) { _, there := c.tokens[t.ID]; return there, nil }, t)
 }
 
 // DeleteToken deletes a bootstrap token; one that is gone is no error.
-func (c *Cluster) DeleteToken(_ context.Context, id string) error {
-	err := c.call("DeleteToken")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if _, there := c.tokens[id]; there {
-		c.Acts = append(c.Acts, "DeleteToken "+id)
-		delete(c.tokens, id)
-	}
-	return nil
+func (c tokenAPI) DeleteToken(ctx context.Context, id string) error {
+	return c.change(ctx, "DeleteToken", func() error {
+		if _, there := c.tokens[id]; there {
+			c.Acts = append(c.Acts, "DeleteToken "+id)
+			delete(c.tokens, id)
+		}
+		return nil
+	}, id)
 }
 
 // Tokens are the bootstrap tokens that the cluster has, by their ids.
-func (c *Cluster) Tokens() []node.BootstrapToken {
+func (c *state) Tokens() []node.BootstrapToken {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.SortedFunc(maps.Values(c.tokens), func(a, b node.BootstrapToken) int { return strings.Compare(a.ID, b.ID) })

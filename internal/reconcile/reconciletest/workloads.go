@@ -10,6 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
+// workloadAPI is what budgets see of workloads, and do to them.
+type workloadAPI struct{ *view }
+
 // Workload is a workload of the cluster in memory.
 type Workload struct {
 	budget.Workload
@@ -20,7 +23,7 @@ type Workload struct {
 }
 
 // WorkloadOf is the one of a uid, made of the pods that name it.
-func (c *Cluster) WorkloadOf(w budget.Workload) *Workload {
+func (c *state) WorkloadOf(w budget.Workload) *Workload {
 	if c.Workloads[w.UID] == nil {
 		c.Workloads[w.UID] = &Workload{Workload: w, Replicas: 3, Labels: map[string]string{"team": "a"}}
 	}
@@ -28,7 +31,7 @@ func (c *Cluster) WorkloadOf(w budget.Workload) *Workload {
 }
 
 // Stopped names the workloads that are stopped.
-func (c *Cluster) Stopped() []string {
+func (c *state) Stopped() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var names []string
@@ -41,7 +44,7 @@ func (c *Cluster) Stopped() []string {
 }
 
 // Scale is what a person does to a workload.
-func (c *Cluster) Scale(name string, replicas int32) {
+func (c *state) Scale(name string, replicas int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.Workloads["uid-of-"+name]
@@ -50,55 +53,47 @@ func (c *Cluster) Scale(name string, replicas int32) {
 }
 
 // Owners are what drives each pod.
-func (c *Cluster) Owners(_ context.Context, pods []budget.Pod, _ gpu.Rules) (map[string]budget.Ownership, error) {
-	if err := c.call("Owners"); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	owners := map[string]budget.Ownership{}
-	for _, p := range pods {
-		switch {
-		case p.Owner == nil:
-		case c.Forged[p.Owner.Name]:
-			owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Controller().String() + " as its owner, which does not select it"}
-		default:
-			w := c.WorkloadOf(p.Controller())
-			owners[p.UID] = budget.Ownership{Workload: w.Workload, Stopped: w.Stopped, Forgiving: c.Forgiving[w.Name]}
+func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules) (map[string]budget.Ownership, error) {
+	return read(ctx, c.view, "Owners", func() (map[string]budget.Ownership, error) {
+		owners := map[string]budget.Ownership{}
+		for _, p := range pods {
+			switch {
+			case p.Owner == nil:
+			case c.Forged[p.Owner.Name]:
+				owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Controller().String() + " as its owner, which does not select it"}
+			default:
+				w := c.WorkloadOf(p.Controller())
+				owners[p.UID] = budget.Ownership{Workload: w.Workload, Stopped: w.Stopped, Forgiving: c.Forgiving[w.Name]}
+			}
 		}
-	}
-	return owners, nil
+		return owners, nil
+	}, pods)
 }
 
 // Workload is one as it is now.
-func (c *Cluster) Workload(_ context.Context, w budget.Workload) (budget.WorkloadState, error) {
-	if err := c.call("Workload"); err != nil {
-		return budget.WorkloadState{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	seen := c.Workloads[w.UID]
-	if seen == nil {
-		return budget.WorkloadState{}, &budget.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
-	}
-	return budget.WorkloadState{
-		Workload: seen.Workload, ResourceVersion: strconv.Itoa(seen.version), Replicas: seen.Replicas, Labels: seen.Labels,
-		Stopped: seen.Stopped,
-	}, nil
+func (c workloadAPI) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
+	return read(ctx, c.view, "Workload", func() (budget.WorkloadState, error) {
+		seen := c.Workloads[w.UID]
+		if seen == nil {
+			return budget.WorkloadState{}, &budget.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
+		}
+		return budget.WorkloadState{
+			Workload: seen.Workload, ResourceVersion: strconv.Itoa(seen.version), Replicas: seen.Replicas, Labels: seen.Labels,
+			Stopped: seen.Stopped,
+		}, nil
+	}, w)
 }
 
 // Autoscaler says what else drives a workload.
-func (c *Cluster) Autoscaler(_ context.Context, w budget.Workload) (string, error) {
-	err := c.call("Autoscaler")
-	if c.Driven[w.Name] {
-		return "an autoscaler drives it", err
-	}
-	return "", err
+func (c workloadAPI) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
+	return read(ctx, c.view, "Autoscaler", func() (string, error) {
+		return map[bool]string{true: "an autoscaler drives it"}[c.Driven[w.Name]], nil
+	}, w)
 }
 
 // Pause stops a workload as it was seen, and its pods.
-func (c *Cluster) Pause(_ context.Context, seen budget.WorkloadState) error {
-	return c.act("Pause", seen.Name, func() error {
+func (c workloadAPI) Pause(ctx context.Context, seen budget.WorkloadState) error {
+	return c.act(ctx, "Pause", seen.Name, func() error {
 		w := c.Workloads[seen.UID]
 		if strconv.Itoa(w.version) != seen.ResourceVersion {
 			return budget.ErrWorkloadChanged
@@ -111,12 +106,12 @@ func (c *Cluster) Pause(_ context.Context, seen budget.WorkloadState) error {
 			}
 		}
 		return nil
-	})
+	}, seen)
 }
 
 // Resume starts a workload as it was seen.
-func (c *Cluster) Resume(_ context.Context, seen budget.WorkloadState, replicas int32) error {
-	return c.act("Resume", seen.Name, func() error {
+func (c workloadAPI) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
+	return c.act(ctx, "Resume", seen.Name, func() error {
 		w := c.Workloads[seen.UID]
 		if strconv.Itoa(w.version) != seen.ResourceVersion {
 			return budget.ErrWorkloadChanged
@@ -124,5 +119,5 @@ func (c *Cluster) Resume(_ context.Context, seen budget.WorkloadState, replicas 
 		w.Stopped, w.Replicas = false, replicas
 		w.version++
 		return nil
-	})
+	}, seen, replicas)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -112,8 +113,8 @@ func (w *World) Store() store.Store {
 	return s
 }
 
-// Engine is a new process; a nil mortal is one that nobody kills.
-func (w *World) Engine(m *Mortal) *reconcile.Engine {
+// Engine is a new process; nil is one that meets no fault.
+func (w *World) Engine(by *faults.Process) *reconcile.Engine {
 	w.t.Helper()
 	e := &reconcile.Engine{
 		Cloud: w.Client(30*time.Second, 6), Store: w.Store(), Actor: "test",
@@ -122,14 +123,14 @@ func (w *World) Engine(m *Mortal) *reconcile.Engine {
 	if w.Cluster != nil {
 		e.Cloud, e.Cluster = careful{e.Cloud, w.Cluster}, w.Cluster.Connect
 	}
-	if m != nil {
-		m.Possess(e)
+	if by != nil {
+		Possess(e, by)
 	}
 	return e
 }
 
 // Pools is a new process that keeps pools alone: no run is under way in it.
-func (w *World) Pools(m *Mortal) *spotpools.Flow {
+func (w *World) Pools(by *faults.Process) *spotpools.Flow {
 	w.t.Helper()
 	p := spotpools.Ports{
 		Cloud: w.Client(30*time.Second, 6), Keeper: record.Keeper{Store: w.Store(), Actor: "test", LockTimeout: 5 * time.Second},
@@ -139,10 +140,10 @@ func (w *World) Pools(m *Mortal) *spotpools.Flow {
 		p.Cloud = careful{p.Cloud, w.Cluster}
 		p.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster, nil }
 	}
-	if m != nil {
-		p.Cloud, p.Keeper.Store = m.cloud(p.Cloud), m.store(p.Keeper.Store)
+	if by != nil {
+		p.Cloud, p.Keeper.Store = cloudBy(p.Cloud, by), storeBy(p.Keeper.Store, by)
 		if w.Cluster != nil {
-			p.Cluster = func(context.Context) (spotpools.Cluster, error) { return &mortalCluster{Cluster: w.Cluster, m: m}, nil }
+			p.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster.By(by.Hook), nil }
 		}
 	}
 	return spotpools.New(p)

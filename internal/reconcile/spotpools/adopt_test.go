@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 func TestAdoptingItsOwnInstanceChangesNothing(t *testing.T) {
@@ -33,7 +34,7 @@ func TestAnAdoptionGoesOnBesideRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside := &reconciletest.Mortal{Pause: func() {
+	beside := &faults.Process{Before: func(faults.Call) {
 		if err := runOnce(context.Background(), w.Engine(nil)); err != nil {
 			t.Errorf("a run beside the adoption: %v", err)
 		}

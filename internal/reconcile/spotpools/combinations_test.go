@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // product lists every combination of choices, each from 0 to its size.
@@ -26,10 +26,10 @@ func product(sizes []int) [][]int {
 // spread lists every combination where each fault is asked for, and else as many as make
 // each choice of one kind meet each of every other kind.
 func spread(sizes []int) [][]int {
-	if reconciletest.EveryFault() {
+	if faults.Every() {
 		return product(sizes)
 	}
-	return reconciletest.Sample(pairwise(sizes))
+	return faults.Sample(pairwise(sizes))
 }
 
 // meeting is a choice of one kind beside a choice of another.

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -86,9 +87,9 @@ func lasting(f cvmsim.Fault) bool {
 // is complete has left nothing, and the next one, without faults, always is.
 func TestDestroyNeverLies(t *testing.T) {
 	t.Parallel()
-	before, faults := beforeDestroys(), destroyFaults()
-	sizes := []int{len(before), len(faults), len(destroyActions), 4, 6}
-	cases := reconciletest.Sample(pairwise(sizes))
+	before, kinds := beforeDestroys(), destroyFaults()
+	sizes := []int{len(before), len(kinds), len(destroyActions), 4, 6}
+	cases := faults.Sample(pairwise(sizes))
 	if *everyDestroy {
 		cases = nil
 		for n, c := range product(sizes[1:]) {
@@ -96,7 +97,7 @@ func TestDestroyNeverLies(t *testing.T) {
 		}
 	}
 	for _, c := range cases {
-		start, fault := before[c[0]], faults[c[1]]
+		start, fault := before[c[0]], kinds[c[1]]
 		fault.Action, fault.After, fault.Count = destroyActions[c[2]], c[3], 1+c[4]
 		if fault.Kind == cvmsim.FaultSoldOut || fault.Kind == cvmsim.FaultLaunchFailed {
 			fault.Action = "RunInstances"

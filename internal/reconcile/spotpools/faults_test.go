@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects
@@ -21,7 +21,7 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			d := op.prepare(w)
-			observer := &reconciletest.Mortal{}
+			observer := &faults.Process{}
 			if err := op.do(context.Background(), w.Engine(observer), d); err != nil {
 				t.Fatalf("without a kill: %v", err)
 			}
@@ -29,9 +29,9 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 			w.recovered(op, d, 0)
 			// How often it looks while instances settle varies: what comes to its end
 			// before it is killed was killed by nobody.
-			moments := reconciletest.Moments(observer.Trace)
+			moments := faults.Kills(observer.Trace())
 			if op.costly {
-				moments = reconciletest.Telling(moments)
+				moments = faults.Telling(moments)
 			}
 			for _, moment := range moments {
 				if op.costly && !moment.After { // it is right after another
@@ -41,10 +41,10 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 					t.Parallel()
 					w := newWorld(t)
 					d := op.prepare(w)
-					if moment.Name == "Launch" { // only what was written down before knows of it
+					if moment.On == "Launch" { // only what was written down before knows of it
 						w.listLate()
 					}
-					w.kept(op, d, op.do(context.Background(), w.Engine(moment.Kill()), d))
+					w.kept(op, d, op.do(context.Background(), w.Engine(&faults.Process{Fault: moment}), d))
 					w.recovered(op, d, 0)
 				})
 			}
@@ -106,13 +106,13 @@ func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 		op, call, way := ops[c[0]], calls[c[1]], ways[c[2]]
 		t.Run(fmt.Sprintf("%s/%s after %t x%d", op.name, call, way.after, way.times), func(t *testing.T) {
 			t.Parallel()
-			op.faulted(t, &reconciletest.Mortal{FailOn: call, FailTimes: way.times, After: way.after})
+			op.faulted(t, &faults.Process{Fault: faults.Fault{On: call, Times: way.times, After: way.after}})
 		})
 	}
 }
 
 // faulted does the operation by a process that fails so, and has others go on.
-func (op operation) faulted(t *testing.T, by *reconciletest.Mortal) {
+func (op operation) faulted(t *testing.T, by *faults.Process) {
 	t.Helper()
 	w := newWorld(t)
 	d := op.prepare(w)
@@ -130,10 +130,10 @@ func TestFaultsInARowLoseNothing(t *testing.T) {
 	ops, kinds := operations(), destroyFaults()
 	delays := []time.Duration{0, 45 * time.Second}
 	var apart [][2]int
-	if !reconciletest.EveryFault() {
+	if !faults.Every() {
 		apart = append(apart, [2]int{0, 1})
 	}
-	for _, c := range reconciletest.Sample(pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...)) {
+	for _, c := range faults.Sample(pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...)) {
 		op, fault, delay := ops[c[0]], kinds[c[1]], delays[c[5]]
 		fault.Action, fault.After, fault.Count = destroyActions[c[2]], c[3], 1+c[4]
 		extra := 0

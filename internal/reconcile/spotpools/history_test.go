@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -72,11 +73,11 @@ func (w *world) tells(kind history.Kind, want []string) {
 // missed, and compares what is told with the cloud's own record.
 func TestTheHistoryHasEachEventOnce(t *testing.T) {
 	t.Parallel()
-	heal := func(w *world, m *reconciletest.Mortal) {
+	heal := func(w *world, m *faults.Process) {
 		_, _ = w.Engine(m).Run(context.Background(), reconcile.RunOptions{})
 	}
 	// live tells the whole story, and returns the effects of the run that heals.
-	live := func(t *testing.T, m *reconciletest.Mortal, doubled bool) {
+	live := func(t *testing.T, m *faults.Process, doubled bool) {
 		w := newWorld(t)
 		d := w.MustCreate(2, 4)
 		w.CleanRuns()
@@ -122,13 +123,13 @@ func TestTheHistoryHasEachEventOnce(t *testing.T) {
 			t.Errorf("told: %v", kinds)
 		}
 	}
-	observer := &reconciletest.Mortal{}
+	observer := &faults.Process{}
 	live(t, observer, false)
-	t.Run("doubled", func(t *testing.T) { t.Parallel(); live(t, &reconciletest.Mortal{}, true) })
-	for n := 1; n <= observer.Count; n++ {
-		t.Run(fmt.Sprintf("killed after %d %s", n, observer.Trace[n-1]), func(t *testing.T) {
+	t.Run("doubled", func(t *testing.T) { t.Parallel(); live(t, &faults.Process{}, true) })
+	for n := 1; n <= len(observer.Trace()); n++ {
+		t.Run(fmt.Sprintf("killed after %d %s", n, observer.Trace()[n-1]), func(t *testing.T) {
 			t.Parallel()
-			live(t, &reconciletest.Mortal{KillAt: n, After: true}, false)
+			live(t, &faults.Process{Fault: faults.Fault{At: n, After: true}}, false)
 		})
 	}
 }
@@ -189,12 +190,12 @@ func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
 	w.MustCreate(2, 2)
 	w.CleanRuns()
 	w.CleanRuns()
-	observer := &reconciletest.Mortal{}
+	observer := &faults.Process{}
 	if _, err := w.Engine(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var writes []string
-	for _, name := range observer.Trace {
+	for _, name := range observer.Trace() {
 		if strings.HasPrefix(name, "Write") || strings.HasPrefix(name, "Delete") {
 			writes = append(writes, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -56,7 +57,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 			w.market(reconciletest.ZoneA, 100, 1000)
 			d := w.MustCreate(0, 6)
 			d.Minimum = 3
-			process := &reconciletest.Mortal{KillOn: "Launch", After: true}
+			process := faults.Killed("Launch", true)
 			_, _ = w.Pools(process).Update(context.Background(), d, 0)
 			w.loseJournal()
 			cut, _, err := w.Pools(nil).Recorded(context.Background(), d.Region, d.Name)

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -23,7 +24,7 @@ import (
 func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
-	if reconciletest.EveryFault() {
+	if faults.Every() {
 		seeds = 200
 	}
 	for seed := range seeds {
@@ -42,7 +43,7 @@ func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 				group.Go(func() {
 					_, err := w.Engine(process).Run(context.Background(), reconcile.RunOptions{})
 					var locked *reconcile.RunLockedError
-					if err != nil && !errors.As(err, &locked) && !errors.Is(err, reconciletest.ErrKilled) {
+					if err != nil && !errors.As(err, &locked) && !errors.Is(err, faults.ErrKilled) {
 						t.Errorf("reconcile: %v", err)
 					}
 				})
@@ -52,7 +53,7 @@ func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 				raised := d
 				raised.Minimum = 3
 				_, err := w.Pools(process).Update(context.Background(), raised, reconciletest.LongWait)
-				if err != nil && !errors.Is(err, reconciletest.ErrKilled) && process.KillAt == 0 {
+				if err != nil && !errors.Is(err, faults.ErrKilled) && process.Fault == (faults.Fault{}) {
 					t.Errorf("apply: %v", err)
 				}
 			})
@@ -84,10 +85,10 @@ func (s *schedule) draw(n int) int {
 	return s.random.IntN(n)
 }
 
-func (s *schedule) process() *reconciletest.Mortal {
-	m := &reconciletest.Mortal{Pause: func() { time.Sleep(time.Duration(s.draw(3000)) * time.Microsecond) }}
+func (s *schedule) process() *faults.Process {
+	m := &faults.Process{Before: func(faults.Call) { time.Sleep(time.Duration(s.draw(3000)) * time.Microsecond) }}
 	if s.draw(3) == 0 {
-		m.KillAt, m.After = 1+s.draw(12), s.draw(2) == 0
+		m.Fault = faults.Fault{At: 1 + s.draw(12), After: s.draw(2) == 0}
 	}
 	return m
 }

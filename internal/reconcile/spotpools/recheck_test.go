@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
 // TestNodesAreObservedRightBeforeTheEnd: a run is killed after a drain is done. Until the
@@ -34,9 +35,9 @@ func TestNodesAreObservedRightBeforeTheEnd(t *testing.T) {
 			d := w.mustJoin(1, 2)
 			w.Cluster.Blocked["late"] = true
 			d.Minimum, d.Maximum = 0, 0
-			process := &reconciletest.Mortal{KillOn: "Terminate"}
+			process := faults.Killed("Terminate", false)
 			_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-			if !process.IsDead() {
+			if !process.Dead() {
 				t.Fatal("the update never came to its end")
 			}
 			change(w, "node-"+w.Own()[0].InstanceID)

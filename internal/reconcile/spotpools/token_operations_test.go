@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -40,9 +41,9 @@ func tokenOperations() []operation {
 			prepare: func(w *world) spotpool.Declaration {
 				d := w.mustJoinByToken(1, 3)
 				d.Minimum = 3
-				process := &reconciletest.Mortal{KillOn: "Launch"}
+				process := faults.Killed("Launch", false)
 				_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-				if !process.IsDead() {
+				if !process.Dead() {
 					w.t.Fatal("the update never came to its launch")
 				}
 				return d
@@ -56,9 +57,9 @@ func tokenOperations() []operation {
 			prepare: func(w *world) spotpool.Declaration {
 				d := w.mustJoinByToken(1, 3)
 				d.Minimum = 3
-				process := &reconciletest.Mortal{KillOn: "Launch"}
+				process := faults.Killed("Launch", false)
 				_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-				if !process.IsDead() {
+				if !process.Dead() {
 					w.t.Fatal("the update never came to its launch")
 				}
 				w.Cluster.Step(13 * time.Hour)
@@ -162,7 +163,7 @@ func TestAFaultOfATokenLosesNothing(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s/%s after %t x%d", op.name, call, m.after, m.times), func(t *testing.T) {
 					t.Parallel()
-					op.faulted(t, &reconciletest.Mortal{FailOn: call, FailTimes: m.times, After: m.after})
+					op.faulted(t, &faults.Process{Fault: faults.Fault{On: call, Times: m.times, After: m.after}})
 				})
 			}
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -58,11 +59,11 @@ func TestATokenIsThereBeforeItsLaunch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.slow()
-	process := &reconciletest.Mortal{KillOn: "Launch"}
+	process := faults.Killed("Launch", false)
 	_, _ = w.Pools(process).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
-	at := len(process.Trace) - 1
-	if want := []string{"Write journals", "UID", "CreateToken", "Write journals", "Launch"}; at < 4 || !within(process.Trace, want) {
-		t.Errorf("the effects are %q, want %q in this order", process.Trace, want)
+	at := len(process.Trace()) - 1
+	if want := []string{"Write journals", "UID", "CreateToken", "Write journals", "Launch"}; at < 4 || !within(process.Trace(), want) {
+		t.Errorf("the effects are %q, want %q in this order", process.Trace(), want)
 	}
 	made := w.onlyToken()
 	if want := "system:bootstrappers:kubeadm:default-node-token"; !slices.Equal(made.Groups, []string{want}) ||
@@ -111,7 +112,7 @@ func TestARepeatedLaunchHasTheSameTokenForLonger(t *testing.T) {
 	w := newWorld(t)
 	w.slow()
 	for range 2 {
-		_, _ = w.Pools(&reconciletest.Mortal{KillOn: "Launch"}).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
+		_, _ = w.Pools(faults.Killed("Launch", false)).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
 	}
 	first := w.onlyToken()
 	create, remove := "CreateToken "+first.ID, "DeleteToken "+first.ID
@@ -138,7 +139,7 @@ func TestARepeatMakesASecretThatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.slow()
-	_, _ = w.Pools(&reconciletest.Mortal{KillOn: "Launch"}).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
+	_, _ = w.Pools(faults.Killed("Launch", false)).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
 	first := w.onlyToken()
 	if err := w.Cluster.DeleteToken(context.Background(), first.ID); err != nil {
 		t.Fatal(err)
@@ -208,9 +209,9 @@ func TestSomebodyElsesTokenStaysWhateverIsKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.Minimum = 2
-			process := &reconciletest.Mortal{KillOn: "CreateToken", After: after}
+			process := faults.Killed("CreateToken", after)
 			_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-			if !process.IsDead() {
+			if !process.Dead() {
 				t.Fatal("the update never came to its token")
 			}
 			w.CleanRuns()
@@ -278,7 +279,7 @@ func TestATokenWithoutALaunch(t *testing.T) {
 			w.slow()
 			d := w.MustCreateAs(reconciletest.JoiningPool(0, 3))
 			d.Minimum = 2
-			_, _ = w.Pools(&reconciletest.Mortal{KillOn: "CreateToken", After: true}).Update(context.Background(), d, reconciletest.LongWait)
+			_, _ = w.Pools(faults.Killed("CreateToken", true)).Update(context.Background(), d, reconciletest.LongWait)
 			left := w.onlyToken()
 			if !launches {
 				updateAgain(size(0, 3))(w, d)
@@ -333,11 +334,11 @@ func TestWithoutTheClusterNothingIsLaunchedThatCouldNotJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Minimum = 2
-	_, _ = w.Pools(&reconciletest.Mortal{KillOn: "Launch"}).Update(context.Background(), d, reconciletest.LongWait)
+	_, _ = w.Pools(faults.Killed("Launch", false)).Update(context.Background(), d, reconciletest.LongWait)
 	w.away()
 	other = state.Declaration
 	other.Minimum = 1
-	_, _ = w.Pools(&reconciletest.Mortal{KillOn: "Launch"}).Update(context.Background(), other, reconciletest.LongWait)
+	_, _ = w.Pools(faults.Killed("Launch", false)).Update(context.Background(), other, reconciletest.LongWait)
 	report := w.mustRun(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	for _, p := range report.SpotPools {
 		switch {
@@ -374,7 +375,7 @@ func TestADryRunMakesNoToken(t *testing.T) {
 	d := w.mustJoinByToken(1, 3)
 	acts := len(w.Cluster.Acts)
 	d.Minimum = 2
-	_, _ = w.Pools(&reconciletest.Mortal{KillOn: "CreateToken"}).Update(context.Background(), d, reconciletest.LongWait)
+	_, _ = w.Pools(faults.Killed("CreateToken", false)).Update(context.Background(), d, reconciletest.LongWait)
 	report := w.mustRun(reconcile.RunOptions{DryRun: true})
 	kinds := ""
 	for _, r := range report.Decisions {
@@ -409,7 +410,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.slow()
 	var out lockedBuffer
-	engine := func(m *reconciletest.Mortal) *reconcile.Engine {
+	engine := func(m *faults.Process) *reconcile.Engine {
 		e := w.Engine(m)
 		e.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		e.Progress = func(o outcome.Event) { fmt.Fprintf(&out, "%+v\n", o) }
@@ -421,7 +422,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	}
 	d := w.MustCreateAs(reconciletest.JoiningPool(1, 4))
 	d.Minimum = 2
-	state, err := engine(&reconciletest.Mortal{FailOn: "Launch", FailTimes: 1000}).Pools().Update(context.Background(), d, 0)
+	state, err := engine(&faults.Process{Fault: faults.Fault{On: "Launch", Times: 1000}}).Pools().Update(context.Background(), d, 0)
 	show(state.Plan.Decisions, err)
 	show(state.Warnings, nil)
 	if list := w.Cluster.Tokens(); len(list) != 2 {
@@ -429,7 +430,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	}
 	secrets := []string{w.Cluster.Tokens()[0].Secret, w.Cluster.Tokens()[1].Secret}
 	show(w.Cluster.Tokens()[0], nil)
-	report, err := engine(&reconciletest.Mortal{FailOn: "DeleteToken", FailTimes: 1}).Run(context.Background(), reconcile.RunOptions{})
+	report, err := engine(&faults.Process{Fault: faults.Fault{On: "DeleteToken", Times: 1}}).Run(context.Background(), reconcile.RunOptions{})
 	show(report, err)
 	report, err = engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	show(report, err)

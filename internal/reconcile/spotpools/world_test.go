@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -27,9 +28,9 @@ func newWorld(t *testing.T, opts ...func(*cvmsim.Options)) *world {
 func (w *world) cutCreate() spotpool.Declaration {
 	w.t.Helper()
 	d := reconciletest.Pool(3, 4)
-	process := &reconciletest.Mortal{KillOn: "Launch", After: true}
+	process := faults.Killed("Launch", true)
 	_, _ = w.Pools(process).Create(context.Background(), d, reconciletest.LongWait)
-	if !process.IsDead() {
+	if !process.Dead() {
 		w.t.Fatal("the creation never came to its launch")
 	}
 	return d
@@ -41,9 +42,9 @@ func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 	w.t.Helper()
 	d := w.MustCreate(1, 4)
 	d.Minimum = 3
-	process := &reconciletest.Mortal{KillOn: "Launch", After: asked}
+	process := faults.Killed("Launch", asked)
 	_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-	if !process.IsDead() {
+	if !process.Dead() {
 		w.t.Fatal("the update never came to its launch")
 	}
 	d.Generation++
@@ -187,9 +188,9 @@ func (w *world) gone(d spotpool.Declaration) {
 // killDeletionAt kills a deletion right before or after its first effect of a name.
 func (w *world) killDeletionAt(d spotpool.Declaration, effect string, after bool) {
 	w.t.Helper()
-	process := &reconciletest.Mortal{KillOn: effect, After: after}
+	process := faults.Killed(effect, after)
 	_ = w.Pools(process).Delete(context.Background(), d, reconciletest.LongWait)
-	if !process.IsDead() {
+	if !process.Dead() {
 		w.t.Fatalf("the deletion never came to %q", effect)
 	}
 }

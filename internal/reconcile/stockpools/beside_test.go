@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -112,18 +113,18 @@ func TestAConflictIsLookedAtAgain(t *testing.T) {
 	d.Cluster.Put(key, scaled)
 	conflicts := 2
 	d.Cluster.Failing["ApplyStock"] = fmt.Errorf("409: %w", stockpool.ErrChanged)
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "ApplyStock" {
 			if conflicts--; conflicts < 0 {
 				delete(d.Cluster.Failing, "ApplyStock")
 			}
 		}
-	}
+	})
 	d.Run()
 	if d.replicas() != 2 {
 		t.Errorf("it has %d pods", d.replicas())
 	}
-	d.Cluster.During = nil
+	d.Cluster.Hook = nil
 	d.Cluster.Failing["StockOf"] = errors.New("no answer")
 	if r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil || len(r.StockPools) != 1 || r.StockPools[0].Error != nil {
 		t.Errorf("an idle pool needs no fresh look: %+v, %v", r.StockPools, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -302,11 +303,11 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 			t.Errorf("the history tells %d times of %s", n, kind)
 		}
 	}
-	d.Cluster.During = func(method string) { // it comes back while the run goes on
+	d.Cluster.Hook = faults.Before(func(method string) { // it comes back while the run goes on
 		if method == "StockOf" && d.replicas() > 0 {
 			relabel()
 		}
-	}
+	})
 	d.Cluster.Step(time.Minute)
 	relabel()
 	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {

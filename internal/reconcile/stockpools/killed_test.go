@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -184,17 +185,18 @@ func (of operation) begun(t *testing.T) *desk {
 // of a run, which come before the stock pools.
 func (of operation) effects(t *testing.T) []string {
 	t.Helper()
-	whole := &reconciletest.Mortal{}
+	whole := &faults.Process{}
 	d := of.begun(t)
-	if err := of.do(d, d.MortalEngine(whole)); err != nil {
+	if err := of.do(d, d.EngineBy(whole)); err != nil {
 		t.Fatal(err)
 	}
-	for n := range slices.Index(whole.Trace, "Stock") {
-		if whole.Trace[n] != "Lock" && whole.Trace[n] != "UID" {
-			whole.Trace[n] = ""
+	trace := whole.Trace()
+	for n := range slices.Index(trace, "Stock") {
+		if trace[n] != "Lock" && trace[n] != "UID" {
+			trace[n] = ""
 		}
 	}
-	return whole.Trace
+	return trace
 }
 
 // TestKilledAtAnyEffectItComesOut: at the moments of each operation, and what follows is
@@ -204,14 +206,14 @@ func TestKilledAtAnyEffectItComesOut(t *testing.T) {
 	for name, of := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, m := range reconciletest.Moments(of.effects(t)) {
-				if m.Name == "" {
+			for _, m := range faults.Kills(of.effects(t)) {
+				if m.On == "" {
 					continue
 				}
 				t.Run(m.String(), func(t *testing.T) {
 					t.Parallel()
 					d := of.begun(t)
-					_ = of.do(d, d.MortalEngine(m.Kill()))
+					_ = of.do(d, d.EngineBy(&faults.Process{Fault: m}))
 					d.recover(of)
 				})
 			}
@@ -240,7 +242,7 @@ func TestFailingAtAnyEffectItComesOut(t *testing.T) {
 						t.Run(fmt.Sprintf("%s times=%d after=%t", effect, times, after), func(t *testing.T) {
 							t.Parallel()
 							d := of.begun(t)
-							e := d.MortalEngine(&reconciletest.Mortal{FailOn: effect, FailTimes: times, After: after})
+							e := d.EngineBy(&faults.Process{Fault: faults.Fault{On: effect, Times: times, After: after}})
 							err := of.do(d, e)
 							if times > 1 {
 								_, _ = run(d, e), of.do(d, e)
@@ -285,15 +287,15 @@ func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
 				t.Run(fmt.Sprintf("%d %s", n+1, effect), func(t *testing.T) {
 					t.Parallel()
 					d := of.begun(t)
-					m := &reconciletest.Mortal{}
-					m.Pause = func() {
-						if now := d.Cluster.Deployment(key); m.Count == n && now != nil {
+					m := &faults.Process{}
+					m.Before = func(faults.Call) {
+						if now := d.Cluster.Deployment(key); len(m.Trace()) == n && now != nil {
 							now = now.DeepCopy()
 							change(now)
 							d.Cluster.Put(key, now)
 						}
 					}
-					_ = of.do(d, d.MortalEngine(m))
+					_ = of.do(d, d.EngineBy(m))
 					if of.phase == "" && of.replicas >= 0 {
 						return // what is left is anybody's
 					}

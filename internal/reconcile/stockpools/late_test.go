@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -20,12 +20,12 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	}
 	first := d.journal().Opened
 	delete(d.Cluster.Failing, "CreateStock")
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "CreateStock" { // the first lands before the second
-			d.Cluster.During = nil
+			d.Cluster.Hook = nil
 			d.Cluster.Put(key, pool().Bare(first))
 		}
-	}
+	})
 	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +34,8 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 		t.Errorf("it is still to be created (%s), or was twice: %q", d.journal().Opened, d.Cluster.Acts)
 	}
 	d.Cluster.Put(key, nil) // the next creation has a token of its own
-	m := &reconciletest.Mortal{KillOn: "CreateStock"}
-	_ = run(d, d.MortalEngine(m))
+	m := faults.Killed("CreateStock", false)
+	_ = run(d, d.EngineBy(m))
 	if again := d.journal().Opened; again == "" || again == first {
 		t.Errorf("it is created anew under %q, and was under %q", again, first)
 	}

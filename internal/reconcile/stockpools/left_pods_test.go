@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -60,8 +60,8 @@ func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	state := d.create()
-	m := &reconciletest.Mortal{FailOn: "Write history", FailTimes: 1 << 30}
-	notice, err := d.MortalEngine(m).Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	m := &faults.Process{Fault: faults.Fault{On: "Write history", Times: 1 << 30}}
+	notice, err := d.EngineBy(m).Stock().Delete(context.Background(), state.Declaration, time.Minute)
 	if err != nil || !strings.Contains(notice, "the history could not be told that it is destroyed") || d.stocked() != 0 {
 		t.Errorf("it says %q, %v; %d documents are left", notice, err, d.stocked())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -20,14 +21,14 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 	d.create()
 	d.Cluster.Put(key, nil)
 	looks := 0
-	d.Cluster.During = func(method string) {
+	d.Cluster.Hook = faults.Before(func(method string) {
 		if pods := d.Cluster.StockPods(key); method == "StockOf" && len(pods) == 2 {
 			looks++
 			for n := range pods {
 				pods[n].Ready = looks > 2
 			}
 		}
-	}
+	})
 	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -77,8 +77,8 @@ func TestARecordedAdoptionIsKnown(t *testing.T) {
 	}
 	declared := pool()
 	declared.ClusterUID, declared.DeploymentUID = imported.ClusterUID, imported.DeploymentUID
-	m := &reconciletest.Mortal{KillOn: "ApplyStock"}
-	if _, err := d.MortalEngine(m).Stock().Update(context.Background(), declared, 0); err == nil || d.recorded().Value.Phase != declaration.Active {
+	m := faults.Killed("ApplyStock", false)
+	if _, err := d.EngineBy(m).Stock().Update(context.Background(), declared, 0); err == nil || d.recorded().Value.Phase != declaration.Active {
 		t.Fatalf("%v; its record is %s", err, d.recorded().Value.Phase)
 	}
 	state, err := d.Engine().Stock().View(context.Background(), imported)

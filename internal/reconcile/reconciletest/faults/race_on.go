@@ -1,6 +1,6 @@
 //go:build race
 
-package reconciletest
+package faults
 
 // sampled is which of the rows of a matrix are played: every third. The race detector makes
 // each take many times as long; make test plays all of them without it.

@@ -11,47 +11,33 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// act notes something that was done.
-func (c *Cluster) act(method, what string, do func() error) error {
-	if err := c.call(method); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := do(); err != nil {
-		return err
-	}
-	c.Acts = append(c.Acts, method+" "+what)
-	return nil
-}
+// enforcementAPI is what budgets do to all but workloads.
+type enforcementAPI struct{ *view }
 
 // Alert records an Event.
-func (c *Cluster) Alert(_ context.Context, a budget.Event) error {
-	return c.act("Alert", a.Namespace, func() error { c.Alerts = append(c.Alerts, a); return nil })
+func (c enforcementAPI) Alert(ctx context.Context, a budget.Event) error {
+	return c.act(ctx, "Alert", a.Namespace, func() error { c.Alerts = append(c.Alerts, a); return nil })
 }
 
 // Freezes are those in force.
-func (c *Cluster) Freezes(context.Context) ([]budget.FreezeRule, error) {
-	err := c.call("Freezes")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Collect(maps.Values(c.Frozen)), err
+func (c enforcementAPI) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
+	return read(ctx, c.view, "Freezes", func() ([]budget.FreezeRule, error) { return slices.Collect(maps.Values(c.Frozen)), nil })
 }
 
 // Freeze keeps new pods out.
-func (c *Cluster) Freeze(_ context.Context, f budget.FreezeRule) error {
-	return c.act("Freeze", f.Budget, func() error { c.Frozen[f.BudgetUID] = f; return nil })
+func (c enforcementAPI) Freeze(ctx context.Context, f budget.FreezeRule) error {
+	return c.act(ctx, "Freeze", f.Budget, func() error { c.Frozen[f.BudgetUID] = f; return nil })
 }
 
 // Unfreeze lets them in again.
-func (c *Cluster) Unfreeze(_ context.Context, uid string) error {
-	return c.act("Unfreeze", "", func() error { delete(c.Frozen, uid); return nil })
+func (c enforcementAPI) Unfreeze(ctx context.Context, uid string) error {
+	return c.act(ctx, "Unfreeze", "", func() error { delete(c.Frozen, uid); return nil }, uid)
 }
 
 // Evict ends a pod, where nothing protects it.
-func (c *Cluster) Evict(_ context.Context, e budget.Eviction) error {
+func (c enforcementAPI) Evict(ctx context.Context, e budget.Eviction) error {
 	p := e.PodRef
-	return c.act("Evict", p.Name, func() error {
+	return c.act(ctx, "Evict", p.Name, func() error {
 		c.Graces = append(c.Graces, e.Grace)
 		if s := c.Pods[p.UID]; s != nil && e.Waiting != "" && s.Node.Name != "" {
 			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was bound meanwhile")}
@@ -79,5 +65,5 @@ func (c *Cluster) Evict(_ context.Context, e budget.Eviction) error {
 			c.Evicted = append(c.Evicted, p.Name)
 		}
 		return nil
-	})
+	}, e)
 }

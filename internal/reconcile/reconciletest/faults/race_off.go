@@ -1,6 +1,6 @@
 //go:build !race
 
-package reconciletest
+package faults
 
 // sampled is which of the rows of a matrix are played: each one.
 const sampled = 1
