@@ -79,8 +79,8 @@ func CheckTagValues(w *world.World, tags []world.Tag) *wire.Error {
 		return nil
 	}
 	for _, t := range tags { // no key is in them twice
-		if values := w.ValuesOf(t.Key); !values[t.Value] && len(values) >= limit {
-			return wire.Fail("LimitExceeded.TagValue", "The tag key `%s` has %d values, which is the limit.", wire.Printable(t.Key), len(values))
+		if n := w.Tags.Values(t.Key); n >= limit && !w.Tags.Has(t) {
+			return wire.Fail("LimitExceeded.TagValue", "The tag key `%s` has %d values, which is the limit.", wire.Printable(t.Key), n)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ type Instance struct {
 func (p *Panel) Instances() []Instance {
 	out := []Instance{}
 	p.keeper.Look(func(w *world.World) {
-		for _, in := range w.Ordered() {
+		for _, in := range w.Instances.Ordered() {
 			out = append(out, describeForControl(in))
 		}
 	})
@@ -114,7 +114,6 @@ func (p *Panel) Seed(r SeedRequest) ([]string, error) {
 		now := w.Now()
 		w.Advance(now)
 		seeded := seedLaunch(r)
-		w.RememberTags(seeded.Tags)
 		for i := range ids {
 			in := w.NewInstance(seeded, i, now)
 			for _, late := range in.Late {
@@ -217,12 +216,12 @@ func (p *Panel) SetState(r StateRequest) error {
 		now := w.Now()
 		w.Advance(now)
 		for _, id := range r.InstanceIDs {
-			if w.Instance(id) == nil {
+			if w.Instances.Get(id) == nil {
 				return fieldError("instance_ids", "there is no instance %q", id)
 			}
 		}
 		for _, id := range r.InstanceIDs {
-			if in := w.Instance(id); in != nil {
+			if in := w.Instances.Get(id); in != nil {
 				setState(w, in, r, now)
 			}
 		}
@@ -247,5 +246,5 @@ func setState(w *world.World, in *world.Instance, r StateRequest, now time.Time)
 	if r.ChargeType != "" {
 		w.Convert(in, r.ChargeType, now)
 	}
-	w.Changed(in)
+	w.Instances.Changed(in)
 }

@@ -38,10 +38,10 @@ func (p *Panel) SetStock(r StockRequest) error {
 	}
 	return p.keeper.Change(func(w *world.World) error {
 		if r.Stock != nil {
-			w.ChangeOffer(k, func(o *world.Offer) { o.Stock = *r.Stock })
+			w.Market.Change(k, func(o *world.Offer) { o.Stock = *r.Stock })
 		}
 		if r.VCPUQuota != nil || r.InstanceQuota != nil {
-			w.ChangeQuota(k.Zone, func(q *world.Quota) {
+			w.Quotas.Change(k.Zone, func(q *world.Quota) {
 				q.SpotVCPU, q.HourlyInstances = wire.Or(r.VCPUQuota, q.SpotVCPU), wire.Or(r.InstanceQuota, q.HourlyInstances)
 			})
 		}
@@ -79,7 +79,7 @@ func (p *Panel) SetPrice(r PriceRequest) error {
 		}
 	}
 	return p.keeper.Change(func(w *world.World) error {
-		w.ChangeOffer(k, func(o *world.Offer) {
+		w.Market.Change(k, func(o *world.Offer) {
 			o.Price = price
 			if list > 0 {
 				o.List = list

@@ -69,7 +69,7 @@ func chooseReclaimed(w *world.World, r ReclaimRequest) ([]*world.Instance, error
 		return nil, fieldError("count", "must be above 0")
 	}
 	var chosen []*world.Instance
-	for _, in := range w.Ordered() {
+	for _, in := range w.Instances.Ordered() {
 		if len(chosen) < count && in.FinalTag(world.PoolTag) == r.Pool && api.Fits(r.Region, in.Region) && world.Reclaimable(in) == "" {
 			chosen = append(chosen, in)
 		}
@@ -83,7 +83,7 @@ func chooseReclaimed(w *world.World, r ReclaimRequest) ([]*world.Instance, error
 func reclaimableByID(w *world.World, ids []string) ([]*world.Instance, error) {
 	chosen := make([]*world.Instance, len(ids))
 	for i, id := range ids {
-		in := w.Instance(id)
+		in := w.Instances.Get(id)
 		if in == nil {
 			return nil, fieldError("instance_ids", "there is no instance %q", id)
 		}

@@ -61,7 +61,7 @@ func findInstances(w *world.World, region string, p *describeInstancesRequest) (
 			return nil, failure
 		}
 	}
-	return w.Query(region, filters), nil
+	return w.Instances.Query(region, filters), nil
 }
 
 func byIDs(w *world.World, region string, ids []string) ([]*world.Instance, *wire.Error) {
@@ -70,7 +70,7 @@ func byIDs(w *world.World, region string, ids []string) ([]*world.Instance, *wir
 	}
 	var found []*world.Instance
 	for _, id := range ids {
-		if in := w.Visible(id); in != nil && in.Region == region && !slices.Contains(found, in) {
+		if in := w.Instances.Visible(region, id); in != nil && !slices.Contains(found, in) {
 			found = append(found, in)
 		}
 	}
@@ -97,7 +97,7 @@ func checkInstanceFilter(w *world.World, region string, f world.Filter) *wire.Er
 			}
 		}
 	}
-	if key, isTag := strings.CutPrefix(f.Name, world.TagPrefix); isTag && w.Settings.TagKeyNotFound && !w.HasTagKey(key) {
+	if key, isTag := strings.CutPrefix(f.Name, world.TagPrefix); isTag && w.Settings.TagKeyNotFound && !w.Tags.HasKey(key) {
 		return wire.Fail("InvalidParameterValue.TagKeyNotFound", "The tag key `%s` does not exist.", wire.Printable(key))
 	}
 	return nil
@@ -126,7 +126,7 @@ type wireStatus struct {
 
 // describeInstancesStatus lists states; it knows no filters.
 func describeInstancesStatus(w *world.World, c *api.Call, p *describeInstancesStatusRequest) (*describeInstancesStatusResponse, *wire.Error) {
-	found := w.ListedIn(c.Region)
+	found := w.Instances.Query(c.Region, nil)
 	if len(p.InstanceIDs) > 0 {
 		var failure *wire.Error
 		if found, failure = byIDs(w, c.Region, p.InstanceIDs); failure != nil {

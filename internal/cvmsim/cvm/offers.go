@@ -69,7 +69,7 @@ func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZon
 		return nil, failure
 	}
 	set := []wireOffer{}
-	for _, o := range w.OffersIn(c.Region) {
+	for _, o := range w.Market.Offers(c.Region) {
 		t := world.TypeByName[o.SKU.Type]
 		if passes(filters, "zone", o.SKU.Zone) && passes(filters, "instance-family", t.Family()) &&
 			passes(filters, "instance-type", t.Name) && passes(filters, "instance-charge-type", o.SKU.Charge) {

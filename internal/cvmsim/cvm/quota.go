@@ -52,7 +52,7 @@ func describeAccountQuota(w *world.World, c *api.Call, p *describeAccountQuotaRe
 		if z.Retired || !passes(filters, "zone", z.ID) {
 			continue
 		}
-		limit, used := w.Quota(z.ID), w.Used(z.ID)
+		limit, used := w.Quotas.Quota(z.ID), w.Quotas.Used(z.ID)
 		if passes(filters, "quota-type", "PostPaidQuotaSet") {
 			sets.PostPaidQuotaSet = append(sets.PostPaidQuotaSet, renderQuota(z.ID, used.HourlyInstances, limit.HourlyInstances))
 		}

@@ -29,7 +29,7 @@ type runInstancesResponse struct {
 func runInstances(w *world.World, c *api.Call, p *runInstancesRequest) (*runInstancesResponse, *wire.Error) {
 	token := wire.Or(p.ClientToken, "")
 	digest := launchDigest(c.Region, p)
-	if memory := w.Memory(token); memory != nil && !wire.Or(p.DryRun, false) {
+	if memory := w.Tokens.Get(token); memory != nil && !wire.Or(p.DryRun, false) {
 		if memory.Digest != digest {
 			return nil, wire.Fail(w.Settings.TokenMismatchCode, "The ClientToken was used before with other parameters.")
 		}
@@ -51,7 +51,7 @@ func runInstances(w *world.World, c *api.Call, p *runInstancesRequest) (*runInst
 	}
 	ids := w.Launch(spec.Launch, c.Now, c.RequestID, c.Fate)
 	if token != "" {
-		w.Remember(&world.LaunchMemory{Token: token, Digest: digest, InstanceIDs: ids})
+		w.Tokens.Put(token, &world.LaunchMemory{Token: token, Digest: digest, InstanceIDs: ids})
 	}
 	c.TookEffect(ids...)
 	return &runInstancesResponse{InstanceIDSet: ids}, nil

@@ -15,11 +15,11 @@ func checkSale(w *world.World, s launchSpec) *wire.Error {
 	if failure := checkQuota(w, s); failure != nil {
 		return failure
 	}
-	if w.Offer(s.SKU).Price*world.Money(s.Count) > w.Settings.Balance {
+	if w.Market.Offer(s.SKU).Price*world.Money(s.Count) > w.Settings.Balance {
 		return wire.Fail("InvalidAccount.InsufficientBalance", "The account's balance does not suffice.")
 	}
 	for _, address := range s.Addresses {
-		if w.AddressTaken(s.Instance.VPCID, address) {
+		if w.Instances.AddressTaken(s.Instance.VPCID, address) {
 			return wire.Fail("VpcIpIsUsed", "The address %s is in use.", address)
 		}
 	}
@@ -33,7 +33,7 @@ func checkOffer(w *world.World, s launchSpec) *wire.Error {
 	if spot && world.RegionOfZone[s.SKU.Zone].NoSpot {
 		return wire.Fail("UnsupportedOperation.SpotUnsupportedRegion", "The region `%s` does not sell spot instances.", world.RegionOfZone[s.SKU.Zone].ID)
 	}
-	o := w.Offer(s.SKU)
+	o := w.Market.Offer(s.SKU)
 	switch {
 	case o == nil:
 		return wire.Fail("ResourceUnavailable.InstanceType", "The instance type `%s` is not sold in `%s`.", s.SKU.Type, s.SKU.Zone)
@@ -53,7 +53,7 @@ func checkOffer(w *world.World, s launchSpec) *wire.Error {
 const prepaidQuota = 100
 
 func checkQuota(w *world.World, s launchSpec) *wire.Error {
-	limit, used := w.Quota(s.SKU.Zone), w.Used(s.SKU.Zone)
+	limit, used := w.Quotas.Quota(s.SKU.Zone), w.Quotas.Used(s.SKU.Zone)
 	switch s.SKU.Charge {
 	case world.ChargeSpot:
 		if used.SpotVCPU+s.Count*s.itype.CPU > limit.SpotVCPU {

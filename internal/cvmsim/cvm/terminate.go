@@ -60,8 +60,8 @@ func existing(w *world.World, region string, ids []string) ([]*world.Instance, *
 	}
 	found := make([]*world.Instance, 0, len(ids))
 	for _, id := range ids {
-		in := w.Visible(id)
-		if in == nil || in.Region != region {
+		in := w.Instances.Visible(region, id)
+		if in == nil {
 			return nil, wire.Fail("InvalidInstanceId.NotFound", "The instance `%s` does not exist.", id)
 		}
 		if slices.Contains(found, in) {

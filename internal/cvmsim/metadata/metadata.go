@@ -68,10 +68,10 @@ func asking(w *world.World, r *http.Request) (in *world.Instance, ok bool) {
 		id = r.Header.Get(instanceHeader)
 	}
 	if id != "" {
-		in = w.Instance(id)
+		in = w.Instances.Get(id)
 		return in, in != nil
 	}
-	if all := w.Ordered(); len(all) == 1 {
+	if all := w.Instances.Ordered(); len(all) == 1 {
 		return all[0], true
 	}
 	return nil, true

@@ -121,8 +121,8 @@ func resource(w *world.World, c *api.Call, name string) (*world.Instance, *wire.
 	if !isInstance || !api.InstanceID.Fits(id) {
 		return nil, bad
 	}
-	in := w.Visible(id)
-	if in == nil || in.Region != parts[3] {
+	in := w.Instances.Visible(parts[3], id)
+	if in == nil {
 		return nil, wire.Fail("ResourceNotFound.RecordNotFound", "The resource `%s` does not exist.", wire.Printable(name))
 	}
 	return in, nil

@@ -50,7 +50,7 @@ func taggedWith(w *world.World, region string, filters []world.Filter) []*world.
 	var found []*world.Instance
 	for _, r := range world.Regions {
 		if api.Fits(region, r.ID) {
-			found = append(found, w.Query(r.ID, filters)...)
+			found = append(found, w.Instances.Query(r.ID, filters)...)
 		}
 	}
 	return found

@@ -7,13 +7,13 @@ import (
 )
 
 // Now is the world's time: the base clock plus all steps.
-func (w *World) Now() time.Time { return w.clock().Add(w.offset) }
+func (w *World) Now() time.Time { return w.clock().Add(w.general.Offset) }
 
 // GoOn moves the world's clock, and lets everything happen that falls due.
 func (w *World) GoOn(step time.Duration) {
 	if step > 0 {
-		w.offset += step
-		w.touch(worldKey)
+		w.general.Offset += step
+		w.changes.touch(generalKind, "")
 	}
 	w.Advance(w.Now())
 }
@@ -77,7 +77,7 @@ func (w *World) schedule(at time.Time, id string, kind eventKind) {
 func (w *World) Advance(now time.Time) {
 	for len(w.events.items) > 0 && !w.events.items[0].at.After(now) {
 		e := heap.Pop(&w.events).(event)
-		if in := w.instances[e.id]; in != nil {
+		if in := w.Instances.Get(e.id); in != nil {
 			w.happen(in, e)
 		}
 	}

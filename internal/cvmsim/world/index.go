@@ -8,20 +8,27 @@ import (
 // instanceList is a list of instances in the order of their launches.
 type instanceList struct{ items []*Instance }
 
-func byOrdinal(in *Instance, ordinal uint64) int { return cmp.Compare(in.Ordinal, ordinal) }
+func byOrdinal(a, b *Instance) int { return cmp.Compare(a.Ordinal, b.Ordinal) }
 
 func (l *instanceList) add(in *Instance) {
 	if n := len(l.items); n == 0 || l.items[n-1].Ordinal < in.Ordinal {
 		l.items = append(l.items, in)
 		return
 	}
-	if i, found := slices.BinarySearchFunc(l.items, in.Ordinal, byOrdinal); !found {
+	if i, found := slices.BinarySearchFunc(l.items, in, byOrdinal); !found {
 		l.items = slices.Insert(l.items, i, in)
 	}
 }
 
+func (l *instanceList) all() []*Instance {
+	if l == nil {
+		return nil
+	}
+	return l.items
+}
+
 func (l *instanceList) remove(in *Instance) {
-	if i, found := slices.BinarySearchFunc(l.items, in.Ordinal, byOrdinal); found {
+	if i, found := slices.BinarySearchFunc(l.items, in, byOrdinal); found {
 		l.items = slices.Delete(l.items, i, i+1)
 	}
 }
@@ -80,15 +87,9 @@ func entry[K comparable](lists map[K]*instanceList, key K) *instanceList {
 // tagged returns the instances of a region with a visible tag, or with an
 // empty value those with the key.
 func (x *index) tagged(region, key, value string) []*Instance {
-	if list := x.byTag[tagRef{region, key, value}]; list != nil {
-		return list.items
-	}
-	return nil
+	return x.byTag[tagRef{region, key, value}].all()
 }
 
 func (x *index) inRegion(region string) []*Instance {
-	if list := x.byRegion[region]; list != nil {
-		return list.items
-	}
-	return nil
+	return x.byRegion[region].all()
 }

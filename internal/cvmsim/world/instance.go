@@ -71,8 +71,6 @@ type Instance struct {
 	Uncounted   bool // it no longer counts against the quota
 }
 
-func (in *Instance) key() string { return "instance/" + in.ID }
-
 // listed reports whether the instance shows in listings.
 func (in *Instance) listed() bool { return in.ListedAt.IsZero() }
 

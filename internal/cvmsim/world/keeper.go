@@ -51,7 +51,7 @@ func (k *Keeper) Change(change func(*World) error) error {
 		return err
 	}
 	if k.store == nil {
-		clear(k.world.changed)
+		clear(k.world.changes.keys)
 		return nil
 	}
 	return k.store.commit(k.world)
@@ -62,9 +62,9 @@ func (k *Keeper) Change(change func(*World) error) error {
 func (k *Keeper) Reset() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ordinal := k.world.ordinal
+	ordinal := k.world.general.Ordinal
 	k.world = newWorld(k.clock, k.settings)
-	k.world.ordinal = ordinal
+	k.world.general.Ordinal = ordinal
 	if k.store == nil {
 		return nil
 	}

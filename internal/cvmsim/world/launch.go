@@ -35,8 +35,7 @@ type Launch struct {
 // Launch creates the instances of a launch that has passed all checks, and
 // returns their ids.
 func (w *World) Launch(s Launch, now time.Time, requestID string, fate Fate) []string {
-	w.ChangeOffer(s.SKU, func(o *Offer) { o.Stock -= s.Count })
-	w.RememberTags(s.Tags)
+	w.Market.Change(s.SKU, func(o *Offer) { o.Stock -= s.Count })
 	ids := make([]string, s.Count)
 	for i := range ids {
 		in := w.NewInstance(s, i, now)
@@ -62,10 +61,12 @@ func (w *World) Launch(s Launch, now time.Time, requestID string, fate Fate) []s
 
 // NewInstance makes the record of the i-th instance of a launch.
 func (w *World) NewInstance(s Launch, i int, now time.Time) *Instance {
-	w.ordinal++
-	w.touch(worldKey)
+	w.rememberTags(s.Tags)
+	w.general.Ordinal++
+	w.changes.touch(generalKind, "")
+	ordinal := w.general.Ordinal
 	in := s.Instance
-	in.Ordinal, in.ID, in.UUID = w.ordinal, identifier("ins", w.ordinal), wire.NewUUID()
+	in.Ordinal, in.ID, in.UUID = ordinal, identifier("ins", ordinal), wire.NewUUID()
 	in.CreatedAt = now.UTC().Truncate(time.Second)
 	if in.ChargeType == ChargePrepaid {
 		in.prepay(now, s.Months, cmp.Or(s.Renew, RenewByHand))
@@ -75,20 +76,20 @@ func (w *World) NewInstance(s Launch, i int, now time.Time) *Instance {
 		in.Name = "未命名"
 	}
 	in.RestrictState, in.IsolatedSource = "NORMAL", "NOTISOLATED"
-	in.PrivateIP = privateAddress(w.ordinal)
+	in.PrivateIP = privateAddress(ordinal)
 	if len(s.Addresses) > 0 {
 		in.PrivateIP = s.Addresses[i]
 	}
 	if in.PublicIP != "" {
-		in.PublicIP = publicAddress(w.ordinal)
+		in.PublicIP = publicAddress(ordinal)
 	}
 	if len(in.SecurityGroupIDs) == 0 {
 		in.SecurityGroupIDs = []string{"sg-default0"}
 	}
-	in.SystemDisk.ID = identifier("disk", w.ordinal*32)
+	in.SystemDisk.ID = identifier("disk", ordinal*32)
 	in.DataDisks = append([]Disk(nil), in.DataDisks...)
 	for d := range in.DataDisks {
-		in.DataDisks[d].ID = identifier("disk", w.ordinal*32+uint64(d)+1)
+		in.DataDisks[d].ID = identifier("disk", ordinal*32+uint64(d)+1)
 	}
 	at := now.Add(w.Settings.TagDelay)
 	for _, t := range s.Tags {
@@ -127,17 +128,6 @@ func numbered(name string, i int, count int64) string {
 type LaunchMemory struct {
 	Token, Digest string
 	InstanceIDs   []string
-}
-
-func (m *LaunchMemory) key() string { return "token/" + m.Token }
-
-// Memory is what a ClientToken stands for, or nil.
-func (w *World) Memory(token string) *LaunchMemory { return w.tokens[token] }
-
-// Remember keeps what a ClientToken stands for.
-func (w *World) Remember(m *LaunchMemory) {
-	w.tokens[m.Token] = m
-	w.touch(m.key())
 }
 
 const idDigits = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -1,13 +1,11 @@
 package world
 
-import "time"
-
 // SKU is what is bought: a type, in a zone, under a charge type.
 type SKU struct {
 	Zone, Type, Charge string
 }
 
-func (k SKU) key() string { return "market/" + k.Zone + "/" + k.Type + "/" + k.Charge }
+func (k SKU) name() string { return k.Zone + "/" + k.Type + "/" + k.Charge }
 
 // Offer is the state of the market for one sku.
 type Offer struct {
@@ -32,21 +30,7 @@ func (o *Offer) Category() string {
 	return "EnoughStock"
 }
 
-// Quota is what the account may hold in a zone.
-type Quota struct {
-	Zone string
-	// SpotVCPU limits the cores of spot instances, HourlyInstances the count
-	// of pay-as-you-go instances.
-	SpotVCPU, HourlyInstances int64
-}
-
-func (q *Quota) key() string { return "quota/" + q.Zone }
-
-const (
-	defaultStock           = 40
-	defaultSpotVCPU        = 50 // the cloud's own default for a new account
-	defaultHourlyInstances = 500
-)
+const defaultStock = 40
 
 // initialOffer is the market for a sku before anyone changed it, or nil where
 // it isn't sold.
@@ -75,26 +59,21 @@ func initialOffer(k SKU) *Offer {
 	return o
 }
 
-func initialQuota(zoneID string) *Quota {
-	q := &Quota{Zone: zoneID, SpotVCPU: defaultSpotVCPU, HourlyInstances: defaultHourlyInstances}
-	if zoneID == "ap-singapore-2" || zoneID == "ap-singapore-3" {
-		q.SpotVCPU = 128
-	}
-	return q
-}
+// Market has the offers that differ from those of the start.
+type Market struct{ table[Offer] }
 
 // Offer returns the market for a sku, or nil where it isn't sold.
-func (w *World) Offer(k SKU) *Offer {
-	if o, changed := w.market[k]; changed {
+func (m *Market) Offer(k SKU) *Offer {
+	if o := m.Get(k.name()); o != nil {
 		return o
 	}
 	return initialOffer(k)
 }
 
-// ChangeOffer applies a change to the market for a sku. What the catalogue
-// doesn't sell is sold from then on, at the catalogue's price.
-func (w *World) ChangeOffer(k SKU, change func(*Offer)) {
-	o := w.Offer(k)
+// Change applies a change to the market for a sku. What the catalogue doesn't
+// sell is sold from then on, at the catalogue's price.
+func (m *Market) Change(k SKU, change func(*Offer)) {
+	o := m.Offer(k)
 	if o == nil {
 		list := TypeByName[k.Type].ListPrice
 		o = &Offer{SKU: k, Price: list, List: list}
@@ -103,54 +82,17 @@ func (w *World) ChangeOffer(k SKU, change func(*Offer)) {
 		}
 	}
 	change(o)
-	w.market[k] = o
-	w.touch(k.key())
+	m.Put(k.name(), o)
 }
 
-// Quota is what the account may hold in a zone.
-func (w *World) Quota(zoneID string) *Quota {
-	if q, changed := w.quotas[zoneID]; changed {
-		return q
-	}
-	return initialQuota(zoneID)
-}
-
-// ChangeQuota applies a change to the quota of a zone.
-func (w *World) ChangeQuota(zoneID string, change func(*Quota)) {
-	q := w.Quota(zoneID)
-	change(q)
-	w.quotas[zoneID] = q
-	w.touch(q.key())
-}
-
-// Usage is what instances hold of a zone's quota.
-type Usage struct{ SpotVCPU, HourlyInstances, PrepaidInstances int64 }
-
-// Used is what instances hold of a zone's quota.
-func (w *World) Used(zoneID string) Usage { return w.usage[zoneID] }
-
-// account adds an instance to the zone's usage, or with -1 takes it away.
-func (w *World) account(in *Instance, sign int64) {
-	u := w.usage[in.Zone]
-	switch in.ChargeType {
-	case ChargeSpot:
-		u.SpotVCPU += sign * TypeByName[in.Type].CPU
-	case ChargeHourly:
-		u.HourlyInstances += sign
-	case ChargePrepaid:
-		u.PrepaidInstances += sign
-	}
-	w.usage[in.Zone] = u
-}
-
-// OffersIn lists what a region sells, by zone, type and charge type.
-func (w *World) OffersIn(regionID string) []*Offer {
+// Offers lists what a region sells, by zone, type and charge type.
+func (m *Market) Offers(regionID string) []*Offer {
 	var offers []*Offer
 	for i := range RegionByID[regionID].Zones {
 		z := &RegionByID[regionID].Zones[i]
 		for _, t := range typeList {
 			for _, charge := range ChargeTypes {
-				if o := w.Offer(SKU{z.ID, t.Name, charge}); o != nil && !z.Retired {
+				if o := m.Offer(SKU{z.ID, t.Name, charge}); o != nil && !z.Retired {
 					offers = append(offers, o)
 				}
 			}
@@ -160,44 +102,8 @@ func (w *World) OffersIn(regionID string) []*Offer {
 }
 
 // changeStock adds to the stock of what is sold, or takes from it.
-func (w *World) changeStock(k SKU, by int64) {
-	if w.Offer(k) != nil {
-		w.ChangeOffer(k, func(o *Offer) { o.Stock = max(o.Stock+by, 0) })
+func (m *Market) changeStock(k SKU, by int64) {
+	if m.Offer(k) != nil {
+		m.Change(k, func(o *Offer) { o.Stock = max(o.Stock+by, 0) })
 	}
-}
-
-// RenewByHand is what the cloud does at the end of a prepaid term unless told
-// otherwise (cvm models.go, InstanceChargePrepaid.RenewFlag).
-const RenewByHand = "NOTIFY_AND_MANUAL_RENEW"
-
-// prepay pays an instance for so many months.
-func (in *Instance) prepay(from time.Time, months int64, renew string) {
-	in.ExpiresAt = from.UTC().Truncate(time.Second).AddDate(0, int(max(months, 1)), 0)
-	in.RenewFlag = renew
-}
-
-// Convert changes the charge type of an instance: its place in the stock and
-// the quota moves along, and what only spot instances have goes.
-func (w *World) Convert(in *Instance, charge string, now time.Time) {
-	if charge == in.ChargeType {
-		return
-	}
-	counted := !in.Uncounted
-	if counted {
-		w.account(in, -1)
-	}
-	w.changeStock(in.sku(), 1)
-	in.ChargeType, in.MaxPrice = charge, ""
-	in.ExpiresAt, in.RenewFlag = time.Time{}, ""
-	if charge == ChargePrepaid {
-		in.prepay(now, 1, RenewByHand)
-	}
-	if charge != ChargeSpot {
-		in.ReclaimAt = time.Time{}
-	}
-	w.changeStock(in.sku(), -1)
-	if counted {
-		w.account(in, 1)
-	}
-	w.Changed(in)
 }

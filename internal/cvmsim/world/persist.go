@@ -117,12 +117,12 @@ func replayJournal(path string, records map[string]json.RawMessage) error {
 
 // commit appends what has changed since the last commit.
 func (st *stateStore) commit(w *World) error {
-	if len(w.changed) == 0 {
+	if len(w.changes.keys) == 0 {
 		return nil
 	}
 	line := journalLine{Set: map[string]json.RawMessage{}}
-	for key := range w.changed {
-		if record := w.encode(key); record != nil {
+	for key := range w.changes.keys {
+		if record := w.kinds.encode(key); record != nil {
 			line.Set[key] = record
 		} else {
 			line.Delete = append(line.Delete, key)
@@ -131,7 +131,7 @@ func (st *stateStore) commit(w *World) error {
 	if err := st.append(append(wire.MustJSON(line), '\n')); err != nil {
 		return err
 	}
-	clear(w.changed)
+	clear(w.changes.keys)
 	if st.size > compactAtBytes {
 		return st.compact()
 	}
@@ -156,10 +156,7 @@ func (st *stateStore) replace(w *World) error {
 
 // compact writes a snapshot and starts the journal anew.
 func (st *stateStore) compact() error {
-	s := snapshot{Version: stateVersion, Records: map[string]json.RawMessage{}}
-	for _, key := range st.world.keys() {
-		s.Records[key] = st.world.encode(key)
-	}
+	s := snapshot{Version: stateVersion, Records: st.world.kinds.encodeAll()}
 	if err := writeAtomically(filepath.Join(st.dir, snapshotName), wire.MustJSON(s)); err != nil {
 		return err
 	}
@@ -171,7 +168,7 @@ func (st *stateStore) compact() error {
 		return fmt.Errorf("opening the journal: %w", err)
 	}
 	st.journal, st.size = journal, 0
-	clear(st.world.changed)
+	clear(st.world.changes.keys)
 	return nil
 }
 

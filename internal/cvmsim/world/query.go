@@ -74,42 +74,12 @@ func (f Filter) Matches(in *Instance) bool {
 	})
 }
 
-// cachedQuery is the answer to a query, for as long as nothing changes: the
-// pages of one listing ask the same question over and over.
-type cachedQuery struct {
-	generation uint64
-	found      []*Instance
-}
-
-const maxQueries = 256
-
-// ListedIn returns the instances of a region that show in listings.
-func (w *World) ListedIn(region string) []*Instance { return w.index.inRegion(region) }
-
-// Query returns the instances that pass all filters, in the order of their
-// launches.
-func (w *World) Query(region string, filters []Filter) []*Instance {
-	key := region
-	for _, f := range filters {
-		key += "\x00" + f.Name + "\x01" + strings.Join(f.Values, "\x02")
-	}
-	if cached, ok := w.queries[key]; ok && cached.generation == w.generation {
-		return cached.found
-	}
-	found := w.search(region, filters)
-	if len(w.queries) >= maxQueries {
-		clear(w.queries)
-	}
-	w.queries[key] = cachedQuery{generation: w.generation, found: found}
-	return found
-}
-
 // search starts from the shortest list that an index has for one of the
 // filters, and tries the rest on it.
-func (w *World) search(region string, filters []Filter) []*Instance {
-	candidates, used := w.index.inRegion(region), -1
+func (x *index) search(region string, filters []Filter) []*Instance {
+	candidates, used := x.inRegion(region), -1
 	for i, f := range filters {
-		if list, indexed := w.indexed(region, f); indexed && (used < 0 || len(list) < len(candidates)) {
+		if list, indexed := x.indexed(region, f); indexed && (used < 0 || len(list) < len(candidates)) {
 			candidates, used = list, i
 		}
 	}
@@ -130,16 +100,16 @@ func (w *World) search(region string, filters []Filter) []*Instance {
 }
 
 // indexed answers a tag filter from the index.
-func (w *World) indexed(region string, f Filter) ([]*Instance, bool) {
+func (x *index) indexed(region string, f Filter) ([]*Instance, bool) {
 	var lists [][]*Instance
 	key, isTag := strings.CutPrefix(f.Name, TagPrefix)
 	for _, v := range f.Values {
 		switch {
 		case v == "":
 		case isTag:
-			lists = append(lists, w.index.tagged(region, key, v))
+			lists = append(lists, x.tagged(region, key, v))
 		case f.Name == "tag-key":
-			lists = append(lists, w.index.tagged(region, v, ""))
+			lists = append(lists, x.tagged(region, v, ""))
 		default:
 			return nil, false
 		}
@@ -151,6 +121,6 @@ func (w *World) indexed(region string, f Filter) ([]*Instance, bool) {
 	for _, list := range lists {
 		union = append(union, list...)
 	}
-	slices.SortFunc(union, func(a, b *Instance) int { return byOrdinal(a, b.Ordinal) })
+	slices.SortFunc(union, byOrdinal)
 	return slices.Compact(union), true
 }

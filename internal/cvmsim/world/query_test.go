@@ -23,7 +23,7 @@ func TestQueriesAgreeWithScan(t *testing.T) {
 		// change does something to one of the instances, where there is one.
 		change := func(rt *rapid.T, do func(*world.World, *world.Instance)) {
 			keeper.Look(func(w *world.World) {
-				if all := w.Ordered(); len(all) > 0 {
+				if all := w.Instances.Ordered(); len(all) > 0 {
 					do(w, rapid.SampledFrom(all).Draw(rt, "instance"))
 				}
 			})
@@ -43,8 +43,8 @@ func TestQueriesAgreeWithScan(t *testing.T) {
 			"": func(rt *rapid.T) {
 				for _, wanted := range [][]string{{"a"}, {"b", "c"}} {
 					keeper.Look(func(w *world.World) {
-						want := slices.DeleteFunc(w.Ordered(), func(in *world.Instance) bool { return !slices.Contains(wanted, in.FinalTag(world.PoolTag)) })
-						got := w.Query("ap-singapore", []world.Filter{{Name: "tag:" + world.PoolTag, Values: wanted}})
+						want := slices.DeleteFunc(w.Instances.Ordered(), func(in *world.Instance) bool { return !slices.Contains(wanted, in.FinalTag(world.PoolTag)) })
+						got := w.Instances.Query("ap-singapore", []world.Filter{{Name: "tag:" + world.PoolTag, Values: wanted}})
 						if !slices.Equal(got, want) {
 							rt.Fatalf("%v: found %v, want %v", wanted, got, want)
 						}

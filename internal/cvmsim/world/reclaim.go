@@ -30,7 +30,7 @@ func Reclaimable(in *Instance) string {
 // looks like then, for how long.
 func (w *World) AnnounceReclaim(in *Instance, at time.Time, view string, linger Duration) {
 	in.ReclaimAt, in.ReclaimView, in.Linger = at, view, linger
-	w.Changed(in)
+	w.Instances.Changed(in)
 	w.schedule(in.ReclaimAt, in.ID, eventReclaim)
 }
 

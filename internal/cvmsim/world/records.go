@@ -2,7 +2,6 @@ package world
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,135 +13,113 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// worldRecord is the record under worldKey.
-type worldRecord struct {
-	Offset  time.Duration
-	Ordinal uint64
-	TagKeys []string
+// general is the record of what isn't about one thing alone.
+type general struct {
+	Offset  time.Duration // what the clock was stepped by
+	Ordinal uint64        // of the last instance
+	TagKeys []string      // ever used, in order
 }
 
-// keys names all records of the world.
-func (w *World) keys() []string {
-	keys := []string{worldKey}
-	for _, in := range w.instances {
-		keys = append(keys, in.key())
-	}
-	for _, o := range w.market {
-		keys = append(keys, o.SKU.key())
-	}
-	for _, q := range w.quotas {
-		keys = append(keys, q.key())
-	}
-	for _, m := range w.tokens {
-		keys = append(keys, m.key())
-	}
-	return append(keys, w.tagValues.keys()...)
+// generalKind has one record, without a name.
+const generalKind = "world"
+
+// changes names the records that differ from what is stored, and counts what
+// happened to them, for the cache of queries.
+type changes struct {
+	keys       map[string]struct{}
+	generation uint64
 }
 
-// encode renders a record, or nil where there is none any more.
-func (w *World) encode(key string) json.RawMessage {
+func (c *changes) touch(kind, name string) {
+	c.keys[recordKey(kind, name)] = struct{}{}
+	c.generation++
+}
+
+func recordKey(kind, name string) string {
+	if name == "" {
+		return kind
+	}
+	return kind + "/" + name
+}
+
+// records are those of one kind, by name.
+type records interface {
+	names() []string
+	encode(name string) json.RawMessage // nil where there is none any more
+	restore(name string, raw json.RawMessage) error
+}
+
+// kinds are all records of a world. A record's key is its kind, and its name.
+type kinds map[string]records
+
+func (k kinds) encode(key string) json.RawMessage {
 	kind, name, _ := strings.Cut(key, "/")
-	switch kind {
-	case worldKey:
-		return wire.MustJSON(worldRecord{Offset: w.offset, Ordinal: w.ordinal, TagKeys: slices.Sorted(maps.Keys(w.tagKeys))})
-	case "instance":
-		return encodeRecord(w.instances[name])
-	case "quota":
-		return encodeRecord(w.quotas[name])
-	case "token":
-		return encodeRecord(w.tokens[name])
-	case "tag":
-		if key, value, _ := strings.Cut(name, "\x00"); w.tagValues[key][value] {
-			return wire.MustJSON(tagRecord{key, value})
+	return k[kind].encode(name)
+}
+
+func (k kinds) encodeAll() map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	for kind, records := range k {
+		for _, name := range records.names() {
+			all[recordKey(kind, name)] = records.encode(name)
 		}
-	case "market":
-		zoneID, rest, _ := strings.Cut(name, "/")
-		typeID, charge, _ := strings.Cut(rest, "/")
-		return encodeRecord(w.market[SKU{zoneID, typeID, charge}])
 	}
-	return nil
+	return all
 }
 
-func encodeRecord[T any](record *T) json.RawMessage {
-	if record == nil {
-		return nil
-	}
-	return wire.MustJSON(record)
-}
-
-// restore fills an empty world from records.
-func (w *World) restore(records map[string]json.RawMessage) error {
-	var restored []*Instance
-	for key, raw := range records {
-		in, err := w.restoreRecord(key, raw)
+func (k kinds) restore(all map[string]json.RawMessage) error {
+	for key, raw := range all {
+		kind, name, _ := strings.Cut(key, "/")
+		err := errors.New("its kind isn't known")
+		if records := k[kind]; records != nil {
+			err = records.restore(name, raw)
+		}
 		if err != nil {
 			return fmt.Errorf("record %s: %w", key, err)
 		}
-		if in != nil {
-			restored = append(restored, in)
-		}
 	}
-	slices.SortFunc(restored, func(a, b *Instance) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
-	for _, in := range restored {
-		w.Add(in)
-	}
-	clear(w.changed)
 	return nil
 }
 
-// restoreRecord takes up one record; instances are returned, since they are
-// added in their order.
-func (w *World) restoreRecord(key string, raw json.RawMessage) (*Instance, error) {
-	kind, name, _ := strings.Cut(key, "/")
-	switch kind {
-	case worldKey:
-		record, err := decodeRecord[worldRecord](raw)
-		if err != nil {
-			return nil, err
-		}
-		w.offset, w.ordinal = record.Offset, record.Ordinal
-		for _, k := range record.TagKeys {
-			w.tagKeys[k] = true
-		}
-	case "instance":
-		in, err := decodeRecord[Instance](raw)
-		if err == nil && (TypeByName[in.Type] == nil || ZoneByID[in.Zone] == nil || in.ID != name) {
-			err = errors.New("its type, zone or id isn't known")
-		}
-		return in, err
-	case "tag":
-		t, err := decodeRecord[tagRecord](raw)
-		if err != nil {
-			return nil, err
-		}
-		w.tagValues.add(Tag(*t))
-	case "market":
-		o, err := decodeRecord[Offer](raw)
-		if err != nil {
-			return nil, err
-		}
-		w.market[o.SKU] = o
-	case "quota":
-		return nil, restoreInto(w.quotas, name, raw)
-	case "token":
-		return nil, restoreInto(w.tokens, name, raw)
-	default:
-		return nil, errors.New("its kind isn't known")
-	}
-	return nil, nil
+// table has the records of one kind, and notes which of them change.
+type table[R any] struct {
+	kind    string
+	rows    map[string]*R
+	changes *changes
 }
 
-func restoreInto[T any](table map[string]*T, name string, raw json.RawMessage) error {
-	record, err := decodeRecord[T](raw)
-	if err == nil {
-		table[name] = record
-	}
-	return err
+func newTable[R any](kind string, k kinds, c *changes) table[R] {
+	t := table[R]{kind: kind, rows: map[string]*R{}, changes: c}
+	k[kind] = t
+	return t
 }
 
-func decodeRecord[T any](raw json.RawMessage) (*T, error) {
-	record := new(T)
+// Get returns the record of a name, or nil.
+func (t table[R]) Get(name string) *R { return t.rows[name] }
+
+// Put keeps a record under a name.
+func (t table[R]) Put(name string, record *R) {
+	t.rows[name] = record
+	t.changes.touch(t.kind, name)
+}
+
+func (t table[R]) names() []string { return slices.Collect(maps.Keys(t.rows)) }
+
+func (t table[R]) encode(name string) json.RawMessage {
+	if record := t.rows[name]; record != nil {
+		return wire.MustJSON(record)
+	}
+	return nil
+}
+
+// restore reads a record into the one that is there already, if any.
+func (t table[R]) restore(name string, raw json.RawMessage) error {
+	record := t.rows[name]
+	if record == nil {
+		record = new(R)
+	}
+	t.rows[name] = record
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	return record, d.Decode(record)
+	return d.Decode(record)
 }

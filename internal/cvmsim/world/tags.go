@@ -79,12 +79,12 @@ func (w *World) ChangeTags(in *Instance, now time.Time, set []Tag, remove []stri
 	for _, t := range set {
 		late = append(late, lateTag{At: at, Tag: t})
 	}
-	w.RememberTags(set)
+	w.rememberTags(set)
 	for _, key := range remove {
 		late = append(late, lateTag{At: at, Tag: Tag{Key: key}, Deleted: true})
 	}
 	in.Late = late
-	w.Changed(in)
+	w.Instances.Changed(in)
 	if w.Settings.TagDelay <= 0 {
 		w.showLateTags(in, now)
 		return
@@ -104,67 +104,43 @@ func (w *World) showLateTags(in *Instance, now time.Time) {
 	}
 	in.Late = late
 	if in.listed() {
-		w.index.removeTags(in, in.Tags)
-		w.index.addTags(in, tags)
+		w.Instances.index.removeTags(in, in.Tags)
+		w.Instances.index.addTags(in, tags)
 	}
 	in.Tags = tags
-	w.Changed(in)
+	w.Instances.Changed(in)
 }
 
-// tagBook remembers every value that was ever used with a tag key, over all
-// regions of the account. A tag outlives the resources that have it.
-type tagBook map[string]map[string]bool
-
-// tagRecord is how a value is kept.
-type tagRecord Tag
-
-// key parts the tag with a character that neither half can have.
-func (r tagRecord) key() string { return "tag/" + r.Key + "\x00" + r.Value }
-
-// add reports whether the value is new.
-func (b tagBook) add(t Tag) bool {
-	values := b[t.Key]
-	if values == nil {
-		values = map[string]bool{}
-		b[t.Key] = values
-	}
-	if values[t.Value] {
-		return false
-	}
-	values[t.Value] = true
-	return true
+// TagBook has every tag that was ever used, over all regions of the account. A
+// tag outlives the resources that have it.
+type TagBook struct {
+	table[Tag]
+	values map[string]int // by key
 }
 
-// keys names the records of the book.
-func (b tagBook) keys() []string {
-	var keys []string
-	for key, values := range b {
-		for value := range values {
-			keys = append(keys, tagRecord{key, value}.key())
-		}
-	}
-	return keys
-}
+// name parts the tag with a character that neither half can have.
+func (t Tag) name() string { return t.Key + "\x00" + t.Value }
 
-// RememberTags notes that tags are used.
-func (w *World) RememberTags(tags []Tag) {
+// Has reports whether a tag was ever used.
+func (b *TagBook) Has(t Tag) bool { return b.Get(t.name()) != nil }
+
+// HasKey reports whether a tag key was ever used.
+func (b *TagBook) HasKey(key string) bool { _, ok := b.values[key]; return ok }
+
+// Values counts the values that were ever used with a tag key.
+func (b *TagBook) Values(key string) int { return b.values[key] }
+
+// rememberTags notes that tags are used.
+func (w *World) rememberTags(tags []Tag) {
 	for _, t := range tags {
-		w.rememberTagKey(t.Key)
-		if w.tagValues.add(t) {
-			w.touch(tagRecord(t).key())
+		if !w.Tags.HasKey(t.Key) {
+			w.general.TagKeys = append(w.general.TagKeys, t.Key)
+			slices.Sort(w.general.TagKeys)
+			w.changes.touch(generalKind, "")
+		}
+		if !w.Tags.Has(t) {
+			w.Tags.Put(t.name(), &t)
+			w.Tags.values[t.Key]++
 		}
 	}
 }
-
-func (w *World) rememberTagKey(key string) {
-	if !w.tagKeys[key] {
-		w.tagKeys[key] = true
-		w.touch(worldKey)
-	}
-}
-
-// ValuesOf returns the values that were ever used with a tag key.
-func (w *World) ValuesOf(key string) map[string]bool { return w.tagValues[key] }
-
-// HasTagKey reports whether a tag key was ever created.
-func (w *World) HasTagKey(key string) bool { return w.tagKeys[key] }

@@ -4,37 +4,26 @@
 package world
 
 import (
-	"cmp"
-	"slices"
+	"encoding/json"
+	"fmt"
 	"time"
 )
 
-// worldKey is the record that holds what isn't about one thing alone.
-const worldKey = "world"
-
-// World is what the cloud holds: the market, the quotas and the instances. It
-// does no IO, and its keeper lets one caller at a time at it.
+// World is what the cloud holds, a part a subject. It does no IO, and its keeper
+// lets one caller at a time at it.
 type World struct {
-	clock     func() time.Time // the base clock
 	Settings  Settings
-	offset    time.Duration // what the clock was stepped by
-	ordinal   uint64        // of the last instance
-	instances map[string]*Instance
-	index     *index
-	market    map[SKU]*Offer
-	quotas    map[string]*Quota
-	usage     map[string]Usage
-	tokens    map[string]*LaunchMemory
-	tagKeys   map[string]bool // ever created
-	tagValues tagBook         // ever used
-	addresses map[string]string
-	events    eventQueue
+	Instances *Instances
+	Market    *Market
+	Quotas    *Quotas
+	Tags      *TagBook
+	Tokens    table[LaunchMemory]
 
-	// changed names the records that differ from what is stored, and
-	// generation counts changes, for the cache of queries.
-	changed    map[string]struct{}
-	generation uint64
-	queries    map[string]cachedQuery
+	clock   func() time.Time // the base clock
+	general *general
+	events  eventQueue
+	kinds   kinds
+	changes *changes
 }
 
 // Settings are the settings that can change while the server runs.
@@ -48,41 +37,48 @@ type Settings struct {
 }
 
 func newWorld(clock func() time.Time, settings Settings) *World {
+	k, c, g := kinds{}, &changes{keys: map[string]struct{}{}}, &general{}
+	newTable[general](generalKind, k, c).rows[""] = g
 	return &World{
-		clock:     clock,
-		Settings:  settings,
-		instances: map[string]*Instance{},
-		index:     newIndex(),
-		market:    map[SKU]*Offer{},
-		quotas:    map[string]*Quota{},
-		usage:     map[string]Usage{},
-		tokens:    map[string]*LaunchMemory{},
-		tagKeys:   map[string]bool{},
-		tagValues: tagBook{},
-		addresses: map[string]string{},
-		changed:   map[string]struct{}{},
-		queries:   map[string]cachedQuery{},
+		Settings: settings, clock: clock, general: g, kinds: k, changes: c,
+		Instances: &Instances{
+			table: newTable[Instance]("instance", k, c), index: newIndex(), addresses: map[string]string{}, queries: map[string]cachedQuery{},
+		},
+		Market: &Market{newTable[Offer]("market", k, c)},
+		Quotas: &Quotas{newTable[Quota]("quota", k, c), map[string]Usage{}},
+		Tags:   &TagBook{newTable[Tag]("tag", k, c), map[string]int{}},
+		Tokens: newTable[LaunchMemory]("token", k, c),
 	}
 }
 
-// Changed notes that an instance was changed.
-func (w *World) Changed(r interface{ key() string }) { w.touch(r.key()) }
-
-// touch marks a record as changed.
-func (w *World) touch(key string) {
-	w.changed[key] = struct{}{}
-	w.generation++
+// restore fills an empty world from records.
+func (w *World) restore(all map[string]json.RawMessage) error {
+	if err := w.kinds.restore(all); err != nil {
+		return err
+	}
+	for _, key := range w.general.TagKeys {
+		w.Tags.values[key] = 0
+	}
+	for _, t := range w.Tags.rows {
+		w.Tags.values[t.Key]++
+	}
+	for id, in := range w.Instances.rows {
+		if TypeByName[in.Type] == nil || ZoneByID[in.Zone] == nil || in.ID != id {
+			return fmt.Errorf("record instance/%s: its type, zone or id isn't known", id)
+		}
+	}
+	for _, in := range w.Instances.Ordered() {
+		w.Add(in)
+	}
+	clear(w.changes.keys)
+	return nil
 }
 
 // Add puts a new instance into the world and schedules what is to come.
 func (w *World) Add(in *Instance) {
-	w.instances[in.ID] = in
-	if in.listed() {
-		w.index.add(in)
-	}
-	w.addresses[in.VPCID+"/"+in.PrivateIP] = in.ID
+	w.Instances.add(in)
 	if !in.Uncounted {
-		w.account(in, 1)
+		w.Quotas.count(in, 1)
 	}
 	w.schedule(in.ListedAt, in.ID, eventListed)
 	w.schedule(in.SettleAt, in.ID, eventSettle)
@@ -92,28 +88,22 @@ func (w *World) Add(in *Instance) {
 	w.schedule(in.ReclaimAt, in.ID, eventReclaim)
 	w.schedule(in.TimerAt, in.ID, eventTimer)
 	w.schedule(in.GoneAt, in.ID, eventGone)
-	w.Changed(in)
 }
 
 // Remove takes an instance out of the world.
 func (w *World) Remove(in *Instance) {
 	w.release(in)
-	if in.listed() {
-		w.index.remove(in)
-	}
-	delete(w.instances, in.ID)
-	delete(w.addresses, in.VPCID+"/"+in.PrivateIP)
+	w.Instances.remove(in)
 	if in.Restock {
-		w.ChangeOffer(in.sku(), func(o *Offer) { o.Stock++ })
+		w.Market.Change(in.sku(), func(o *Offer) { o.Stock++ })
 	}
-	w.Changed(in)
 }
 
 // release stops counting an instance against its zone's quota.
 func (w *World) release(in *Instance) {
 	if !in.Uncounted {
 		in.Uncounted = true
-		w.account(in, -1)
+		w.Quotas.count(in, -1)
 	}
 }
 
@@ -129,7 +119,7 @@ func (w *World) settle(in *Instance) {
 		in.GoneAt = at.Add(w.Settings.LaunchFailedLinger)
 		w.schedule(in.GoneAt, in.ID, eventGone)
 	}
-	w.Changed(in)
+	w.Instances.Changed(in)
 }
 
 // BeginTermination lets an instance go, visibly or at once.
@@ -139,36 +129,14 @@ func (w *World) BeginTermination(in *Instance, at time.Time, operation string) {
 	in.Restock = true
 	in.GoneAt = at.Add(w.Settings.TerminateDelay)
 	w.schedule(in.GoneAt, in.ID, eventGone)
-	w.Changed(in)
+	w.Instances.Changed(in)
 }
 
 // list makes a new instance show in listings.
 func (w *World) list(in *Instance) {
 	in.ListedAt = time.Time{}
-	w.index.add(in)
-	w.Changed(in)
-}
-
-// Instance returns an instance that isn't gone, or nil.
-func (w *World) Instance(id string) *Instance { return w.instances[id] }
-
-// Visible returns an instance that calls can name: one that exists, and shows
-// in listings.
-func (w *World) Visible(id string) *Instance {
-	if in := w.instances[id]; in != nil && in.listed() {
-		return in
-	}
-	return nil
-}
-
-// Ordered lists all instances in the order of their launches.
-func (w *World) Ordered() []*Instance {
-	all := make([]*Instance, 0, len(w.instances))
-	for _, in := range w.instances {
-		all = append(all, in)
-	}
-	slices.SortFunc(all, func(a, b *Instance) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
-	return all
+	w.Instances.index.add(in)
+	w.Instances.Changed(in)
 }
 
 // Recycle puts an instance into the recycle bin, from where a second
@@ -178,8 +146,5 @@ func (w *World) Recycle(in *Instance) {
 	in.Operation, in.OperationState = "TerminateInstances", "SUCCESS"
 	in.SettleAt = time.Time{}
 	w.release(in)
-	w.Changed(in)
+	w.Instances.Changed(in)
 }
-
-// AddressTaken reports whether an instance of the network has the address.
-func (w *World) AddressTaken(vpc, address string) bool { return w.addresses[vpc+"/"+address] != "" }
