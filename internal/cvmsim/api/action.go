@@ -37,30 +37,13 @@ func Operation[P, R any](service, name string, rate float64, run func(*world.Wor
 			if err := wire.Bind(tree, params); err != nil {
 				return prepared{}, wire.ParameterError(err)
 			}
-			return prepared{params: params, run: func(w *world.World, c *Call) (any, *wire.Error) {
-				answer, failure := run(w, c, params)
-				if failure != nil {
-					return nil, failure
-				}
-				return answer, nil
-			}}, nil
+			return prepared{params: params, run: func(w *world.World, c *Call) (any, *wire.Error) { return run(w, c, params) }}, nil
 		},
 	}
 }
 
 // WithoutSignature marks an action that may come unsigned.
 func (a *Action) WithoutSignature() *Action { a.unsigned = true; return a }
-
-// WithoutRegion marks an action of CVM that is about all regions.
-func (a *Action) WithoutRegion() *Action { a.regional = false; return a }
-
-func byName(all []*Action) map[string]*Action {
-	table := make(map[string]*Action, len(all))
-	for _, a := range all {
-		table[a.Name] = a
-	}
-	return table
-}
 
 // Call is one API call while it runs.
 type Call struct {

@@ -1,7 +1,6 @@
 // Package api answers the calls of the local CVM's APIs: it reads a call, holds
-// it against rate limits and faults, runs its action and records it. What the
-// APIs share lives here too: the shapes of ids, and the rules of tags. What the
-// actions are doesn't.
+// it against rate limits and faults, runs its action and records it. The rules of
+// tags, which the APIs share, live here too. What the actions are doesn't.
 package api
 
 import (
@@ -33,8 +32,12 @@ type Endpoint struct {
 // signatures and rate limits are judged by; calls is where calls are written
 // down, or nil.
 func New(k *world.Keeper, a wire.Account, clock func() time.Time, calls io.Writer, actions []*Action) *Endpoint {
+	byName := map[string]*Action{}
+	for _, action := range actions {
+		byName[action.Name] = action
+	}
 	return &Endpoint{
-		actions: byName(actions), account: a, clock: clock, keeper: k, rates: rates{buckets: map[string]*bucket{}}, Calls: Log{out: calls},
+		actions: byName, account: a, clock: clock, keeper: k, rates: rates{buckets: map[string]*bucket{}}, Calls: Log{out: calls},
 		closing: make(chan struct{}),
 	}
 }

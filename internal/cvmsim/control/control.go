@@ -69,32 +69,14 @@ func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 // Routes are the endpoints that Help documents.
 func (p *Panel) Routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /_sim/instances", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"instances": p.Instances()})
-	})
-	mux.HandleFunc("POST /_sim/instances", handle(func(r *SeedRequest) (any, error) {
-		ids, err := p.Seed(*r)
-		return map[string]any{"instance_ids": ids}, err
-	}))
-	mux.HandleFunc("POST /_sim/state", handle(func(r *StateRequest) (any, error) {
-		return done, p.SetState(*r)
-	}))
-	mux.HandleFunc("POST /_sim/reclaim", handle(func(r *ReclaimRequest) (any, error) {
-		ids, err := p.Reclaim(*r)
-		return map[string]any{"instance_ids": ids}, err
-	}))
-	mux.HandleFunc("POST /_sim/stock", handle(func(r *StockRequest) (any, error) {
-		return done, p.SetStock(*r)
-	}))
-	mux.HandleFunc("POST /_sim/price", handle(func(r *PriceRequest) (any, error) {
-		return done, p.SetPrice(*r)
-	}))
-	mux.HandleFunc("POST /_sim/settings", handle(func(r *Settings) (any, error) {
-		return done, p.Configure(*r)
-	}))
-	mux.HandleFunc("GET /_sim/clock", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"now": p.Now().UTC()})
-	})
+	mux.HandleFunc("GET /_sim/instances", show(func() any { return map[string]any{"instances": p.Instances()} }))
+	mux.HandleFunc("POST /_sim/instances", handleIDs(p.Seed))
+	mux.HandleFunc("POST /_sim/state", handleDone(p.SetState))
+	mux.HandleFunc("POST /_sim/reclaim", handleIDs(p.Reclaim))
+	mux.HandleFunc("POST /_sim/stock", handleDone(p.SetStock))
+	mux.HandleFunc("POST /_sim/price", handleDone(p.SetPrice))
+	mux.HandleFunc("POST /_sim/settings", handleDone(p.Configure))
+	mux.HandleFunc("GET /_sim/clock", show(func() any { return map[string]any{"now": p.Now().UTC()} }))
 	mux.HandleFunc("POST /_sim/clock", handle(func(r *clockRequest) (any, error) {
 		now, err := p.StepClock(time.Duration(r.Step))
 		return map[string]any{"now": now.UTC()}, err
@@ -147,6 +129,24 @@ func handle[P any](run func(*P) (any, error)) http.HandlerFunc {
 		}
 		answer(w, content)
 	}
+}
+
+// handleDone makes a handler of what has nothing else to say.
+func handleDone[P any](run func(P) error) http.HandlerFunc {
+	return handle(func(r *P) (any, error) { return done, run(*r) })
+}
+
+// handleIDs makes a handler of what answers with instances.
+func handleIDs[P any](run func(P) ([]string, error)) http.HandlerFunc {
+	return handle(func(r *P) (any, error) {
+		ids, err := run(*r)
+		return map[string]any{"instance_ids": ids}, err
+	})
+}
+
+// show makes a handler of what takes no parameters.
+func show(content func() any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { answer(w, content()) }
 }
 
 func answer(w http.ResponseWriter, content any) {

@@ -36,9 +36,7 @@ func (p *Panel) Faults() []api.Fault { return p.endpoint.Faults.All() }
 func (p *Panel) ClearFaults(ids ...string) { p.endpoint.Faults.Clear(ids...) }
 
 func (p *Panel) faultRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /_sim/faults", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"faults": p.Faults()})
-	})
+	mux.HandleFunc("GET /_sim/faults", show(func() any { return map[string]any{"faults": p.Faults()} }))
 	mux.HandleFunc("POST /_sim/faults", handle(func(f *api.Fault) (any, error) {
 		id, err := p.AddFault(*f)
 		return map[string]any{"id": id}, err

@@ -144,11 +144,11 @@ func checkSeed(r SeedRequest) error {
 		return err
 	}
 	switch {
-	case !api.VpcID.Fits(r.VpcID):
+	case !wire.VpcID.Fits(r.VpcID):
 		return fieldError("vpc_id", "%q is malformed", r.VpcID)
-	case !api.SubnetID.Fits(r.SubnetID):
+	case !wire.SubnetID.Fits(r.SubnetID):
 		return fieldError("subnet_id", "%q is malformed", r.SubnetID)
-	case !api.ImageID.Fits(r.ImageID):
+	case !wire.ImageID.Fits(r.ImageID):
 		return fieldError("image_id", "%q is malformed", r.ImageID)
 	}
 	if failure := api.CheckLaunchTags(seedTags(r)); failure != nil {

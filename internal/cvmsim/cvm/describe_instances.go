@@ -11,15 +11,9 @@ import (
 )
 
 type describeInstancesRequest struct {
-	InstanceIDs []string       `json:"InstanceIds,omitempty"`
-	Filters     []filterParams `json:"Filters,omitempty"`
-	Offset      *int64         `json:"Offset,omitempty"`
-	Limit       *int64         `json:"Limit,omitempty"`
-}
-
-// About says which instances the call is about.
-func (p *describeInstancesRequest) About() api.Subject {
-	return api.Subject{InstanceIDs: p.InstanceIDs}
+	named
+	paged
+	Filters []filterParams `json:"Filters,omitempty"`
 }
 
 type describeInstancesResponse struct {
@@ -34,15 +28,8 @@ func describeInstances(w *world.World, c *api.Call, p *describeInstancesRequest)
 	if failure != nil {
 		return nil, failure
 	}
-	from, to, failure := page(p.Offset, p.Limit, len(found))
-	if failure != nil {
-		return nil, failure
-	}
-	set := make([]wireInstance, 0, to-from)
-	for _, in := range found[from:to] {
-		set = append(set, renderInstance(in))
-	}
-	return &describeInstancesResponse{TotalCount: len(found), InstanceSet: set}, nil
+	set, failure := page(p.paged, found, renderInstance)
+	return &describeInstancesResponse{TotalCount: len(found), InstanceSet: set}, failure
 }
 
 func findInstances(w *world.World, region string, p *describeInstancesRequest) ([]*world.Instance, *wire.Error) {
@@ -50,7 +37,7 @@ func findInstances(w *world.World, region string, p *describeInstancesRequest) (
 		return nil, wire.Fail("InvalidParameter", "`InstanceIds` and `Filters` exclude each other.")
 	}
 	if len(p.InstanceIDs) > 0 {
-		return byIDs(w, region, p.InstanceIDs)
+		return byIDs(w, region, p.named)
 	}
 	filters, failure := readFilters(p.Filters, 5, world.KnownFilter)
 	if failure != nil {
@@ -64,12 +51,12 @@ func findInstances(w *world.World, region string, p *describeInstancesRequest) (
 	return w.Instances.Query(region, filters), nil
 }
 
-func byIDs(w *world.World, region string, ids []string) ([]*world.Instance, *wire.Error) {
-	if failure := checkInstanceIDs(ids); failure != nil {
+func byIDs(w *world.World, region string, p named) ([]*world.Instance, *wire.Error) {
+	if failure := p.check(); failure != nil {
 		return nil, failure
 	}
 	var found []*world.Instance
-	for _, id := range ids {
+	for _, id := range p.InstanceIDs {
 		if in := w.Instances.Visible(region, id); in != nil && !slices.Contains(found, in) {
 			found = append(found, in)
 		}
@@ -78,8 +65,8 @@ func byIDs(w *world.World, region string, ids []string) ([]*world.Instance, *wir
 }
 
 // filterForms are the forms of ids that filters compare.
-var filterForms = map[string]api.Form{
-	"instance-id": api.InstanceID, "vpc-id": api.VpcID, "subnet-id": api.SubnetID, "security-group-id": api.SecurityGroupID,
+var filterForms = map[string]wire.Form{
+	"instance-id": wire.InstanceID, "vpc-id": wire.VpcID, "subnet-id": wire.SubnetID, "security-group-id": wire.SecurityGroupID,
 }
 
 // checkInstanceFilter refuses values that can't be.
@@ -104,14 +91,8 @@ func checkInstanceFilter(w *world.World, region string, f world.Filter) *wire.Er
 }
 
 type describeInstancesStatusRequest struct {
-	InstanceIDs []string `json:"InstanceIds,omitempty"`
-	Offset      *int64   `json:"Offset,omitempty"`
-	Limit       *int64   `json:"Limit,omitempty"`
-}
-
-// About says which instances the call is about.
-func (p *describeInstancesStatusRequest) About() api.Subject {
-	return api.Subject{InstanceIDs: p.InstanceIDs}
+	named
+	paged
 }
 
 type describeInstancesStatusResponse struct {
@@ -126,20 +107,10 @@ type wireStatus struct {
 
 // describeInstancesStatus lists states; it knows no filters.
 func describeInstancesStatus(w *world.World, c *api.Call, p *describeInstancesStatusRequest) (*describeInstancesStatusResponse, *wire.Error) {
-	found := w.Instances.Query(c.Region, nil)
-	if len(p.InstanceIDs) > 0 {
-		var failure *wire.Error
-		if found, failure = byIDs(w, c.Region, p.InstanceIDs); failure != nil {
-			return nil, failure
-		}
-	}
-	from, to, failure := page(p.Offset, p.Limit, len(found))
+	found, failure := findInstances(w, c.Region, &describeInstancesRequest{named: p.named})
 	if failure != nil {
 		return nil, failure
 	}
-	answer := &describeInstancesStatusResponse{TotalCount: len(found), InstanceStatusSet: []wireStatus{}}
-	for _, in := range found[from:to] {
-		answer.InstanceStatusSet = append(answer.InstanceStatusSet, wireStatus{in.ID, in.State})
-	}
-	return answer, nil
+	set, failure := page(p.paged, found, func(in *world.Instance) wireStatus { return wireStatus{in.ID, in.State} })
+	return &describeInstancesStatusResponse{TotalCount: len(found), InstanceStatusSet: set}, failure
 }

@@ -1,6 +1,7 @@
 package cvm
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -25,16 +26,14 @@ func readFilters(params []filterParams, maxValues int, known func(string) bool) 
 	filters := make([]world.Filter, 0, len(params))
 	for i, p := range params {
 		name := wire.Or(p.Name, "")
-		if name == "" {
+		switch {
+		case name == "":
 			return nil, wire.Missing("Filters." + strconv.Itoa(i) + ".Name")
-		}
-		if !known(name) {
+		case !known(name):
 			return nil, wire.Fail("InvalidFilter", "There is no filter `%s`.", wire.Printable(name))
-		}
-		if len(p.Values) == 0 {
+		case len(p.Values) == 0:
 			return nil, wire.Missing("Filters." + strconv.Itoa(i) + ".Values")
-		}
-		if len(p.Values) > maxValues {
+		case len(p.Values) > maxValues:
 			return nil, wire.Fail("InvalidFilterValue.LimitExceeded", "The filter `%s` may have at most %d values, not %d.", wire.Printable(name), maxValues,
 				len(p.Values))
 		}
@@ -43,8 +42,10 @@ func readFilters(params []filterParams, maxValues int, known func(string) bool) 
 	return filters, nil
 }
 
-func oneOf(names ...string) func(string) bool {
-	return func(name string) bool { return slices.Contains(names, name) }
+// readZoneFilters checks filters of these names, one of which is zone.
+func readZoneFilters(region string, params []filterParams, maxValues int, names ...string) ([]world.Filter, *wire.Error) {
+	filters, failure := readFilters(params, maxValues, func(name string) bool { return slices.Contains(names, name) })
+	return filters, cmp.Or(failure, checkZones(region, valuesOf(filters, "zone")...))
 }
 
 // valuesOf joins the values of all filters of a name.
@@ -74,25 +75,42 @@ const (
 	maxIDs       = 100
 )
 
-// page checks Offset and Limit, and returns the bounds of a page over n items.
-func page(offset, limit *int64, n int) (from, to int, failure *wire.Error) {
-	size, start := wire.Or(limit, defaultLimit), wire.Or(offset, 0)
-	if size < 1 || size > maxLimit {
-		return 0, 0, wire.Fail("InvalidParameterValue.LimitExceeded", "`Limit` must be from 1 to %d, not %d.", maxLimit, size)
-	}
-	if start < 0 {
-		return 0, 0, wire.Fail("InvalidParameterValue", "`Offset` must not be negative.")
-	}
-	from = int(min(start, int64(n)))
-	return from, min(from+int(size), n), nil
+// paged are the parameters of actions that list page by page.
+type paged struct {
+	Offset *int64 `json:"Offset,omitempty"`
+	Limit  *int64 `json:"Limit,omitempty"`
 }
 
-// checkInstanceIDs refuses too many ids, and malformed ones.
-func checkInstanceIDs(ids []string) *wire.Error {
-	if len(ids) > maxIDs {
-		return wire.Fail("InvalidParameterValue.LimitExceeded", "There may be at most %d instance ids, not %d.", maxIDs, len(ids))
+// page renders the items of a page.
+func page[T, R any](p paged, items []T, render func(T) R) ([]R, *wire.Error) {
+	size, start := wire.Or(p.Limit, defaultLimit), wire.Or(p.Offset, 0)
+	if size < 1 || size > maxLimit {
+		return nil, wire.Fail("InvalidParameterValue.LimitExceeded", "`Limit` must be from 1 to %d, not %d.", maxLimit, size)
 	}
-	return api.InstanceID.Check(ids...)
+	if start < 0 {
+		return nil, wire.Fail("InvalidParameterValue", "`Offset` must not be negative.")
+	}
+	set, rest := []R{}, items[min(start, int64(len(items))):]
+	for _, item := range rest[:min(size, int64(len(rest)))] {
+		set = append(set, render(item))
+	}
+	return set, nil
+}
+
+// named are the parameters of actions that name instances.
+type named struct {
+	InstanceIDs []string `json:"InstanceIds,omitempty"`
+}
+
+// About says which instances the call is about.
+func (p named) About() api.Subject { return api.Subject{InstanceIDs: p.InstanceIDs} }
+
+// check refuses too many ids, and malformed ones.
+func (p named) check() *wire.Error {
+	if len(p.InstanceIDs) > maxIDs {
+		return wire.Fail("InvalidParameterValue.LimitExceeded", "There may be at most %d instance ids, not %d.", maxIDs, len(p.InstanceIDs))
+	}
+	return wire.InstanceID.Check(p.InstanceIDs...)
 }
 
 // checkZones refuses zones that aren't of the region.

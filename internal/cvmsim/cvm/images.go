@@ -10,10 +10,9 @@ import (
 )
 
 type describeImagesRequest struct {
-	ImageIDs     []string       `json:"ImageIds,omitempty"`
+	ImageIDs []string `json:"ImageIds,omitempty"`
+	paged
 	Filters      []filterParams `json:"Filters,omitempty"`
-	Offset       *int64         `json:"Offset,omitempty"`
-	Limit        *int64         `json:"Limit,omitempty"`
 	InstanceType *string        `json:"InstanceType,omitempty"`
 }
 
@@ -97,11 +96,8 @@ func describeImages(_ *world.World, c *api.Call, p *describeImagesRequest) (*des
 		return nil, failure
 	}
 	images = slices.DeleteFunc(images, func(i wireImage) bool { return !imagePasses(filters, i) })
-	from, to, failure := page(p.Offset, p.Limit, len(images))
-	if failure != nil {
-		return nil, failure
-	}
-	return &describeImagesResponse{ImageSet: images[from:to], TotalCount: len(images)}, nil
+	set, failure := page(p.paged, images, func(i wireImage) wireImage { return i })
+	return &describeImagesResponse{ImageSet: set, TotalCount: len(images)}, failure
 }
 
 // imagesNamed returns the images with these ids, or without any those that are
@@ -114,7 +110,7 @@ func imagesNamed(ids []string, account string) ([]wireImage, *wire.Error) {
 	}
 	images := []wireImage{}
 	for _, id := range ids {
-		if failure := api.ImageID.Check(id); failure != nil {
+		if failure := wire.ImageID.Check(id); failure != nil {
 			return nil, failure
 		}
 		i := imageOf(id)
@@ -129,21 +125,17 @@ func imagesNamed(ids []string, account string) ([]wireImage, *wire.Error) {
 // imagePasses compares exactly, except for names and platforms, which may be
 // given in part. No image has tags.
 func imagePasses(filters []world.Filter, i wireImage) bool {
-	for _, f := range filters {
-		ok := false
+	return !slices.ContainsFunc(filters, func(f world.Filter) bool {
 		switch f.Name {
 		case "image-id":
-			ok = f.Has(i.ImageID)
+			return !f.Has(i.ImageID)
 		case "image-type":
-			ok = f.Has(i.ImageType)
+			return !f.Has(i.ImageType)
 		case "image-name":
-			ok = slices.ContainsFunc(f.Values, func(v string) bool { return strings.Contains(i.ImageName, v) })
+			return !slices.ContainsFunc(f.Values, func(v string) bool { return strings.Contains(i.ImageName, v) })
 		case "platform":
-			ok = slices.ContainsFunc(f.Values, func(v string) bool { return strings.Contains(i.Platform, v) })
+			return !slices.ContainsFunc(f.Values, func(v string) bool { return strings.Contains(i.Platform, v) })
 		}
-		if !ok {
-			return false
-		}
-	}
-	return true
+		return true
+	})
 }

@@ -1,7 +1,6 @@
 package cvm
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/launch"
@@ -38,8 +37,8 @@ func readDisks(s *launchSpec, p launch.Params) *wire.Error {
 }
 
 func checkDisk(name string, d world.Disk, least, most int64) *wire.Error {
-	if !slices.Contains(diskTypes, d.Type) {
-		return wire.Fail("InvalidParameterValue", "`%s.DiskType` has no value `%s`.", name, wire.Printable(d.Type))
+	if failure := checkValue(name+".DiskType", d.Type, diskTypes...); failure != nil {
+		return failure
 	}
 	if d.Size < least || d.Size > most {
 		return wire.Fail("InvalidParameterValue.Range", "`%s.DiskSize` must be from %d to %d GiB, not %d.", name, least, most, d.Size)

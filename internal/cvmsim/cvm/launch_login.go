@@ -4,20 +4,17 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/launch"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
 func readLogin(s *launchSpec, p launch.Params) *wire.Error {
 	login := wire.Or(p.LoginSettings, launch.Login{})
-	keep := wire.Or(login.KeepImageLogin, "")
-	switch strings.ToLower(keep) {
-	case "", "false", "true":
-		s.Instance.KeepImageLogin = strings.EqualFold(keep, "true")
-	default:
-		return wire.Fail("InvalidParameterValue", "`KeepImageLogin` must be true or false.")
+	keep := strings.ToLower(wire.Or(login.KeepImageLogin, ""))
+	if failure := checkValue("KeepImageLogin", keep, "", "false", "true"); failure != nil {
+		return failure
 	}
+	s.Instance.KeepImageLogin = keep == "true"
 	ways := 0
 	for _, given := range []bool{login.Password != nil, len(login.KeyIDs) > 0, s.Instance.KeepImageLogin} {
 		if given {
@@ -33,7 +30,7 @@ func readLogin(s *launchSpec, p launch.Params) *wire.Error {
 		// is the one is assumed, documented nowhere.
 		return wire.Fail("InvalidParameterCombination", "`KeepImageLogin` can't be true with the public image `%s`.", s.Instance.ImageID)
 	}
-	if failure := api.KeyID.Check(login.KeyIDs...); failure != nil {
+	if failure := wire.KeyID.Check(login.KeyIDs...); failure != nil {
 		return failure
 	}
 	s.Instance.KeyIDs = login.KeyIDs
@@ -49,31 +46,24 @@ func strongPassword(password string) bool {
 	if len(password) < 8 || len(password) > 30 {
 		return false
 	}
-	classes := map[string]bool{}
-	for _, r := range password {
-		switch {
-		case r >= 'a' && r <= 'z':
-			classes["lower"] = true
-		case r >= 'A' && r <= 'Z':
-			classes["upper"] = true
-		case r >= '0' && r <= '9':
-			classes["digit"] = true
-		case strings.ContainsRune("()`~!@#$%^&*-+=|{}[]:;',.?/", r):
-			classes["special"] = true
-		default:
-			return false
+	classes := 0
+	for _, class := range []string{"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789", "()`~!@#$%^&*-+=|{}[]:;',.?/"} {
+		if strings.ContainsAny(password, class) {
+			classes++
+			password = strings.Map(func(r rune) rune {
+				if strings.ContainsRune(class, r) {
+					return -1
+				}
+				return r
+			}, password)
 		}
 	}
-	return len(classes) >= 2
+	return classes >= 2 && password == ""
 }
 
 func readUserData(s *launchSpec, p launch.Params) *wire.Error {
 	s.Instance.UserData = wire.Or(p.UserData, "")
-	return checkUserData(s.Instance.UserData)
-}
-
-func checkUserData(encoded string) *wire.Error {
-	raw, err := base64.StdEncoding.DecodeString(encoded)
+	raw, err := base64.StdEncoding.DecodeString(s.Instance.UserData)
 	if err != nil {
 		return wire.Fail("InvalidParameterValue.InvalidUserDataFormat", "`UserData` is not base64.")
 	}

@@ -1,6 +1,7 @@
 package cvm
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/launch"
@@ -21,8 +22,9 @@ func readMarket(s *launchSpec, p launch.Params) *wire.Error {
 			return wire.Fail("InvalidPeriod", "A period of %d months is not sold.", s.Months)
 		}
 		s.Renew = wire.Or(p.InstanceChargePrepaid.RenewFlag, world.RenewByHand)
-		if !slices.Contains([]string{"NOTIFY_AND_AUTO_RENEW", world.RenewByHand, "DISABLE_NOTIFY_AND_MANUAL_RENEW"}, s.Renew) {
-			return wire.Fail("InvalidParameterValue", "`RenewFlag` has no value `%s`.", wire.Printable(s.Renew))
+		failure := checkValue("RenewFlag", s.Renew, "NOTIFY_AND_AUTO_RENEW", world.RenewByHand, "DISABLE_NOTIFY_AND_MANUAL_RENEW")
+		if failure != nil {
+			return failure
 		}
 	default:
 		return wire.Fail("InvalidParameterValue", "`InstanceChargeType` has no value `%s` here.", wire.Printable(s.SKU.Charge))
@@ -37,15 +39,13 @@ func readBid(s *launchSpec, market *launch.Market) *wire.Error {
 	if s.SKU.Charge != world.ChargeSpot {
 		return wire.Fail("InvalidParameterCombination", "`InstanceMarketOptions` needs `InstanceChargeType` to be SPOTPAID.")
 	}
-	if kind := wire.Or(market.MarketType, "spot"); kind != "spot" {
-		return wire.Fail("InvalidParameterValue", "`MarketType` has no value `%s`.", wire.Printable(kind))
-	}
 	spot := wire.Or(market.SpotOptions, launch.Spot{})
-	if kind := wire.Or(spot.SpotInstanceType, "one-time"); kind != "one-time" {
-		return wire.Fail("InvalidParameterValue", "`SpotInstanceType` has no value `%s`; there is only one-time.", wire.Printable(kind))
-	}
-	if spot.MaxPrice == nil {
-		return nil
+	failure := cmp.Or(
+		checkValue("MarketType", wire.Or(market.MarketType, "spot"), "spot"),
+		checkValue("SpotInstanceType", wire.Or(spot.SpotInstanceType, "one-time"), "one-time"),
+	)
+	if failure != nil || spot.MaxPrice == nil {
+		return failure
 	}
 	bid, err := world.ParseMoney(*spot.MaxPrice)
 	if err != nil || bid == 0 {

@@ -1,40 +1,35 @@
 package cvm
 
 import (
+	"cmp"
 	"net/netip"
-	"slices"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/launch"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
 func readNetwork(s *launchSpec, p launch.Params) *wire.Error {
-	if failure := readVPC(s, p.VirtualPrivateCloud); failure != nil {
-		return failure
-	}
-	if failure := api.SecurityGroupID.Check(p.SecurityGroupIDs...); failure != nil {
-		return failure
-	}
 	s.Instance.SecurityGroupIDs = p.SecurityGroupIDs
-	if net := p.InternetAccessible; net != nil {
-		s.Instance.Bandwidth = wire.Or(net.InternetMaxBandwidthOut, 0)
-		if s.Instance.Bandwidth < 0 || s.Instance.Bandwidth > 1000 {
-			return wire.Fail("InvalidParameterValue.Range", "`InternetMaxBandwidthOut` must be from 0 to 1000.")
-		}
-		s.Instance.InternetChargeType = wire.Or(net.InternetChargeType, "")
-		known := []string{"", "BANDWIDTH_PREPAID", "TRAFFIC_POSTPAID_BY_HOUR", "BANDWIDTH_POSTPAID_BY_HOUR", "BANDWIDTH_PACKAGE"}
-		if !slices.Contains(known, s.Instance.InternetChargeType) {
-			return wire.Fail("InvalidParameterValue", "`InternetChargeType` has no value `%s`.", wire.Printable(s.Instance.InternetChargeType))
-		}
-		if wire.Or(net.PublicIPAssigned, false) && s.Instance.Bandwidth == 0 {
-			return wire.Fail("InvalidParameterCombination", "A public address needs `InternetMaxBandwidthOut` above 0.")
-		}
-		if s.Instance.Bandwidth > 0 && wire.Or(net.PublicIPAssigned, true) {
-			s.Instance.PublicIP = "assigned at launch"
-		}
+	return cmp.Or(readVPC(s, p.VirtualPrivateCloud), wire.SecurityGroupID.Check(p.SecurityGroupIDs...), readInternet(s, p.InternetAccessible))
+}
+
+func readInternet(s *launchSpec, net *launch.Internet) *wire.Error {
+	if net == nil {
+		return nil
 	}
-	return nil
+	s.Instance.Bandwidth, s.Instance.InternetChargeType = wire.Or(net.InternetMaxBandwidthOut, 0), wire.Or(net.InternetChargeType, "")
+	if s.Instance.Bandwidth < 0 || s.Instance.Bandwidth > 1000 {
+		return wire.Fail("InvalidParameterValue.Range", "`InternetMaxBandwidthOut` must be from 0 to 1000.")
+	}
+	failure := checkValue("InternetChargeType", s.Instance.InternetChargeType,
+		"", "BANDWIDTH_PREPAID", "TRAFFIC_POSTPAID_BY_HOUR", "BANDWIDTH_POSTPAID_BY_HOUR", "BANDWIDTH_PACKAGE")
+	if failure == nil && wire.Or(net.PublicIPAssigned, false) && s.Instance.Bandwidth == 0 {
+		failure = wire.Fail("InvalidParameterCombination", "A public address needs `InternetMaxBandwidthOut` above 0.")
+	}
+	if s.Instance.Bandwidth > 0 && wire.Or(net.PublicIPAssigned, true) {
+		s.Instance.PublicIP = "assigned at launch"
+	}
+	return failure
 }
 
 func readVPC(s *launchSpec, vpc *launch.VPC) *wire.Error {
@@ -49,14 +44,10 @@ func readVPC(s *launchSpec, vpc *launch.VPC) *wire.Error {
 	if s.Instance.SubnetID == "" {
 		return wire.Missing("VirtualPrivateCloud.SubnetId")
 	}
-	if failure := api.VpcID.Check(s.Instance.VPCID); failure != nil {
+	s.Addresses = vpc.PrivateIPAddresses
+	failure := cmp.Or(wire.VpcID.Check(s.Instance.VPCID), wire.SubnetID.Check(s.Instance.SubnetID))
+	if failure != nil || len(s.Addresses) == 0 {
 		return failure
-	}
-	if failure := api.SubnetID.Check(s.Instance.SubnetID); failure != nil {
-		return failure
-	}
-	if s.Addresses = vpc.PrivateIPAddresses; len(s.Addresses) == 0 {
-		return nil
 	}
 	if len(s.Addresses) > maxFixedAddresses {
 		return wire.Fail("InvalidParameterValue.Range", "`PrivateIpAddresses` must have at most %d addresses.", maxFixedAddresses)

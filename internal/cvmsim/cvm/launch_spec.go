@@ -2,6 +2,7 @@ package cvm
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -52,6 +53,14 @@ func readLaunch(regionID string, p launch.Params, now time.Time) (launchSpec, *w
 	return s, nil
 }
 
+// checkValue refuses a value that a parameter doesn't have.
+func checkValue(name, value string, known ...string) *wire.Error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return wire.Fail("InvalidParameterValue", "`%s` has no value `%s`.", name, wire.Printable(value))
+}
+
 func readCount(s *launchSpec, p launch.Params) *wire.Error {
 	s.Count = wire.Or(p.InstanceCount, 1)
 	if s.Count < 1 || s.Count > maxInstanceCount {
@@ -87,8 +96,11 @@ func readPlacement(s *launchSpec, p launch.Params) *wire.Error {
 
 func readType(regionID string) func(*launchSpec, launch.Params) *wire.Error {
 	return func(s *launchSpec, p launch.Params) *wire.Error {
-		if failure := checkZone(regionID, s.SKU.Zone); failure != nil {
+		if failure := checkZones(regionID, s.SKU.Zone); failure != nil {
 			return failure
+		}
+		if world.ZoneByID[s.SKU.Zone].Retired {
+			return wire.Fail("InvalidParameterValue.ZoneNotSupported", "The zone `%s` is not supported.", s.SKU.Zone)
 		}
 		s.SKU.Type = wire.Or(p.InstanceType, "S5.MEDIUM4")
 		if !typeName.MatchString(s.SKU.Type) {
@@ -101,22 +113,11 @@ func readType(regionID string) func(*launchSpec, launch.Params) *wire.Error {
 	}
 }
 
-// checkZone refuses a zone that isn't one of the region, or sells nothing.
-func checkZone(regionID, zoneID string) *wire.Error {
-	if failure := checkZones(regionID, zoneID); failure != nil {
-		return failure
-	}
-	if world.ZoneByID[zoneID].Retired {
-		return wire.Fail("InvalidParameterValue.ZoneNotSupported", "The zone `%s` is not supported.", zoneID)
-	}
-	return nil
-}
-
 func readImage(s *launchSpec, p launch.Params) *wire.Error {
 	if s.Instance.ImageID = wire.Or(p.ImageID, ""); s.Instance.ImageID == "" {
 		return wire.Missing("ImageId")
 	}
-	return api.ImageID.Check(s.Instance.ImageID)
+	return wire.ImageID.Check(s.Instance.ImageID)
 }
 
 func readNames(s *launchSpec, p launch.Params) *wire.Error {
@@ -160,25 +161,18 @@ func readMisc(now time.Time) func(*launchSpec, launch.Params) *wire.Error {
 		if len(p.DisasterRecoverGroupIDs) > 1 {
 			return wire.Fail("InvalidParameterValue.LimitExceeded", "Only one `DisasterRecoverGroupIds` may be given.")
 		}
-		if failure := api.PlacementSetID.Check(p.DisasterRecoverGroupIDs...); failure != nil {
+		if failure := wire.PlacementSetID.Check(p.DisasterRecoverGroupIDs...); failure != nil {
 			return failure
 		}
 		s.Instance.DisasterRecoverGroupID = strings.Join(p.DisasterRecoverGroupIDs, "") // at most one
-		s.Instance.CamRoleName = wire.Or(p.CamRoleName, "")
-		if failure := checkRole(s.Instance.CamRoleName); failure != nil {
-			return failure
+		if s.Instance.CamRoleName = wire.Or(p.CamRoleName, ""); s.Instance.CamRoleName != "" {
+			if failure := wire.RoleName.Check(s.Instance.CamRoleName); failure != nil {
+				return failure
+			}
 		}
 		s.Instance.Protected = wire.Or(p.DisableAPITermination, false)
 		return readTimer(s, p.ActionTimer, now)
 	}
-}
-
-// checkRole refuses a malformed name of a role; without a name there is none.
-func checkRole(name string) *wire.Error {
-	if name == "" {
-		return nil
-	}
-	return api.RoleName.Check(name)
 }
 
 // readTimer takes the timed termination, which must be five minutes ahead

@@ -61,11 +61,8 @@ type wireUnitPrice struct {
 // region sells.
 func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZoneInstanceConfigInfosRequest) (*describeZoneInstanceConfigInfosResponse,
 	*wire.Error) {
-	filters, failure := readFilters(p.Filters, 100, oneOf("zone", "instance-family", "instance-type", "instance-charge-type", "sort-keys"))
+	filters, failure := readZoneFilters(c.Region, p.Filters, 100, "zone", "instance-family", "instance-type", "instance-charge-type", "sort-keys")
 	if failure != nil {
-		return nil, failure
-	}
-	if failure := checkZones(c.Region, valuesOf(filters, "zone")...); failure != nil {
 		return nil, failure
 	}
 	set := []wireOffer{}
@@ -76,11 +73,7 @@ func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZon
 			set = append(set, renderOffer(o, t))
 		}
 	}
-	keys := valuesOf(filters, "sort-keys")
-	if failure := sortOffers(set, keys); failure != nil {
-		return nil, failure
-	}
-	return &describeZoneInstanceConfigInfosResponse{InstanceTypeQuotaSet: set}, nil
+	return &describeZoneInstanceConfigInfosResponse{InstanceTypeQuotaSet: set}, sortOffers(set, valuesOf(filters, "sort-keys"))
 }
 
 func renderOffer(o *world.Offer, t *world.InstanceType) wireOffer {

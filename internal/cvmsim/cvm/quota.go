@@ -39,11 +39,8 @@ type wireQuota struct {
 }
 
 func describeAccountQuota(w *world.World, c *api.Call, p *describeAccountQuotaRequest) (*describeAccountQuotaResponse, *wire.Error) {
-	filters, failure := readFilters(p.Filters, 5, oneOf("zone", "quota-type"))
+	filters, failure := readZoneFilters(c.Region, p.Filters, 5, "zone", "quota-type")
 	if failure != nil {
-		return nil, failure
-	}
-	if failure := checkZones(c.Region, valuesOf(filters, "zone")...); failure != nil {
 		return nil, failure
 	}
 	sets := wireAccountQuota{}

@@ -10,21 +10,16 @@ import (
 )
 
 type terminateInstancesRequest struct {
-	InstanceIDs             []string `json:"InstanceIds,omitempty"`
-	ReleaseAddress          *bool    `json:"ReleaseAddress,omitempty"`
-	ReleasePrepaidDataDisks *bool    `json:"ReleasePrepaidDataDisks,omitempty"`
-}
-
-// About says which instances the call is about.
-func (p *terminateInstancesRequest) About() api.Subject {
-	return api.Subject{InstanceIDs: p.InstanceIDs}
+	named
+	ReleaseAddress          *bool `json:"ReleaseAddress,omitempty"`
+	ReleasePrepaidDataDisks *bool `json:"ReleasePrepaidDataDisks,omitempty"`
 }
 
 // terminateInstances lets all instances go, or none. The first call for a
 // prepaid instance puts it into the recycle bin, the second one removes it (cvm
 // client.go, TerminateInstances).
 func terminateInstances(w *world.World, c *api.Call, p *terminateInstancesRequest) (*api.Empty, *wire.Error) {
-	found, failure := existing(w, c.Region, p.InstanceIDs)
+	found, failure := existing(w, c.Region, p.named)
 	if failure != nil {
 		return nil, failure
 	}
@@ -51,15 +46,15 @@ func terminateInstances(w *world.World, c *api.Call, p *terminateInstancesReques
 
 // existing finds instances that must all exist in the region. One that isn't
 // listed yet doesn't exist for a call: assumed, documented nowhere.
-func existing(w *world.World, region string, ids []string) ([]*world.Instance, *wire.Error) {
-	if len(ids) == 0 {
+func existing(w *world.World, region string, p named) ([]*world.Instance, *wire.Error) {
+	if len(p.InstanceIDs) == 0 {
 		return nil, wire.Missing("InstanceIds")
 	}
-	if failure := checkInstanceIDs(ids); failure != nil {
+	if failure := p.check(); failure != nil {
 		return nil, failure
 	}
-	found := make([]*world.Instance, 0, len(ids))
-	for _, id := range ids {
+	var found []*world.Instance
+	for _, id := range p.InstanceIDs {
 		in := w.Instances.Visible(region, id)
 		if in == nil {
 			return nil, wire.Fail("InvalidInstanceId.NotFound", "The instance `%s` does not exist.", id)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
@@ -154,7 +153,7 @@ func (s *Service) camCredentials(role string, in *world.Instance, now time.Time)
 	if role == "" && bound != "" {
 		return http.StatusOK, bound
 	}
-	if !api.RoleName.Fits(role) || in != nil && role != bound {
+	if !wire.RoleName.Fits(role) || in != nil && role != bound {
 		return http.StatusNotFound, ""
 	}
 	session := "local-cvm"

@@ -145,7 +145,7 @@ func roleOf(c *api.Call, arn string) (string, *wire.Error) {
 	rest, ok := strings.CutPrefix(arn, "qcs::cam::uin/")
 	account, resource, found := strings.Cut(rest, ":")
 	role, isRole := strings.CutPrefix(resource, "roleName/")
-	if !ok || !found || !isRole || !api.RoleName.Fits(role) {
+	if !ok || !found || !isRole || !wire.RoleName.Fits(role) {
 		return "", wire.Fail("InvalidParameter.ParamError", "`RoleArn` is not like qcs::cam::uin/%s:roleName/gpu-node.", c.Account.ID)
 	}
 	if account != c.Account.ID {

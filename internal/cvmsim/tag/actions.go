@@ -118,7 +118,7 @@ func resource(w *world.World, c *api.Call, name string) (*world.Instance, *wire.
 		return nil, wire.Fail("FailedOperation.ResourceAppIdNotSame", "The resource belongs to another account.")
 	}
 	id, isInstance := strings.CutPrefix(parts[5], "instance/")
-	if !isInstance || !api.InstanceID.Fits(id) {
+	if !isInstance || !wire.InstanceID.Fits(id) {
 		return nil, bad
 	}
 	in := w.Instances.Visible(parts[3], id)

@@ -1,6 +1,6 @@
 // Package wire is the protocol of the local CVM: requests and their limits, the
-// binding of parameters, signatures and the account that they are of, and the
-// envelope of answers and errors. It knows no action.
+// binding of parameters, the forms of ids, signatures and the account that they are
+// of, and the envelope of answers and errors. It knows no action.
 package wire
 
 import (

@@ -48,46 +48,22 @@ func (t *InstanceType) Family() string {
 
 // The catalogue by name. It never changes; the market does.
 var (
-	RegionByID   = regionsByID()
-	ZoneByID     = zonesByID()
-	RegionOfZone = regionsByZone()
-	TypeByName   = typesByName()
+	RegionByID   = map[string]*region{}
+	ZoneByID     = map[string]*zone{}
+	RegionOfZone = map[string]*region{}
+	TypeByName   = map[string]*InstanceType{}
 )
 
-func regionsByID() map[string]*region {
-	table := map[string]*region{}
+func init() {
 	for _, r := range Regions {
-		table[r.ID] = r
-	}
-	return table
-}
-
-func zonesByID() map[string]*zone {
-	table := map[string]*zone{}
-	for _, r := range Regions {
+		RegionByID[r.ID] = r
 		for i := range r.Zones {
-			table[r.Zones[i].ID] = &r.Zones[i]
+			ZoneByID[r.Zones[i].ID], RegionOfZone[r.Zones[i].ID] = &r.Zones[i], r
 		}
 	}
-	return table
-}
-
-func regionsByZone() map[string]*region {
-	table := map[string]*region{}
-	for _, r := range Regions {
-		for _, z := range r.Zones {
-			table[z.ID] = r
-		}
-	}
-	return table
-}
-
-func typesByName() map[string]*InstanceType {
-	table := map[string]*InstanceType{}
 	for _, t := range typeList {
-		table[t.Name] = t
+		TypeByName[t.Name] = t
 	}
-	return table
 }
 
 // Regions are those of the catalogue, with their zones.
@@ -144,88 +120,55 @@ var Regions = []*region{
 	}},
 }
 
-var typeList = []*InstanceType{
-	{Name: "S5.MEDIUM4", TypeName: "Standard S5", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 2, Memory: 4, ListPrice: Fen(32)},
-	{Name: "S5.LARGE8", TypeName: "Standard S5", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 4, Memory: 8, ListPrice: Fen(64)},
-	{Name: "S5.2XLARGE16", TypeName: "Standard S5", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 8, Memory: 16, ListPrice: Fen(128)},
-	{
-		Name: "GN7.2XLARGE32", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 8, Memory: 32, GPU: 1,
-		ListPrice: Fen(950),
-	},
-	{
-		Name: "GN7.5XLARGE80", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80, GPU: 1,
-		ListPrice: Fen(1340),
-	},
-	{
-		Name: "GN7.10XLARGE160", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160, GPU: 2,
-		ListPrice: Fen(2680),
-	},
-	{
-		Name: "GN7.20XLARGE320", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320, GPU: 4,
-		ListPrice: Fen(5360),
-	},
-	{Name: "GI3X.8XLARGE64", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 64, GPU: 1, ListPrice: Fen(1140)},
-	{
-		Name: "GI3X.22XLARGE226", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 90, Memory: 226, GPU: 2,
-		ListPrice: Fen(2690),
-	},
-	{
-		Name: "GN8.LARGE56", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 6, Memory: 56, GPU: 1,
-		ListPrice: Fen(1590),
-	},
-	{
-		Name: "GN8.3XLARGE112", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 14, Memory: 112, GPU: 2,
-		ListPrice: Fen(3180),
-	},
-	{
-		Name: "GN10X.2XLARGE40", TypeName: "GPU Compute GN10X", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Gold 6133 Skylake", CPU: 8, Memory: 40, GPU: 1,
-		ListPrice: Fen(1760),
-	},
-	{
-		Name: "GN10Xp.2XLARGE40", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 10, Memory: 40,
-		GPU: 1, ListPrice: Fen(1870),
-	},
-	{
-		Name: "GN10Xp.5XLARGE80", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80,
-		GPU: 2, ListPrice: Fen(3740),
-	},
-	{
-		Name: "GN10Xp.10XLARGE160", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160,
-		GPU: 4, ListPrice: Fen(7480),
-	},
-	{
-		Name: "GN10Xp.20XLARGE320", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320,
-		GPU: 8, ListPrice: Fen(14960),
-	},
-	{
-		Name: "PNV4.7XLARGE116", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 28, Memory: 116, GPU: 1,
-		ListPrice: Fen(1890),
-	},
-	{
-		Name: "PNV4.14XLARGE232", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 56, Memory: 232, GPU: 2,
-		ListPrice: Fen(3780),
-	},
-	{
-		Name: "PNV4.28XLARGE466", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 112, Memory: 466, GPU: 4,
-		ListPrice: Fen(7560),
-	},
-	{
-		Name: "PNV4.56XLARGE932", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 224, Memory: 932, GPU: 8,
-		ListPrice: Fen(15120),
-	},
-	{Name: "GT4.4XLARGE96", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 16, Memory: 96, GPU: 1, ListPrice: Fen(2820)},
-	{
-		Name: "GT4.8XLARGE192", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 192, GPU: 2,
-		ListPrice: Fen(5640),
-	},
-	{
-		Name: "GT4.20XLARGE474", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 82, Memory: 474, GPU: 4,
-		ListPrice: Fen(11280),
-	},
-	{
-		Name: "GT4.41XLARGE948", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 164, Memory: 948, GPU: 8,
-		ListPrice: Fen(22560),
-	},
+// typeList has the models of each family, in order: cores, GiB, cards, and fen an hour.
+var typeList = slices.Concat(
+	family("S5", "Standard S5", "Intel Xeon Cascade Lake 8255C", "",
+		model{"MEDIUM4", 2, 4, 0, 32},
+		model{"LARGE8", 4, 8, 0, 64},
+		model{"2XLARGE16", 8, 16, 0, 128}),
+	family("GN7", "GPU Compute GN7", "Intel Xeon Cascade Lake 8255C", "NVIDIA T4",
+		model{"2XLARGE32", 8, 32, 1, 950},
+		model{"5XLARGE80", 20, 80, 1, 1340},
+		model{"10XLARGE160", 40, 160, 2, 2680},
+		model{"20XLARGE320", 80, 320, 4, 5360}),
+	family("GI3X", "GPU Compute GI3X", "AMD EPYC ROME", "NVIDIA T4",
+		model{"8XLARGE64", 32, 64, 1, 1140},
+		model{"22XLARGE226", 90, 226, 2, 2690}),
+	family("GN8", "GPU Compute GN8", "Intel Xeon E5-2680 Broadwell v4", "NVIDIA P40",
+		model{"LARGE56", 6, 56, 1, 1590},
+		model{"3XLARGE112", 14, 112, 2, 3180}),
+	family("GN10X", "GPU Compute GN10X", "Intel Xeon Gold 6133 Skylake", "NVIDIA V100",
+		model{"2XLARGE40", 8, 40, 1, 1760}),
+	family("GN10Xp", "GPU Compute GN10Xp", "Intel Xeon Cascade Lake 8255C", "NVIDIA V100",
+		model{"2XLARGE40", 10, 40, 1, 1870},
+		model{"5XLARGE80", 20, 80, 2, 3740},
+		model{"10XLARGE160", 40, 160, 4, 7480},
+		model{"20XLARGE320", 80, 320, 8, 14960}),
+	family("PNV4", "GPU Compute PNV4", "AMD EPYC Milan", "NVIDIA A10",
+		model{"7XLARGE116", 28, 116, 1, 1890},
+		model{"14XLARGE232", 56, 232, 2, 3780},
+		model{"28XLARGE466", 112, 466, 4, 7560},
+		model{"56XLARGE932", 224, 932, 8, 15120}),
+	family("GT4", "GPU Compute GT4", "AMD EPYC ROME", "NVIDIA A100",
+		model{"4XLARGE96", 16, 96, 1, 2820},
+		model{"8XLARGE192", 32, 192, 2, 5640},
+		model{"20XLARGE474", 82, 474, 4, 11280},
+		model{"41XLARGE948", 164, 948, 8, 22560}),
+)
+
+type model struct {
+	size                  string
+	cpu, memory, gpu, fen int64
+}
+
+func family(name, typeName, cpu, gpu string, models ...model) []*InstanceType {
+	var list []*InstanceType
+	for _, m := range models {
+		list = append(list, &InstanceType{
+			Name: name + "." + m.size, TypeName: typeName, CPUModel: cpu, GPUModel: gpu, CPU: m.cpu, Memory: m.memory, GPU: m.gpu, ListPrice: Fen(m.fen),
+		})
+	}
+	return list
 }
 
 // sells reports whether a zone of the catalogue sells a family.

@@ -1,10 +1,6 @@
-package api
+package wire
 
-import (
-	"regexp"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
-)
+import "regexp"
 
 // Form is the form of one kind of id, or of names.
 type Form struct {
@@ -30,10 +26,10 @@ var (
 func (f Form) Fits(id string) bool { return f.pattern.MatchString(id) }
 
 // Check refuses the first id that doesn't have the form.
-func (f Form) Check(ids ...string) *wire.Error {
+func (f Form) Check(ids ...string) *Error {
 	for _, id := range ids {
 		if !f.Fits(id) {
-			return wire.Fail(f.code, "The id `%s` is malformed.", wire.Printable(id))
+			return Fail(f.code, "The id `%s` is malformed.", Printable(id))
 		}
 	}
 	return nil
