@@ -3,7 +3,6 @@ package budget
 import (
 	"math"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,28 +114,4 @@ func TestAbsurdRatesStayWithinTheirRange(t *testing.T) {
 	if u := judged(t, teamA(), observed(), noon, of(huge), of(huge)).Usage; u.Consumed != math.MaxInt64 {
 		t.Errorf("a sum wrapped round to %d", u.Consumed)
 	}
-}
-
-// TestThresholdsAreComparedExactly, whatever the limit: the products have more than
-// 64 bits.
-func TestThresholdsAreComparedExactly(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.Int64Range(1, math.MaxInt64).Draw(t, "limit")
-		threshold := rapid.IntRange(1, MaxThreshold).Draw(t, "threshold")
-		s := situation(teamA(), 0)
-		s.Declaration.Thresholds, s.Previous = []int{threshold}, nil
-		s.Result.Usage.Limit = limit
-		reached := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(threshold)))
-		reached.Add(reached, big.NewInt(99)).Quo(reached, big.NewInt(100))
-		if !reached.IsInt64() {
-			return
-		}
-		for _, off := range []int64{-1, 0} {
-			s.Result.Usage.Consumed = reached.Int64() + off
-			if fired := slices.Contains(kinds(Decide(s, nil)), KindAlert); fired != (off == 0) {
-				t.Fatalf("at %d of %d, %d%% is told of: %t", s.Result.Usage.Consumed, limit, threshold, fired)
-			}
-		}
-	})
 }

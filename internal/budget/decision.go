@@ -1,6 +1,10 @@
 package budget
 
-import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
 
 // Decision is one thing to do because of a budget, with its reasons.
 type Decision struct {
@@ -29,4 +33,16 @@ func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 // Heading is the decision's kind, what it is about, and why it was made.
 func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
+}
+
+// Rank is where a victim stands among the others.
+type Rank struct {
+	Number, Of int
+	Order      VictimOrder
+	Why        string // what places it there
+}
+
+// String says it as a reason.
+func (r Rank) String() string {
+	return fmt.Sprintf("it is number %d of %d by %s: %s", r.Number, r.Of, r.Order, r.Why)
 }

@@ -60,8 +60,8 @@ type LimitFall struct {
 // declaration.
 func (d Declaration) Terms() string { return d.terms(d.GPUHours) }
 
-// counted is Terms without the limit: a sum over what decides how much is used.
-func (d Declaration) counted() string { return d.terms("") }
+// Counted is Terms without the limit: a sum over what decides how much is used.
+func (d Declaration) Counted() string { return d.terms("") }
 
 func (d Declaration) terms(limit string) string {
 	d = d.WithDefaults()
@@ -101,6 +101,10 @@ const (
 	DefaultMaxStatusAge       = "1h"
 )
 
+// RearmBelow is by how many points usage must have fallen below a threshold of a
+// rolling window for it to fire again.
+const RearmBelow = 5
+
 // DefaultThresholds are the percents that are told of unless others are named.
 func DefaultThresholds() []int { return []int{50, 80, 100} }
 
@@ -139,18 +143,24 @@ func (d Declaration) StatusAge() (time.Duration, error) {
 	return duration.Parse(d.WithDefaults().MaxStatusAge)
 }
 
-// grace is how long nothing is done after the limit was reached.
-func (e Enforcement) grace() time.Duration {
+// Grace is how long nothing is done after the limit was reached.
+func (e Enforcement) Grace() time.Duration {
 	return lengthOr(e.withDefaults().GracePeriod, LongestDuration)
 }
 
-// maxGrace is how long pods may take to end.
-func (e Enforcement) maxGrace() time.Duration {
+// LongestGrace is how long pods may take to end.
+func (e Enforcement) LongestGrace() time.Duration {
 	return lengthOr(e.withDefaults().MaxGracePeriod, LongestDuration)
 }
 
-// maxGap is the longest gap after which pods may be ended on estimates.
-func (e Enforcement) maxGap() time.Duration { return lengthOr(e.withDefaults().MaxGap, 0) }
+// GraceOf is how many seconds a pod gets to end that asks for so many: no more
+// than the budget lets it, and never zero, which would delete it by force.
+func (e Enforcement) GraceOf(asked int64) int64 {
+	return max(1, min(asked, int64(e.LongestGrace()/time.Second)))
+}
+
+// LongestGap is the longest gap after which pods may be ended on estimates.
+func (e Enforcement) LongestGap() time.Duration { return lengthOr(e.withDefaults().MaxGap, 0) }
 
 // HonoursPods says whether what is written on a pod itself spares it.
 func (e Enforcement) HonoursPods() bool { return *e.withDefaults().HonourPodProtection }
@@ -211,6 +221,14 @@ const (
 	Pause     Action = "pause"  // Jobs suspended, Deployments and StatefulSets scaled to zero
 	Evict     Action = "evict"
 )
+
+// Past names what a destructive action does to pods.
+func (a Action) Past() string {
+	if a == Pause {
+		return KindPause.Data().Verb.Past
+	}
+	return KindEvict.Data().Verb.Past
+}
 
 // Enforcement says what is done when the budget is exceeded, and how carefully.
 type Enforcement struct {

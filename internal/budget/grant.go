@@ -44,11 +44,11 @@ const MaxGrants = 100
 // InForce are those that have not ended.
 func (g Grants) InForce(now time.Time) []Grant { return exception.InForce(g.List, now) }
 
-// granted is what those in force add together.
+// granted is what those in force add together, up to the largest limit.
 func (g Grants) granted(now time.Time) int64 {
 	sum := int64(0)
 	for _, grant := range g.InForce(now) {
-		sum = plus(sum, grant.Amount())
+		sum = min(sum+grant.Amount(), MaxGPUHours*Hour)
 	}
 	return sum
 }
@@ -78,9 +78,9 @@ func (d Declaration) Granted(g Grants, now time.Time) Declaration {
 	if err != nil || more == 0 {
 		return d
 	}
-	d.GPUHours = Hours(min(plus(declared, more), MaxGPUHours*Hour))
+	d.GPUHours = Hours(min(declared+more, MaxGPUHours*Hour))
 	for _, grant := range slices.SortedFunc(slices.Values(g.InForce(now)), func(a, b Grant) int { return a.Until.Compare(b.Until) }) {
-		d.LimitFalls = append(d.LimitFalls, LimitFall{grant.Until, min(plus(declared, g.granted(grant.Until)), MaxGPUHours*Hour)})
+		d.LimitFalls = append(d.LimitFalls, LimitFall{grant.Until, min(declared+g.granted(grant.Until), MaxGPUHours*Hour)})
 	}
 	return d
 }
@@ -98,10 +98,10 @@ func (g Grants) Add(d Declaration, grant Grant, now time.Time) (Grants, error) {
 		return g, err
 	case len(g.List) > MaxGrants:
 		return g, fmt.Errorf("%d grants are in force already, and that is the most: release some first", MaxGrants)
-	case plus(declared, g.granted(now)) > MaxGPUHours*Hour:
+	case declared+g.granted(now) > MaxGPUHours*Hour:
 		return g, fmt.Errorf("with it, the limit would be above %d GPU-hours", MaxGPUHours)
 	}
-	return g.telling(grant.Begun(d.about(), grant.GPUHours+" GPU-hours: "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
+	return g.telling(grant.Begun(d.About(time.Time{}), grant.GPUHours+" GPU-hours: "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.
@@ -110,7 +110,7 @@ func (g Grants) Release(d Declaration, r exception.Release) (after Grants, relea
 	after = g.current(d, r.At)
 	released, after.List = after.List, nil
 	for _, grant := range released {
-		after = after.telling(grant.Released(d.about(), r, grant.what()))
+		after = after.telling(grant.Released(d.About(time.Time{}), r, grant.what()))
 	}
 	if len(released) > 0 && r.At.After(after.EndedAt) {
 		after.EndedAt = r.At
@@ -139,7 +139,7 @@ func (g Grants) current(d Declaration, now time.Time) Grants {
 		if grant.Until.After(g.EndedAt) {
 			g.EndedAt = grant.Until
 		}
-		g = g.telling(grant.Ended(d.about(), grant.what()))
+		g = g.telling(grant.Ended(d.About(time.Time{}), grant.what()))
 	}
 	return g
 }
@@ -151,8 +151,9 @@ func (g Grants) telling(e history.Event) Grants {
 
 func (g Grant) what() string { return "the grant of " + g.GPUHours + " GPU-hours" }
 
-func (d Declaration) about() history.About {
-	return history.About{Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID}
+// About is what an event of the budget begins with.
+func (d Declaration) About(at time.Time) history.About {
+	return history.About{At: at, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID}
 }
 
 // LimitedAt is the status with the limit of now: what was granted when it was made, and

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,30 +83,6 @@ func TestAStatusForgetsGrantsThatEnded(t *testing.T) {
 		if of.Usage.Limit != want*Hour || of.Usage.Exceeded() != (want <= 120) {
 			t.Errorf("after %s the limit is %s", after, Hours(of.Usage.Limit))
 		}
-	}
-}
-
-// TestTheEndOfAGrantBeginsTheGraceAnew enforces no sooner than a grace period after the
-// limit fell.
-func TestTheEndOfAGrantBeginsTheGraceAnew(t *testing.T) {
-	t.Parallel()
-	d := enforcing(Freeze)
-	s := situation(d, 120*Hour)
-	if plan := Decide(s, nil); !slices.Contains(kinds(plan), KindFreeze) {
-		t.Fatalf("without a grant: %v", plan.Decisions)
-	}
-	s.Grants = Grants{List: []Grant{grant("a", "10", noon.Add(-2*time.Hour), 2*time.Hour-time.Minute)}}
-	plan := Decide(s, nil)
-	if len(plan.Decisions) > 0 || !plan.Status.EnforceAt.Equal(noon.Add(9*time.Minute)) {
-		t.Errorf("a minute after its end: %v, at %s", plan.Decisions, plan.Status.EnforceAt)
-	}
-	s.Now = noon.Add(9 * time.Minute)
-	if plan := Decide(s, nil); !slices.Contains(kinds(plan), KindFreeze) {
-		t.Errorf("once the grace is over: %v", plan.Decisions)
-	}
-	s.Grants = Grants{EndedAt: noon.Add(8 * time.Minute)} // dropped by a later one
-	if plan := Decide(s, nil); len(plan.Decisions) > 0 {
-		t.Errorf("a minute after the end of one that is dropped: %v", plan.Decisions)
 	}
 }
 

@@ -3,7 +3,9 @@ package budget
 import (
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -21,14 +23,15 @@ const systemPriority = 2_000_000_000
 // SystemNamespaces are never touched by enforcement.
 func SystemNamespaces() []string { return []string{"kube-system", "kube-public", "kube-node-lease"} }
 
-// protection says why enforcement must leave a pod alone; empty where it need not.
-func (s Situation) protection(p Pod) string {
-	e := s.Declaration.Enforce
+// Spares says why enforcement leaves a pod alone; empty if it does not. Classes are the
+// values of the cluster's priority classes.
+func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int32) string {
+	e := d.Enforce
 	marked := func(of ledger.Labels) bool { return Protects(of.Lookup(ProtectedKey)) }
 	annotation, annotated := p.Annotations[ProtectedKey]
 	honoured := e.HonoursPods()
 	switch {
-	case slices.Contains(SystemNamespaces(), p.Namespace), p.Namespace == s.StoreNamespace:
+	case slices.Contains(SystemNamespaces(), p.Namespace), p.Namespace == storeNamespace:
 		return "its namespace is the system's"
 	case slices.Contains(e.ProtectedNamespaces, p.Namespace):
 		return "its namespace is protected"
@@ -47,7 +50,7 @@ func (s Situation) protection(p Pod) string {
 	if p.PriorityClassName == e.ProtectedPriorityClass {
 		return "its priority class is protected"
 	}
-	least, known := s.PriorityClasses[e.ProtectedPriorityClass]
+	least, known := classes[e.ProtectedPriorityClass]
 	switch {
 	case !known:
 		return fmt.Sprintf("the cluster has no priority class %q to compare it with", e.ProtectedPriorityClass)
@@ -55,4 +58,19 @@ func (s Situation) protection(p Pod) string {
 		return fmt.Sprintf("its priority %d is not below that of %s", p.Priority, e.ProtectedPriorityClass)
 	}
 	return ""
+}
+
+// Stops says whether the budget wants a workload stopped now that heeds it by itself, as
+// stock pools do, by a status that is to be relied on: set is what its pods are told
+// apart by, which have no priority class. What the budget would leave alone is not to
+// stop.
+func (d Declaration) Stops(s Status, set *ledger.LabelSet, storeNamespace string, now time.Time) bool {
+	switch {
+	case d.Enforce.Action != Pause, !s.Usage.Exceeded(), s.Unknown != nil, s.Withheld != "":
+		return false
+	case s.EnforceAt == nil || now.Before(*s.EnforceAt) && s.At.Before(*s.EnforceAt):
+		return false // what was due as it was judged is due, though the clock read now is rounded down
+	}
+	d.Enforce.ProtectedPriorityClass = ""
+	return d.Spares(Pod{Pod: gpu.Pod{Namespace: set.Namespace}, Set: set}, storeNamespace, nil) == ""
 }

@@ -99,18 +99,6 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// comparePercent compares what is used with some percent of a limit.
-func comparePercent(used, limit int64, percent int) int {
-	parts, of := product(used, 100), product(limit, int64(max(percent, 0)))
-	switch {
-	case parts.below(of):
-		return -1
-	case of.below(parts):
-		return 1
-	}
-	return 0
-}
-
 // wide is a signed sum of 128 bits, for products of time and rates.
 type wide struct {
 	hi int64

@@ -83,25 +83,3 @@ func (e *evaluation) piecesOf(a *account) []piece {
 	e.pieces = pieces
 	return pieces
 }
-
-// What a freeze says of its end.
-const (
-	// tellWhole is what it is rounded up to.
-	tellWhole = 5 * time.Minute
-	// tellPart is the part of the time that is left by which it may be wrong.
-	tellPart = 10
-)
-
-// tellRecovery is the moment that a freeze names: what it names already, as long as that
-// is near enough. While pods go on the recovery moves with each run, and a freeze is
-// written anew, and heeded anew by all API servers, for each moment that it names.
-func tellRecovery(told time.Time, recovers *time.Time, now time.Time) time.Time {
-	if recovers == nil {
-		return time.Time{}
-	}
-	enough := max(tellWhole, recovers.Sub(now)/tellPart)
-	if told.After(now) && told.Sub(*recovers).Abs() <= enough {
-		return told
-	}
-	return recovers.Add(tellWhole - 1).Truncate(tellWhole).UTC()
-}

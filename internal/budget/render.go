@@ -3,7 +3,6 @@ package budget
 import (
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -31,9 +30,9 @@ func (d Decision) about() string {
 	case KindPause, KindResume:
 		return d.Owner.String()
 	case KindEvict:
-		return "the pod " + d.Pod.ref()
+		return "the pod " + d.Pod.String()
 	case KindShorten:
-		return "the end of the pod " + d.Pod.ref()
+		return "the end of the pod " + d.Pod.String()
 	}
 	return d.Object
 }
@@ -43,7 +42,7 @@ func (d Decision) about() string {
 func (d Decision) Victim() string {
 	switch {
 	case d.Pod != nil:
-		return d.Pod.ref()
+		return d.Pod.String()
 	case d.Owner != nil:
 		return d.Owner.String()
 	}
@@ -72,7 +71,7 @@ func (d Decision) LogValue() slog.Value {
 		attrs = append(attrs, slog.Any("thresholds", d.Thresholds), slog.Any("namespaces", d.Namespaces))
 	}
 	if d.Pod != nil {
-		attrs = append(attrs, slog.String("pod", d.Pod.ref()), slog.String("pod_uid", d.Pod.UID))
+		attrs = append(attrs, slog.String("pod", d.Pod.String()), slog.String("pod_uid", d.Pod.UID))
 	}
 	if d.Owner != nil {
 		attrs = append(attrs, slog.String("workload", d.Owner.String()))
@@ -97,6 +96,3 @@ func listed(numbers []int) string {
 	}
 	return text
 }
-
-// stamp writes a moment for people.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	owner := &Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}}
-	victim := pod("trainer-0", 0)
+	victim := Pod{Pod: gpu.Pod{UID: "uid-trainer-0", Namespace: "ml", Name: "trainer-0"}}
 	tests := []struct {
 		decision     Decision
 		people, json string

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Replayed is what a budget's limit would have come to over a time that is past, as
@@ -122,7 +123,7 @@ func (p *replay) counted(yield func(*labelSet, counted) bool) {
 // newReplay gathers what is replayed.
 func newReplay(d Declaration, records iter.Seq[*ledger.Record], from, now ledger.Time, zones Zones) (*replay, error) {
 	if from >= now {
-		return nil, fmt.Errorf("there is nothing to replay between %s and %s", stamp(from.Time()), stamp(now.Time()))
+		return nil, fmt.Errorf("there is nothing to replay between %s and %s", wording.Instant(from.Time()), wording.Instant(now.Time()))
 	}
 	e := &evaluation{records: records, now: now, allocations: newAllocations(), claims: newClaims(), sets: newLabelSets()}
 	a, err := e.open(d, now.Time(), zones, map[string]*rules{})
@@ -172,7 +173,7 @@ func (p *replay) run(d Declaration) {
 	limit := p.account.limit
 	p.limit = p.watch(limit, 100, 100)
 	for _, percent := range slices.Compact(slices.Sorted(slices.Values(d.Thresholds))) {
-		p.thresholds = append(p.thresholds, p.watch(limit, percent, percent-rearmBelow))
+		p.thresholds = append(p.thresholds, p.watch(limit, percent, percent-RearmBelow))
 	}
 	p.peak = &peak{}
 	p.limit.peaks = true

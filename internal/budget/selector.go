@@ -117,9 +117,9 @@ func (m *Matcher) matches(set *ledger.LabelSet, of labels.Labels) bool {
 	return true
 }
 
-// excludes says whether the selector can't match pods of which some labels may
+// Excludes reports whether the selector can't match pods of which some labels may
 // not be known: controllers and admission add some to those of a template.
-func (s Selector) excludes(set *ledger.LabelSet) bool {
+func (s Selector) Excludes(set *ledger.LabelSet) bool {
 	if len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, set.Namespace) || !has(set.NamespaceLabels, ledger.LabelsOf(s.NamespaceLabels)) {
 		return true
 	}

@@ -153,7 +153,7 @@ func TestASelectorExcludesByWhatIsKnown(t *testing.T) {
 		},
 	} {
 		for _, s := range selectors {
-			if got := s.excludes(known); got != want {
+			if got := s.Excludes(known); got != want {
 				t.Errorf("%+v: %t", s, got)
 			}
 		}

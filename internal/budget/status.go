@@ -76,6 +76,22 @@ type Unknown struct {
 	Reason   string    `json:"reason"`
 }
 
+// Told leaves out the events that the history has by now.
+func (s Status) Told(has func(history.Event) bool) Status {
+	if s.Untold = history.Untold(s.Untold, has); len(s.Untold) == 0 {
+		s.Untold, s.LeftOut = nil, 0
+	}
+	return s
+}
+
+// Stored is the status as it is to be stored: events that are more than it keeps are
+// left out, and counted.
+func (s Status) Stored() Status {
+	kept, leftOut := history.Newest(s.Untold)
+	s.Untold, s.LeftOut = kept, s.LeftOut+leftOut
+	return s
+}
+
 // Usage is the use of a budget inside its window.
 type Usage struct {
 	WindowStart time.Time `json:"window_start"`
@@ -109,8 +125,8 @@ type Usage struct {
 // Exceeded says whether the limit is reached, without what only pods themselves say.
 func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
 
-// certain is what was consumed without what is estimated.
-func (u Usage) certain() int64 { return u.Consumed - u.Estimated }
+// Certain is what was consumed without what is estimated.
+func (u Usage) Certain() int64 { return u.Consumed - u.Estimated }
 
 // Remaining is what is left of the limit; never below zero.
 func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }

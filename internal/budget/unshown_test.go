@@ -1,11 +1,9 @@
 package budget
 
 import (
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -14,38 +12,6 @@ func ghost(gpus string, start, end ledger.Time) *ledger.Record {
 	r := record("ghost", gpus, start, end)
 	r.Allocation = unshown(gpus)
 	return r
-}
-
-// TestNobodysWordReachesALimit: hours that only pods themselves tell of are told,
-// and nothing comes of them.
-func TestNobodysWordReachesALimit(t *testing.T) {
-	t.Parallel()
-	for name, records := range map[string][]*ledger.Record{
-		"while it runs":   {record("real", "1", ago(time.Hour), 0), ghost("9999", ago(time.Hour), 0)},
-		"when it is gone": {record("real", "1", ago(time.Hour), 0), ghost("9999", ago(2*time.Hour), ago(time.Hour))},
-	} {
-		d := teamA()
-		d.Enforce.Action, d.Enforce.GracePeriod = Evict, "0s"
-		r := judged(t, d, observed(), noon, records...)
-		u := r.Usage
-		if u.Consumed != 10_000*3_600_000 || u.Unshown != 9999*3_600_000 || u.Estimated != u.Unshown || u.Exceeded() || r.ExceededSince != nil {
-			t.Errorf("%s: %+v, since %v", name, u, r.ExceededSince)
-		}
-		if u.ActivePods != 1 || u.BurnRate != 1000 {
-			t.Errorf("%s: %d pods burn %d", name, u.ActivePods, u.BurnRate)
-		}
-		plan := Decide(Situation{Declaration: d, Result: r, Now: noon, RunID: "run"},
-			&Look{Pods: []Pod{{Pod: gpu.Pod{UID: "real", Namespace: "ml", Name: "real"}}}})
-		for _, decision := range plan.Decisions {
-			if decision.Kind != KindAlert {
-				t.Errorf("%s: it is decided to %s", name, decision.Kind)
-			}
-		}
-		if text := strings.Join(plan.Status.Warnings, "; "); !strings.Contains(text, "nodes were never seen") ||
-			!strings.Contains(text, "nothing is enforced") {
-			t.Errorf("%s: the warnings are %q", name, text)
-		}
-	}
 }
 
 // TestAGhostMovesNoGrace: the grace runs from where real usage reached the limit.

@@ -79,24 +79,9 @@ func TestLabelEditsMoveNoUsage(t *testing.T) {
 	t.Parallel()
 	other := teamA()
 	other.Name, other.UID, other.Selector = "team-b", "uid-b", Selector{MatchLabels: map[string]string{"team": "b"}}
-	other.Enforce.Action, other.Enforce.GracePeriod, other.GPUHours = Evict, "0s", "0.001"
 	results := Evaluate([]Declaration{teamA(), other}, of(record("pod", "1", ago(time.Hour), 0)), observed(), noon, time.LoadLocation)
 	if a, b := results[0].Usage.Consumed, results[1].Usage.Consumed; a != Hour || b != 0 {
 		t.Errorf("team-a %d, team-b %d", a, b)
-	}
-	// Nor does the edit hand the pod over to the other budget's enforcement.
-	moved := pod("pod", 0)
-	moved.Charged, moved.Set = set("ml", "team", "a"), set("ml", "team", "b")
-	s := situation(other, 2*Hour)
-	s.Pods = []Pod{moved}
-	if p := Decide(s, nil); len(evicted(p)) != 0 {
-		t.Errorf("%v", p.Decisions)
-	}
-	// And the budget that is charged still finds it.
-	s = situation(enforcing(Evict), 200*Hour)
-	s.Pods = []Pod{moved}
-	if p := Decide(s, nil); len(evicted(p)) != 1 {
-		t.Errorf("%v", p.Decisions)
 	}
 }
 

@@ -53,7 +53,7 @@ func (v *validator) enforcementWarnings() {
 	}
 	if e.Action != Freeze && len(spared) > 0 {
 		v.Add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", wording.Some(spared),
-			ended(e.Action))
+			e.Action.Past())
 	}
 	if e.Action != Evict && e.Action != Pause {
 		return

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -21,7 +21,7 @@ func TestBudgetExample(t *testing.T) {
 	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
 	now := time.Date(2026, 11, 21, 7, 32, 8, 0, time.UTC)
 	result := clitest.Judged(t, now)
-	plan := budget.Decide(budget.Situation{Declaration: declared, Result: result, Now: now, RunID: "r"}, nil)
+	plan := decide.Decide(decide.Situation{Declaration: declared, Result: result, Now: now, RunID: "r"}, nil)
 	report := reconcile.Report{Budgets: []budgets.Report{{
 		Name: declared.Name, Action: declared.Enforce.Action, Observed: true, Outcome: outcome.Done,
 		UsageReport: budgets.NewUsageReport(result.Usage, now, nil), Fired: plan.Status.Fired,

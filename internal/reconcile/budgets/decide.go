@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -14,21 +15,21 @@ import (
 // decide plans once more, on a fresh look at the pods if the budget enforces. It
 // repairs a freeze that stays. Owners that can't be looked up fail the budget, but
 // what needs none of them is still done.
-func (a *actor) decide(ctx context.Context, paused []budget.Paused) error {
-	s, second := a.judgement.situation, budget.Look{Paused: paused}
-	if wanted := s.WantsPods(); wanted != budget.NoPods {
+func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
+	s, second := a.judgement.situation, decide.Observation{Paused: paused}
+	if wanted := s.WantsPods(); wanted != decide.NoPods {
 		pods, err := a.books.live(ctx, s.Declaration, wanted)
 		switch {
 		case err == nil:
 			second.Pods = pods
 			a.failure = a.books.fillOwners(ctx, a.flow.Keeper, s, &second)
-		case wanted == budget.WaitingPods: // they are told of, no more
+		case wanted == decide.WaitingPods: // they are told of, no more
 			a.failure = err
 		default:
 			return err
 		}
 	}
-	plan := budget.Decide(s, &second)
+	plan := decide.Decide(s, &second)
 	a.judgement.plan, a.decided, a.queue, a.reserves = plan, true, slices.Clone(plan.Decisions), plan.Reserves
 	if plan.EnsureFreeze {
 		a.ensureFreeze(ctx)
@@ -43,7 +44,7 @@ func (a *actor) decide(ctx context.Context, paused []budget.Paused) error {
 
 // fillOwners looks up whose the pods are, where it decides what becomes of them: of which
 // workload, and whether a stock pool keeps that.
-func (b *books) fillOwners(ctx context.Context, k record.Keeper, s budget.Situation, second *budget.Look) error {
+func (b *books) fillOwners(ctx context.Context, k record.Keeper, s decide.Situation, second *decide.Observation) error {
 	owned := s.WantsOwners(*second)
 	if len(owned) == 0 {
 		return nil

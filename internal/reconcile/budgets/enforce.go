@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 )
@@ -18,7 +19,7 @@ type enforcer struct {
 	declared []budget.Declaration
 	// busy are those that are, or may have to be, acted on, and bystanders those that are
 	// not judged by this run.
-	busy, bystanders []budget.Situation
+	busy, bystanders []decide.Situation
 }
 
 // takeTurns records the budgets about which nothing is to be done, many at once. Each of
@@ -48,7 +49,7 @@ func (e *enforcer) takeTurns(ctx context.Context, works []*work, turns []loop.Tu
 // rank is when a budget's turn comes among others'. What is exceeded takes hold
 // before anything is let go that it holds as well. Of these, what leaves alone what
 // someone started again comes after what pauses it again.
-func rank(s budget.Situation) int {
+func rank(s decide.Situation) int {
 	switch {
 	case !s.Enforces():
 		return 2
@@ -71,7 +72,7 @@ func (e *enforcer) pauser(d budget.Declaration) pauser {
 // wanted names a budget of this cluster, other than one, that would hold a workload,
 // if any.
 func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
-	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
+	paused := decide.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
 	for _, s := range slices.Concat(e.busy, e.bystanders) {
 		if s.Declaration.UID != uid && s.WouldPause(paused) {
 			return s.Declaration.Name

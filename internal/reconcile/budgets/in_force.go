@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -17,7 +18,7 @@ import (
 // did since leaves it.
 type inForce struct {
 	frozen map[string]budget.FreezeRule // by the budget's uid
-	paused []budget.Paused
+	paused []decide.Paused
 	broken map[string]error // by the budget's uid: what it has paused can't be read
 	err    error            // why it can't be told; nothing else is certain then
 	// namespaces are the labels of namespaces, by name: by them pods are told apart.
@@ -64,8 +65,8 @@ func underWay(p declaration.Pause) bool {
 }
 
 // pausedBy is a pause of a budget, as it is decided by.
-func (f *inForce) pausedBy(uid string, p declaration.Pause, running bool) budget.Paused {
-	return budget.Paused{
+func (f *inForce) pausedBy(uid string, p declaration.Pause, running bool) decide.Paused {
+	return decide.Paused{
 		Workload: p.Workload, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
 		Running: running, UnderWay: underWay(p), Undone: p.Phase == declaration.Started,
 	}
@@ -84,7 +85,7 @@ func (f *inForce) setOf(namespace string, labels map[string]string) *ledger.Labe
 // learn has the budgets whose turn is later go by what one has paused now.
 func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 	stopped := map[string]bool{} // by a run that was cut short, as was seen
-	var paused []budget.Paused   // anew: earlier decisions go by the former
+	var paused []decide.Paused   // anew: earlier decisions go by the former
 	for _, p := range f.paused {
 		if p.BudgetUID == uid {
 			stopped[p.UID] = p.UnderWay && !p.Running
@@ -101,7 +102,7 @@ func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 // whyBlocked says why a budget can't be enforced where what is in force can't be
 // told. One that tells of thresholds alone, and always did, needs no right to
 // know.
-func (f *inForce) whyBlocked(s budget.Situation) error {
+func (f *inForce) whyBlocked(s decide.Situation) error {
 	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || len(s.Previous.Enforced) == 0) {
 		return nil
 	}

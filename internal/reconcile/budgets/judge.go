@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // judgement is what follows from the use of one budget.
 type judgement struct {
-	situation budget.Situation
+	situation decide.Situation
 	// plan is made without a look at the pods of now, and once more with it before
 	// anything is done: see actor.decide.
-	plan     budget.Plan
+	plan     decide.Plan
 	document budgetStatus // the last run's, in whose place this run's status is written
 	// blocked says why nothing is done: what is in force of it can't be told, though it
 	// matters. Nil where all is known.
@@ -32,7 +33,7 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 			continue
 		}
 		s := e.situation(d, result, b, last, granted, f)
-		w.enforcer, w.judgement = e, judgement{situation: s, plan: budget.Decide(s, nil), document: last.document, blocked: f.whyBlocked(s)}
+		w.enforcer, w.judgement = e, judgement{situation: s, plan: decide.Decide(s, nil), document: last.document, blocked: f.whyBlocked(s)}
 		e.statuses[d.Name] = w.judgement.plan.Status
 		if w.judgement.blocked == nil && !w.judgement.idle() {
 			e.busy = append(e.busy, s)
@@ -42,18 +43,18 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 	}
 }
 
-func (k *kind) situation(d budget.Declaration, result budget.Result, b *books, last previousStatus, granted grants, f *inForce) budget.Situation {
+func (k *kind) situation(d budget.Declaration, result decide.Result, b *books, last previousStatus, granted grants, f *inForce) decide.Situation {
 	freeze, frozen := f.frozen[d.UID]
-	s := budget.Situation{
+	s := decide.Situation{
 		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: k.options.RunID,
-		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Look: budget.Look{Paused: f.paused},
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Observation: decide.Observation{Paused: f.paused},
 		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
 		SelectorDoubts: selectorDoubts(d.Selector, b.observation.Namespaces),
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.Told(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
-		s.Befell = befell(previous, b, f)
+		s.CameAbout = befell(previous, b, f)
 	}
 	return s
 }
@@ -61,9 +62,9 @@ func (k *kind) situation(d budget.Declaration, result budget.Result, b *books, l
 // bystanders are the situations of the cluster's budgets that a run of some leaves as
 // they are: what one of these would hold is not started because another lets it go.
 func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *books, previous map[string]previousStatus, granted grants,
-	f *inForce) []budget.Situation {
+	f *inForce) []decide.Situation {
 	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
-	var list []budget.Situation
+	var list []decide.Situation
 	for n, result := range budget.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
 		if last := previous[others[n].Name]; result.Err == nil && last.err == nil && granted[others[n].UID].Err == nil {
 			list = append(list, k.situation(others[n], result, b, last, granted, f))

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 )
 
 // live are the pods of a fresh look that hold GPUs or wait for some, as one budget
 // sees them; or the latter alone.
-func (b *books) live(ctx context.Context, d budget.Declaration, wanted budget.WantedPods) ([]budget.Pod, error) {
+func (b *books) live(ctx context.Context, d budget.Declaration, wanted decide.WantedPods) ([]budget.Pod, error) {
 	look := b.cluster.LivePods
-	if wanted == budget.WaitingPods {
+	if wanted == decide.WaitingPods {
 		look = b.cluster.WaitingPods
 	}
 	seen, err := look(ctx, d.Selector.Namespaces, b.rules)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -67,7 +68,7 @@ func (k *kind) announceAccepted(j judgement) {
 }
 
 // lifted lists what a plan lifts, in words.
-func lifted(p budget.Plan) []string {
+func lifted(p decide.Plan) []string {
 	var list []string
 	resumed := 0
 	for _, d := range p.Decisions {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
@@ -65,7 +66,7 @@ func (f *Flow) tellLast(ctx context.Context, d budget.Declaration, last budget.S
 	if last.UID != d.UID {
 		last = budget.Status{}
 	}
-	f.note(budget.Lifted(last, d, resumed, true, destroyed, tombstone.Value.DestroyedAt, f.now())...)
+	f.note(decide.Lifted(last, d, resumed, true, destroyed, tombstone.Value.DestroyedAt, f.now())...)
 	f.tell(ctx)
 	return nil
 }

@@ -1,4 +1,4 @@
-package budget
+package decide
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -38,38 +39,38 @@ func TestDecideReportsWhatItWasGiven(t *testing.T) {
 func checkSafety(t *rapid.T, s Situation, p Plan) {
 	destructive, running, suspended := 0, false, false
 	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
-		if d.Kind != KindEvict && d.Kind != KindPause && d.Kind != KindFreeze && d.Kind != KindShorten {
+		if d.Kind != budget.KindEvict && d.Kind != budget.KindPause && d.Kind != budget.KindFreeze && d.Kind != budget.KindShorten {
 			continue
 		}
-		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
+		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == budget.AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
 			t.Fatalf("too early: %s", d)
 		}
 		r := s.Result
-		if certain := r.Usage.Consumed - r.Usage.Estimated; d.Kind != KindFreeze && (r.EndsLost || certain < r.Usage.Limit && len(r.Lost) > 0) {
+		if certain := r.Usage.Consumed - r.Usage.Estimated; d.Kind != budget.KindFreeze && (r.EndsLost || certain < r.Usage.Limit && len(r.Lost) > 0) {
 			t.Fatalf("on a lost ledger: %s", d)
 		}
-		if d.Kind != KindEvict && d.Kind != KindShorten {
+		if d.Kind != budget.KindEvict && d.Kind != budget.KindShorten {
 			continue
 		}
 		v := d.Pod
-		if (v.Deletion != 0) != (d.Kind == KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror ||
-			!v.End.Open() || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+		if (v.Deletion != 0) != (d.Kind == budget.KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror ||
+			!v.End.Open() || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[budget.ProtectedKey] == "true" {
 			t.Fatalf("never to be evicted: %+v", v)
 		}
 	}
 	for _, d := range p.Decisions {
-		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() &&
-			s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
+		if lifts := d.Kind == budget.KindUnfreeze || d.Kind == budget.KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() &&
+			s.Declaration.Enforce.Action != budget.AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
 			t.Fatalf("of what nobody knows: %s", d)
 		}
-		if d.Kind == KindPause && suspended && len(d.Waiting) > 0 {
+		if d.Kind == budget.KindPause && suspended && len(d.Waiting) > 0 {
 			t.Fatalf("after what makes room for it: %s", d)
 		}
-		suspended = suspended || d.Kind == KindPause && len(d.Waiting) == 0
-		if d.Kind == KindPause && (s.Declaration.Enforce.Action != Pause || d.Owner.UID == "") {
+		suspended = suspended || d.Kind == budget.KindPause && len(d.Waiting) == 0
+		if d.Kind == budget.KindPause && (s.Declaration.Enforce.Action != budget.Pause || d.Owner.UID == "") {
 			t.Fatalf("never to be paused: %s", d)
 		}
-		if d.Kind != KindEvict {
+		if d.Kind != budget.KindEvict {
 			continue
 		}
 		if d.Pod.Waits() && (running || d.Pod.Controller().Kind == "Job" && !d.Pod.Of.Forgiving) {
@@ -91,29 +92,32 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 func checkPauses(t *rapid.T, s Situation, p Plan) {
 	suspended := map[string]bool{}
 	for _, d := range p.Decisions {
-		if d.Kind == KindPause {
+		if d.Kind == budget.KindPause {
 			if suspended[d.Owner.UID] {
 				t.Fatalf("twice: %s", d)
 			}
 			suspended[d.Owner.UID] = true
 		}
 	}
-	if s.Declaration.Enforce.Action != Pause || !s.Result.Usage.Exceeded() || len(s.Result.Lost) > 0 || s.Now.Before(*p.Status.EnforceAt) {
+	if s.Declaration.Enforce.Action != budget.Pause || !s.Result.Usage.Exceeded() || len(s.Result.Lost) > 0 || s.Now.Before(*p.Status.EnforceAt) {
 		return
 	}
-	d := &decider{Situation: s}
-	spared, held := d.sparedOwners(), d.heldForCertain()
-	for _, pod := range s.Touchable() {
+	f := factsOf(s)
+	spared, held := f.sparedOwners(), map[string]bool{}
+	for _, p := range f.own {
+		held[p.UID] = held[p.UID] || !p.UnderWay && !p.Undone
+	}
+	for _, pod := range f.touchable() {
 		w := pod.Of.Workload
 		switch {
-		case w.Name == "" || spared[w.id()]:
+		case w.Name == "" || spared[id(w)]:
 		case !held[w.UID] || s.Declaration.Enforce.Repause && !pod.Of.Stopped:
 			if !suspended[w.UID] {
 				t.Fatalf("%s runs, and nobody pauses it: %v", w, p.Decisions)
 			}
 		case !pod.Of.Stopped:
 			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "started again by someone") ||
-				slices.Contains(p.Settle(nil).Enforced, Pause) && len(s.Paused) == 1 {
+				slices.Contains(p.Settle(nil).Enforced, budget.Pause) && len(s.Paused) == 1 {
 				t.Fatalf("%s was started again: %v, enforced %v", w, p.Status.Warnings, p.Settle(nil).Enforced)
 			}
 		}
@@ -121,11 +125,11 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 }
 
 func drawSituation(t *rapid.T) Situation {
-	d := enforcing(rapid.SampledFrom([]Action{AlertOnly, Freeze, Pause, Evict}).Draw(t, "action"))
-	d.Enforce.VictimOrder = rapid.SampledFrom([]VictimOrder{LowestPriority, NewestStart, SpotFirst, LargestUsage}).Draw(t, "order")
+	d := enforcing(rapid.SampledFrom([]budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}).Draw(t, "action"))
+	d.Enforce.VictimOrder = rapid.SampledFrom([]budget.VictimOrder{budget.LowestPriority, budget.NewestStart, budget.SpotFirst, budget.LargestUsage}).Draw(t, "order")
 	d.Enforce.MaxEvictionsPerRun = rapid.IntRange(1, 3).Draw(t, "most")
 	d.Enforce.ProtectedPriorityClass = "high"
-	s := situation(d, rapid.SampledFrom([]int64{0, 50 * Hour, 100 * Hour, 150 * Hour}).Draw(t, "consumed"))
+	s := situation(d, rapid.SampledFrom([]int64{0, 50 * budget.Hour, 100 * budget.Hour, 150 * budget.Hour}).Draw(t, "consumed"))
 	s.PriorityClasses = map[string]int32{"high": 1000}
 	s.Frozen = rapid.Bool().Draw(t, "frozen")
 	if rapid.Bool().Draw(t, "first") {
@@ -133,7 +137,7 @@ func drawSituation(t *rapid.T) Situation {
 	}
 	if rapid.IntRange(0, 4).Draw(t, "lost") == 0 {
 		s.Result.Lost, s.Result.EndsLost = []string{"a shard"}, rapid.Bool().Draw(t, "ends lost")
-		s.Result.Usage.Estimated = rapid.SampledFrom([]int64{0, 10 * Hour, 50 * Hour}).Draw(t, "estimated")
+		s.Result.Usage.Estimated = rapid.SampledFrom([]int64{0, 10 * budget.Hour, 50 * budget.Hour}).Draw(t, "estimated")
 	}
 	if rapid.IntRange(0, 4).Draw(t, "a new ledger") == 0 {
 		since := noon.Add(-time.Hour)
@@ -144,7 +148,7 @@ func drawSituation(t *rapid.T) Situation {
 	stopped := map[string]bool{"train": rapid.Bool().Draw(t, "train stopped"), "sweep": rapid.Bool().Draw(t, "sweep stopped")}
 	if name := rapid.SampledFrom([]string{"", "train", "sweep"}).Draw(t, "paused"); name != "" {
 		s.Paused = []Paused{{
-			Workload: owned(Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by"),
+			Workload: owned(budget.Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by"),
 		}}
 	}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
@@ -157,7 +161,7 @@ func drawSituation(t *rapid.T) Situation {
 		case 2:
 			p.End = ledger.ExactEnd(ago(time.Minute), ledger.ContainerFinished)
 		case 3:
-			p.Annotations = map[string]string{ProtectedKey: "true"}
+			p.Annotations = map[string]string{budget.ProtectedKey: "true"}
 		case 4:
 			p.Namespace, p.Set = "kube-system", set("kube-system", "team", "a")
 		case 5:
@@ -171,7 +175,7 @@ func drawSituation(t *rapid.T) Situation {
 			p = owned(p, "batch/v1", "Job", "job-"+owner)
 			p.Of.Forgiving = rapid.Bool().Draw(t, "forgiving")
 		case 1:
-			p.Of = Ownership{Reason: "it does not select it"}
+			p.Of = budget.Ownership{Reason: "it does not select it"}
 		default:
 			p = owned(p, "apps/v1", "StatefulSet", owner)
 			p.Of.Stopped = stopped[owner]

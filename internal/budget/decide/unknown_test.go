@@ -1,4 +1,4 @@
-package budget
+package decide
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -15,12 +16,12 @@ import (
 func TestALostLedgerLiftsNothing(t *testing.T) {
 	t.Parallel()
 	lost := func() Situation {
-		s := situation(enforcing(Evict), 10*Hour)
-		s.Previous.Usage.Consumed = 101 * Hour
+		s := situation(enforcing(budget.Evict), 10*budget.Hour)
+		s.Previous.Usage.Consumed = 101 * budget.Hour
 		s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		s.Frozen, s.Paused = true,
 			[]Paused{{
-				Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}},
+				Workload:  budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}},
 				BudgetUID: "uid-a",
 			}}
 		return s
@@ -30,7 +31,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 	s.Previous = &first.Status
 	for n, p := range []Plan{first, Decide(s, nil)} {
 		u := p.Status.Unknown
-		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
+		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*budget.Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
 			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
 		}
 		if !p.EnsureFreeze {
@@ -42,14 +43,14 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Situation){
 		"the window is past it":            func(s *Situation) { s.Result.Lost = nil },
-		"the limit is above what was used": func(s *Situation) { s.Result.Usage.Limit = 102 * Hour },
-		"the limit was not reached before": func(s *Situation) { s.Previous = lost().Previous; s.Previous.Usage.Consumed = 99 * Hour },
+		"the limit is above what was used": func(s *Situation) { s.Result.Usage.Limit = 102 * budget.Hour },
+		"the limit was not reached before": func(s *Situation) { s.Previous = lost().Previous; s.Previous.Usage.Consumed = 99 * budget.Hour },
 	} {
 		s := lost()
 		s.Previous = &first.Status
 		change(&s)
 		p := Decide(s, nil)
-		if diff := cmp.Diff([]Kind{KindUnfreeze, KindResume}, kinds(p)); diff != "" || p.Status.Unknown != nil {
+		if diff := cmp.Diff([]budget.Kind{budget.KindUnfreeze, budget.KindResume}, kinds(p)); diff != "" || p.Status.Unknown != nil {
 			t.Errorf("%s: %s, %+v", name, diff, p.Status.Unknown)
 		}
 	}
@@ -63,7 +64,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 	if p := Decide(s, nil); len(p.Decisions) > 0 || !p.EnsureFreeze {
 		t.Errorf("without a status: %v", p.Decisions)
 	}
-	s.Frozen, s.Paused, s.Previous = false, nil, &Status{UID: "uid-of-old", At: noon.Add(-time.Hour)}
+	s.Frozen, s.Paused, s.Previous = false, nil, &budget.Status{UID: "uid-of-old", At: noon.Add(-time.Hour)}
 	if p := Decide(s, nil); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings, "\n"), "last status") {
 		t.Errorf("of another budget: %+v", p.Status)
 	}
@@ -73,15 +74,15 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 // before the loss may reach it with what is lost, and opens no gate then.
 func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Freeze), 90*Hour)
+	s := situation(enforcing(budget.Freeze), 90*budget.Hour)
 	status := Decide(s, nil).Status
 	for n, run := range []struct {
 		consumed int64
 		lost     bool
 		unknown  bool
 	}{
-		{20 * Hour, true, false}, {29 * Hour, true, false}, {30 * Hour, true, true}, {35 * Hour, true, true}, {25 * Hour, true, false},
-		{35 * Hour, false, false},
+		{20 * budget.Hour, true, false}, {29 * budget.Hour, true, false}, {30 * budget.Hour, true, true}, {35 * budget.Hour, true, true}, {25 * budget.Hour, true, false},
+		{35 * budget.Hour, false, false},
 	} {
 		s.Previous, s.Result.Usage.Consumed, s.Result.Lost = new(status), run.consumed, nil
 		if run.lost {
@@ -106,11 +107,11 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 	t.Parallel()
 	began := noon.Add(-time.Hour)
 	of := func(consumed, before int64, counted bool) Situation {
-		s := situation(enforcing(Freeze), consumed)
+		s := situation(enforcing(budget.Freeze), consumed)
 		s.Frozen, s.Result.KnownSince = true, &began
 		s.Previous.Usage.Consumed = before
 		if counted {
-			s.Previous.Counted = s.Declaration.counted()
+			s.Previous.Counted = s.Declaration.Counted()
 		}
 		return s
 	}
@@ -119,10 +120,10 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 		s     Situation
 		lifts bool
 	}{
-		{"it fell by itself", of(10*Hour, 101*Hour, true), true},
-		{"the limit was raised", of(90*Hour, 90*Hour, true), true},
-		{"another window, or other pods", of(10*Hour, 101*Hour, false), false},
-		{"another window, in which less was used", of(10*Hour, 20*Hour, false), false},
+		{"it fell by itself", of(10*budget.Hour, 101*budget.Hour, true), true},
+		{"the limit was raised", of(90*budget.Hour, 90*budget.Hour, true), true},
+		{"another window, or other pods", of(10*budget.Hour, 101*budget.Hour, false), false},
+		{"another window, in which less was used", of(10*budget.Hour, 20*budget.Hour, false), false},
 	} {
 		for _, forgotten := range []bool{false, true} {
 			s := test.s
@@ -130,7 +131,7 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 			lifts := test.lifts && !(forgotten && s.Previous.Usage.Exceeded())
 			for n := range 3 {
 				p := Decide(s, nil)
-				if got := len(p.Decisions) == 1 && p.Decisions[0].Kind == KindUnfreeze; got != lifts || (p.Status.Unknown == nil) != lifts {
+				if got := len(p.Decisions) == 1 && p.Decisions[0].Kind == budget.KindUnfreeze; got != lifts || (p.Status.Unknown == nil) != lifts {
 					t.Errorf("%s, forgotten %v, run %d: %v, %+v", test.name, forgotten, n+1, p.Decisions, p.Status.Unknown)
 				}
 				if lifts {
@@ -140,7 +141,7 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 			}
 		}
 	}
-	s := of(10*Hour, 101*Hour, false)
+	s := of(10*budget.Hour, 101*budget.Hour, false)
 	s.Previous = nil
 	if p := Decide(s, nil); len(p.Decisions) > 0 {
 		t.Errorf("without a status: %v", p.Decisions)
@@ -149,9 +150,9 @@ func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
 	if p := Decide(s, nil); p.Status.Unknown != nil {
 		t.Errorf("a new budget: %+v", p.Status.Unknown)
 	}
-	s = of(10*Hour, 101*Hour, false)
-	s.Declaration.Enforce.Action = AlertOnly
-	if p := Decide(s, nil); len(p.Decisions) != 1 || p.Decisions[0].Kind != KindUnfreeze {
+	s = of(10*budget.Hour, 101*budget.Hour, false)
+	s.Declaration.Enforce.Action = budget.AlertOnly
+	if p := Decide(s, nil); len(p.Decisions) != 1 || p.Decisions[0].Kind != budget.KindUnfreeze {
 		t.Errorf("where nothing is enforced any longer: %v", p.Decisions)
 	}
 }

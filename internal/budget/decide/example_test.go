@@ -1,4 +1,4 @@
-package budget_test
+package decide_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -30,7 +31,7 @@ func Example() {
 	}.WithDefaults()
 	result := budget.Evaluate([]budget.Declaration{d}, l.All(), l.Header, noon, time.LoadLocation)[0]
 	fmt.Println(budget.Hours(result.Usage.Consumed), "of", budget.Hours(result.Usage.Limit), "GPU-hours")
-	for _, decision := range budget.Decide(budget.Situation{Declaration: d, Result: result, Now: noon, RunID: "run-1"}, nil).Decisions {
+	for _, decision := range decide.Decide(decide.Situation{Declaration: d, Result: result, Now: noon, RunID: "run-1"}, nil).Decisions {
 		fmt.Println(decision.Summary())
 	}
 	// Output:

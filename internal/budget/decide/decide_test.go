@@ -1,4 +1,4 @@
-package budget
+package decide
 
 import (
 	"strings"
@@ -7,14 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 func TestNothingIsDoneBelowTheLimit(t *testing.T) {
 	t.Parallel()
-	for _, action := range []Action{AlertOnly, Freeze, Pause, Evict} {
-		s := situation(enforcing(action), 100*Hour-1)
-		s.Pods = []Pod{pod("a", 0)}
+	for _, action := range []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict} {
+		s := situation(enforcing(action), 100*budget.Hour-1)
+		s.Pods = []budget.Pod{pod("a", 0)}
 		p := Decide(s, nil)
 		if len(p.Decisions) != 0 || p.Status.ExceededSince != nil || p.Status.EnforceAt != nil || p.Status.Enforced != nil {
 			t.Errorf("%s: %v, %+v", action, p.Decisions, p.Status)
@@ -24,10 +25,10 @@ func TestNothingIsDoneBelowTheLimit(t *testing.T) {
 
 func TestEachActionDoesWhatItSays(t *testing.T) {
 	t.Parallel()
-	tests := map[Action][]Kind{AlertOnly: nil, Freeze: {KindFreeze}, Pause: {KindPause}, Evict: {KindFreeze, KindEvict}}
+	tests := map[budget.Action][]budget.Kind{budget.AlertOnly: nil, budget.Freeze: {budget.KindFreeze}, budget.Pause: {budget.KindPause}, budget.Evict: {budget.KindFreeze, budget.KindEvict}}
 	for action, want := range tests {
-		s := situation(enforcing(action), 100*Hour)
-		s.Pods = []Pod{pod("a", 0)}
+		s := situation(enforcing(action), 100*budget.Hour)
+		s.Pods = []budget.Pod{pod("a", 0)}
 		p := Decide(s, nil)
 		if diff := cmp.Diff(want, kinds(p)); diff != "" {
 			t.Errorf("%s: %s", action, diff)
@@ -61,8 +62,8 @@ func TestGraceRunsFromTheLatestOfThree(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := situation(enforcing(Evict), 101*Hour)
-			s.Pods = []Pod{pod("a", 0)}
+			s := situation(enforcing(budget.Evict), 101*budget.Hour)
+			s.Pods = []budget.Pod{pod("a", 0)}
 			since, reported := noon.Add(-test.since), noon.Add(-test.reported)
 			s.Result.ExceededSince, s.Declaration.PublishedAt = &since, noon.Add(-test.published)
 			s.Previous.ReportedAt = &reported
@@ -82,17 +83,17 @@ func TestGraceRunsFromTheLatestOfThree(t *testing.T) {
 // report would cover.
 func TestLoweringALimitEvictsNobodyAtOnce(t *testing.T) {
 	t.Parallel()
-	d := enforcing(Evict)
+	d := enforcing(budget.Evict)
 	d.GPUHours, d.Generation, d.PublishedAt = "10", 2, noon.Add(-time.Minute)
-	s := situation(d, 50*Hour)
-	s.Pods = []Pod{pod("a", 0)}
+	s := situation(d, 50*budget.Hour)
+	s.Pods = []budget.Pod{pod("a", 0)}
 	if p := Decide(s, nil); len(p.Decisions) != 0 || !p.Status.EnforceAt.Equal(noon.Add(9*time.Minute)) {
 		t.Errorf("%v at %s", p.Decisions, p.Status.EnforceAt)
 	}
-	s = situation(enforcing(Evict), 100*Hour)
+	s = situation(enforcing(budget.Evict), 100*budget.Hour)
 	since := noon.Add(-time.Minute) // after the last run: usage fell in between
 	s.Result.ExceededSince = &since
-	s.Pods = []Pod{pod("a", 0)}
+	s.Pods = []budget.Pod{pod("a", 0)}
 	if p := Decide(s, nil); len(p.Decisions) != 0 || !p.Status.ReportedAt.Equal(noon) {
 		t.Errorf("%v, reported at %s", p.Decisions, p.Status.ReportedAt)
 	}
@@ -100,8 +101,8 @@ func TestLoweringALimitEvictsNobodyAtOnce(t *testing.T) {
 
 func TestNoGraceActsInTheRunThatFindsIt(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 100*Hour)
-	s.Declaration.Enforce.GracePeriod, s.Previous, s.Pods = "0s", nil, []Pod{pod("a", 0)}
+	s := situation(enforcing(budget.Evict), 100*budget.Hour)
+	s.Declaration.Enforce.GracePeriod, s.Previous, s.Pods = "0s", nil, []budget.Pod{pod("a", 0)}
 	if diff := cmp.Diff([]string{"a"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -110,10 +111,10 @@ func TestNoGraceActsInTheRunThatFindsIt(t *testing.T) {
 // TestAStatusOfAnotherBudgetCountsForNothing: the name was given to a new one.
 func TestAStatusOfAnotherBudgetCountsForNothing(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 100*Hour)
-	s.Previous.UID, s.Pods = "uid-of-old", []Pod{pod("a", 0)}
+	s := situation(enforcing(budget.Evict), 100*budget.Hour)
+	s.Previous.UID, s.Pods = "uid-of-old", []budget.Pod{pod("a", 0)}
 	p := Decide(s, nil)
-	if diff := cmp.Diff([]Kind{KindAlert}, kinds(p)); diff != "" || !cmp.Equal(thresholds(p), []int{50, 80, 100}) {
+	if diff := cmp.Diff([]budget.Kind{budget.KindAlert}, kinds(p)); diff != "" || !cmp.Equal(thresholds(p), []int{50, 80, 100}) {
 		t.Errorf("%s, of %v", diff, thresholds(p))
 	}
 }
@@ -129,18 +130,18 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 		acts      bool
 	}{
 		{name: "all is certain", acts: true},
-		{name: "certain in spite of a gap", estimated: 20 * Hour, gap: time.Hour, acts: true},
-		{name: "estimated after a short gap", estimated: 21 * Hour, gap: 15 * time.Minute, acts: true},
-		{name: "estimated after a long gap", estimated: 21 * Hour, gap: 16 * time.Minute},
+		{name: "certain in spite of a gap", estimated: 20 * budget.Hour, gap: time.Hour, acts: true},
+		{name: "estimated after a short gap", estimated: 21 * budget.Hour, gap: 15 * time.Minute, acts: true},
+		{name: "estimated after a long gap", estimated: 21 * budget.Hour, gap: 16 * time.Minute},
 		{name: "a shard is lost", lost: []string{"closed-2026-07-15: truncated"}, acts: true},
-		{name: "certain in spite of a loss", estimated: 20 * Hour, lost: []string{"closed-2026-07-15: truncated"}, acts: true},
-		{name: "estimated, and a shard is lost", estimated: 21 * Hour, lost: []string{"closed-2026-07-15: truncated"}},
+		{name: "certain in spite of a loss", estimated: 20 * budget.Hour, lost: []string{"closed-2026-07-15: truncated"}, acts: true},
+		{name: "estimated, and a shard is lost", estimated: 21 * budget.Hour, lost: []string{"closed-2026-07-15: truncated"}},
 		{name: "when pods ended is lost", lost: []string{"closed-2026-07-15: truncated", "recent: missing"}, ends: true},
 	}
 	for _, test := range tests {
-		for action, gentle := range map[Action][]Kind{Pause: nil, Evict: {KindFreeze}} {
-			s := situation(enforcing(action), 120*Hour)
-			s.Pods = []Pod{pod("a", 0)}
+		for action, gentle := range map[budget.Action][]budget.Kind{budget.Pause: nil, budget.Evict: {budget.KindFreeze}} {
+			s := situation(enforcing(action), 120*budget.Hour)
+			s.Pods = []budget.Pod{pod("a", 0)}
 			s.Result.Usage.Estimated, s.Result.LongestGap, s.Result.Lost = test.estimated, test.gap, test.lost
 			s.Result.EndsLost = test.ends
 			p := Decide(s, nil)
@@ -148,10 +149,10 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 			if destructive != test.acts {
 				t.Errorf("%s, %s: %v", test.name, action, p.Decisions)
 			}
-			if certain := test.estimated <= 20*Hour && !test.ends; p.Status.Certain != certain {
+			if certain := test.estimated <= 20*budget.Hour && !test.ends; p.Status.Certain != certain {
 				t.Errorf("%s, %s: the excess is certain: %t", test.name, action, p.Status.Certain)
 			}
-			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts ||
+			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+action.Past()); warned == test.acts ||
 				(p.Status.Withheld == "") != test.acts {
 				t.Errorf("%s, %s: %q, withheld: %q", test.name, action, p.Status.Warnings, p.Status.Withheld)
 			}
@@ -162,26 +163,26 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 func TestWhatIsInForceIsUndone(t *testing.T) {
 	t.Parallel()
 	mine := Paused{
-		Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}},
+		Workload:  budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}},
 		BudgetUID: "uid-a",
 	}
 	other := Paused{
-		Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}},
+		Workload:  budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}},
 		BudgetUID: "uid-b",
 	}
 	tests := []struct {
 		name     string
-		action   Action
+		action   budget.Action
 		consumed int64
-		want     []Kind
-		enforced []Action
+		want     []budget.Kind
+		enforced []budget.Action
 	}{
-		{"usage fell", Evict, 99 * Hour, []Kind{KindUnfreeze, KindResume}, nil},
-		{"usage fell, and alerts alone are declared", AlertOnly, 99 * Hour, []Kind{KindUnfreeze, KindResume}, nil},
-		{"alerts alone are declared", AlertOnly, 101 * Hour, []Kind{KindUnfreeze, KindResume}, nil},
-		{"freeze in place of pause", Freeze, 101 * Hour, []Kind{KindResume}, []Action{Freeze}},
-		{"pause in place of evict", Pause, 101 * Hour, []Kind{KindUnfreeze}, []Action{Pause}},
-		{"evict in place of pause", Evict, 101 * Hour, nil, []Action{Freeze, Pause}},
+		{"usage fell", budget.Evict, 99 * budget.Hour, []budget.Kind{budget.KindUnfreeze, budget.KindResume}, nil},
+		{"usage fell, and alerts alone are declared", budget.AlertOnly, 99 * budget.Hour, []budget.Kind{budget.KindUnfreeze, budget.KindResume}, nil},
+		{"alerts alone are declared", budget.AlertOnly, 101 * budget.Hour, []budget.Kind{budget.KindUnfreeze, budget.KindResume}, nil},
+		{"freeze in place of pause", budget.Freeze, 101 * budget.Hour, []budget.Kind{budget.KindResume}, []budget.Action{budget.Freeze}},
+		{"pause in place of evict", budget.Pause, 101 * budget.Hour, []budget.Kind{budget.KindUnfreeze}, []budget.Action{budget.Pause}},
+		{"evict in place of pause", budget.Evict, 101 * budget.Hour, nil, []budget.Action{budget.Freeze, budget.Pause}},
 	}
 	for _, test := range tests {
 		s := situation(enforcing(test.action), test.consumed)
@@ -205,22 +206,22 @@ func TestWhatIsInForceIsUndone(t *testing.T) {
 // what is in force stays so.
 func TestMeasuresStayThroughANewGrace(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 101*Hour)
-	s.Declaration.PublishedAt, s.Frozen, s.Pods = noon, true, []Pod{pod("a", 0)}
-	if p := Decide(s, nil); len(p.Decisions) != 0 || !cmp.Equal(p.Status.Enforced, []Action{Freeze}) {
+	s := situation(enforcing(budget.Evict), 101*budget.Hour)
+	s.Declaration.PublishedAt, s.Frozen, s.Pods = noon, true, []budget.Pod{pod("a", 0)}
+	if p := Decide(s, nil); len(p.Decisions) != 0 || !cmp.Equal(p.Status.Enforced, []budget.Action{budget.Freeze}) {
 		t.Errorf("%v, %v", p.Decisions, p.Status.Enforced)
 	}
 }
 
 func TestAFreezeFollowsItsDeclaration(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Freeze), 101*Hour)
+	s := situation(enforcing(budget.Freeze), 101*budget.Hour)
 	s.Frozen = true
 	if p := Decide(s, nil); len(p.Decisions) != 0 || !p.EnsureFreeze {
 		t.Errorf("frozen twice: %v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 	s.FreezeOutdated = true // though a run since the change has written a status
-	if p := Decide(s, nil); !cmp.Equal(kinds(p), []Kind{KindFreeze}) || p.EnsureFreeze {
+	if p := Decide(s, nil); !cmp.Equal(kinds(p), []budget.Kind{budget.KindFreeze}) || p.EnsureFreeze {
 		t.Errorf("%v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 	s.Declaration.PublishedAt = noon
@@ -233,13 +234,13 @@ func TestAFreezeFollowsItsDeclaration(t *testing.T) {
 // and a freeze that failed is not in force.
 func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 101*Hour)
-	s.Previous.Fired, s.Pods = []int{50}, []Pod{pod("a", 0)}
+	s := situation(enforcing(budget.Evict), 101*budget.Hour)
+	s.Previous.Fired, s.Pods = []int{50}, []budget.Pod{pod("a", 0)}
 	p := Decide(s, nil)
-	if diff := cmp.Diff([]Kind{KindAlert, KindFreeze, KindEvict}, kinds(p)); diff != "" {
+	if diff := cmp.Diff([]budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindEvict}, kinds(p)); diff != "" {
 		t.Fatal(diff)
 	}
-	if !cmp.Equal(p.Status.Fired, []int{50, 80, 100}) || !cmp.Equal(p.Status.Enforced, []Action{Freeze, Evict}) {
+	if !cmp.Equal(p.Status.Fired, []int{50, 80, 100}) || !cmp.Equal(p.Status.Enforced, []budget.Action{budget.Freeze, budget.Evict}) {
 		t.Errorf("%+v", p.Status)
 	}
 	for done, fired := range map[int][]int{0: {50}, 1: {50, 80, 100}} {
@@ -247,8 +248,8 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 			t.Errorf("%+v", settled)
 		}
 	}
-	s.Frozen, s.Declaration.Enforce.Action = true, AlertOnly
-	if settled := Decide(s, nil).Settle(nil); !cmp.Equal(settled.Enforced, []Action{Freeze}) {
+	s.Frozen, s.Declaration.Enforce.Action = true, budget.AlertOnly
+	if settled := Decide(s, nil).Settle(nil); !cmp.Equal(settled.Enforced, []budget.Action{budget.Freeze}) {
 		t.Errorf("%+v", settled)
 	}
 }
@@ -256,7 +257,7 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 // TestDoubtsAreTold: whatever is enforced, a status says what makes it uncertain.
 func TestDoubtsAreTold(t *testing.T) {
 	t.Parallel()
-	s := situation(teamA(), Hour)
+	s := situation(teamA(), budget.Hour)
 	s.Result.Lost, s.Result.Unbounded = []string{"closed-2026-07-15: truncated"}, true
 	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
 	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated", "nothing bounds what was used"} {
@@ -268,8 +269,8 @@ func TestDoubtsAreTold(t *testing.T) {
 
 func TestOverlapsAreToldWhereSomethingIsEnforced(t *testing.T) {
 	t.Parallel()
-	for action, told := range map[Action]bool{AlertOnly: false, Evict: true} {
-		s := situation(enforcing(action), Hour)
+	for action, told := range map[budget.Action]bool{budget.AlertOnly: false, budget.Evict: true} {
+		s := situation(enforcing(action), budget.Hour)
 		s.Result.Overlaps = []string{"ml", "web"}
 		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings, "\n"), "count for ml, web as well"); got != told {
 			t.Errorf("%s: %t", action, got)

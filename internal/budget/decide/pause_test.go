@@ -1,4 +1,4 @@
-package budget
+package decide
 
 import (
 	"strings"
@@ -6,20 +6,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 func TestOwnersArePausedOnce(t *testing.T) {
 	t.Parallel()
-	own := func(name, version, kind, owner string) Pod { return owned(pod(name, 0), version, kind, owner) }
+	own := func(name, version, kind, owner string) budget.Pod { return owned(pod(name, 0), version, kind, owner) }
 	loose := pod("loose", 0)
-	loose.Owner, loose.Of = nil, Ownership{}
+	loose.Owner, loose.Of = nil, budget.Ownership{}
 	kept := own("kept-1", "batch/v1", "Job", "kept")
-	kept.Annotations = map[string]string{ProtectedKey: "true"}
+	kept.Annotations = map[string]string{budget.ProtectedKey: "true"}
 	forged := own("forged", "apps/v1", "ReplicaSet", "api-1")
-	forged.Of = Ownership{Reason: "the ReplicaSet does not select it"}
-	s := situation(enforcing(Pause), 100*Hour)
-	s.Pods = []Pod{
+	forged.Of = budget.Ownership{Reason: "the ReplicaSet does not select it"}
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Pods = []budget.Pod{
 		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"),
 		own("set-0", "apps/v1", "StatefulSet", "set"),
 		forged, own("held-1", "batch/v1", "Job", "held"), own("theirs-1", "batch/v1", "Job", "theirs"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
@@ -38,7 +39,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 			t.Errorf("%q lacks %q", warnings, want)
 		}
 	}
-	if !cmp.Equal(p.Status.Enforced, []Action{Pause}) {
+	if !cmp.Equal(p.Status.Enforced, []budget.Action{budget.Pause}) {
 		t.Errorf("%v", p.Status.Enforced)
 	}
 }
@@ -54,9 +55,9 @@ func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 	own.Of.Labels = map[string]string{"team": "a"}
 	static := owned(pod("static", 0), "apps/v1", "StatefulSet", "own")
 	static.Mirror, static.Scheduled = true, ledger.Start{}
-	s := situation(enforcing(Pause), 100*Hour)
-	s.Declaration.Selector = Selector{MatchLabels: map[string]string{"team": "a"}}
-	s.Pods = []Pod{forged, own, static}
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Declaration.Selector = budget.Selector{MatchLabels: map[string]string{"team": "a"}}
+	s.Pods = []budget.Pod{forged, own, static}
 	p := Decide(s, nil)
 	if diff := cmp.Diff([]string{"pause StatefulSet ml/own"}, summaries(p)); diff != "" {
 		t.Error(diff)
@@ -79,7 +80,7 @@ func summaries(p Plan) []string {
 func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 	t.Parallel()
 	theirs := Paused{
-		Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "theirs", UID: "uid-of-theirs"}},
+		Workload:  budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "theirs", UID: "uid-of-theirs"}},
 		BudgetUID: "uid-b", Set: set("ml", "team", "a"),
 	}
 	for name, test := range map[string]struct {
@@ -100,9 +101,9 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 			s.Paused[0].PriorityClassName, s.Declaration.Enforce.ProtectedPriorityClass = "high", "high"
 		}, nil},
 		"held already":                {func(s *Situation) { s.Paused = append(s.Paused, theirs); s.Paused[1].BudgetUID = "uid-a" }, nil},
-		"and nothing is to be paused": {func(s *Situation) { s.Declaration.Enforce.Action = Evict }, []string{"freeze: no new GPU pods"}},
+		"and nothing is to be paused": {func(s *Situation) { s.Declaration.Enforce.Action = budget.Evict }, []string{"freeze: no new GPU pods"}},
 	} {
-		s := situation(enforcing(Pause), 100*Hour)
+		s := situation(enforcing(budget.Pause), 100*budget.Hour)
 		s.Paused = []Paused{theirs}
 		test.change(&s)
 		if diff := cmp.Diff(test.want, summaries(Decide(s, nil))); diff != "" {
@@ -114,8 +115,8 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 // TestAPauseThatWasCutShortIsSettled: whoever comes after a kill finishes it.
 func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Pause), 100*Hour)
-	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", UnderWay: true}}
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Paused = []Paused{{Workload: owned(budget.Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", UnderWay: true}}
 	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -123,7 +124,7 @@ func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 	if p := Decide(s, nil); len(p.Decisions) > 0 || p.Status.Enforced != nil {
 		t.Errorf("not stopped, and no pod runs: %v, enforced %v", p.Decisions, p.Status.Enforced)
 	}
-	s.Pods = []Pod{owned(pod("train-1", 0), "batch/v1", "Job", "train")}
+	s.Pods = []budget.Pod{owned(pod("train-1", 0), "batch/v1", "Job", "train")}
 	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -134,10 +135,10 @@ func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 func TestWhatWasStartedAgainIsTold(t *testing.T) {
 	t.Parallel()
 	for _, repause := range []bool{false, true} {
-		d := enforcing(Pause)
+		d := enforcing(budget.Pause)
 		d.Enforce.Repause = repause
-		s := situation(d, 100*Hour)
-		s.Pods = []Pod{pod("a", 0), pod("b", 0), owned(pod("c", 0), "batch/v1", "Job", "ends")}
+		s := situation(d, 100*budget.Hour)
+		s.Pods = []budget.Pod{pod("a", 0), pod("b", 0), owned(pod("c", 0), "batch/v1", "Job", "ends")}
 		s.Pods[2].Of.Stopped = true
 		s.Paused = []Paused{{Workload: s.Pods[0].Of.Workload, BudgetUID: "uid-a"}, {Workload: s.Pods[2].Of.Workload, BudgetUID: "uid-a"}}
 		p := Decide(s, nil)
@@ -171,22 +172,22 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 // pause the old one would end the new one's protected pods.
 func TestADeploymentIsOneWorkload(t *testing.T) {
 	t.Parallel()
-	of := func(name, hash string) Pod {
+	of := func(name, hash string) budget.Pod {
 		p := owned(pod(name, 0), "apps/v1", "Deployment", "train")
 		p.Owner = &ledger.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-" + hash}
 		p.Set = set("ml", "team", "a", "pod-template-hash", hash)
 		return p
 	}
-	s := situation(enforcing(Pause), 100*Hour)
-	s.Pods = []Pod{of("old", "5d4f"), of("new", "77b9")}
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Pods = []budget.Pod{of("old", "5d4f"), of("new", "77b9")}
 	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
-	s.Pods[1].Annotations = map[string]string{ProtectedKey: "true"}
+	s.Pods[1].Annotations = map[string]string{budget.ProtectedKey: "true"}
 	if p := Decide(s, nil); len(p.Decisions) != 0 {
 		t.Errorf("%v", p.Decisions)
 	}
-	s.Pods[1].Of = Ownership{Reason: "the ReplicaSet does not select it"} // whoever names it as owner
+	s.Pods[1].Of = budget.Ownership{Reason: "the ReplicaSet does not select it"} // whoever names it as owner
 	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}

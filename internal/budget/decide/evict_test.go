@@ -1,4 +1,4 @@
-package budget
+package decide
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -16,16 +17,16 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 	young.Scheduled.At, old.Scheduled.At, spot.Scheduled.At, big.Scheduled.At, important.Scheduled.At = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour),
 		ago(time.Hour), ago(3*time.Hour)
 	spot.Spot, big.MilliGPUs = true, 8000
-	tests := map[VictimOrder][]string{
-		LowestPriority: {"young", "old", "big", "spot", "important"},
-		NewestStart:    {"young", "big", "spot", "important", "old"},
-		SpotFirst:      {"spot", "young", "old", "big", "important"},
-		LargestUsage:   {"big", "old", "important", "spot", "young"},
+	tests := map[budget.VictimOrder][]string{
+		budget.LowestPriority: {"young", "old", "big", "spot", "important"},
+		budget.NewestStart:    {"young", "big", "spot", "important", "old"},
+		budget.SpotFirst:      {"spot", "young", "old", "big", "important"},
+		budget.LargestUsage:   {"big", "old", "important", "spot", "young"},
 	}
 	for order, want := range tests {
-		s := situation(enforcing(Evict), 100*Hour)
+		s := situation(enforcing(budget.Evict), 100*budget.Hour)
 		s.Declaration.Enforce.VictimOrder = order
-		s.Pods = []Pod{important, big, spot, old, young}
+		s.Pods = []budget.Pod{important, big, spot, old, young}
 		p := Decide(s, nil)
 		if diff := cmp.Diff(want, evicted(p)); diff != "" {
 			t.Errorf("%s: %s", order, diff)
@@ -34,7 +35,7 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 			t.Error(last)
 		}
 		for _, d := range p.Decisions {
-			if d.Kind == KindEvict && strings.Contains(d.String(), "holds 1 GPU since") == (d.Pod.Name == "big") {
+			if d.Kind == budget.KindEvict && strings.Contains(d.String(), "holds 1 GPU since") == (d.Pod.Name == "big") {
 				t.Error(d)
 			}
 		}
@@ -43,8 +44,8 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 
 func TestTiesAreBrokenByName(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 100*Hour)
-	s.Pods = []Pod{pod("c", 0), pod("a", 0), pod("b", 0)}
+	s := situation(enforcing(budget.Evict), 100*budget.Hour)
+	s.Pods = []budget.Pod{pod("c", 0), pod("a", 0), pod("b", 0)}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -53,11 +54,11 @@ func TestTiesAreBrokenByName(t *testing.T) {
 // TestLargestUsageIsThatOfTheWindow: what a pod used before it counts no more.
 func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 100*Hour)
-	s.Declaration.Enforce.VictimOrder = LargestUsage
+	s := situation(enforcing(budget.Evict), 100*budget.Hour)
+	s.Declaration.Enforce.VictimOrder = budget.LargestUsage
 	ancient, wide := pod("ancient", 0), pod("wide", 0)
 	ancient.Scheduled.At, wide.Scheduled.At, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
-	s.Pods = []Pod{ancient, wide}
+	s.Pods = []budget.Pod{ancient, wide}
 	if diff := cmp.Diff([]string{"wide", "ancient"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -69,8 +70,8 @@ func TestVictimsAreNeverFinished(t *testing.T) {
 	t.Parallel()
 	finished, deleting, mirror, idle, running := pod("finished", -9), pod("deleting", -9), pod("mirror", -9), pod("idle", -9), pod("running", 0)
 	finished.End, deleting.Deletion, mirror.Mirror, idle.MilliGPUs = ledger.ExactEnd(ago(time.Minute), ledger.ContainerFinished), ago(time.Minute), true, 0
-	s := situation(enforcing(Evict), 100*Hour)
-	s.Pods = []Pod{finished, deleting, mirror, idle, running}
+	s := situation(enforcing(budget.Evict), 100*budget.Hour)
+	s.Pods = []budget.Pod{finished, deleting, mirror, idle, running}
 	if diff := cmp.Diff([]string{"running"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -80,9 +81,9 @@ func TestVictimsAreNeverFinished(t *testing.T) {
 // protects are passed over, and count for nothing.
 func TestABlockedVictimDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(Evict), 100*Hour)
+	s := situation(enforcing(budget.Evict), 100*budget.Hour)
 	s.Declaration.Enforce.MaxEvictionsPerRun = 2
-	s.Pods = []Pod{pod("a", 0), pod("b", 0), pod("c", 0), pod("d", 0)}
+	s.Pods = []budget.Pod{pod("a", 0), pod("b", 0), pod("c", 0), pod("d", 0)}
 	p := Decide(s, nil)
 	if diff := cmp.Diff([]string{"a", "b"}, evicted(p)); diff != "" {
 		t.Error(diff)
@@ -90,7 +91,7 @@ func TestABlockedVictimDoesNotHoldUpTheOthers(t *testing.T) {
 	if diff := cmp.Diff([]string{"c", "d"}, names(p.Reserves)); diff != "" {
 		t.Error(diff)
 	}
-	if settled := p.Settle(p.Reserves[:1]); !cmp.Equal(settled.Enforced, []Action{Evict}) {
+	if settled := p.Settle(p.Reserves[:1]); !cmp.Equal(settled.Enforced, []budget.Action{budget.Evict}) {
 		t.Errorf("%+v", settled)
 	}
 	if settled := p.Settle(nil); settled.Enforced != nil {

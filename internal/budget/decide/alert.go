@@ -1,0 +1,83 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// alert decides to tell of the thresholds that are reached and were not told of: of all of
+// them at once, since the same is to be said of each.
+func alert(f *facts) (r Result) {
+	var reached []int
+	for _, threshold := range f.Declaration.Thresholds {
+		if !slices.Contains(f.status.Fired, threshold) && f.comparePercent(threshold) >= 0 {
+			reached = append(reached, threshold)
+		}
+	}
+	if len(reached) > 0 {
+		slices.Sort(reached)
+		r.decide(budget.Decision{Kind: budget.KindAlert, Thresholds: reached, Namespaces: f.namespaces(), Reasons: f.outlook()})
+	}
+	return r
+}
+
+// stillFired are the thresholds that were told of and have not re-armed: in a
+// calendar period they do so when the next begins, else when usage has fallen
+// well below, as it does in a rolling window or under a raised limit. None does while
+// usage is unknown.
+func (f *facts) stillFired() []int {
+	previous, of := f.previous, f.Declaration
+	if of.Period != "" && previous.At.Before(f.usage.WindowStart) {
+		return nil
+	}
+	kept := f.status.Unknown != nil || of.Period != "" && previous.Generation == of.Generation && previous.Usage.Limit == f.usage.Limit
+	var fired []int
+	for _, threshold := range previous.Fired {
+		if slices.Contains(of.Thresholds, threshold) && (kept || f.comparePercent(threshold-budget.RearmBelow) > 0) {
+			fired = append(fired, threshold)
+		}
+	}
+	return fired
+}
+
+// comparePercent compares what is used with some percent of the limit, exactly.
+func (f *facts) comparePercent(percent int) int {
+	return compareProducts(f.usage.Consumed, 100, f.usage.Limit, int64(max(percent, 0)))
+}
+
+// compareProducts compares a·b with c·d, none of which is negative.
+func compareProducts(a, b, c, d int64) int {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
+	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
+}
+
+// outlook says how much is used, and what comes of it.
+func (f *facts) outlook() []string {
+	reasons := []string{f.used()}
+	u := f.usage
+	if u.BurnRate > 0 {
+		burn := fmt.Sprintf("%d %s %s now", u.ActivePods, wording.Plural(u.ActivePods, "pod holds", "pods hold"), gpus(u.BurnRate))
+		if u.ProjectedExhaustion != nil {
+			burn += ", which uses the rest up by " + wording.Instant(*u.ProjectedExhaustion)
+		}
+		reasons = append(reasons, burn)
+	}
+	if !u.Exceeded() {
+		return reasons
+	}
+	reasons = append(reasons, f.recovery()...)
+	action := f.Declaration.Enforce.Action
+	switch at := f.status.EnforceAt; {
+	case at == nil:
+		return append(reasons, "its enforcement is alert_only, so nothing else is done")
+	case !f.due:
+		return append(reasons, fmt.Sprintf("its grace period lasts until %s, and then its enforcement is %s", wording.Instant(*at), action))
+	}
+	return append(reasons, fmt.Sprintf("its grace period is over, and its enforcement is %s", action))
+}

@@ -1,0 +1,80 @@
+package decide
+
+import (
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// Plan is what is to be done because of one budget, and its status then.
+type Plan struct {
+	Result
+	// Status is what to record if all of Decisions is done; see Settle.
+	Status budget.Status
+
+	before budget.Status // what it says if nothing is done
+	unseen bool          // what is in force
+	frozen bool
+	paused int // workloads
+}
+
+// Decide says what is to be done because of a budget, and why. It is a function
+// of its arguments alone: a plan, a dry run and a run decide the same. What is
+// destructive is decided by a second observation, of the pods of now; nil before there is
+// one.
+func Decide(s Situation, second *Observation) Plan {
+	if second != nil {
+		s.Observation = *second
+	}
+	f := factsOf(s)
+	var r Result
+	for _, rule := range f.rules() {
+		r.add(rule(&f))
+	}
+	object := f.Declaration.Object()
+	for _, list := range [][]budget.Decision{r.Decisions, r.Reserves} {
+		for n := range list {
+			list[n].Object = object
+		}
+	}
+	p := Plan{Result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
+	p.before.Warnings, p.before.Withheld = r.warnings, r.withheld
+	p.Status = p.Settle(p.Decisions)
+	return p
+}
+
+// Settle is the status to record where some of the decisions, or of the
+// reserves, had their effect and the others had not: a threshold fires only with
+// its alert, and only what is in force stands as enforced.
+func (p Plan) Settle(done []budget.Decision) budget.Status {
+	s := p.before
+	s.Fired = slices.Clone(s.Fired)
+	frozen, paused, evicted := p.frozen, p.paused, false
+	for _, d := range done {
+		switch d.Kind {
+		case budget.KindAlert:
+			s.Fired = append(s.Fired, d.Thresholds...)
+		case budget.KindFreeze:
+			frozen = true
+		case budget.KindUnfreeze:
+			frozen = false
+		case budget.KindPause:
+			paused++
+		case budget.KindResume:
+			paused--
+		case budget.KindEvict:
+			evicted = true
+		}
+	}
+	p.report(&s, done, frozen)
+	s.Fired = slices.Compact(slices.Sorted(slices.Values(s.Fired)))
+	for _, measure := range []struct {
+		action  budget.Action
+		inForce bool
+	}{{budget.Freeze, frozen}, {budget.Pause, paused > 0}, {budget.Evict, evicted}} {
+		if measure.inForce {
+			s.Enforced = append(s.Enforced, measure.action)
+		}
+	}
+	return s
+}

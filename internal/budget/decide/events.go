@@ -1,0 +1,124 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// AboutTo is the status to record before these decisions are carried out, where some
+// others were: what a kill leaves done of them is reported by the next run.
+func (p Plan) AboutTo(done, next []budget.Decision) budget.Status {
+	s := p.Settle(done)
+	for _, d := range next {
+		if d.Kind != budget.KindAlert {
+			s.AboutTo = append(s.AboutTo, eventsOf(&s, d)...)
+		}
+	}
+	return s
+}
+
+func aboutStatus(s *budget.Status, reasons ...string) history.About {
+	return history.About{At: s.At, Object: "budget/" + s.Name, ObjectUID: s.UID, ClusterUID: s.ClusterUID, Reasons: reasons}
+}
+
+// eventsOf are those of a decision that had its effect, if it has any by itself: a freeze
+// has them by what is in force. An alert has one for each of its thresholds.
+func eventsOf(s *budget.Status, d budget.Decision) []history.Event {
+	about := aboutStatus(s, d.Reasons...)
+	switch d.Kind {
+	case budget.KindAlert:
+		var crossed []history.Event
+		for _, threshold := range d.Thresholds {
+			crossed = append(crossed, about.Crossed(threshold, s.At))
+		}
+		return crossed
+	case budget.KindPause:
+		return []history.Event{about.Workload(history.Pause, identity(*d.Owner), s.At)}
+	case budget.KindResume:
+		return []history.Event{about.Workload(history.Resume, identity(*d.Owner), s.At)}
+	case budget.KindEvict:
+		return []history.Event{about.Evicted(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})}
+	}
+	return nil
+}
+
+func identity(w budget.Workload) history.Identity {
+	return history.Identity{Namespace: w.Namespace, Name: w.Kind + "/" + w.Name, UID: w.UID}
+}
+
+// remember begins the status' events: those of earlier runs, what a run that was
+// killed turns out to have done, and what is new of the budget whatever is decided.
+func (f *facts) remember() {
+	s, previous, of := &f.status, f.previous, f.Declaration
+	s.LeftOut, s.FrozenSince = previous.LeftOut, previous.FrozenSince
+	if s.FrozenSince == nil && slices.Contains(previous.Enforced, budget.Freeze) { // by a gpupool that reported nothing
+		s.FrozenSince = &previous.At
+	}
+	s.Untold = slices.Clone(previous.Untold)
+	for _, e := range previous.AboutTo {
+		switch {
+		case f.CameAbout[e.ID]:
+			s.Untold = append(s.Untold, e)
+		case f.Unseen:
+			s.AboutTo = append(s.AboutTo, e)
+		}
+	}
+	switch {
+	case previous.UID == "":
+		about := aboutStatus(s)
+		if at := of.PublishedAt; of.Generation <= 1 && !at.IsZero() && at.Before(s.At) {
+			about.At = at
+		}
+		s.Untold = append(s.Untold, about.Declaration(history.Create))
+	case of.Generation > previous.Generation:
+		s.Untold = append(s.Untold, aboutStatus(s).Updated(of.Generation))
+	}
+	was, is := previous.ReportedAt, s.ReportedAt
+	if was != nil && (is == nil || !is.Equal(*was)) {
+		s.Untold = append(s.Untold, aboutStatus(s, f.used()).Since(history.Recovered, *was))
+	}
+	if is != nil && (was == nil || !is.Equal(*was)) {
+		s.Untold = append(s.Untold, aboutStatus(s, f.usedSince()).Since(history.Exceeded, *is))
+	}
+}
+
+// report adds the events of what was done to a status that is being settled, and those
+// of a freeze that came or went, whoever brought that about.
+func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
+	s.Untold = slices.Clone(s.Untold)
+	var reasons []string
+	for _, d := range done {
+		s.Untold = append(s.Untold, eventsOf(s, d)...)
+		if d.Kind == budget.KindFreeze || d.Kind == budget.KindUnfreeze {
+			reasons = d.Reasons
+		}
+	}
+	switch {
+	case p.unseen:
+	case frozen && s.FrozenSince == nil:
+		at := s.At
+		s.FrozenSince = &at
+		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Freeze, at))
+	case !frozen && s.FrozenSince != nil:
+		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Unfreeze, *s.FrozenSince))
+		s.FrozenSince = nil
+	}
+}
+
+// Lifted are the events of what the end of a budget undoes, and of that end: those
+// that its last status lacks.
+func Lifted(last budget.Status, d budget.Declaration, resumed []budget.Workload, unfrozen bool, reason string, destroyedAt, now time.Time) []history.Event {
+	about := d.About(now)
+	about.Reasons = []string{reason}
+	events := slices.Clone(last.Untold)
+	for _, w := range resumed {
+		events = append(events, about.Workload(history.Resume, identity(w), destroyedAt))
+	}
+	if unfrozen && last.FrozenSince != nil {
+		events = append(events, about.Since(history.Unfreeze, *last.FrozenSince))
+	}
+	return append(events, d.About(destroyedAt).Declaration(history.Destroy))
+}

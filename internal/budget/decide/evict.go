@@ -1,0 +1,70 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// evict decides to evict pods that hold GPUs: of all of them, as many as one
+// run may evict; the others stand by for those that are blocked.
+func evict(f *facts) (r Result) {
+	victims := f.victims(&r, "eviction")
+	f.sortVictims(victims)
+	order, most := f.Declaration.Enforce.VictimOrder, f.Declaration.Enforce.MaxEvictionsPerRun
+	var list []budget.Decision
+	for n, p := range victims {
+		rank := &budget.Rank{Number: n + 1, Of: len(victims), Order: order, Why: whyThere(p, order)}
+		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(f.because(), rank.String())})
+	}
+	most = min(most, len(list))
+	r.Decisions, r.Reserves = list[:most], list[most:]
+	return r
+}
+
+// whyThere says what places a pod in an order.
+func whyThere(p budget.Pod, order budget.VictimOrder) string {
+	holds := "it holds " + gpus(p.MilliGPUs) + " since " + wording.Instant(p.Scheduled.At.Time())
+	switch {
+	case order == budget.SpotFirst && p.Spot:
+		return "it runs on a spot instance, " + holds
+	case order == budget.SpotFirst || order == budget.LowestPriority:
+		return fmt.Sprintf("its priority is %d, %s", p.Priority, holds)
+	}
+	return holds
+}
+
+// sortVictims sorts victims, the first to go first. Where the order leaves it open, the
+// lower priority goes first, then the newer start, which loses the least work.
+func (f *facts) sortVictims(victims []budget.Pod) {
+	now, from := ledger.TimeOf(f.Now), ledger.TimeOf(f.usage.WindowStart)
+	inWindow := func(p budget.Pod) int64 { return int64(max(0, now-max(p.Scheduled.At, from))) }
+	first := func(a, b budget.Pod) int {
+		switch f.Declaration.Enforce.VictimOrder {
+		case budget.NewestStart:
+			return cmp.Compare(b.Scheduled.At, a.Scheduled.At)
+		case budget.SpotFirst:
+			return cmp.Compare(lastIf(!a.Spot), lastIf(!b.Spot))
+		case budget.LargestUsage:
+			return compareProducts(b.MilliGPUs, inWindow(b), a.MilliGPUs, inWindow(a))
+		}
+		return 0
+	}
+	slices.SortFunc(victims, func(a, b budget.Pod) int {
+		return cmp.Or(first(a, b), cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Scheduled.At, a.Scheduled.At),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+}
+
+// lastIf sorts what is last after the rest: it is 0 for false and 1 for true.
+func lastIf(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,97 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// facts are what rules decide by: a situation, and what follows from it before anything is
+// decided. No rule changes them.
+type facts struct {
+	Situation
+	usage    budget.Usage
+	previous budget.Status   // the last status of this very budget; zero if there is none
+	own      []Paused        // by this budget
+	matcher  *budget.Matcher // nil if the selector is not valid
+	invalid  error           // why it is not
+	due      bool            // the grace is over
+	// status is what it says whatever is decided; of alerts, those that have not re-armed.
+	status budget.Status
+}
+
+func factsOf(s Situation) facts {
+	s.Declaration = s.Declaration.WithDefaults()
+	f := facts{Situation: s, usage: s.Result.Usage}
+	if s.Previous != nil && s.Previous.UID == s.Declaration.UID {
+		f.previous = *s.Previous
+	}
+	for _, p := range s.Paused {
+		if p.BudgetUID == s.Declaration.UID {
+			f.own = append(f.own, p)
+		}
+	}
+	f.matcher, f.invalid = s.Declaration.Selector.Matcher()
+	return f.judged()
+}
+
+// judged fills in the status.
+func (f facts) judged() facts {
+	of, now := f.Declaration, f.Now.Truncate(time.Millisecond).UTC()
+	s := budget.Status{
+		Name: of.Name, UID: of.UID, Generation: of.Generation, Terms: of.Terms(), Counted: of.Counted(), ClusterUID: of.ClusterUID,
+		RunID: f.RunID, At: now, Usage: f.usage, ExceededSince: f.Result.ExceededSince,
+		Grants:     f.Grants.InForce(f.Now),
+		KnownSince: f.Result.KnownSince,
+	}
+	if f.usage.Exceeded() {
+		s.ReportedAt, s.Certain = &now, f.usage.Certain() >= f.usage.Limit && !f.Result.EndsLost
+		if since := f.Result.ExceededSince; f.previous.ReportedAt != nil && since != nil && !since.After(f.previous.At) {
+			s.ReportedAt = f.previous.ReportedAt
+		}
+		if of.Enforce.Action != budget.AlertOnly {
+			at := f.graceEnds(*s.ReportedAt)
+			s.EnforceAt, f.due = &at, !now.Before(at)
+		}
+	}
+	f.status = s
+	f.status.Missing = f.missing()
+	if f.status.Unknown = f.unknown(); f.status.Unknown != nil {
+		f.status.ReportedAt = f.previous.ReportedAt // it has not recovered as far as is known
+	}
+	f.status.Fired = f.stillFired()
+	f.remember()
+	return f
+}
+
+// graceEnds is when enforcement may begin: the grace runs from the latest of the
+// crossing, the publication of the limit, and the first run that reported it.
+func (f *facts) graceEnds(reported time.Time) time.Time {
+	from := reported
+	if since := f.Result.ExceededSince; since != nil && since.After(from) {
+		from = *since
+	}
+	if published := f.Declaration.Granted(f.Grants, f.Now).PublishedAt; published.After(from) {
+		from = published
+	}
+	return from.Add(f.Declaration.Enforce.Grace()).UTC()
+}
+
+// paused counts the workloads that this budget has stopped, and nobody started again.
+func (f *facts) paused() int {
+	return len(slices.DeleteFunc(slices.Clone(f.own), func(p Paused) bool { return p.Running || p.Undone }))
+}
+
+// enforced reports whether a freeze or a pause of this budget is in force.
+func (f *facts) enforced() bool { return f.Frozen || len(f.own) > 0 }
+
+// namespaces are those that used most, in order of their names; where none did,
+// those that had when it was last judged.
+func (f *facts) namespaces() []string {
+	of := f.usage
+	if len(of.ByNamespace) == 0 {
+		of = f.previous.Usage
+	}
+	return slices.Sorted(slices.Values(of.MostUsing()))
+}

@@ -1,0 +1,28 @@
+package decide
+
+import (
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// TestLabelEditsMoveNoEnforcement: an edit of its labels hands a pod over to no other
+// budget's enforcement, and the budget that is charged still finds it.
+func TestLabelEditsMoveNoEnforcement(t *testing.T) {
+	t.Parallel()
+	other := teamA()
+	other.Name, other.UID, other.Selector = "team-b", "uid-b", budget.Selector{MatchLabels: map[string]string{"team": "b"}}
+	other.Enforce.Action, other.Enforce.GracePeriod, other.GPUHours = budget.Evict, "0s", "0.001"
+	moved := pod("pod", 0)
+	moved.Charged, moved.Set = set("ml", "team", "a"), set("ml", "team", "b")
+	s := situation(other, 2*budget.Hour)
+	s.Pods = []budget.Pod{moved}
+	if p := Decide(s, nil); len(evicted(p)) != 0 {
+		t.Errorf("%v", p.Decisions)
+	}
+	s = situation(enforcing(budget.Evict), 200*budget.Hour)
+	s.Pods = []budget.Pod{moved}
+	if p := Decide(s, nil); len(evicted(p)) != 1 {
+		t.Errorf("%v", p.Decisions)
+	}
+}
