@@ -54,6 +54,13 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/",
 	}},
+	"internal/budget/meter": {pure: true, may: []string{
+		module + "internal/budget", module + "internal/ledger", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/pkg/labels",
+	}},
+	"internal/budget/decide": {pure: true, may: []string{
+		module + "internal/budget", module + "internal/budget/meter", module + "internal/history", module + "internal/duration", module + "internal/gpu",
+		module + "internal/ledger", module + "internal/wording",
+	}},
 	"internal/stockpool": {pure: true, may: []string{
 		module + "internal/history", module + "internal/problem", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
@@ -89,7 +96,7 @@ var rooms = map[string]struct {
 	"internal/reconcile/budgets": {may: []string{
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome",
-		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
+		module + "internal/budget", module + "internal/budget/meter", module + "internal/budget/decide", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
@@ -147,7 +154,7 @@ var rooms = map[string]struct {
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/open",
 		module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/decide", module + "internal/budget", module + "internal/gpu",
-		module + "internal/duration",
+		module + "internal/budget/meter", module + "internal/duration",
 		module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
@@ -160,7 +167,7 @@ var rooms = map[string]struct {
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/decide", module + "internal/budget",
-		module + "internal/gpu",
+		module + "internal/budget/meter", module + "internal/gpu",
 		module + "internal/ledger", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
 	}},

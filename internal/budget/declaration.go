@@ -1,6 +1,10 @@
-// Package budget judges GPU-hours: whom a budget covers, over which window, how
-// much was used, when that crosses the limit, and what is to be done about it.
-// It does no IO and reads no clock.
+// Package budget has what is declared of a GPU-hour budget, and the words for the rest:
+// whom it covers, over which window, its limit and grants, what may be decided about which
+// pods, and its status. How much was used is metered in package meter, and what follows is
+// decided in package decide; none of the three does IO or reads a clock.
+//
+// It exports more names than other packages: most are the values that arguments of the
+// resource may have, kinds of decisions, and what a port hands over.
 package budget
 
 import (

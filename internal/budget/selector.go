@@ -96,11 +96,11 @@ func (e Expression) requirement() (*labels.Requirement, error) {
 
 // Matches says whether every part of the selector matches. NotIn and
 // DoesNotExist match where the label is absent, as Kubernetes has it.
-func (m *Matcher) Matches(set *ledger.LabelSet) bool { return m.matches(set, set.Labels) }
+func (m *Matcher) Matches(set *ledger.LabelSet) bool { return m.MatchesLabels(set, set.Labels) }
 
-// matches is Matches for who asks many selectors, of the set's labels as Kubernetes
-// has them.
-func (m *Matcher) matches(set *ledger.LabelSet, of labels.Labels) bool {
+// MatchesLabels is Matches with the set's labels as Kubernetes has them, which many
+// selectors are asked of.
+func (m *Matcher) MatchesLabels(set *ledger.LabelSet, of labels.Labels) bool {
 	if len(m.namespaces) > 0 {
 		if _, found := slices.BinarySearch(m.namespaces, set.Namespace); !found {
 			return false

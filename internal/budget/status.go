@@ -131,6 +131,10 @@ func (u Usage) Certain() int64 { return u.Consumed - u.Estimated }
 // Remaining is what is left of the limit; never below zero.
 func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }
 
+// Others is under what a breakdown sums up its smaller entries where there are too many:
+// no label or namespace is called so.
+const Others = "(others)"
+
 // mostTold is in how many namespaces something is told of.
 const mostTold = 20
 

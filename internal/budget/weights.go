@@ -1,25 +1,12 @@
 package budget
 
 import (
-	"fmt"
 	"math/big"
 	"strings"
 	"unicode"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
-
-func weights(texts map[string]string) (map[string]*big.Rat, error) {
-	parsed := make(map[string]*big.Rat, len(texts))
-	for key, text := range texts {
-		worth, err := weight.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-		parsed[key] = worth
-	}
-	return parsed, nil
-}
 
 // MachineWeight is what the budget multiplies the GPUs of a machine by that is no
 // node yet, by the names that the cloud gives its GPU and its type. As for nodes,

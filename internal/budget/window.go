@@ -55,41 +55,43 @@ func ParseZone(name string, zones Zones) (*time.Location, error) {
 
 // WindowAt is the budget's window at a moment, to the millisecond.
 func (d Declaration) WindowAt(now time.Time, zones Zones) (Window, error) {
-	span, err := d.span(zones)
+	span, err := d.Span(zones)
 	if err != nil {
 		return Window{}, err
 	}
-	return span.at(now), nil
+	return span.At(now), nil
 }
 
-// span is what a declaration says of its window.
-type span struct {
-	rolling time.Duration
+// Span is what a declaration says of its window.
+type Span struct {
+	Rolling time.Duration // of a rolling window, else zero
 	period  Period
 	zone    *time.Location
 }
 
-func (d Declaration) span(zones Zones) (span, error) {
+// Span reads what the declaration says of its window.
+func (d Declaration) Span(zones Zones) (Span, error) {
 	switch {
 	case (d.Window == "") == (d.Period == ""):
-		return span{}, fmt.Errorf("a budget has either a window or a period")
+		return Span{}, fmt.Errorf("a budget has either a window or a period")
 	case d.Window != "":
 		length, err := ParseWindow(d.Window)
-		return span{rolling: length}, err
+		return Span{Rolling: length}, err
 	}
 	switch d.Period {
 	case Day, Week, Month, Quarter:
 	default:
-		return span{}, fmt.Errorf("%q is no period: use day, week, month or quarter", string(d.Period))
+		return Span{}, fmt.Errorf("%q is no period: use day, week, month or quarter", string(d.Period))
 	}
 	zone, err := ParseZone(d.TimeZone, zones)
-	return span{period: d.Period, zone: zone}, err
+	return Span{period: d.Period, zone: zone}, err
 }
 
-func (s span) at(now time.Time) Window {
+// At is the window at a moment, to the millisecond.
+func (s Span) At(now time.Time) Window {
 	now = now.Truncate(time.Millisecond)
-	if s.rolling > 0 {
-		return Window{Start: now.Add(-s.rolling).UTC(), End: now.UTC(), Rolling: true}
+	if s.Rolling > 0 {
+		return Window{Start: now.Add(-s.Rolling).UTC(), End: now.UTC(), Rolling: true}
 	}
 	return calendarWindow(s.period, s.zone, now)
 }

@@ -12,6 +12,7 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -109,7 +110,7 @@ func usage(t *testing.T, l *ledger.Ledger) map[string]int64 {
 		})
 	}
 	used := map[string]int64{}
-	for n, result := range budget.Evaluate(declarations, l.All(), l.Header, now, time.LoadLocation) {
+	for n, result := range meter.Evaluate(declarations, l.All(), l.Header, now, time.LoadLocation) {
 		if result.Err != nil {
 			t.Fatal(result.Err)
 		}

@@ -12,7 +12,7 @@ import (
 
 // alert decides to tell of the thresholds that are reached and were not told of: of all of
 // them at once, since the same is to be said of each.
-func alert(f *facts) (r Result) {
+func alert(f *facts) (r result) {
 	var reached []int
 	for _, threshold := range f.Declaration.Thresholds {
 		if !slices.Contains(f.status.Fired, threshold) && f.comparePercent(threshold) >= 0 {

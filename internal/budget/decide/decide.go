@@ -8,7 +8,7 @@ import (
 
 // Plan is what is to be done because of one budget, and its status then.
 type Plan struct {
-	Result
+	result
 	// Status is what to record if all of Decisions is done; see Settle.
 	Status budget.Status
 
@@ -27,7 +27,7 @@ func Decide(s Situation, second *Observation) Plan {
 		s.Observation = *second
 	}
 	f := factsOf(s)
-	var r Result
+	var r result
 	for _, rule := range f.rules() {
 		r.add(rule(&f))
 	}
@@ -37,7 +37,7 @@ func Decide(s Situation, second *Observation) Plan {
 			list[n].Object = object
 		}
 	}
-	p := Plan{Result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
+	p := Plan{result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
 	p.before.Warnings, p.before.Withheld = r.warnings, r.withheld
 	p.Status = p.Settle(p.Decisions)
 	return p

@@ -33,7 +33,7 @@ func (f *facts) doubt() string {
 const acceptLoss = "Restore the ledger's documents from a copy, or go on without them by gpupool reconcile --accept-loss REASON"
 
 // withhold says that nothing destructive is done, and why.
-func withhold(f *facts) (r Result) {
+func withhold(f *facts) (r result) {
 	r.withheld = f.doubt()
 	r.warnf("nothing is %s: %s", f.Declaration.Enforce.Action.Past(), r.withheld)
 	return r
@@ -41,7 +41,7 @@ func withhold(f *facts) (r Result) {
 
 // warn warns of what makes the usage itself uncertain, and of what is odd about whose it
 // is.
-func warn(f *facts) (r Result) {
+func warn(f *facts) (r result) {
 	for _, lost := range f.Result.Lost {
 		r.warnf("part of the ledger is lost, so usage may be higher: %s", lost)
 	}

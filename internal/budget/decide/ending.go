@@ -12,7 +12,7 @@ import (
 // shorten sees to pods that end and hold GPUs until they have, whoever deleted them: where
 // the budget evicts, those that would take longer than it lets them are given less time.
 // It warns of the others in each run: what was evicted is not yet gone.
-func shorten(f *facts) (r Result) {
+func shorten(f *facts) (r result) {
 	ending, _ := f.covered(func(p budget.Pod) bool { return p.Deletion != 0 })
 	slices.SortFunc(ending, byName)
 	most := f.Declaration.Enforce.LongestGrace()

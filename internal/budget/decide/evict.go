@@ -13,7 +13,7 @@ import (
 
 // evict decides to evict pods that hold GPUs: of all of them, as many as one
 // run may evict; the others stand by for those that are blocked.
-func evict(f *facts) (r Result) {
+func evict(f *facts) (r result) {
 	victims := f.victims(&r, "eviction")
 	f.sortVictims(victims)
 	order, most := f.Declaration.Enforce.VictimOrder, f.Declaration.Enforce.MaxEvictionsPerRun

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -29,7 +30,7 @@ func Example() {
 		Name: "team-a", UID: "uid-1", Generation: 1, ClusterUID: "cluster-1", GPUHours: "20", Window: "24h",
 		Selector: budget.Selector{Namespaces: []string{"ml"}}, Thresholds: []int{80}, Enforce: budget.Enforcement{Action: budget.Freeze, GracePeriod: "0s"},
 	}.WithDefaults()
-	result := budget.Evaluate([]budget.Declaration{d}, l.All(), l.Header, noon, time.LoadLocation)[0]
+	result := meter.Evaluate([]budget.Declaration{d}, l.All(), l.Header, noon, time.LoadLocation)[0]
 	fmt.Println(budget.Hours(result.Usage.Consumed), "of", budget.Hours(result.Usage.Limit), "GPU-hours")
 	for _, decision := range decide.Decide(decide.Situation{Declaration: d, Result: result, Now: noon, RunID: "run-1"}, nil).Decisions {
 		fmt.Println(decision.Summary())

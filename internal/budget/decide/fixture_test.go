@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -32,7 +33,7 @@ func situation(d budget.Declaration, consumed int64) Situation {
 		panic(err)
 	}
 	s := Situation{Declaration: d, Now: noon, RunID: "run", StoreNamespace: "gpupool-system"}
-	s.Result = budget.Result{Name: d.Name, Usage: budget.Usage{
+	s.Result = meter.Result{Name: d.Name, Usage: budget.Usage{
 		WindowStart: w.Start, WindowEnd: w.End, Limit: limit, Consumed: consumed, Coverage: 1000, ByNamespace: map[string]int64{"ml": consumed},
 	}}
 	s.Previous = &budget.Status{Name: d.Name, UID: d.UID, Generation: d.Generation, At: noon.Add(-5 * time.Minute), Usage: s.Result.Usage, Fired: d.Thresholds}
@@ -143,9 +144,9 @@ func teamA() budget.Declaration {
 }
 
 // judged evaluates one budget.
-func judged(t testing.TB, d budget.Declaration, h ledger.Header, now time.Time, records ...*ledger.Record) budget.Result {
+func judged(t testing.TB, d budget.Declaration, h ledger.Header, now time.Time, records ...*ledger.Record) meter.Result {
 	t.Helper()
-	r := budget.Evaluate([]budget.Declaration{d}, of(records...), h, now, time.LoadLocation)[0]
+	r := meter.Evaluate([]budget.Declaration{d}, of(records...), h, now, time.LoadLocation)[0]
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // freeze decides to keep new GPU pods out, or to make sure that they are.
-func freeze(f *facts) (r Result) {
+func freeze(f *facts) (r result) {
 	r.FreezeRecoversAt = f.freezeEnds()
 	if f.Frozen && !f.FreezeOutdated {
 		r.EnsureFreeze = true
@@ -30,7 +30,9 @@ const (
 )
 
 // freezeEnds is the end that the freeze names.
-func (f *facts) freezeEnds() time.Time { return namedEnd(f.FreezeRecoversAt, f.usage.RecoversAt, f.Now) }
+func (f *facts) freezeEnds() time.Time {
+	return namedEnd(f.FreezeRecoversAt, f.usage.RecoversAt, f.Now)
+}
 
 // namedEnd is the moment that a freeze names: what it names already, as long as that
 // is near enough. While pods go on the recovery moves with each run, and a freeze is

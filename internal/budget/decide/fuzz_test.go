@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 )
 
 // FuzzDeclarations: nothing that a document may say makes judging panic, and what
@@ -24,7 +25,7 @@ func FuzzDeclarations(f *testing.F) {
 			ResourceWeights: map[string]string{key: weight}, ModelWeights: map[string]string{value: weight}, BreakdownLabels: []string{key},
 		}.WithDefaults()
 		problems := d.Validate(time.LoadLocation)
-		r := budget.Evaluate([]budget.Declaration{d}, of(record("a", "1", ago(1e12), 0)), observed(), noon, time.LoadLocation)[0]
+		r := meter.Evaluate([]budget.Declaration{d}, of(record("a", "1", ago(1e12), 0)), observed(), noon, time.LoadLocation)[0]
 		if len(problems) > 0 {
 			return
 		}

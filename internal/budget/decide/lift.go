@@ -25,7 +25,7 @@ func (f *facts) whyUnlifted() string {
 // liftNothing says that nothing is lifted, and repairs the freeze that stays in force. One
 // for another selector than the declared one is left as it is: before usage is known,
 // nothing more is frozen.
-func liftNothing(f *facts) (r Result) {
+func liftNothing(f *facts) (r result) {
 	reason := f.whyUnlifted()
 	if r.withheld = reason; f.enforced() {
 		reason = "nothing of what is in force is lifted: " + reason
@@ -38,7 +38,7 @@ func liftNothing(f *facts) (r Result) {
 }
 
 // unfreeze decides to lift a freeze that is not to be in force any longer.
-func unfreeze(f *facts) (r Result) {
+func unfreeze(f *facts) (r result) {
 	if f.Frozen && !f.asks(budget.Freeze, budget.Evict) {
 		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: []string{f.whyLifted()}})
 	}
@@ -47,7 +47,7 @@ func unfreeze(f *facts) (r Result) {
 
 // resume decides to resume what the budget paused and is not to pause any longer: all of
 // it, or what it does not select any longer.
-func resume(f *facts) (r Result) {
+func resume(f *facts) (r result) {
 	pauses, reason := f.asks(budget.Pause, budget.Evict), f.whyLifted()
 	if pauses {
 		reason = "the budget's selector does not match its pods any longer"

@@ -15,7 +15,7 @@ import (
 // pause decides which owners are paused, each once. One that owns a protected
 // pod is left alone, and so is one that this budget has paused already, unless it
 // was started again and the budget pauses such again.
-func pause(f *facts) (r Result) {
+func pause(f *facts) (r result) {
 	pods := f.victims(&r, "pausing")
 	s := &selection{facts: f, spared: f.sparedOwners(), ours: map[string]bool{}, undone: map[string]bool{}, seen: map[string]bool{},
 		holding: map[string]bool{}, waits: map[string][]string{}}
@@ -125,7 +125,7 @@ func (s *selection) foreign(p budget.Pod) bool {
 
 // warnRestarted warns of what was paused and runs again: it does not stand as
 // enforced.
-func (s *selection) warnRestarted(r *Result) {
+func (s *selection) warnRestarted(r *result) {
 	n := len(s.restarted)
 	if n == 0 {
 		return
@@ -141,7 +141,7 @@ func (s *selection) warnRestarted(r *Result) {
 
 // takeStopped decides to pause what is stopped already: by a run of this budget's that was
 // cut short, or by another budget, whose pause may end earlier.
-func (s *selection) takeStopped(r *Result) {
+func (s *selection) takeStopped(r *result) {
 	for _, p := range s.Paused {
 		reason := ""
 		switch own := p.BudgetUID == s.Declaration.UID; {

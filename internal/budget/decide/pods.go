@@ -27,7 +27,7 @@ func (f *facts) holding() (open []budget.Pod, spared []string) {
 
 // victims are the pods that count against the budget now and may be touched. A result
 // warns of those that are protected from what is to be done.
-func (f *facts) victims(r *Result, from string) []budget.Pod {
+func (f *facts) victims(r *result, from string) []budget.Pod {
 	open, spared := f.holding()
 	if n := len(spared); n > 0 {
 		r.warnf("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"),
@@ -63,7 +63,9 @@ func (f *facts) sparing() []budget.Pod {
 }
 
 // spares says why enforcement leaves a pod alone; empty if it does not.
-func (f *facts) spares(p budget.Pod) string { return f.Declaration.Spares(p, f.StoreNamespace, f.PriorityClasses) }
+func (f *facts) spares(p budget.Pod) string {
+	return f.Declaration.Spares(p, f.StoreNamespace, f.PriorityClasses)
+}
 
 // selects reports whether the budget's selector takes pods that are told apart so.
 func (f *facts) selects(set *ledger.LabelSet) bool {

@@ -8,7 +8,7 @@ import (
 )
 
 // rule decides one thing about a budget, by the facts, of which it changes none.
-type rule func(*facts) Result
+type rule func(*facts) result
 
 // rules are those of a plan, in their order: alerts, what is lifted, then freeze, pauses
 // and evictions.
@@ -39,8 +39,8 @@ func (f *facts) rules() []rule {
 	return rules
 }
 
-// Result is what a rule adds to a plan.
-type Result struct {
+// result is what a rule adds to a plan.
+type result struct {
 	// Decisions stand in the order in which they are to be carried out.
 	Decisions []budget.Decision
 	// Reserves are the evictions that take the place of those that are blocked,
@@ -62,7 +62,7 @@ type Result struct {
 }
 
 // add adds what a later rule decided.
-func (r *Result) add(later Result) {
+func (r *result) add(later result) {
 	r.Decisions, r.Reserves = append(r.Decisions, later.Decisions...), append(r.Reserves, later.Reserves...)
 	if r.EnsureFreeze = r.EnsureFreeze || later.EnsureFreeze; !later.FreezeRecoversAt.IsZero() {
 		r.FreezeRecoversAt = later.FreezeRecoversAt
@@ -73,8 +73,8 @@ func (r *Result) add(later Result) {
 	}
 }
 
-func (r *Result) decide(d budget.Decision) { r.Decisions = append(r.Decisions, d) }
+func (r *result) decide(d budget.Decision) { r.Decisions = append(r.Decisions, d) }
 
-func (r *Result) warnf(text string, args ...any) {
+func (r *result) warnf(text string, args ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(text, args...))
 }

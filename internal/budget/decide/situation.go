@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // Situation is all that Decide judges by.
 type Situation struct {
 	Declaration budget.Declaration // valid
-	Result      budget.Result      // of Evaluate, for this declaration
+	Result      meter.Result       // of Evaluate, for this declaration
 	// Previous is the status that the last run wrote; nil before the first.
 	Previous *budget.Status
 	Now      time.Time // the cluster's clock

@@ -18,7 +18,7 @@ func (f *facts) waiting() (open []budget.Pod, spared []string) {
 }
 
 // warnWaiting warns of the pods that wait for GPUs, with how many they ask for.
-func warnWaiting(f *facts) (r Result) {
+func warnWaiting(f *facts) (r result) {
 	if f.invalid != nil && len(f.Pods) > 0 {
 		r.warnf("its selector is not valid, so nothing is enforced: %v", f.invalid)
 	}
@@ -42,7 +42,7 @@ func warnWaiting(f *facts) (r Result) {
 // evictWaiting decides to evict the pods that wait, which come before those
 // that would make room for them. They cost nobody's work, so that the most that a
 // run may evict does not apply.
-func evictWaiting(f *facts) (r Result) {
+func evictWaiting(f *facts) (r result) {
 	open, _ := f.waiting()
 	var left []string
 	for _, p := range open {

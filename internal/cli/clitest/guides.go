@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -101,9 +101,9 @@ func GuideBudget() budget.Declaration {
 }
 
 // Judged is the result of the guide's budget with its pods.
-func Judged(t *testing.T, now time.Time) decide.Result {
+func Judged(t *testing.T, now time.Time) meter.Result {
 	t.Helper()
-	result := budget.Evaluate([]budget.Declaration{GuideBudget()}, GuidePods(now), ledger.Header{Began: ledger.Time(now.UnixMilli()) - 1000}, now,
+	result := meter.Evaluate([]budget.Declaration{GuideBudget()}, GuidePods(now), ledger.Header{Began: ledger.Time(now.UnixMilli()) - 1000}, now,
 		time.LoadLocation)[0]
 	if result.Err != nil {
 		t.Fatal(result.Err)

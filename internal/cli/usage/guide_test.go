@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -17,12 +18,12 @@ func TestBudgetExample(t *testing.T) {
 	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
 	now := time.Date(2026, 11, 21, 7, 31, 55, 0, time.UTC)
 	live := budgets.LiveUsage{Declaration: declared, At: now, Usage: clitest.Judged(t, now).Usage}
-	meter, err := declared.Meter(now, nil, time.LoadLocation)
+	counts, err := meter.New(declared, now, nil, time.LoadLocation)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for r := range clitest.GuidePods(now) {
-		used, _ := meter.Pod(r)
+		used, _ := counts.Pod(r)
 		live.Pods = append(live.Pods, budgets.PodUsed{Record: *r, PodUsage: used})
 	}
 	pods := listing{by: byPod}

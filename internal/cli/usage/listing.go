@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -92,7 +93,7 @@ func (l listing) title() string {
 // used is one pod and what it used.
 type used struct {
 	record *ledger.Record
-	budget.PodUsage
+	meter.PodUsage
 }
 
 // group is what a pod is listed under. What is read of a list of pods keeps of its
@@ -136,13 +137,13 @@ func (l listing) list(pods []used) ([]Pod, Listed) {
 }
 
 func (l listing) groups(pods []used) Listed {
-	var all budget.Breakdown
+	var all meter.Breakdown
 	for _, p := range pods {
 		all.Add(l.group(p.record), p.record, p.PodUsage)
 	}
 	parts := all.Parts()
 	if l.sort == sortName {
-		slices.SortFunc(parts, func(a, b *budget.Part) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(parts, func(a, b *meter.Part) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	parts, rest := cut(parts, l.top)
 	left := int64(0)

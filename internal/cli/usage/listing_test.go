@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -27,7 +28,7 @@ func onePodUsed(namespace, name, team string, hours, since int64, active bool) u
 		set.Labels = ledger.LabelsOf(map[string]string{"example.com/team": team})
 	}
 	r := &ledger.Record{UID: "uid-" + name, Name: name, Set: set, Allocation: &ledger.Allocation{Shown: 1}}
-	u := used{r, budget.PodUsage{
+	u := used{r, meter.PodUsage{
 		GPUs: big.NewRat(1, 1), Start: clitest.At.Add(-time.Duration(since) * time.Hour), End: clitest.At.Add(-time.Minute), Active: active,
 		Consumed: hours * budget.Hour,
 	}}

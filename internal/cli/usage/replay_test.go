@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -15,10 +16,10 @@ func replayed(times int) budgets.LiveReplay {
 	hour := budget.Hour
 	r := budgets.LiveReplay{
 		Declaration: budget.Declaration{Name: "team-a", Window: "24h", GPUHours: "50"}, Coverage: 1000, CompleteFrom: clitest.At.AddDate(0, 0, -34),
-		Replayed: budget.Replayed{
+		Replayed: meter.Replayed{
 			From: clitest.At.AddDate(0, 0, -35), Until: clitest.At, Limit: 50 * hour, Peak: 61_200_000 * hour / 1_000_000,
 			PeakAt: clitest.At.Add(-2 * time.Hour),
-			Thresholds: []budget.ReplayedThreshold{
+			Thresholds: []meter.ReplayedThreshold{
 				{Percent: 50, Amount: 25 * hour, Before: true, ReachedAt: []time.Time{clitest.At.AddDate(0, 0, -20), clitest.At.Add(-30 * time.Hour)}},
 				{Percent: 80, Amount: 40 * hour, ReachedAt: []time.Time{clitest.At.Add(-27 * time.Hour)}},
 				{Percent: 150, Amount: 75 * hour},
@@ -27,7 +28,7 @@ func replayed(times int) budgets.LiveReplay {
 	}
 	for n := times; n > 0; n-- {
 		since := clitest.At.Add(-time.Duration(n)*24*time.Hour - 2*time.Hour)
-		e := budget.Excess{
+		e := meter.Excess{
 			Since: since, Until: since.Add(90 * time.Minute), Length: 90 * time.Minute, Peak: 55 * hour, PeakAt: since.Add(time.Hour),
 			ByNamespace: map[string]int64{"ml": 12 * hour, "web": 3 * hour},
 			ByLabel:     map[string]map[string]int64{"example.com/team": {"research": 10 * hour, "": 5 * hour}},

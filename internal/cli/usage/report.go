@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -43,7 +44,7 @@ func (p *podList) report(q question) (Report, error) {
 	if len(p.others) > 0 {
 		declared.Selector.MatchExpressions = []budget.Expression{{Key: otherLabel, Operator: "DoesNotExist"}}
 	}
-	meter, err := declared.Meter(q.at, budget.ClaimsOf(p.all), time.LoadLocation)
+	counts, err := meter.New(declared, q.at, meter.ClaimsOf(p.all), time.LoadLocation)
 	if err != nil {
 		return Report{}, err
 	}
@@ -51,7 +52,7 @@ func (p *podList) report(q question) (Report, error) {
 	var pods []used
 	for i := range p.records {
 		r := &p.records[i]
-		of, ok := meter.Pod(r)
+		of, ok := counts.Pod(r)
 		if !ok || !of.Start.Before(q.at) {
 			continue
 		}
@@ -93,7 +94,7 @@ func (p *podList) compare(q question, declared budget.Declaration, report *Repor
 		return nil
 	}
 	declared.GPUHours = budget.Hours(q.limit)
-	result := budget.Evaluate([]budget.Declaration{declared}, p.all, ledger.Header{}, q.at, time.LoadLocation)[0]
+	result := meter.Evaluate([]budget.Declaration{declared}, p.all, ledger.Header{}, q.at, time.LoadLocation)[0]
 	report.ExceededSince = result.ExceededSince
 	return result.Err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
@@ -44,7 +45,7 @@ func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"enforce_at": kit.ComputedText("When the grace period ends, from which on the budget's action is carried out; null while usage is below " +
 				"the limit, or where the action is `alert_only`."),
 			"by_namespace": kit.ComputedTextMap(fmt.Sprintf("GPU-hours by namespace. Of more than %d the largest are listed, and the rest is `%s`.",
-				budget.MaxBreakdown, budget.Others)),
+				meter.MaxBreakdown, budget.Others)),
 			"projected_exhaustion": kit.ComputedText("When the limit is reached if as many GPUs go on being used; null where it is not, or not before a " +
 				"calendar period ends, or where it is already."),
 			"recovers_at": kit.ComputedText("When usage falls below the limit if nothing more is used: once enough of it has left a sliding window, or when " +
@@ -52,7 +53,7 @@ func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"by_label": schema.MapAttribute{
 				Computed: true, ElementType: types.MapType{ElemType: types.StringType},
 				MarkdownDescription: fmt.Sprintf("GPU-hours by the budget's `breakdown_labels`: by key, and in there by value; `\"\"` stands for pods "+
-					"without the label. Of more than %d values the largest are listed, and the rest is `%s`.", budget.MaxBreakdown, budget.Others),
+					"without the label. Of more than %d values the largest are listed, and the rest is `%s`.", meter.MaxBreakdown, budget.Others),
 			},
 		},
 	}

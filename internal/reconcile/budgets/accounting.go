@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -27,7 +28,7 @@ type books struct {
 	local       time.Time // this machine's clock at the look
 	warnings    []string
 	doubts      doubts
-	claims      *budget.Claims
+	claims      *meter.Claims
 	// byNamespace says that some budget selects by the labels of namespaces.
 	byNamespace bool
 }

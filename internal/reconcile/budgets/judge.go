@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
@@ -26,7 +27,7 @@ type judgement struct {
 // judged fails alone.
 func (e *enforcer) judge(list []budget.Declaration, previous map[string]previousStatus, granted grants, works map[string]*work) {
 	b, f := e.books, e.inForce
-	for n, result := range budget.Evaluate(granted.limited(list, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range meter.Evaluate(granted.limited(list, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
 		d := list[n]
 		w, last := works[d.Name], previous[d.Name]
 		if w.err = cmp.Or(result.Err, last.err, granted[d.UID].Err); w.err != nil {
@@ -43,7 +44,7 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 	}
 }
 
-func (k *kind) situation(d budget.Declaration, result decide.Result, b *books, last previousStatus, granted grants, f *inForce) decide.Situation {
+func (k *kind) situation(d budget.Declaration, result meter.Result, b *books, last previousStatus, granted grants, f *inForce) decide.Situation {
 	freeze, frozen := f.frozen[d.UID]
 	s := decide.Situation{
 		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: k.options.RunID,
@@ -65,7 +66,7 @@ func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *boo
 	f *inForce) []decide.Situation {
 	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
 	var list []decide.Situation
-	for n, result := range budget.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range meter.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
 		if last := previous[others[n].Name]; result.Err == nil && last.err == nil && granted[others[n].UID].Err == nil {
 			list = append(list, k.situation(others[n], result, b, last, granted, f))
 		}

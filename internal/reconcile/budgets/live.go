@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 )
 
 // live are the pods of a fresh look that hold GPUs or wait for some, as one budget
@@ -20,7 +21,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted decide.Wa
 	if err != nil {
 		return nil, err
 	}
-	meter, err := b.meter(d)
+	counts, err := b.meter(d)
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +33,12 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted decide.Wa
 		}
 		if r, known := b.documents.ledger.Get(p.UID); known {
 			p.Charged, p.MilliGPUs = r.Set, 0
-			if usage, counted := meter.Pod(&r); counted {
+			if usage, counted := counts.Pod(&r); counted {
 				p.MilliGPUs = burned(usage.GPUs)
 			}
 		} else {
 			r := b.recorder.recordOf(s)
-			p.MilliGPUs = burned(meter.GPUs(&r))
+			p.MilliGPUs = burned(counts.GPUs(&r))
 			if bound, known := b.documents.ledger.Binding(p.UID); known {
 				p.Charged = bound.Set
 			}
@@ -48,11 +49,11 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted decide.Wa
 }
 
 // meter measures pods as a budget counts them, among all that the ledger has.
-func (b *books) meter(d budget.Declaration) (*budget.Meter, error) {
+func (b *books) meter(d budget.Declaration) (*meter.Meter, error) {
 	if b.claims == nil {
-		b.claims = budget.ClaimsOf(b.documents.ledger.All())
+		b.claims = meter.ClaimsOf(b.documents.ledger.All())
 	}
-	return d.Meter(b.now(), b.claims, time.LoadLocation)
+	return meter.New(d, b.now(), b.claims, time.LoadLocation)
 }
 
 // burned is a number of GPUs in thousandths, and none only where it is none: the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -12,7 +13,7 @@ import (
 // the past that the ledger holds.
 type LiveReplay struct {
 	Declaration budget.Declaration
-	budget.Replayed
+	meter.Replayed
 	// CompleteFrom is from when on the ledger holds the whole window; it may be to come.
 	CompleteFrom time.Time
 	Coverage     int // how much of the time was observed, in thousandths
@@ -32,12 +33,12 @@ func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
 		return LiveReplay{}, err
 	}
 	r := LiveReplay{Declaration: l.declaration, Warnings: l.warnings}
-	if r.Replayed, err = budget.Replay(l.declaration, l.documents.ledger.All(), since, l.at, time.LoadLocation); err != nil {
+	if r.Replayed, err = meter.Replay(l.declaration, l.documents.ledger.All(), since, l.at, time.LoadLocation); err != nil {
 		return r, err
 	}
 	h := l.documents.ledger.Header
 	r.Coverage = h.Coverage(ledger.TimeOf(since), ledger.TimeOf(l.at))
-	if r.CompleteFrom, err = l.declaration.CompleteFrom(since, time.LoadLocation); err != nil {
+	if r.CompleteFrom, err = meter.CompleteFrom(l.declaration, since, time.LoadLocation); err != nil {
 		return r, err
 	}
 	if h.KnownSince() <= h.Forgone.Before { // a person said that it does not matter

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -53,7 +54,7 @@ type LiveUsage struct {
 // PodUsed is one pod that held GPUs in the window.
 type PodUsed struct {
 	Record ledger.Record
-	budget.PodUsage
+	meter.PodUsage
 }
 
 // Ask answers a question. Nothing is written. Without a store there is no ledger
@@ -76,7 +77,7 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 		return LiveUsage{Declaration: d}, err
 	}
 	judged = judged.Granted(granted, l.at)
-	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at,
+	result := meter.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at,
 		time.LoadLocation)[0]
 	if result.Err != nil {
 		return LiveUsage{Declaration: d}, result.Err
@@ -214,13 +215,13 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // podsUsed measures each pod.
 func (l *looked) podsUsed(d budget.Declaration) ([]PodUsed, error) {
-	meter, err := d.Meter(l.at, budget.ClaimsOf(l.documents.ledger.All()), time.LoadLocation)
+	of, err := meter.New(d, l.at, meter.ClaimsOf(l.documents.ledger.All()), time.LoadLocation)
 	if err != nil {
 		return nil, err
 	}
 	var pods []PodUsed
 	for r := range l.documents.ledger.All() {
-		if used, counted := meter.Pod(r); counted {
+		if used, counted := of.Pod(r); counted {
 			pods = append(pods, PodUsed{Record: *r, PodUsage: used})
 		}
 	}

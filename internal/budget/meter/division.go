@@ -1,0 +1,139 @@
+package meter
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// divided is the interval of a pod that holds by claims, cut where its rate changes
+// with who else holds them.
+type divided struct {
+	// counted are the pieces that count. Of an active interval the last one ends after
+	// now, so that its rate is the present one.
+	counted []piece
+	// sure says that no end is estimated, neither its own nor that of another pod with
+	// the claim. If one is, least and most are the pieces for the ends that leave the
+	// least and the most to this pod.
+	sure        bool
+	least, most []piece
+}
+
+// piece is a part of an interval in which the rate stays.
+type piece struct {
+	from, to ledger.Time
+	rate     int32
+}
+
+// divide cuts an interval where those change who share what it holds.
+func (m *Meter) divide(c *counted, allocation int32) {
+	d := m.divider(allocation)
+	end := c.end
+	if c.active {
+		end++
+	}
+	p := &divided{sure: c.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return m.claims.doubts(c.claim) })}
+	p.counted = d.pieces(nil, m.rules.vanished, c.start, end, false)
+	if !p.sure {
+		p.least = d.pieces(nil, ledger.AtNow, c.start, c.least, false)
+		// After its earliest end the pod is not among those who certainly hold.
+		p.most = d.pieces(nil, ledger.AtLastRun, c.start, c.least, false)
+		p.most = d.pieces(p.most, ledger.AtLastRun, c.least, c.most, true)
+	}
+	c.divided = p
+	if pieces := p.counted; len(pieces) > 0 {
+		c.rate = pieces[len(pieces)-1].rate
+	} else if len(p.most) > 0 {
+		c.rate = p.most[len(p.most)-1].rate
+	}
+}
+
+// dividedWithin is within for what is divided. Each piece is rounded once.
+func (m *Meter) dividedWithin(c *counted, from ledger.Time) amounts {
+	used := amounts{consumed: m.sum(c, c.divided.counted, from)}
+	if c.divided.sure {
+		return used
+	}
+	return used.between(m.sum(c, c.divided.least, from), m.sum(c, c.divided.most, from), c.unshown)
+}
+
+func (m *Meter) sum(c *counted, pieces []piece, from ledger.Time) int64 {
+	total := int64(0)
+	for _, piece := range pieces {
+		to := piece.to
+		if c.active {
+			to = min(to, c.end)
+		}
+		total = plus(total, m.rules.rates[piece.rate].amount(int64(to-max(piece.from, from))))
+	}
+	return total
+}
+
+// divider finds what is a pod's part of what it holds.
+type divider struct {
+	meter  *Meter
+	alone  *big.Rat // GPUs that are its own
+	claims []claimed
+}
+
+// claimed is what a pod asked for of a claim.
+type claimed struct {
+	claim string
+	gpus  *big.Rat // if no other held it
+	asked *big.Rat // of the whole
+}
+
+func (m *Meter) divider(allocation int32) *divider {
+	d := &divider{meter: m, alone: new(big.Rat)}
+	what := m.rules.allocations.list[allocation]
+	times := m.rules.model(what.model, what.instanceType)
+	for n := range what.allocation.Shares {
+		s := &what.allocation.Shares[n]
+		gpus := m.rules.share(s)
+		gpus.Mul(gpus, times)
+		if s.Claim == "" {
+			d.alone.Add(d.alone, gpus)
+		} else {
+			d.claims = append(d.claims, claimed{claim: s.Claim, gpus: gpus, asked: s.Asked()})
+		}
+	}
+	return d
+}
+
+// rate is the number of the rate at a moment, and until when it stays. Beside is for
+// a pod that is not among those who are known to hold the claims.
+//
+// Of a claim the pod has what it asked for, as long as all of them together ask for
+// no more than there is.
+func (d *divider) rate(policy ledger.VanishedPolicy, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+	gpus, until := new(big.Rat).Set(d.alone), never
+	for _, c := range d.claims {
+		asked, changes := d.meter.claims.at(c.claim, policy, at)
+		until = min(until, changes)
+		if beside {
+			asked = new(big.Rat).Add(asked, c.asked)
+		}
+		part := c.gpus
+		if asked.Cmp(ratOne) > 0 {
+			part = new(big.Rat).Quo(part, asked)
+		}
+		gpus.Add(gpus, part)
+	}
+	return d.meter.rules.number(gpus), until
+}
+
+// pieces cuts a time where the rate changes.
+func (d *divider) pieces(pieces []piece, policy ledger.VanishedPolicy, from, to ledger.Time, beside bool) []piece {
+	for at := from; at < to; {
+		number, until := d.rate(policy, at, beside)
+		until = min(until, to)
+		if last := len(pieces) - 1; last >= 0 && pieces[last].to == at && pieces[last].rate == number {
+			pieces[last].to = until
+		} else {
+			pieces = append(pieces, piece{at, until, number})
+		}
+		at = until
+	}
+	return pieces
+}

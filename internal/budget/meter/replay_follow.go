@@ -1,0 +1,224 @@
+package meter
+
+import (
+	"math/big"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// watch notes when usage rises to one level, and when it falls below another.
+type watch struct {
+	percent int
+	amount  int64
+	// up is what usage rises to, and down what it falls below, for it to rise again.
+	up, down wide
+	peaks    bool // the most that was used in each span is asked for
+
+	above bool
+	spans []risen
+}
+
+// risen is a time from a rise to a fall.
+type risen struct {
+	since, until ledger.Time // until is zero while it lasts
+	before       bool        // it rose before the replay began, and stayed
+	peak         peak
+}
+
+// peak is the most that was used, and when first.
+type peak struct {
+	used wide
+	at   ledger.Time
+}
+
+func (p *peak) see(used wide, at ledger.Time) {
+	if p.at == 0 || p.used.below(used) {
+		p.used, p.at = used, at
+	}
+}
+
+// watch is one of some percent of a limit that stays risen until usage is below
+// another percent, or, where that is less, no more than it.
+func (p *replay) watch(limit int64, percent, rearm int) *watch {
+	w := &watch{percent: percent, up: p.level(limit, percent, 99)}
+	w.down = w.up
+	if rearm < percent {
+		w.down = p.level(limit, max(rearm, 0), 100)
+	}
+	w.amount = new(big.Int).Quo(new(big.Int).Add(new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(percent))), big.NewInt(99)), big.NewInt(100)).Int64()
+	return w
+}
+
+// level is some percent of a limit in parts of a GPU times milliseconds: rounded up
+// where it is given 99, and with 100 the next above it.
+func (p *replay) level(limit int64, percent, more int) wide {
+	n := new(big.Int).Mul(big.NewInt(limit), big.NewInt(p.parts))
+	n.Mul(n, big.NewInt(int64(percent))).Add(n, big.NewInt(int64(more))).Quo(n, big.NewInt(100))
+	low := new(big.Int).And(n, new(big.Int).SetUint64(^uint64(0))).Uint64()
+	return wide{hi: new(big.Int).Rsh(n, 64).Int64(), lo: low}
+}
+
+// follower is where a replay stands.
+type follower struct {
+	used    wide        // in parts of a GPU times milliseconds
+	rate    int64       // in parts of a GPU
+	at      ledger.Time // zero before the first step
+	began   bool        // the replayed time has
+	peak    *peak       // nil where it is not asked for
+	watches []*watch
+}
+
+// follow goes through the steps of what is used, in the order of time, up to now.
+func (p *replay) follow(steps []step, most *peak, watches []*watch) {
+	f := &follower{peak: most, watches: watches}
+	if p.span.Rolling > 0 {
+		p.roll(f, steps)
+	} else {
+		p.period(f, steps)
+	}
+	f.advance(p.now)
+}
+
+// roll has what happens enter a rolling window at once, and leave it by its length
+// later.
+func (p *replay) roll(f *follower, steps []step) {
+	length := ledger.Time(p.span.Rolling.Milliseconds())
+	leaving, begun := steps, false
+	next := func(until ledger.Time) (step, bool) {
+		if len(leaving) > 0 && leaving[0].at+length <= until {
+			s := leaving[0]
+			leaving = leaving[1:]
+			return step{s.at + length, -s.change}, true
+		}
+		return step{}, false
+	}
+	take := func(s step) {
+		if !begun && s.at > p.from {
+			f.advance(p.from)
+			f.begin()
+			begun = true
+		}
+		f.advance(s.at)
+		f.rate += s.change
+	}
+	for _, s := range steps {
+		for left, some := next(s.at); some; left, some = next(s.at) {
+			take(left)
+		}
+		take(s)
+	}
+	for left, some := next(p.now); some; left, some = next(p.now) {
+		take(left)
+	}
+	if !begun {
+		f.advance(p.from)
+		f.begin()
+	}
+}
+
+// period begins with nothing at the beginning of each period of the calendar.
+func (p *replay) period(f *follower, steps []step) {
+	w := p.span.At(p.from.Time())
+	start, end := ledger.TimeOf(w.Start), ledger.TimeOf(w.End)
+	for len(steps) > 0 && steps[0].at <= start {
+		f.rate += steps[0].change
+		steps = steps[1:]
+	}
+	f.at = start
+	begun := false
+	to := func(at ledger.Time) {
+		if !begun && at > p.from {
+			f.advance(p.from)
+			f.begin()
+			begun = true
+		}
+		f.advance(at)
+	}
+	turn := func(until ledger.Time) {
+		for end <= until {
+			to(end)
+			f.turn()
+			end = ledger.TimeOf(p.span.At(end.Time()).End)
+		}
+	}
+	for _, s := range steps {
+		turn(s.at)
+		to(s.at)
+		f.rate += s.change
+	}
+	turn(p.now)
+	to(p.now)
+}
+
+// begin has what is above its level at the beginning of the replay begin with it.
+func (f *follower) begin() {
+	f.began = true
+	for _, w := range f.watches {
+		w.spans = nil
+		if w.above {
+			w.spans = []risen{{since: f.at, before: true}}
+		}
+	}
+	f.see()
+}
+
+// turn is the beginning of a period: nothing is used in it yet. What would have risen
+// at this very moment never did.
+func (f *follower) turn() {
+	f.used = wide{}
+	for _, w := range f.watches {
+		if last := len(w.spans) - 1; w.above && w.spans[last].since == f.at {
+			w.above, w.spans = false, w.spans[:last]
+		} else if w.above {
+			w.fall(f.at)
+		}
+	}
+}
+
+// advance moves on, and notes which levels usage crosses on the way.
+func (f *follower) advance(to ledger.Time) {
+	passed := to - f.at
+	if f.at == 0 { // nothing happened before
+		f.at = to
+		return
+	}
+	if passed <= 0 {
+		return
+	}
+	if f.rate != 0 {
+		used := f.used.plus(product(f.rate, int64(passed)))
+		for _, w := range f.watches {
+			switch {
+			case f.rate > 0 && !w.above && !used.below(w.up):
+				w.above = true
+				w.spans = append(w.spans, risen{since: f.at + ledger.Time(w.up.minus(f.used).over(f.rate))})
+			case f.rate < 0 && w.above && used.below(w.down):
+				w.fall(f.at + ledger.Time(f.used.minus(w.down).floor(-f.rate)) + 1)
+			}
+		}
+		f.used = used
+	}
+	f.at = to
+	f.see()
+}
+
+// fall ends the last span.
+func (w *watch) fall(at ledger.Time) {
+	w.above = false
+	w.spans[len(w.spans)-1].until = at
+}
+
+// see notes how much is used, if that is the most.
+func (f *follower) see() {
+	if !f.began {
+		return
+	}
+	if f.peak != nil {
+		f.peak.see(f.used, f.at)
+	}
+	for _, w := range f.watches {
+		if w.peaks && w.above {
+			w.spans[len(w.spans)-1].peak.see(f.used, f.at)
+		}
+	}
+}
