@@ -48,8 +48,12 @@ var rooms = map[string]struct {
 	}},
 	"internal/columns": {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":    {pure: true},
-	"internal/ledger":  {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
-	"internal/history": {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
+	"internal/ledger": {pure: true, may: []string{
+		module + "internal/columns", module + "internal/ledger/document", module + "internal/ledger/packed",
+	}},
+	"internal/ledger/document": {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
+	"internal/ledger/packed":   {pure: true},
+	"internal/history":         {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/budget": {pure: true, may: []string{
 		module + "internal/exception", module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/",
@@ -168,7 +172,7 @@ var rooms = map[string]struct {
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/decide", module + "internal/budget",
 		module + "internal/budget/meter", module + "internal/gpu",
-		module + "internal/ledger", module + "internal/duration", module + "internal/printable",
+		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
 	}},
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // Binding is a pod as a run first saw it bound to a node, while there was nothing to
@@ -47,12 +49,15 @@ func (b *Binding) freeze(r *Record) {
 	}
 }
 
-func (l *Ledger) newBindings() table[Binding] {
-	return table[Binding]{
-		kind: bindingsShard, of: map[string]Binding{}, uid: func(b Binding) string { return b.UID },
+// bindings are pods that are bound and have no record, by UID.
+type bindings struct{ table[Binding] }
+
+func newBindings(l *Ledger) bindings {
+	return bindings{table[Binding]{
+		kind: document.Bindings, of: map[string]Binding{}, uid: func(b Binding) string { return b.UID },
 		problem: func(b Binding) error { return b.normalise() }, take: l.Bind,
 		called: "pods that are bound and that no kubelet took yet", lost: "these are counted by the labels that they have when they are next seen",
-	}
+	}}
 }
 
 // Bind adds what was seen of a pod that is bound. The earliest that was seen stays:
@@ -72,38 +77,38 @@ func (l *Ledger) Bind(b Binding) error {
 			return nil
 		}
 	}
-	b.Set = l.shared.sets.values[l.shared.set(b.Set)]
+	b.Set = l.shared.sets.Values[l.shared.set(b.Set)]
 	if b.Owner != nil {
-		b.Owner = l.shared.owners.values[l.shared.owner(b.Owner)]
+		b.Owner = l.shared.owners.Values[l.shared.owner(b.Owner)]
 	}
 	l.bindings.put(b)
 	return nil
 }
 
 // Unbind forgets a pod that was bound, and is gone or never gets a record.
-func (l *Ledger) Unbind(uid string) { l.bindings.forget(uid) }
+func (t *bindings) Unbind(uid string) { t.forget(uid) }
 
 // Binding returns what is remembered of a pod that is bound and has no record.
-func (l *Ledger) Binding(uid string) (Binding, bool) {
-	b, known := l.bindings.of[uid]
+func (t *bindings) Binding(uid string) (Binding, bool) {
+	b, known := t.of[uid]
 	return b, known
 }
 
 // Bindings yields the pods that are bound and have no record, as they were first
 // seen, the first seen first.
-func (l *Ledger) Bindings() iter.Seq[Binding] {
-	return slices.Values(slices.SortedFunc(maps.Values(l.bindings.of), compareBindings))
+func (t *bindings) Bindings() iter.Seq[Binding] {
+	return slices.Values(slices.SortedFunc(maps.Values(t.of), compareBindings))
 }
 
 // TrimBindings forgets the bindings that are more than MostBindings, those that were
 // seen first, and returns how many.
-func (l *Ledger) TrimBindings() int {
-	more := len(l.bindings.of) - MostBindings
+func (t *bindings) TrimBindings() int {
+	more := len(t.of) - MostBindings
 	if more <= 0 {
 		return 0
 	}
-	for _, b := range slices.SortedFunc(maps.Values(l.bindings.of), compareBindings)[:more] {
-		l.Unbind(b.UID)
+	for _, b := range slices.SortedFunc(maps.Values(t.of), compareBindings)[:more] {
+		t.Unbind(b.UID)
 	}
 	return more
 }
@@ -112,24 +117,10 @@ func compareBindings(a, b Binding) int {
 	return cmp.Or(cmp.Compare(a.Seen, b.Seen), strings.Compare(a.UID, b.UID))
 }
 
-// bind freezes a record as of its pod's binding, which is thereby used up.
-func (l *Ledger) bind(r *Record) {
-	if b, known := l.bindings.of[r.UID]; known {
+// use freezes a record as of its pod's binding, which is thereby used up.
+func (t *bindings) use(r *Record) {
+	if b, known := t.of[r.UID]; known {
 		b.freeze(r)
-		l.Unbind(r.UID)
-	}
-}
-
-// bindRecords uses up bindings of pods whose records are in other documents: a run
-// was cut short before it removed them.
-func (l *Ledger) bindRecords() {
-	for _, b := range slices.Collect(maps.Values(l.bindings.of)) {
-		r, recorded := l.Get(b.UID)
-		if !recorded {
-			continue
-		}
-		if err := l.Merge(r); err != nil {
-			l.Unbind(b.UID) // never: the record was merged before
-		}
+		t.Unbind(r.UID)
 	}
 }

@@ -8,13 +8,8 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
-
-// Document is one document of the ledger, by its name without the cluster's UID.
-type Document struct {
-	Name string
-	Data []byte // at most 900 KiB
-}
 
 // Changes are what is to be done so that the documents say what the ledger does:
 // the writes in their order, then the deletions. After each of these steps the
@@ -22,7 +17,7 @@ type Document struct {
 // where there is none yet, the first is too, so that one that is missing was
 // removed.
 type Changes struct {
-	Write  []Document
+	Write  []document.Document
 	Delete []string
 }
 
@@ -31,112 +26,110 @@ type Changes struct {
 // that a document cannot be made as small as a store takes it.
 func (l *Ledger) Changes() (Changes, error) {
 	l.Header.prune()
-	recent := l.unfolded()
-	shards := l.changedShards(recent)
-	groups := l.recordsOf(shards, recent)
-	var changes Changes
-	listed := map[string]int{}
-	deleted := map[string]bool{}
-	for name, stored := range l.stored {
-		switch {
-		case name == headerName:
-		case l.past(stored.shard), l.tableChanged(stored.kind):
-			deleted[name] = true // unless it is among the documents below
-		case stored.damaged: // left for a person, as long as the loss counts
-			deleted[name] = !slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool { return lost.Document == name })
-		case !shards[l.shardFor(stored.shard)]:
-			listed[name] = stored.intervals
-		default:
-			deleted[name] = true // unless it is among the documents below
-		}
-	}
-	for _, s := range slices.SortedFunc(maps.Keys(groups), compareShards) {
-		documents, err := l.encodeShard(s, groups[s])
+	s := saving{Ledger: l, listed: map[string]int{}, deleted: map[string]bool{}}
+	recent := s.unfolded()
+	shards := s.shards(recent)
+	groups := s.recordsOf(shards, recent)
+	s.settle(shards)
+	for _, of := range slices.SortedFunc(maps.Keys(groups), compareShards) {
+		documents, err := s.encodeShard(of, groups[of])
 		if err != nil {
 			return Changes{}, err
 		}
-		l.put(documents, &changes, listed, deleted)
+		s.put(documents)
 	}
 	for _, m := range l.tables() {
-		documents, err := m.documents(l)
+		documents, err := m.documents(l.Header.ClusterUID)
 		if err != nil {
 			return Changes{}, err
 		}
-		l.put(documents, &changes, listed, deleted)
+		s.put(documents)
 	}
-	maps.DeleteFunc(deleted, func(_ string, yes bool) bool { return !yes })
-	changes.Delete = slices.Sorted(maps.Keys(deleted))
-	return changes, l.headerChanges(&changes, listed)
+	s.changes.Delete = slices.Sorted(maps.Keys(s.deleted))
+	return s.changes, s.finish()
+}
+
+// saving is one call of Changes.
+type saving struct {
+	*Ledger
+	changes Changes
+	listed  map[string]int  // records, by document, for the header
+	deleted map[string]bool // documents, unless they are written again
+}
+
+// settle says of each stored document whether it stays, where shards are written anew.
+func (s *saving) settle(shards map[document.Shard]bool) {
+	for name, stored := range s.stored {
+		table := s.tableOf(stored.Kind)
+		switch {
+		case name == document.HeaderName:
+		case s.Header.past(stored.Shard), table != nil && table.isChanged():
+			s.deleted[name] = true
+		case stored.damaged: // left for a person, as long as the loss counts
+			if !slices.ContainsFunc(s.Header.Lost, func(lost Loss) bool { return lost.Document == name }) {
+				s.deleted[name] = true
+			}
+		case !shards[s.shardFor(stored.Shard)]:
+			s.listed[name] = stored.intervals
+		default:
+			s.deleted[name] = true
+		}
+	}
 }
 
 // put adds documents to the changes.
-func (l *Ledger) put(documents []made, changes *Changes, listed map[string]int, deleted map[string]bool) {
-	for _, document := range documents {
-		delete(deleted, document.Name)
-		listed[document.Name] = document.records
-		if document.sum != l.stored[document.Name].sum {
-			changes.Write = append(changes.Write, document.Document)
+func (s *saving) put(documents []document.Document) {
+	for _, d := range documents {
+		delete(s.deleted, d.Name)
+		s.listed[d.Name] = d.Records
+		if d.Sum != s.stored[d.Name].sum {
+			s.changes.Write = append(s.changes.Write, d)
 		}
 	}
 }
 
-// headerChanges adds the header to the changes.
-func (l *Ledger) headerChanges(changes *Changes, listed map[string]int) error {
-	stored, there := l.stored[headerName]
-	if !there && len(changes.Write) > 0 {
-		first, err := l.header(Header{ClusterUID: l.Header.ClusterUID}, nil)
+// finish adds the header to the changes.
+func (s *saving) finish() error {
+	stored, there := s.stored[document.HeaderName]
+	if !there && len(s.changes.Write) > 0 {
+		first, err := encodeHeader(Header{ClusterUID: s.Header.ClusterUID}, nil)
 		if err != nil {
 			return err
 		}
-		changes.Write = slices.Insert(changes.Write, 0, first.Document)
+		s.changes.Write = slices.Insert(s.changes.Write, 0, first)
 	}
-	header, err := l.header(l.Header, listed)
+	header, err := encodeHeader(s.Header, s.listed)
 	if err != nil {
 		return err
 	}
-	if header.sum != stored.sum || len(changes.Write) > 0 {
-		changes.Write = append(changes.Write, header.Document)
+	if header.Sum != stored.sum || len(s.changes.Write) > 0 {
+		s.changes.Write = append(s.changes.Write, header)
 	}
 	return nil
 }
 
-// made is a document with its checksum and how many records it has.
-type made struct {
-	Document
-	sum     string
-	records int
-}
-
-func (l *Ledger) header(h Header, listed map[string]int) (made, error) {
-	m, err := l.sealJSON(headerName, func(seal string) any { return h.body(listed, seal) })
-	if err == nil && len(m.Data) > maxDocument {
-		err = errors.New("the ledger's header is larger than a store takes; nothing was changed")
-	}
-	return m, err
-}
-
 // shardOf is where a bin is written. A day that is one document already stays
 // one, whatever the clock says.
-func (l *Ledger) shardOf(h bin) shard {
-	if first := h - h%24; !h.open() && l.days[first] {
-		return shard{kind: dayShard, first: first}
+func (s *saving) shardOf(h document.Bin) document.Shard {
+	if first := h.Day(); !h.Open() && s.days[first] {
+		return document.Shard{Kind: document.Day, First: first}
 	}
-	return shardOf(h, l.Header.LastRun)
+	return document.ShardOf(h, int64(s.Header.LastRun))
 }
 
 // shardFor is where what a shard holds is written now.
-func (l *Ledger) shardFor(s shard) shard {
-	if s.closed() {
-		return l.shardOf(s.first)
+func (s *saving) shardFor(of document.Shard) document.Shard {
+	if of.Closed() {
+		return s.shardOf(of.First)
 	}
-	return s
+	return of
 }
 
 // unfolded is what documents of open bins do not say yet: open records that are
 // newer than these, and that others are closed.
 type unfolded struct {
 	records []Record
-	bins    map[bin]bool // that these are, or were, in
+	bins    map[document.Bin]bool // that these are, or were, in
 	// fold says that the documents of these bins are to be rewritten.
 	fold bool
 }
@@ -148,11 +141,11 @@ const (
 	recentPart = 8
 )
 
-func (l *Ledger) unfolded() unfolded {
-	recent := unfolded{bins: map[bin]bool{}}
+func (s *saving) unfolded() unfolded {
+	recent := unfolded{bins: map[document.Bin]bool{}}
 	open := 0
 	var r Record
-	for _, page := range l.pages {
+	for _, page := range s.pages {
 		for n := range page {
 			at := &page[n]
 			isOpen := at.end == moment{} && !at.dropped
@@ -162,8 +155,8 @@ func (l *Ledger) unfolded() unfolded {
 			if isOpen && !at.newer || !isOpen && !at.inOpen {
 				continue
 			}
-			l.read(at, &r)
-			recent.bins[binAt(0, r.UID)] = true
+			s.read(at, &r)
+			recent.bins[document.BinAt(0, r.UID)] = true
 			// What retention drops must not be left where it is open.
 			recent.fold = recent.fold || at.dropped
 			if !at.dropped {
@@ -171,31 +164,31 @@ func (l *Ledger) unfolded() unfolded {
 			}
 		}
 	}
-	recent.fold = recent.fold || len(recent.records) > max(l.foldAt, open/recentPart)
+	recent.fold = recent.fold || len(recent.records) > max(s.foldAt, open/recentPart)
 	return recent
 }
 
-// changedShards are the shards whose documents may have to be written: those of
+// shards are the shards whose documents may have to be written: those of
 // dirty bins, days of which there are hours yet, and what is unfolded, or what that is
 // folded into.
-func (l *Ledger) changedShards(recent unfolded) map[shard]bool {
-	shards := map[shard]bool{{kind: recentShard}: true}
+func (s *saving) shards(recent unfolded) map[document.Shard]bool {
+	shards := map[document.Shard]bool{{Kind: document.Recent}: true}
 	if recent.fold {
 		for h := range recent.bins {
-			shards[l.shardOf(h)] = true
+			shards[s.shardOf(h)] = true
 		}
 	}
-	for h := range l.dirty {
-		if s := l.shardOf(h); s.closed() && !l.past(s) {
-			shards[s] = true
+	for h := range s.dirty {
+		if of := s.shardOf(h); of.Closed() && !s.Header.past(of) {
+			shards[of] = true
 		}
 	}
-	for name, stored := range l.stored {
-		if name == headerName || stored.damaged || l.past(stored.shard) {
+	for name, stored := range s.stored {
+		if name == document.HeaderName || stored.damaged || s.Header.past(stored.Shard) {
 			continue
 		}
-		if s := l.shardFor(stored.shard); s != stored.shard {
-			shards[s] = true
+		if of := s.shardFor(stored.Shard); of != stored.Shard {
+			shards[of] = true
 		}
 	}
 	return shards
@@ -203,79 +196,79 @@ func (l *Ledger) changedShards(recent unfolded) map[shard]bool {
 
 // recordsOf gathers the records of shards: those that are there, and those that
 // left and that their documents must keep for now.
-func (l *Ledger) recordsOf(shards map[shard]bool, recent unfolded) map[shard][]Record {
-	groups := make(map[shard][]Record, len(shards))
-	for r := range l.All() {
+func (s *saving) recordsOf(shards map[document.Shard]bool, recent unfolded) map[document.Shard][]Record {
+	groups := make(map[document.Shard][]Record, len(shards))
+	for r := range s.All() {
 		if r.Open() && !recent.fold {
 			continue
 		}
-		if s := l.shardOf(binOf(r)); shards[s] {
-			groups[s] = append(groups[s], *r)
+		if of := s.shardOf(binOf(r)); shards[of] {
+			groups[of] = append(groups[of], *r)
 		}
 	}
-	for h, records := range l.left {
-		if s := l.shardOf(h); shards[s] {
-			groups[s] = append(groups[s], records...)
+	for h, records := range s.left {
+		if of := s.shardOf(h); shards[of] {
+			groups[of] = append(groups[of], records...)
 		}
 	}
 	if !recent.fold && len(recent.records) > 0 {
-		groups[shard{kind: recentShard}] = recent.records
+		groups[document.Shard{Kind: document.Recent}] = recent.records
 	}
 	return groups
 }
 
 // compareShards orders closed shards before the others.
-func compareShards(a, b shard) int {
-	if a.closed() != b.closed() {
-		return prefer(a.closed())
+func compareShards(a, b document.Shard) int {
+	if a.Closed() != b.Closed() {
+		return prefer(a.Closed())
 	}
-	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.kind, b.kind))
+	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Kind, b.Kind))
 }
 
 // encodeShard makes the documents of a shard, as few as fit. It takes no name of
 // what was lost, so that a copy can be put back.
-func (l *Ledger) encodeShard(s shard, records []Record) ([]made, error) {
-	for parts := 1; parts <= maxParts; parts *= 2 {
-		if slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool {
-			p, known := parsePart(lost.Document)
-			return known && p.shard == s && p.parts == parts
+func (s *saving) encodeShard(of document.Shard, records []Record) ([]document.Document, error) {
+	for parts := 1; parts <= document.MaxParts; parts *= 2 {
+		if slices.ContainsFunc(s.Header.Lost, func(lost Loss) bool {
+			p, known := document.ParsePart(lost.Document)
+			return known && p.Shard == of && p.Parts == parts
 		}) {
 			continue
 		}
-		documents, err := l.encodeParts(s, records, parts)
+		documents, err := s.encodeParts(of, records, parts)
 		if err != nil || documents != nil {
 			return documents, err
 		}
 	}
-	return nil, fmt.Errorf("a record in the ledger's shard %s is larger than a store takes; nothing was changed", s)
+	return nil, fmt.Errorf("a record in the ledger's shard %s is larger than a store takes; nothing was changed", of)
 }
 
 // encodeParts makes so many documents of a shard; none where one is too large.
-func (l *Ledger) encodeParts(s shard, records []Record, parts int) ([]made, error) {
+func (s *saving) encodeParts(of document.Shard, records []Record, parts int) ([]document.Document, error) {
 	split := make([][]Record, parts)
 	for _, r := range records {
-		n := partOf(r.UID, parts) - 1
+		n := document.PartOf(r.UID, parts) - 1
 		split[n] = append(split[n], r)
 	}
-	var documents []made
+	var documents []document.Document
 	for n, records := range split {
 		if len(records) == 0 {
 			continue
 		}
-		document, err := l.intervals(part{shard: s, number: n + 1, parts: parts}.String(), records)
+		d, err := encodeIntervals(document.Part{Shard: of, Number: n + 1, Parts: parts}.String(), s.Header.ClusterUID, records)
 		if err != nil {
 			return nil, err
 		}
-		if len(document.Data) > maxDocument {
+		if len(d.Data) > document.MaxSize {
 			return nil, nil
 		}
-		switch err := l.decoder.open(document.Data); { // what would not be read is not written
+		switch err := s.decoder.open(d.Data); { // what would not be read is not written
 		case errors.Is(err, columns.ErrLarge):
 			return nil, nil
 		case err != nil:
-			return nil, fmt.Errorf("the ledger's document %s could not be read again, and nothing was changed: %w", document.Name, err)
+			return nil, fmt.Errorf("the ledger's document %s could not be read again, and nothing was changed: %w", d.Name, err)
 		}
-		documents = append(documents, document)
+		documents = append(documents, d)
 	}
 	return documents, nil
 }

@@ -1,5 +1,7 @@
 package ledger
 
+import "github.com/gpupool/terraform-provider-gpupool/internal/ledger/packed"
+
 // compact is a record in 84 bytes without a pointer, so that a million of them are
 // little, and nothing to the garbage collector.
 type compact struct {
@@ -34,37 +36,10 @@ func (r *compact) happen(t times) {
 	r.deletion, r.seen, r.placeSeen, r.allocationSeen = momentOf(t.deletion), momentOf(t.seen), momentOf(t.placeSeen), momentOf(t.allocationSeen)
 }
 
-func (r *compact) uid() text { return text{r.uidAt, r.uidLength} }
+func (r *compact) uid() packed.Text { return packed.Text{At: r.uidAt, Length: r.uidLength} }
 
-func (r *compact) name() text { return text{r.nameAt, r.nameLength} }
+func (r *compact) name() packed.Text { return packed.Text{At: r.nameAt, Length: r.nameLength} }
 
-func (r *compact) call(uid, name text) {
-	r.uidAt, r.uidLength, r.nameAt, r.nameLength = uid.at, uid.length, name.at, name.length
-}
-
-// write makes a record compact, all but its texts.
-func (l *Ledger) write(to *compact, r *Record) {
-	to.set, to.owner = l.shared.set(r.Set), l.shared.owner(r.Owner)
-	to.allocation, to.place = l.shared.allocation(r.Allocation), l.shared.place(r.Place)
-	to.startRank, to.runsRank, to.endRank = uint8(startRank(r.Start.Source)), uint8(startRank(r.Runs.Source)), uint8(endRank(r.End.Source))
-	to.happen(times{
-		start: r.Start.At, runs: r.Runs.At, earliest: r.End.Earliest, end: r.End.At,
-		deletion: r.Deletion, seen: r.Seen, placeSeen: r.PlaceSeen, allocationSeen: r.AllocationSeen,
-	})
-}
-
-// read is the record that a compact one stands for.
-func (l *Ledger) read(from *compact, r *Record) {
-	*r = Record{
-		UID: l.texts.get(from.uid()), Name: l.texts.get(from.name()), Seen: from.seen.time(),
-		Set: l.shared.sets.values[from.set], Allocation: l.shared.allocations.values[from.allocation], AllocationSeen: from.allocationSeen.time(),
-		Place: l.shared.places.values[from.place], PlaceSeen: from.placeSeen.time(),
-		Start:    Start{from.start.time(), starts[from.startRank]},
-		Runs:     Start{from.runs.time(), starts[from.runsRank]},
-		End:      End{from.earliest.time(), from.end.time(), ends[from.endRank]},
-		Deletion: from.deletion.time(),
-	}
-	if from.owner != none {
-		r.Owner = l.shared.owners.values[from.owner]
-	}
+func (r *compact) call(uid, name packed.Text) {
+	r.uidAt, r.uidLength, r.nameAt, r.nameLength = uid.At, uid.Length, name.At, name.Length
 }

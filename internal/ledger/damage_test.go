@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
@@ -183,9 +184,9 @@ func TestWhatStopsEverything(t *testing.T) {
 	newer := func(data []byte) []byte {
 		return bytes.Replace(data, []byte("gpupool-ledger 5 "), []byte("gpupool-ledger 6 "), 1)
 	}
-	var tooNew *ledger.NewerError
-	var damaged *ledger.DamagedError
-	var other *ledger.ClusterError
+	var tooNew *document.NewerError
+	var damaged *document.DamagedError
+	var other *document.ClusterError
 	for name, test := range map[string]struct {
 		cluster string
 		change  func(disk)
@@ -234,7 +235,7 @@ func TestAnotherClustersLedgerIsNotJoined(t *testing.T) {
 	if err := other.Merge(pod(2, noon)); err != nil {
 		t.Fatal(err)
 	}
-	var wrong *ledger.ClusterError
+	var wrong *document.ClusterError
 	if err := l.Join(other); !errors.As(err, &wrong) || l.Len() != 1 {
 		t.Errorf("joined: %v", err)
 	}

@@ -1,7 +1,17 @@
 // Package ledger keeps the intervals in which pods held GPUs, so that they
 // outlive the pods. It knows nothing of Kubernetes and does no IO: it merges,
 // closes, shards and encodes. What an interval costs, and whom, is package
-// budget's.
+// budget's; how documents are called, split and sealed is package document's.
+//
+// It exports more than 40 names, since a [Record] and its parts are what accounting,
+// budgets and reports all speak of: 23 of them are the constants that say how a moment
+// is known and where in a range it is taken to be.
+//
+// # Parts
+//
+// [Ledger] merges. Its parts are records (how they are held in memory), nodes and
+// bindings (what is remembered beside them) and saved (what the documents say by now).
+// Loading and saving are types of their own, for as long as a call lasts.
 //
 // # Merging
 //

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // Header is what the ledger remembers beside its records.
@@ -61,4 +63,16 @@ func (h Header) join(o Header) Header {
 func (h *Header) prune() {
 	h.Gaps = slices.DeleteFunc(slices.Clone(h.Gaps), func(g Gap) bool { return g.To <= h.KeptSince })
 	h.Lost = slices.DeleteFunc(slices.Clone(h.Lost), func(l Loss) bool { return l.To <= h.KeptSince })
+}
+
+// expired says whether retention has dropped what ended then.
+func (h *Header) expired(e End) bool { return !e.Open() && e.At < h.KeptSince }
+
+// forgotten says whether it has dropped a node.
+func (h *Header) forgotten(n *Node) bool { return n.Gone != 0 && n.Gone < h.KeptSince }
+
+// past says whether it has dropped all that a shard may hold.
+func (h *Header) past(s document.Shard) bool {
+	_, to := s.Span()
+	return s.Closed() && Time(to) <= h.KeptSince
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // interval is a record as a line of a document in Parquet. Columns are called as in
@@ -108,23 +109,21 @@ type heldColumns struct {
 	shares []shareColumns
 }
 
-// intervals makes a document of the ledger's own records. The same records always
-// make the same bytes.
-func (l *Ledger) intervals(name string, records []Record) (made, error) {
+// encodeIntervals makes a document of records. The same records always make the same
+// bytes.
+func encodeIntervals(name, clusterUID string, records []Record) (document.Document, error) {
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Start.At, b.Start.At), strings.Compare(a.UID, b.UID))
 	})
-	unsealed, err := l.unsealed(name)
+	line, err := document.SealLine(name, clusterUID)
 	if err != nil {
-		return made{}, err
+		return document.Document{}, err
 	}
-	data, err := encode(unsealed, records)
+	data, err := encode(line, records)
 	if err != nil {
-		return made{}, fmt.Errorf("encoding the ledger's document %s: %w", name, err)
+		return document.Document{}, fmt.Errorf("encoding the ledger's document %s: %w", name, err)
 	}
-	document := l.seal(name, data)
-	document.records = len(records)
-	return document, nil
+	return document.Seal(name, clusterUID, data, len(records)), nil
 }
 
 func encode(seal string, records []Record) ([]byte, error) {
@@ -133,7 +132,7 @@ func encode(seal string, records []Record) ([]byte, error) {
 	for n := range records {
 		lines[n] = e.line(&records[n])
 	}
-	return columns.Encode(lines, magic, seal)
+	return columns.Encode(lines, document.Magic, seal)
 }
 
 // line is a record as it is written.

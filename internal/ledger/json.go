@@ -1,14 +1,10 @@
 package ledger
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // headerBody is the header's document: JSON, as are those of what is remembered of
@@ -42,33 +38,14 @@ type tableBody[T any] struct {
 	Seal       string `json:"seal"`
 }
 
-// sealJSON makes a document of what ends with the seal that it is given.
-func (l *Ledger) sealJSON(name string, body func(seal string) any) (made, error) {
-	line, err := l.unsealed(name)
-	if err != nil {
-		return made{}, err
+// encodeHeader makes the header's document, which lists others by how many records
+// each has.
+func encodeHeader(h Header, listed map[string]int) (document.Document, error) {
+	d, err := document.EncodeJSON(document.HeaderName, h.ClusterUID, 0, func(seal string) any { return h.body(listed, seal) })
+	if err == nil && len(d.Data) > document.MaxSize {
+		err = errors.New("the ledger's header is larger than a store takes; nothing was changed")
 	}
-	data, err := json.Marshal(body(line))
-	if err != nil {
-		return made{}, fmt.Errorf("encoding the ledger's document %s: %w", name, err)
-	}
-	return l.seal(name, append(data, '\n')), nil
-}
-
-// decodeJSON reads a document in JSON. The error is *NewerError or *DamagedError.
-func decodeJSON(s sealed, to any) error {
-	decoder := json.NewDecoder(bytes.NewReader(s.data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(to); err != nil {
-		if _, field, unknown := strings.Cut(err.Error(), "json: unknown field "); unknown {
-			return &NewerError{Document: s.name, Field: strings.Trim(field, `"`)}
-		}
-		return &DamagedError{Document: s.name, Reason: columns.ErrForm.Error()}
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return &DamagedError{Document: s.name, Reason: "something follows where it should end"}
-	}
-	return nil
+	return d, err
 }
 
 func (h Header) body(documents map[string]int, seal string) headerBody {
@@ -87,15 +64,15 @@ func (h Header) body(documents map[string]int, seal string) headerBody {
 	return body
 }
 
-// decodeHeader reads the header, and returns what it lists. The error is *NewerError
-// or *DamagedError.
-func decodeHeader(clusterUID string, s sealed) (Header, map[string]int, error) {
+// decodeHeader reads the header, and returns what it lists. The error is
+// *document.NewerError or *document.DamagedError.
+func decodeHeader(clusterUID string, d document.Document) (Header, map[string]int, error) {
 	var body headerBody
-	if err := decodeJSON(s, &body); err != nil {
+	if err := d.DecodeJSON(&body); err != nil {
 		return Header{}, nil, err
 	}
 	damaged := func(reason string) (Header, map[string]int, error) {
-		return Header{}, nil, &DamagedError{Document: s.name, Reason: reason}
+		return Header{}, nil, &document.DamagedError{Document: d.Name, Reason: reason}
 	}
 	h := Header{
 		ClusterUID: clusterUID, Began: body.Began, LastRun: body.LastRun, LastListed: body.LastListed,

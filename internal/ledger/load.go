@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // Problem is a document that could not be read, and what that means.
 type Problem struct {
 	Document string
-	// Err is *DamagedError where there is one that cannot be read; else it is
+	// Err is *document.DamagedError where there is one that cannot be read; else it is
 	// missing, or no document of a ledger.
 	Err error
 	// Loss is what was lost; nil where nothing was.
@@ -40,14 +41,6 @@ func (p Problem) Error() string {
 // Unwrap returns what is wrong with the document.
 func (p Problem) Unwrap() error { return p.Err }
 
-// storedDocument is a document that the ledger was loaded from.
-type storedDocument struct {
-	part
-	sum       string // its checksum
-	intervals int
-	damaged   bool
-}
-
 // Load reads a ledger from its documents: by their names without the cluster's
 // UID, such as "header" and "closed-2026-11-20". Without any it is a new one.
 //
@@ -55,153 +48,136 @@ type storedDocument struct {
 // rest is read. A copy that is put back undoes the loss. The header may be missing
 // as well: what was observed then begins anew.
 //
-// The error is *NewerError, *ClusterError, or *DamagedError for the header:
-// nothing may be written then.
+// The error is *document.NewerError, *document.ClusterError, or *document.DamagedError
+// for the header: nothing may be written then.
 func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []Problem, error) {
-	l := New(clusterUID)
-	var problems []Problem
-	opened := make([]sealed, 0, len(documents))
+	l := loading{Ledger: New(clusterUID)}
+	opened := make([]document.Document, 0, len(documents))
+	length := 0
 	for _, name := range slices.Sorted(maps.Keys(documents)) {
-		s, err := unseal(name, clusterUID, documents[name])
-		var damage *DamagedError
+		d, err := document.Unseal(name, clusterUID, documents[name])
+		var damage *document.DamagedError
 		switch {
-		case errors.As(err, &damage) && name != headerName:
-			problems = append(problems, Problem{Document: name, Err: err})
+		case errors.As(err, &damage) && name != document.HeaderName:
+			l.problem(name, err)
 		case err != nil:
 			return nil, nil, err
 		default:
-			opened = append(opened, s)
+			opened = append(opened, d)
 		}
+		length += len(documents[name])
 	}
-	listed, err := l.loadHeader(opened)
-	if err != nil {
+	if err := l.header(opened); err != nil {
 		return nil, nil, err
 	}
-	_, hasHeader := documents[headerName]
+	_, hasHeader := documents[document.HeaderName]
 	if !hasHeader && len(documents) > 0 {
-		problems = append(problems, Problem{Document: headerName, Err: errors.New("the ledger's header is missing: restore it from a copy; without it the " +
-			"intervals stay, but pods that ended since are charged by estimate, from their start until this run, and what is covered begins anew")})
+		l.problem(document.HeaderName, errors.New("the ledger's header is missing: restore it from a copy; without it the "+
+			"intervals stay, but pods that ended since are charged by estimate, from their start until this run, and what is covered begins anew"))
 	}
-	records := 0
-	for _, n := range listed {
-		records += min(max(n, 0), columns.MaxValues)
+	count := 0
+	for _, n := range l.listed {
+		count += min(max(n, 0), columns.MaxValues)
 	}
-	l.uids.reserve(min(records, totalLength(documents)))
-	for _, s := range opened {
-		if s.name == headerName {
+	l.uids.Reserve(min(count, length))
+	for _, d := range opened {
+		if d.Name == document.HeaderName {
 			continue
 		}
-		if err := l.loadShard(s); err != nil {
-			problems = append(problems, Problem{Document: s.name, Err: err})
+		if err := l.shard(d); err != nil {
+			l.problem(d.Name, err)
 		}
 	}
-	l.bindRecords()
-	for _, name := range slices.Sorted(maps.Keys(listed)) {
-		p, known := parsePart(name)
-		if _, there := documents[name]; !there && known && !l.past(p.shard) {
-			problems = append(problems, Problem{Document: name, Err: fmt.Errorf("the ledger's document %s is missing: restore it from a copy", name)})
+	l.useBindings()
+	for _, name := range slices.Sorted(maps.Keys(l.listed)) {
+		p, known := document.ParsePart(name)
+		if _, there := documents[name]; !there && known && !l.Header.past(p.Shard) {
+			l.problem(name, fmt.Errorf("the ledger's document %s is missing: restore it from a copy", name))
 		}
 	}
-	for n := range problems {
-		l.lose(&problems[n], listed, now)
+	for n := range l.problems {
+		l.lose(&l.problems[n], now)
 	}
 	l.decoder = decoder{shared: &l.shared}
-	return l, problems, nil
+	return l.Ledger, l.problems, nil
 }
 
-func totalLength(documents map[string][]byte) int {
-	length := 0
-	for _, data := range documents {
-		length += len(data)
-	}
-	return length
+// loading is one call of Load.
+type loading struct {
+	*Ledger
+	listed   map[string]int // records, by document, as the header tells
+	problems []Problem
 }
 
-// loadHeader reads the header, and returns what it lists.
-func (l *Ledger) loadHeader(opened []sealed) (map[string]int, error) {
-	for _, s := range opened {
-		if s.name != headerName {
-			continue
+func (l *loading) problem(name string, err error) {
+	l.problems = append(l.problems, Problem{Document: name, Err: err})
+}
+
+// header reads the header, if there is one.
+func (l *loading) header(opened []document.Document) (err error) {
+	for _, d := range opened {
+		if d.Name == document.HeaderName {
+			l.stored[d.Name] = storedDocument{sum: d.Sum}
+			l.Header, l.listed, err = decodeHeader(l.Header.ClusterUID, d)
 		}
-		header, listed, err := decodeHeader(l.Header.ClusterUID, s)
-		if err != nil {
-			return nil, err
-		}
-		l.Header = header
-		l.stored[headerName] = storedDocument{sum: s.sum}
-		return listed, nil
 	}
-	return nil, nil
+	return err
 }
 
-// past says whether retention has dropped all that a shard may hold.
-func (l *Ledger) past(s shard) bool {
-	_, to := s.span()
-	return s.closed() && to <= l.Header.KeptSince
-}
-
-// loadShard takes up the records of a document. Where the error says that it is
+// shard takes up the records of a document. Where the error says that it is
 // damaged, it took none.
-func (l *Ledger) loadShard(s sealed) error {
-	p, known := parsePart(s.name)
+func (l *loading) shard(s document.Document) error {
+	p, known := document.ParsePart(s.Name)
 	if !known {
-		return &DamagedError{Document: s.name, Reason: "no document of a ledger has such a name"}
+		return &document.DamagedError{Document: s.Name, Reason: "no document of a ledger has such a name"}
 	}
-	if l.past(p.shard) { // a run was cut short before it removed this
-		l.keep(s.name, storedDocument{part: p, sum: s.sum})
+	if l.Header.past(p.Shard) { // a run was cut short before it removed this
+		l.keep(s.Name, storedDocument{Part: p, sum: s.Sum})
 		return nil
 	}
-	if m := l.tableOf(p.kind); m != nil {
-		return m.load(l, p, s)
+	if m := l.tableOf(p.Kind); m != nil {
+		return m.load(&l.saved, p, s)
 	}
 	d := &l.decoder
-	if err := d.decode(s.data); err != nil {
-		return &DamagedError{Document: s.name, Reason: err.Error()}
+	if err := d.decode(s.Data); err != nil {
+		return &document.DamagedError{Document: s.Name, Reason: err.Error()}
 	}
-	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.records)})
-	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name })
+	l.keep(s.Name, storedDocument{Part: p, sum: s.Sum, intervals: len(d.records)})
+	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.Name })
 	for n, r := range d.records {
-		if !l.expired(End{At: r.end.time()}) {
-			l.take(p.shard, r, d.Columns[uidColumn].Plain(n), d.Columns[nameColumn].Plain(n))
+		if !l.Header.expired(End{At: r.end.time()}) {
+			l.take(p.Shard, r, d.Columns[uidColumn].Plain(n), d.Columns[nameColumn].Plain(n))
 		}
 	}
 	return nil
 }
 
-// keep remembers a document that is there.
-func (l *Ledger) keep(name string, d storedDocument) {
-	l.stored[name] = d
-	if d.kind == dayShard {
-		l.days[d.first] = true
-	}
-}
-
 // take takes up a record as a document says it.
-func (l *Ledger) take(from shard, r compact, uid, name []byte) {
-	at := binAt(r.end.time(), uid)
-	r.inClosed = from.closed() && from.holds(at)
-	r.inOpen = from.kind == openShard
+func (l *loading) take(from document.Shard, r compact, uid, name []byte) {
+	at := document.BinAt(int64(r.end.time()), uid)
+	r.inClosed = from.Closed() && from.Holds(at)
+	r.inOpen = from.Kind == document.Open
 	r.newer = !r.inOpen
 	hash := maphash.Bytes(l.shared.seed, uid)
-	number, found := l.uids.find(hash, func(n uint32) bool {
+	number, found := l.uids.Find(hash, func(n uint32) bool {
 		known := l.compact(n)
-		return !known.dropped && l.texts.get(known.uid()) == string(uid)
+		return !known.dropped && l.texts.Get(known.uid()) == string(uid)
 	})
 	if found {
-		r.call(l.compact(number).uid(), l.texts.addBytes(name))
+		r.call(l.compact(number).uid(), l.texts.AddBytes(name))
 		l.takeAgain(number, r, at)
 		return
 	}
 	if !r.inClosed {
 		l.dirty[at] = true
 	}
-	r.call(l.texts.addBytes(uid), l.texts.addBytes(name))
+	r.call(l.texts.AddBytes(uid), l.texts.AddBytes(name))
 	l.append(r, hash)
 }
 
 // takeAgain takes up what a further document says of a pod. Closed documents
 // remain as they are until one of them, or of the others, says all that is known.
-func (l *Ledger) takeAgain(number uint32, next compact, at bin) {
+func (l *loading) takeAgain(number uint32, next compact, at document.Bin) {
 	before := l.compact(number)
 	old := l.record(number)
 	was := binOf(&old)
@@ -222,8 +198,8 @@ func (l *Ledger) takeAgain(number uint32, next compact, at bin) {
 		merged = next
 	default:
 		l.dirty[to] = true
-		l.leave(before.inClosed, was, to, old)
-		l.leave(next.inClosed, at, to, further)
+		l.leave(before.inClosed, was, to, &old)
+		l.leave(next.inClosed, at, to, &further)
 		l.write(&merged, &joined)
 		if joined.Name != old.Name {
 			merged.call(merged.uid(), next.name())
@@ -235,30 +211,24 @@ func (l *Ledger) takeAgain(number uint32, next compact, at bin) {
 	*before = merged
 }
 
-// leave keeps what a document says of a pod whose record belongs elsewhere.
-func (l *Ledger) leave(kept bool, from, to bin, said Record) {
-	if kept && from != to {
-		l.left[from] = append(l.left[from], said)
-	}
-}
-
 // lose notes in the header what a problem lost.
-func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
-	p, valid := parsePart(problem.Document)
+func (l *loading) lose(problem *Problem, now Time) {
+	p, valid := document.ParsePart(problem.Document)
 	if !valid {
 		return
 	}
-	var damage *DamagedError
+	var damage *document.DamagedError
 	if errors.As(problem.Err, &damage) {
-		l.keep(problem.Document, storedDocument{part: p, damaged: true})
+		l.keep(problem.Document, storedDocument{Part: p, damaged: true})
 	}
-	if m := l.tableOf(p.kind); m != nil {
+	if m := l.tableOf(p.Kind); m != nil {
 		problem.Err = m.forgetful(problem.Err)
 		l.wantList()
 		return
 	}
-	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}
-	if loss.From, loss.To = p.span(); !p.closed() {
+	loss := Loss{Document: problem.Document, Intervals: max(0, l.listed[problem.Document]), Reason: problem.Err.Error()}
+	from, to := p.Span()
+	if loss.From, loss.To = Time(from), Time(to); !p.Closed() {
 		// Pods that still run are listed again; only what ended since is lost.
 		// The header knows the cluster's clock, and now may be of another.
 		loss.From, loss.To = min(l.Header.LastRun, now), max(l.Header.LastRun, now)
@@ -269,7 +239,7 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 			loss, known = before, true
 		}
 	}
-	if !known && !p.closed() {
+	if !known && !p.Closed() {
 		l.wantList()
 	}
 	problem.Loss = &loss
@@ -278,4 +248,18 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 
 // wantList makes the next run list all pods: no watch reports a pod again that it
 // reported before its document was lost.
-func (l *Ledger) wantList() { l.Header.LastListed = 0 }
+func (l *loading) wantList() { l.Header.LastListed = 0 }
+
+// useBindings uses up bindings of pods whose records are in other documents: a run
+// was cut short before it removed them.
+func (l *loading) useBindings() {
+	for _, b := range slices.Collect(maps.Values(l.bindings.of)) {
+		r, recorded := l.Get(b.UID)
+		if !recorded {
+			continue
+		}
+		if err := l.Merge(r); err != nil {
+			l.Unbind(b.UID) // never: the record was merged before
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // Loss is a document of the ledger that could not be read. Its name is not used
@@ -99,9 +101,9 @@ func (h Header) LostSince(from Time) []Loss {
 func EndsLost(lost []Loss) bool {
 	recent, closed := false, false
 	for _, loss := range lost {
-		p, known := parsePart(loss.Document)
-		recent = recent || known && p.kind == recentShard
-		closed = closed || known && p.closed()
+		p, known := document.ParsePart(loss.Document)
+		recent = recent || known && p.Kind == document.Recent
+		closed = closed || known && p.Closed()
 	}
 	return recent && closed
 }

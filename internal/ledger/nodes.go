@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // Node is what is remembered of a node, so that pods can be counted that are looked
@@ -59,12 +61,15 @@ func (n *Node) refused() error {
 // maxMachine is how long a cloud's name of a machine may be.
 const maxMachine = 1 << 10
 
-func (l *Ledger) newNodes() table[Node] {
-	return table[Node]{
-		kind: nodesShard, of: map[string]Node{}, uid: func(n Node) string { return n.UID },
+// nodes are those that a ledger remembers, by UID.
+type nodes struct{ table[Node] }
+
+func newNodes(l *Ledger) nodes {
+	return nodes{table[Node]{
+		kind: document.Nodes, of: map[string]Node{}, uid: func(n Node) string { return n.UID },
 		problem: func(n Node) error { return n.refused() }, take: l.Remember,
 		called: "nodes", lost: "pods on nodes that are gone are counted as estimates",
-	}
+	}}
 }
 
 // Remember adds what is known of a node to what the ledger remembers of it. Again
@@ -78,7 +83,7 @@ func (l *Ledger) Remember(n Node) error {
 	if known {
 		n = joinNodes(old, n)
 	}
-	if l.forgotten(&n) {
+	if l.Header.forgotten(&n) {
 		l.nodes.forget(n.UID)
 		return nil
 	}
@@ -91,24 +96,22 @@ func (l *Ledger) Remember(n Node) error {
 }
 
 // Nodes yields the nodes that are remembered, by name and then by UID.
-func (l *Ledger) Nodes() iter.Seq[Node] {
-	return slices.Values(slices.SortedFunc(maps.Values(l.nodes.of), func(a, b Node) int {
+func (t *nodes) Nodes() iter.Seq[Node] {
+	return slices.Values(slices.SortedFunc(maps.Values(t.of), func(a, b Node) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	}))
 }
 
 // Node returns what is remembered of a node.
-func (l *Ledger) Node(uid string) (Node, bool) {
-	n, known := l.nodes.of[uid]
+func (t *nodes) Node(uid string) (Node, bool) {
+	n, known := t.of[uid]
 	return n, known
 }
 
-func (l *Ledger) forgotten(n *Node) bool { return n.Gone != 0 && n.Gone < l.Header.KeptSince }
-
-func (l *Ledger) pruneNodes() {
-	for uid, n := range l.nodes.of {
-		if l.forgotten(&n) {
-			l.nodes.forget(uid)
+func (t *nodes) prune(h Header) {
+	for uid, n := range t.of {
+		if h.forgotten(&n) {
+			t.forget(uid)
 		}
 	}
 }

@@ -4,33 +4,12 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/big"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/packed"
 )
 
 // Texts are kept as they come: many sets that name one text of a document share
 // it, however hostile the document.
-
-// distinct keeps one copy of each of what many records have in common.
-type distinct[T any] struct {
-	values []*T
-	index  index
-	same   func(a, b *T) bool
-}
-
-// add returns the number of a value, which copied makes where it is new.
-func (i *distinct[T]) add(hash uint64, value *T, copied func(number int32) *T) uint32 {
-	number, found := i.index.find(hash, func(n uint32) bool { return i.same(i.values[n], value) })
-	if !found {
-		number = uint32(len(i.values))
-		i.values = append(i.values, copied(int32(number)))
-		i.index.add(hash, number)
-	}
-	return number
-}
-
-// has says whether the value is itself the one that is kept under a number.
-func (i *distinct[T]) has(value *T, id int32) bool {
-	return int(id) < len(i.values) && i.values[id] == value
-}
 
 // none is the number of an owner that is not there.
 const none = ^uint32(0)
@@ -46,21 +25,21 @@ type shared struct {
 	trimmed     LabelSet          // that is looked for
 	keys        map[string]string // of labels, and other texts that repeat
 	numbers     map[string]*big.Rat
-	lists       distinct[Labels] // of namespaces
-	sets        distinct[LabelSet]
-	owners      distinct[Owner]
-	allocations distinct[Allocation]
-	places      distinct[Place]
+	lists       packed.Distinct[Labels] // of namespaces
+	sets        packed.Distinct[LabelSet]
+	owners      packed.Distinct[Owner]
+	allocations packed.Distinct[Allocation]
+	places      packed.Distinct[Place]
 }
 
 func newShared() shared {
 	return shared{
 		seed: maphash.MakeSeed(), hash: new(maphash.Hash), keys: map[string]string{}, numbers: map[string]*big.Rat{},
-		lists:       distinct[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
-		sets:        distinct[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
-		owners:      distinct[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
-		allocations: distinct[Allocation]{same: func(a, b *Allocation) bool { return a.compare(b) == 0 }},
-		places:      distinct[Place]{same: func(a, b *Place) bool { return a.texts() == b.texts() }},
+		lists:       packed.NewDistinct(func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }),
+		sets:        packed.NewDistinct(func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }),
+		owners:      packed.NewDistinct(func(a, b *Owner) bool { return *a == *b }),
+		allocations: packed.NewDistinct(func(a, b *Allocation) bool { return a.compare(b) == 0 }),
+		places:      packed.NewDistinct(func(a, b *Place) bool { return a.texts() == b.texts() }),
 	}
 }
 
@@ -85,7 +64,7 @@ func (c *shared) number(n *big.Rat) *big.Rat {
 }
 
 func (c *shared) set(s *LabelSet) uint32 {
-	if c.sets.has(s, s.id) {
+	if c.sets.Has(s, s.id) {
 		return uint32(s.id)
 	}
 	trimmed := &c.trimmed
@@ -93,7 +72,7 @@ func (c *shared) set(s *LabelSet) uint32 {
 	h := c.hasher(trimmed.Namespace)
 	hashLabels(h, trimmed.Labels)
 	hashLabels(h, trimmed.NamespaceLabels)
-	return c.sets.add(h.Sum64(), trimmed, func(number int32) *LabelSet {
+	return c.sets.Add(h.Sum64(), trimmed, func(number int32) *LabelSet {
 		return &LabelSet{
 			Namespace: c.key(trimmed.Namespace), Labels: c.labels(trimmed.Labels),
 			NamespaceLabels: c.list(trimmed.NamespaceLabels), id: number,
@@ -108,8 +87,8 @@ func (c *shared) list(l Labels) Labels {
 	}
 	h := c.hasher()
 	hashLabels(h, l)
-	number := c.lists.add(h.Sum64(), &l, func(int32) *Labels { kept := c.labels(l); return &kept })
-	return *c.lists.values[number]
+	number := c.lists.Add(h.Sum64(), &l, func(int32) *Labels { kept := c.labels(l); return &kept })
+	return *c.lists.Values[number]
 }
 
 func (c *shared) labels(l Labels) Labels {
@@ -148,7 +127,7 @@ func (c *shared) owner(o *Owner) uint32 {
 		return none
 	}
 	texts := o.texts()
-	return c.owners.add(c.hasher(texts[:]...).Sum64(), o, func(int32) *Owner {
+	return c.owners.Add(c.hasher(texts[:]...).Sum64(), o, func(int32) *Owner {
 		return &Owner{
 			APIVersion: c.key(o.APIVersion), Kind: c.key(o.Kind), Name: o.Name, UID: o.UID,
 		}
@@ -164,7 +143,7 @@ func (a *Allocation) standing() int {
 }
 
 func (c *shared) allocation(held *Allocation) uint32 {
-	if c.allocations.has(held, held.id) {
+	if c.allocations.Has(held, held.id) {
 		return uint32(held.id)
 	}
 	h := c.hasher()
@@ -172,7 +151,7 @@ func (c *shared) allocation(held *Allocation) uint32 {
 	for _, share := range held.Shares {
 		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim, share.whole())
 	}
-	return c.allocations.add(h.Sum64(), held, func(number int32) *Allocation {
+	return c.allocations.Add(h.Sum64(), held, func(number int32) *Allocation {
 		kept := &Allocation{Shares: make([]Share, len(held.Shares)), Shown: held.Shown, Capped: held.Capped, id: number}
 		for n, share := range held.Shares {
 			kept.Shares[n] = Share{Resource: c.key(share.Resource), Units: c.number(share.Units), Weight: c.number(share.Weight), Claim: share.Claim}
@@ -185,11 +164,11 @@ func (c *shared) allocation(held *Allocation) uint32 {
 }
 
 func (c *shared) place(p *Place) uint32 {
-	if c.places.has(p, p.id) {
+	if c.places.Has(p, p.id) {
 		return uint32(p.id)
 	}
 	texts := p.texts()
-	return c.places.add(c.hasher(texts[:]...).Sum64(), p, func(number int32) *Place {
+	return c.places.Add(c.hasher(texts[:]...).Sum64(), p, func(number int32) *Place {
 		return &Place{
 			Node: p.Node, Model: c.key(p.Model), InstanceType: c.key(p.InstanceType),
 			InstanceID: p.InstanceID, SpotPool: c.key(p.SpotPool), id: number,

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
 // table is what the ledger remembers beside its records, by UID: in one document,
 // or in several where that would be too large, which are written as a whole.
 type table[T any] struct {
-	kind shardKind
+	kind document.Kind
 	of   map[string]T
 	// changed says that its documents may not say the same.
 	changed bool
@@ -25,10 +26,10 @@ type table[T any] struct {
 
 // anyTable is a table of whatever kind.
 type anyTable interface {
-	is(kind shardKind) bool
+	is(kind document.Kind) bool
 	isChanged() bool
-	documents(l *Ledger) ([]made, error)
-	load(l *Ledger, p part, s sealed) error
+	documents(clusterUID string) ([]document.Document, error)
+	load(saved *saved, p document.Part, d document.Document) error
 	forgetful(cause error) error
 }
 
@@ -36,7 +37,7 @@ type anyTable interface {
 func (l *Ledger) tables() []anyTable { return []anyTable{&l.nodes, &l.bindings} }
 
 // tableOf is the table whose documents are of a kind; nil where they are records'.
-func (l *Ledger) tableOf(kind shardKind) anyTable {
+func (l *Ledger) tableOf(kind document.Kind) anyTable {
 	for _, m := range l.tables() {
 		if m.is(kind) {
 			return m
@@ -45,15 +46,8 @@ func (l *Ledger) tableOf(kind shardKind) anyTable {
 	return nil
 }
 
-// tableChanged says whether documents of a kind are those of a table that may say
-// something else by now.
-func (l *Ledger) tableChanged(kind shardKind) bool {
-	m := l.tableOf(kind)
-	return m != nil && m.isChanged()
-}
-
-func (m *table[T]) is(kind shardKind) bool { return m.kind == kind }
-func (m *table[T]) isChanged() bool        { return m.changed }
+func (m *table[T]) is(kind document.Kind) bool { return m.kind == kind }
+func (m *table[T]) isChanged() bool            { return m.changed }
 
 func (m *table[T]) put(value T) { m.of[m.uid(value)], m.changed = value, true }
 
@@ -72,23 +66,23 @@ func (m *table[T]) forgetful(cause error) error {
 }
 
 // load takes up what a document holds: all of it, or nothing.
-func (m *table[T]) load(l *Ledger, p part, s sealed) error {
+func (m *table[T]) load(saved *saved, p document.Part, d document.Document) error {
 	var body tableBody[T]
-	if err := decodeJSON(s, &body); err != nil {
+	if err := d.DecodeJSON(&body); err != nil {
 		return err
 	}
 	for _, value := range body.Remembered {
 		if m.problem(value) != nil {
-			return &DamagedError{Document: s.name, Reason: columns.ErrForm.Error()}
+			return &document.DamagedError{Document: d.Name, Reason: columns.ErrForm.Error()}
 		}
 	}
-	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(body.Remembered)})
+	saved.keep(d.Name, storedDocument{Part: p, sum: d.Sum, intervals: len(body.Remembered)})
 	changed := m.changed
 	for _, value := range body.Remembered {
 		_, twice := m.of[m.uid(value)] // a run was cut short before it removed one of the two
 		changed = changed || twice
 		if err := m.take(value); err != nil {
-			return &DamagedError{Document: s.name, Reason: err.Error()}
+			return &document.DamagedError{Document: d.Name, Reason: err.Error()}
 		}
 	}
 	m.changed = changed
@@ -96,18 +90,18 @@ func (m *table[T]) load(l *Ledger, p part, s sealed) error {
 }
 
 // documents are those of a table that changed, by UID, as few as fit.
-func (m *table[T]) documents(l *Ledger) ([]made, error) {
+func (m *table[T]) documents(clusterUID string) ([]document.Document, error) {
 	if !m.changed || len(m.of) == 0 {
 		return nil, nil
 	}
 	uids := slices.Sorted(maps.Keys(m.of))
-	for parts := 1; parts <= maxParts; parts *= 2 {
+	for parts := 1; parts <= document.MaxParts; parts *= 2 {
 		split := make([][]T, parts)
 		for _, uid := range uids {
-			at := partOf(uid, parts) - 1
+			at := document.PartOf(uid, parts) - 1
 			split[at] = append(split[at], m.of[uid])
 		}
-		documents, fit, err := m.seal(l, split)
+		documents, fit, err := m.seal(clusterUID, split)
 		if err != nil || fit {
 			return documents, err
 		}
@@ -115,21 +109,20 @@ func (m *table[T]) documents(l *Ledger) ([]made, error) {
 	return nil, errors.New("what is remembered of nodes, or of pods that are bound, is more than a store takes; nothing was changed")
 }
 
-func (m *table[T]) seal(l *Ledger, split [][]T) (documents []made, fit bool, err error) {
+func (m *table[T]) seal(clusterUID string, split [][]T) (documents []document.Document, fit bool, err error) {
 	for n, values := range split {
 		if len(values) == 0 {
 			continue
 		}
-		name := part{shard: shard{kind: m.kind}, number: n + 1, parts: len(split)}.String()
-		document, err := l.sealJSON(name, func(seal string) any { return tableBody[T]{Remembered: values, Seal: seal} })
+		name := document.Part{Shard: document.Shard{Kind: m.kind}, Number: n + 1, Parts: len(split)}.String()
+		d, err := document.EncodeJSON(name, clusterUID, len(values), func(seal string) any { return tableBody[T]{Remembered: values, Seal: seal} })
 		if err != nil {
 			return nil, false, err
 		}
-		if len(document.Data) > maxDocument {
+		if len(d.Data) > document.MaxSize {
 			return nil, false, nil
 		}
-		document.records = len(values)
-		documents = append(documents, document)
+		documents = append(documents, d)
 	}
 	return documents, true, nil
 }

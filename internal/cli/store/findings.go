@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -82,10 +83,10 @@ func (f *findings) total() (documents, readable int) {
 }
 
 // note notes what is wrong with a document.
-func (f *findings) note(document string, err error) {
-	f.problems = append(f.problems, problem{Document: document, Error: err.Error()})
+func (f *findings) note(name string, err error) {
+	f.problems = append(f.problems, problem{Document: name, Error: err.Error()})
 	var newer *declaration.NewerError
-	var newerLedger *ledger.NewerError
+	var newerLedger *document.NewerError
 	var newerHistory *history.NewerError
 	if f.newer == nil && (errors.As(err, &newer) || errors.As(err, &newerLedger) || errors.As(err, &newerHistory)) {
 		f.newer = err

@@ -1,4 +1,4 @@
-package ledger
+package document
 
 import "fmt"
 
@@ -27,7 +27,7 @@ type DamagedError struct {
 
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
-	if e.Document == headerName {
+	if e.Document == HeaderName {
 		return fmt.Sprintf("the ledger's header is damaged (%s); nothing was changed: restore it from a copy. Only where there is none, remove it: the "+
 			"intervals stay, but pods that ended since are charged by estimate, from their start until the next run, and what is covered begins anew", e.Reason)
 	}
