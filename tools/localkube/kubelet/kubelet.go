@@ -6,6 +6,11 @@
 // object exists. What a pod's status becomes is decided in Step, from the pod
 // and the time alone; so a kubelet that is started again goes on where the
 // last one stopped.
+//
+// KWOK (sigs.k8s.io/kwok) could not take its place, as of v0.8.0: a stage selects an
+// object by that object's own fields, and fills in a template after a delay. It sees
+// neither the node's capacity nor the other pods there, so that nothing rejects a pod
+// that does not fit; and what Step does by time would be stages and templates as long.
 package kubelet
 
 import (
