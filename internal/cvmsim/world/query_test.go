@@ -43,7 +43,8 @@ func TestQueriesAgreeWithScan(t *testing.T) {
 			"": func(rt *rapid.T) {
 				for _, wanted := range [][]string{{"a"}, {"b", "c"}} {
 					keeper.Look(func(w *world.World) {
-						want := slices.DeleteFunc(w.Instances.Ordered(), func(in *world.Instance) bool { return !slices.Contains(wanted, in.FinalTag(world.PoolTag)) })
+						others := func(in *world.Instance) bool { return !slices.Contains(wanted, in.FinalTag(world.PoolTag)) }
+						want := slices.DeleteFunc(w.Instances.Ordered(), others)
 						got := w.Instances.Query("ap-singapore", []world.Filter{{Name: "tag:" + world.PoolTag, Values: wanted}})
 						if !slices.Equal(got, want) {
 							rt.Fatalf("%v: found %v, want %v", wanted, got, want)
