@@ -161,46 +161,51 @@ func (d *desk) tells(want map[history.Kind]int) {
 // With -every-fault it is right before and right after each effect, looks included.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
+	var list []faults.Operation[scene]
 	for _, story := range budgetStories() {
-		t.Run(story.name, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t)
-			b := story.prepare(d)
-			observer := &faults.Process{}
-			if err := story.do(context.Background(), d.EngineBy(observer), b); err != nil {
-				t.Fatalf("without a kill: %v", err)
-			}
-			story.verify(d, d.Run())
-			again := []bool{false}
-			if story.deletes || faults.Every() { // else a run is what a user does
-				again = append(again, true)
-			}
-			for _, moment := range faults.Kills(observer.Trace()) {
-				for _, gone := range again {
-					t.Run(moment.String()+map[bool]string{true: ", then by a run"}[gone], func(t *testing.T) {
-						t.Parallel()
-						d := newDesk(t)
-						b := story.prepare(d)
-						_ = story.do(context.Background(), d.EngineBy(&faults.Process{Fault: moment}), b)
-						if !gone {
-							story.again(d, b)
-							d.Run()
-							story.verify(d, d.Run())
-							return
-						}
-						// Where the kill came before the record said so, nobody knows
-						// that a deletion was meant.
-						meant := !story.deletes || d.leaves(t, b.Name)
-						d.Run()
-						report := d.Run()
-						if meant {
-							story.verify(d, report)
-						}
-					})
-				}
-			}
-		})
+		list = append(list, story.cut())
+		if story.deletes || faults.Every() { // else a run is what a user does
+			list = append(list, story.leftToRuns())
+		}
 	}
+	faults.PlayAll(t, list, func(_ faults.Operation[scene], trace []string) []faults.Fault { return faults.Kills(trace) })
+}
+
+// scene is a desk with a budget to which a story happens.
+type scene struct {
+	*desk
+	b budget.Declaration
+}
+
+// cut is the story as faults cut it short; then the user does it again.
+func (s budgetStory) cut() faults.Operation[scene] {
+	return faults.Operation[scene]{
+		Name:  s.name,
+		Begin: func(t *testing.T) scene { t.Helper(); d := newDesk(t); return scene{d, s.prepare(d)} },
+		Do:    func(of scene, p *faults.Process) error { return s.do(of.t.Context(), of.EngineBy(p), of.b) },
+		Holds: func(of scene, f faults.Fault, _ error) {
+			if f != (faults.Fault{}) {
+				s.again(of.desk, of.b)
+				of.Run()
+			}
+			s.verify(of.desk, of.Run())
+		},
+	}
+}
+
+// leftToRuns is the story cut short, after which only runs come. If the kill came before
+// the record said so, nobody knows that a deletion was meant.
+func (s budgetStory) leftToRuns() faults.Operation[scene] {
+	o := s.cut()
+	o.Name += ", then by a run"
+	o.Holds = func(of scene, _ faults.Fault, _ error) {
+		meant := !s.deletes || of.leaves(of.t, of.b.Name)
+		of.Run()
+		if report := of.Run(); meant {
+			s.verify(of.desk, report)
+		}
+	}
+	return o
 }
 
 // TestAnIdleRunOfABudgetWritesNoHistory looks at the effects of a run that has nothing

@@ -3,6 +3,7 @@ package budgets_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,94 +45,71 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 		s.d.Run()
 		return s
 	}
-	run := func(ctx context.Context, e *reconcile.Engine, _ scene) error {
-		_, err := e.Run(ctx, reconcile.RunOptions{})
+	run := func(s scene, p *faults.Process) error {
+		_, err := s.d.EngineBy(p).Run(s.d.t.Context(), reconcile.RunOptions{})
 		return err
 	}
-	wantPaused := func(t *testing.T, s scene, held int) {
-		t.Helper()
+	wantPaused := func(s scene, held int) {
+		s.d.t.Helper()
 		if n := len(s.d.Cluster.Stopped()); n != workloads || len(s.d.holds()) != held {
-			t.Fatalf("%d are stopped, and %d held", n, len(s.d.holds()))
+			s.d.t.Fatalf("%d are stopped, and %d held", n, len(s.d.holds()))
 		}
 	}
-	wantResumed := func(t *testing.T, s scene) {
-		t.Helper()
+	wantResumed := func(s scene) {
+		s.d.t.Helper()
 		if len(s.d.Cluster.Stopped()) > 0 || len(s.d.holds()) > 0 {
-			t.Fatalf("%v are stopped, and the store holds %v", s.d.Cluster.Stopped(), s.d.holds())
+			s.d.t.Fatalf("%v are stopped, and the store holds %v", s.d.Cluster.Stopped(), s.d.holds())
 		}
 		for n := range workloads {
 			if w := s.d.Cluster.Workloads[fmt.Sprintf("uid-of-w-%02d", n)]; w.Replicas != int32(1+n) {
-				t.Errorf("%s has %d replicas", w.Name, w.Replicas)
+				s.d.t.Errorf("%s has %d replicas", w.Name, w.Replicas)
 			}
 		}
 	}
-	for _, story := range []struct {
-		name    string
-		prepare func(t *testing.T) scene
-		do      func(ctx context.Context, e *reconcile.Engine, s scene) error
-		verify  func(t *testing.T, s scene)
-	}{
-		{"a run that pauses", exceeded, run, func(t *testing.T, s scene) {
-			t.Helper()
+	operations := []faults.Operation[scene]{
+		{Name: "a run that pauses", Begin: exceeded, Do: run, Holds: func(s scene, _ faults.Fault, _ error) {
 			s.d.Run()
-			wantPaused(t, s, 2*workloads)
+			wantPaused(s, 2*workloads)
 			s.d.raise(s.a)
 			s.d.Run()
-			wantPaused(t, s, workloads)
+			wantPaused(s, workloads)
 			s.d.raise(s.b)
 			s.d.Run()
-			wantResumed(t, s)
+			wantResumed(s)
 		}},
-		{"a run that resumes", func(t *testing.T) scene {
+		{Name: "a run that resumes", Begin: func(t *testing.T) scene {
 			t.Helper()
 			s := paused(t)
 			s.d.raise(s.a)
 			s.d.raise(s.b)
 			return s
-		}, run, func(t *testing.T, s scene) {
-			t.Helper()
+		}, Do: run, Holds: func(s scene, _ faults.Fault, _ error) {
 			s.d.Run()
-			wantResumed(t, s)
+			wantResumed(s)
 		}},
-		{"a destroy", func(t *testing.T) scene {
+		{Name: "a destroy", Begin: func(t *testing.T) scene {
 			t.Helper()
 			s := paused(t)
 			if _, err := s.d.Budgets().Delete(context.Background(), s.a); err != nil {
 				t.Fatal(err)
 			}
-			wantPaused(t, s, workloads)
+			wantPaused(s, workloads)
 			return s
-		}, func(ctx context.Context, e *reconcile.Engine, s scene) error {
-			_, err := e.Budgets().Delete(ctx, s.b)
+		}, Do: func(s scene, p *faults.Process) error {
+			_, err := s.d.EngineBy(p).Budgets().Delete(s.d.t.Context(), s.b)
 			return err
-		}, func(t *testing.T, s scene) {
-			t.Helper()
+		}, Holds: func(s scene, _ faults.Fault, _ error) {
 			if _, err := s.d.Budgets().Delete(context.Background(), s.b); err != nil {
-				t.Fatal(err)
+				s.d.t.Fatal(err)
 			}
 			s.d.Run()
-			wantResumed(t, s)
+			wantResumed(s)
 		}},
-	} {
-		t.Run(story.name, func(t *testing.T) {
-			t.Parallel()
-			s, observer := story.prepare(t), &faults.Process{}
-			if err := story.do(context.Background(), s.d.EngineBy(observer), s); err != nil {
-				t.Fatalf("without a kill: %v", err)
-			}
-			story.verify(t, s)
-			for _, m := range faults.Kills(observer.Trace()) {
-				// Each write of what is held, and here and there one between them.
-				if m.On != "Write pauses" && m.On != "Delete pauses" && m.At%11 != 1 {
-					continue
-				}
-				t.Run(m.String(), func(t *testing.T) {
-					t.Parallel()
-					s := story.prepare(t)
-					_ = story.do(context.Background(), s.d.EngineBy(&faults.Process{Fault: m}), s)
-					story.verify(t, s)
-				})
-			}
-		})
 	}
+	faults.PlayAll(t, operations, func(_ faults.Operation[scene], trace []string) []faults.Fault {
+		return slices.DeleteFunc(faults.Kills(trace), func(f faults.Fault) bool {
+			// Each write of what is held, and here and there one between them.
+			return f.On != "Write pauses" && f.On != "Delete pauses" && f.At%8 != 1
+		})
+	})
 }

@@ -3,11 +3,13 @@ package spotpools_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects
@@ -16,39 +18,50 @@ import (
 // looks included.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
+	var list []faults.Operation[scene]
+	costly := map[string]bool{}
 	for _, op := range operations() {
-		t.Run(op.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			d := op.prepare(w)
-			observer := &faults.Process{}
-			if err := op.do(context.Background(), w.Engine(observer), d); err != nil {
-				t.Fatalf("without a kill: %v", err)
+		costly[op.name] = op.costly
+		list = append(list, op.cut())
+	}
+	faults.PlayAll(t, list, func(o faults.Operation[scene], trace []string) []faults.Fault {
+		kills := faults.Kills(trace)
+		if costly[o.Name] { // before a call is right after another
+			kills = slices.DeleteFunc(faults.Telling(kills), func(f faults.Fault) bool { return !f.After })
+		}
+		return kills
+	})
+}
+
+// scene is a world with the pool to which an operation happens.
+type scene struct {
+	*world
+	d spotpool.Declaration
+}
+
+// cut is the operation as faults of its own process cut it short.
+func (op operation) cut() faults.Operation[scene] {
+	return faults.Operation[scene]{
+		Name:  op.name,
+		Begin: func(t *testing.T) scene { t.Helper(); w := newWorld(t); return scene{w, op.prepare(w)} },
+		Do: func(s scene, p *faults.Process) error {
+			ctx := context.Background()
+			if p.Fault.Times > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 5*time.Second)
+				defer cancel()
+			} else if p.Fault.On == "Launch" { // only what was written down before knows of it
+				s.listLate()
 			}
-			w.kept(op, d, nil)
-			w.recovered(op, d, 0)
+			return op.do(ctx, s.Engine(p), s.d)
+		},
+		Holds: func(s scene, _ faults.Fault, err error) {
+			s.t.Helper()
+			s.kept(op, s.d, err)
 			// How often it looks while instances settle varies: what comes to its end
 			// before it is killed was killed by nobody.
-			moments := faults.Kills(observer.Trace())
-			if op.costly {
-				moments = faults.Telling(moments)
-			}
-			for _, moment := range moments {
-				if op.costly && !moment.After { // it is right after another
-					continue
-				}
-				t.Run(moment.String(), func(t *testing.T) {
-					t.Parallel()
-					w := newWorld(t)
-					d := op.prepare(w)
-					if moment.On == "Launch" { // only what was written down before knows of it
-						w.listLate()
-					}
-					w.kept(op, d, op.do(context.Background(), w.Engine(&faults.Process{Fault: moment}), d))
-					w.recovered(op, d, 0)
-				})
-			}
-		})
+			s.recovered(op, s.d, 0)
+		},
 	}
 }
 
@@ -98,28 +111,12 @@ func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 	t.Parallel()
 	ops := nodeOperations()
 	calls := []string{"UID", "Nodes", "GPUPods", "NodePods", "MarkNode", "CordonNode", "UncordonNode", "DeleteNode", "Evict"}
-	ways := []struct {
-		times int
-		after bool
-	}{{1, false}, {1000, false}, {1, true}}
+	ways := []faults.Fault{faults.Once, faults.Always, faults.Lost}
 	for _, c := range spread([]int{len(ops), len(calls), len(ways)}) {
-		op, call, way := ops[c[0]], calls[c[1]], ways[c[2]]
-		t.Run(fmt.Sprintf("%s/%s after %t x%d", op.name, call, way.after, way.times), func(t *testing.T) {
-			t.Parallel()
-			op.faulted(t, &faults.Process{Fault: faults.Fault{On: call, Times: way.times, After: way.after}})
-		})
+		op, f := ops[c[0]].cut(), ways[c[2]]
+		f.On = calls[c[1]]
+		t.Run(op.Name, func(t *testing.T) { t.Parallel(); op.Play(t, f) })
 	}
-}
-
-// faulted does the operation by a process that fails so, and has others go on.
-func (op operation) faulted(t *testing.T, by *faults.Process) {
-	t.Helper()
-	w := newWorld(t)
-	d := op.prepare(w)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	w.kept(op, d, op.do(ctx, w.Engine(by), d))
-	w.recovered(op, d, 0)
 }
 
 // TestFaultsInARowLoseNothing lets calls of each kind fail one after another, in each

@@ -2,8 +2,6 @@ package spotpools_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -153,19 +151,8 @@ func (w *world) allJoin() {
 func TestAFaultOfATokenLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, op := range tokenOperations() {
-		for _, call := range []string{"UID", "Nodes", "CreateToken", "DeleteToken"} {
-			for _, m := range []struct {
-				times int
-				after bool
-			}{{1000, false}, {1, false}, {1, true}} {
-				if m.times == 1 && !strings.HasSuffix(call, "Token") {
-					continue
-				}
-				t.Run(fmt.Sprintf("%s/%s after %t x%d", op.name, call, m.after, m.times), func(t *testing.T) {
-					t.Parallel()
-					op.faulted(t, &faults.Process{Fault: faults.Fault{On: call, Times: m.times, After: m.after}})
-				})
-			}
-		}
+		list := append(faults.Failing([]string{"CreateToken", "DeleteToken"}, faults.Once, faults.Lost, faults.Always),
+			faults.Failing([]string{"UID", "Nodes"}, faults.Always)...)
+		t.Run(op.name, func(t *testing.T) { t.Parallel(); op.cut().Play(t, list...) })
 	}
 }

@@ -181,16 +181,40 @@ func (of operation) begun(t *testing.T) *desk {
 	return d
 }
 
-// effects are those of the operation where nothing fails; empty for those of the budgets
-// of a run, which come before the stock pools.
-func (of operation) effects(t *testing.T) []string {
-	t.Helper()
-	whole := &faults.Process{}
-	d := of.begun(t)
-	if err := of.do(d, d.EngineBy(whole)); err != nil {
-		t.Fatal(err)
+// cut is the operation as faults cut it short, and what people and cron do then.
+func (of operation) cut(name string) faults.Operation[*desk] {
+	return faults.Operation[*desk]{
+		Name: name, Begin: of.begun, Hits: ofStock,
+		Do: func(d *desk, p *faults.Process) error {
+			e := d.EngineBy(p)
+			err := of.do(d, e)
+			if p.Fault.Times > 1 {
+				_, _ = run(d, e), of.do(d, e)
+			}
+			return err
+		},
+		Holds: func(d *desk, f faults.Fault, err error) {
+			d.t.Helper()
+			d.left(of, err)
+			alike := of
+			if of.phase == "" && f.Times > 0 && f.On == "Write history" {
+				alike.once = nil // an end does not wait for the history
+			}
+			d.recover(alike)
+		},
 	}
-	trace := whole.Trace()
+}
+
+// cutOperations are all operations as faults cut them short.
+func cutOperations() (list []faults.Operation[*desk]) {
+	for name, of := range operations {
+		list = append(list, of.cut(name))
+	}
+	return list
+}
+
+// ofStock leaves out the calls of the budgets of a run, which come before the stock pools.
+func ofStock(trace []string) []string {
 	for n := range slices.Index(trace, "Stock") {
 		if trace[n] != "Lock" && trace[n] != "UID" {
 			trace[n] = ""
@@ -199,66 +223,20 @@ func (of operation) effects(t *testing.T) []string {
 	return trace
 }
 
-// TestKilledAtAnyEffectItComesOut: at the moments of each operation, and what follows is
+// TestKilledAtAnyEffectItComesOut: at the points of each operation, and what follows is
 // what would have without.
 func TestKilledAtAnyEffectItComesOut(t *testing.T) {
 	t.Parallel()
-	for name, of := range operations {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, m := range faults.Kills(of.effects(t)) {
-				if m.On == "" {
-					continue
-				}
-				t.Run(m.String(), func(t *testing.T) {
-					t.Parallel()
-					d := of.begun(t)
-					_ = of.do(d, d.EngineBy(&faults.Process{Fault: m}))
-					d.recover(of)
-				})
-			}
-		})
-	}
+	faults.PlayAll(t, cutOperations(), func(_ faults.Operation[*desk], trace []string) []faults.Fault { return faults.Kills(trace) })
 }
 
-// TestFailingAtAnyEffectItComesOut: each effect of each operation failing, once or for as
-// long as people and cron try, before it took place or after.
+// TestFailingAtAnyEffectItComesOut: each call of each operation failing, once or for as
+// long as people and cron try, before it took effect or after.
 func TestFailingAtAnyEffectItComesOut(t *testing.T) {
 	t.Parallel()
-	for name, of := range operations {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			effects := of.effects(t)
-			slices.Sort(effects)
-			for _, effect := range slices.Compact(effects) {
-				if effect == "" {
-					continue
-				}
-				for _, times := range []int{1, 1 << 30} {
-					for _, after := range []bool{false, true} {
-						if after && effect == "Lock" {
-							continue // it is held until its time is over, as after a kill
-						}
-						t.Run(fmt.Sprintf("%s times=%d after=%t", effect, times, after), func(t *testing.T) {
-							t.Parallel()
-							d := of.begun(t)
-							e := d.EngineBy(&faults.Process{Fault: faults.Fault{On: effect, Times: times, After: after}})
-							err := of.do(d, e)
-							if times > 1 {
-								_, _ = run(d, e), of.do(d, e)
-							}
-							d.left(of, err)
-							alike := of
-							if alike.phase == "" && effect == "Write history" {
-								alike.once = nil // an end does not wait for the history
-							}
-							d.recover(alike)
-						})
-					}
-				}
-			}
-		})
-	}
+	faults.PlayAll(t, cutOperations(), func(_ faults.Operation[*desk], trace []string) []faults.Fault {
+		return faults.Failing(trace, faults.Once, faults.Lost, faults.Always, faults.AlwaysLost)
+	})
 }
 
 // left fails where an operation is said to be done, and is not.
@@ -280,7 +258,7 @@ func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
 	for name, of := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for n, effect := range of.effects(t) {
+			for n, effect := range of.cut(name).Trace(t) {
 				if effect == "" {
 					continue
 				}

@@ -25,11 +25,12 @@ func Sample[T any](rows []T) []T {
 // Kills are those of an operation whose calls were these: right after each call that
 // leaves something behind. Right before one is right after the one before it, and who is
 // killed after a look leaves what was there before it. If every fault is asked for, they
-// are right before and right after each call.
+// are right before and right after each call. None is at a call without a name.
 func Kills(trace []string) []Fault {
 	var list []Fault
 	for n, name := range trace {
 		switch {
+		case name == "":
 		case Every():
 			list = append(list, Fault{On: name, At: n + 1}, Fault{On: name, At: n + 1, After: true})
 		case !looks(name):

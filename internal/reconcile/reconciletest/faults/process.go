@@ -24,9 +24,6 @@ type Fault struct {
 	Err   error  // what they fail with; nil: ErrUnanswered
 }
 
-// Always is how often a call fails that fails for as long as people and cron try.
-const Always = 1 << 30
-
 func (f Fault) String() string {
 	if f == (Fault{}) {
 		return "none"
