@@ -41,8 +41,23 @@ var rooms = map[string]struct {
 		module + "internal/node", "k8s.io/apimachinery/pkg/util/validation", module + "internal/exception", module + "internal/errorclass",
 		module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording",
 	}},
-	"internal/spotpool/decide": {pure: true, may: []string{module + "internal/spotpool", module + "internal/node", module + "internal/wording"}},
-	"internal/exception":       {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},
+	// The parts of a journal, not each other: the journal composes them.
+	"internal/spotpool/launches": {pure: true, may: []string{module + "internal/spotpool", module + "internal/history", module + "internal/wording"}},
+	"internal/spotpool/fleet": {pure: true, may: []string{
+		module + "internal/spotpool", module + "internal/node", module + "internal/history", module + "internal/wording",
+	}},
+	"internal/spotpool/markets": {pure: true, may: []string{
+		module + "internal/spotpool", module + "internal/errorclass", module + "internal/history", module + "internal/wording",
+	}},
+	"internal/spotpool/journal": {pure: true, may: []string{
+		module + "internal/spotpool", module + "internal/spotpool/launches", module + "internal/spotpool/fleet", module + "internal/spotpool/markets",
+		module + "internal/node", module + "internal/history",
+	}},
+	"internal/spotpool/decide": {pure: true, may: []string{
+		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/spotpool/launches", module + "internal/spotpool/fleet",
+		module + "internal/spotpool/markets", module + "internal/node", module + "internal/wording",
+	}},
+	"internal/exception": {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},
 	"internal/gpu": {pure: true, may: []string{
 		module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/",
 	}},
@@ -69,7 +84,8 @@ var rooms = map[string]struct {
 		module + "internal/history", module + "internal/problem", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
 	"internal/declaration": {pure: true, may: []string{
-		module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool",
+		module + "internal/spotpool/journal", module + "internal/budget",
 		module + "internal/stockpool",
 	}},
 	"internal/store": {},
@@ -93,6 +109,7 @@ var rooms = map[string]struct {
 	"internal/reconcile/spotpools": {may: []string{
 		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/wording",
 		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool",
+		module + "internal/spotpool/journal", module + "internal/spotpool/fleet", module + "internal/spotpool/launches", module + "internal/spotpool/markets",
 		module + "internal/spotpool/decide",
 		module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
@@ -101,7 +118,7 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome",
 		module + "internal/budget", module + "internal/budget/meter", module + "internal/budget/decide", module + "internal/gpu", module + "internal/ledger",
-		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight",
+		module + "internal/spotpool/journal", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/loop",
@@ -157,7 +174,8 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/open",
-		module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/decide", module + "internal/budget", module + "internal/gpu",
+		module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/fleet", module + "internal/spotpool/journal",
+		module + "internal/spotpool/decide", module + "internal/budget", module + "internal/gpu",
 		module + "internal/budget/meter", module + "internal/duration",
 		module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
@@ -170,7 +188,8 @@ var rooms = map[string]struct {
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
-		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/decide", module + "internal/budget",
+		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool",
+		module + "internal/spotpool/markets", module + "internal/spotpool/decide", module + "internal/budget",
 		module + "internal/budget/meter", module + "internal/gpu",
 		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",

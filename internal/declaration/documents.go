@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -35,7 +36,7 @@ type SpotPool = Record[spotpool.Declaration]
 type Budget = Record[budget.Declaration]
 
 // Journal is a spot pool's journal.
-type Journal = spotpool.Journal
+type Journal = journal.Journal
 
 // StockPool is the record of a stock pool.
 type StockPool = Record[stockpool.Declaration]
@@ -184,7 +185,7 @@ func (p Phase) validate() error {
 // validateJournal checks that no launch can be repeated with another body, or have a
 // number that was used before.
 func validateJournal(j Journal) error {
-	for _, i := range j.Intents {
+	for _, i := range j.Pending {
 		r := i.Request
 		if err := present("uid", r.UID, "region", r.Region, "token", r.Token); err != nil {
 			return fmt.Errorf("an intent: %w", err)

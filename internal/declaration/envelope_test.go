@@ -17,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 const what = "spot_pools/ap-singapore/train in directory:.gpupool"
@@ -34,13 +35,13 @@ func record() declaration.SpotPool {
 
 func openJournal() declaration.Journal {
 	d := record().Declaration
-	return declaration.Journal{LastSequence: 7, Intents: []spotpool.Intent{{
+	return declaration.Journal{Launches: launches.Launches{LastSequence: 7, Pending: []launches.Launch{{
 		WrittenAt: noon,
 		Request: spotpool.Request{
-			Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 3, Token: spotpool.Token(d.UID, "salt", 7), Offering: d.Offerings[0],
+			Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 3, Token: launches.Token(d.UID, "salt", 7), Offering: d.Offerings[0],
 			ChargeType: spotpool.Spot, Count: 2, ConfigurationTag: "1:0011223344556677", Configuration: d.Configuration,
 		},
-	}}}
+	}}}}
 }
 
 func encode[T declaration.Body](tb testing.TB, body T) []byte {
@@ -180,9 +181,9 @@ func TestJournalThatWouldRepeatALaunchIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*declaration.Journal){
 		"the sequence could be given again": func(j *declaration.Journal) { j.LastSequence = 6 },
-		"the token is lost":                 func(j *declaration.Journal) { j.Intents[0].Request.Token = "" },
-		"the pool is lost":                  func(j *declaration.Journal) { j.Intents[0].Request.UID = "" },
-		"the count is lost":                 func(j *declaration.Journal) { j.Intents[0].Request.Count = 0 },
+		"the token is lost":                 func(j *declaration.Journal) { j.Pending[0].Request.Token = "" },
+		"the pool is lost":                  func(j *declaration.Journal) { j.Pending[0].Request.UID = "" },
+		"the count is lost":                 func(j *declaration.Journal) { j.Pending[0].Request.Count = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

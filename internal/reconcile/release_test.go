@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -48,9 +49,9 @@ func (w *suspended) engine(m *faults.Process) *reconcile.Engine {
 	return e
 }
 
-func (w *suspended) journal() record.Document[spotpool.Journal] {
+func (w *suspended) journal() record.Document[journal.Journal] {
 	w.t.Helper()
-	j, err := record.Load[spotpool.Journal](context.Background(), w.Store(), store.Journals, w.name)
+	j, err := record.Load[journal.Journal](context.Background(), w.Store(), store.Journals, w.name)
 	if err != nil || !j.Exists() {
 		w.t.Fatalf("no journal: %v", err)
 	}

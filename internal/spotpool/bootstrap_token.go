@@ -1,10 +1,7 @@
 package spotpool
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +31,7 @@ const (
 // Characters of a token's two parts, as Kubernetes has them.
 const (
 	TokenCharacters   = "0123456789abcdefghijklmnopqrstuvwxyz"
-	tokenIDLength     = 6
+	TokenIDLength     = 6
 	TokenSecretLength = 16
 )
 
@@ -82,95 +79,4 @@ func (v *validator) bootstrapToken() {
 // placeholder.
 func filledIn(userData, token string) string {
 	return strings.ReplaceAll(userData, BootstrapTokenPlaceholder, token)
-}
-
-// BootstrapTokenID is the public part of the nth token that a launch may have, from 0 on:
-// the next one is for where somebody else's has that id. The same pool, salt, sequence and
-// n always give the same.
-func BootstrapTokenID(uid, salt string, sequence int64, n int) string {
-	text := fmt.Appendf(nil, "gpupool bootstrap token %s %s %d", uid, salt, sequence)
-	if n > 0 {
-		text = fmt.Appendf(text, " %d", n)
-	}
-	sum := sha256.Sum256(text)
-	id, number := make([]byte, tokenIDLength), binary.BigEndian.Uint64(sum[:])
-	for at := range id {
-		id[at] = TokenCharacters[number%uint64(len(TokenCharacters))]
-		number /= uint64(len(TokenCharacters))
-	}
-	return string(id)
-}
-
-// Joining is the request with a token filled into its user data.
-func (r Request) Joining(id, secret string) Request {
-	r.BootstrapToken = id + "." + secret
-	r.UserData = filledIn(r.UserData, r.BootstrapToken)
-	return r
-}
-
-// TokenParts are the id and the secret of the request's bootstrap token; empty where it
-// has none.
-func (r Request) TokenParts() (id, secret string) {
-	id, secret, _ = strings.Cut(r.BootstrapToken, ".")
-	return id, secret
-}
-
-// Minted is a bootstrap token whose Secret the cluster has, or may have. Its own secret
-// is in the open intent alone.
-type Minted struct {
-	ID        string    `json:"id"`
-	Sequence  int64     `json:"sequence"`
-	ExpiresAt time.Time `json:"expires_at"` // by the cluster's clock
-	// Instances are those that the launch made; none before that is known.
-	Instances []string `json:"instances,omitempty"`
-}
-
-// LastsOn says whether a token is valid for so long still that a repeat of its launch
-// leaves its Secret as it is: for more than half of the time that a new one would be.
-func (m Minted) LastsOn(now time.Time, ttl Duration) bool {
-	return m.ExpiresAt.Sub(now) > time.Duration(ttl)/2
-}
-
-// Noted is what is noted of a token; false where nothing is, and a Secret of that id is
-// somebody else's.
-func (j Journal) Noted(id string) (Minted, bool) {
-	n := slices.IndexFunc(j.Minted, func(m Minted) bool { return m.ID == id })
-	if n < 0 {
-		return Minted{}, false
-	}
-	return j.Minted[n], true
-}
-
-// Mints notes that the Secret of a launch's token is about to be made, or to be made
-// anew.
-func (j Journal) Mints(m Minted) Journal {
-	j = j.Clone()
-	j.Minted = append(slices.DeleteFunc(j.Minted, func(other Minted) bool { return other.ID == m.ID }), m)
-	return j
-}
-
-// TokenEnded forgets a token whose Secret is gone.
-func (j Journal) TokenEnded(id string) Journal {
-	j = j.Clone()
-	j.Minted = slices.DeleteFunc(j.Minted, func(m Minted) bool { return m.ID == id })
-	if len(j.Minted) == 0 {
-		j.Minted = nil
-	}
-	return j
-}
-
-// WithoutExpired is the journal without the tokens that nobody can join by any more.
-func (j Journal) WithoutExpired(now time.Time) Journal {
-	j = j.Clone()
-	j.Minted = slices.DeleteFunc(j.Minted, func(m Minted) bool { return !now.Before(m.ExpiresAt) })
-	return j
-}
-
-// awaited notes whom the token of a launch is for; j must be a clone.
-func (j *Journal) awaited(sequence int64, ids []string) {
-	for n, m := range j.Minted {
-		if m.Sequence == sequence {
-			j.Minted[n].Instances = slices.Clone(ids)
-		}
-	}
 }

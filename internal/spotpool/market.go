@@ -1,6 +1,10 @@
 package spotpool
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
 
 // Market is what has a price and a stock of its own.
 type Market struct {
@@ -26,6 +30,11 @@ func (o Offering) Market(charge ChargeType) Market {
 // Market is where the instance was bought.
 func (i Instance) Market() Market {
 	return Market{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, ChargeType: i.ChargeType}
+}
+
+// HistoryOffering is the market as events have it, in a subnet.
+func (m Market) HistoryOffering(subnetID string) history.Offering {
+	return history.Offering{AvailabilityZone: m.AvailabilityZone, InstanceType: m.InstanceType, SubnetID: subnetID}
 }
 
 // Stock is how much of an offering the cloud says that it has.

@@ -31,8 +31,8 @@ const (
 // so is not held.
 func (s State) Ending() bool { return s == StateTerminating || s == StateLaunchFailed }
 
-// up reports whether an instance in this state runs, or will in a moment.
-func (s State) up() bool { return s == StateRunning || s == StateStarting || s == StateRebooting }
+// Up reports whether an instance in this state runs, or will in a moment.
+func (s State) Up() bool { return s == StateRunning || s == StateStarting || s == StateRebooting }
 
 // Instance is one machine of the cloud, as observed.
 type Instance struct {

@@ -91,3 +91,11 @@ func (p *Price) UnmarshalJSON(data []byte) error {
 	*p = parsed
 	return nil
 }
+
+// Text is the price as events have it: empty if it is unknown.
+func (p Price) Text() string {
+	if p == 0 {
+		return ""
+	}
+	return p.String()
+}

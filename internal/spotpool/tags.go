@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,6 +19,11 @@ const (
 	// TagProtected keeps an instance from being ended. People set it.
 	TagProtected = "gpupool/protected"
 )
+
+// TagLag bounds how long the tags of a launch may stay incomplete. The cloud
+// attaches tags after it creates instances (Tencent CVM, RunInstances,
+// TagSpecification) and names no bound; this is far above what is seen.
+const TagLag = 10 * time.Minute
 
 // OwnTags lists the tags that a launch puts on its instances.
 func OwnTags() []string { return []string{TagConfiguration, TagPool, TagSequence, TagUID} }

@@ -105,7 +105,7 @@ func (v *validator) disks() {
 }
 
 func (v *validator) userData() {
-	data := filledIn(v.d.UserData, strings.Repeat("x", tokenIDLength+1+TokenSecretLength))
+	data := filledIn(v.d.UserData, strings.Repeat("x", TokenIDLength+1+TokenSecretLength))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
 		v.Add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
 			"(that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))

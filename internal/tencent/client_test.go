@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 const testRegion = "ap-singapore"
@@ -59,7 +60,7 @@ func startSim(t *testing.T, change ...func(*Config)) (*cvmsim.Server, *Client) {
 // testRequest is a launch that uses every field.
 func testRequest() spotpool.Request {
 	return spotpool.Request{
-		Region: testRegion, Pool: "train", UID: "uid-1", Sequence: 7, SeqTag: 7, Token: spotpool.Token("uid-1", "salt", 7),
+		Region: testRegion, Pool: "train", UID: "uid-1", Sequence: 7, SeqTag: 7, Token: launches.Token("uid-1", "salt", 7),
 		Offering:   spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", MaxPrice: 50_000_000},
 		ChargeType: spotpool.Spot, Count: 2, ConfigurationTag: "1:abc",
 		Configuration: spotpool.Configuration{

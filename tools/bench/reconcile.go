@@ -21,6 +21,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -193,7 +194,7 @@ func declareRecords(ctx context.Context, dir string, pools int, change func(n in
 	// Without its journal, a pool launches nothing for a while.
 	err := write(ctx, dir, store.Journals, pools, func(n int) (string, []byte, error) {
 		d := poolDeclaration(n)
-		data, err := declaration.Encode(spotpool.Journal{Salt: d.UID})
+		data, err := declaration.Encode(journal.Journal{}.Salted(d.UID))
 		return record.JournalName(d.Key(), d.UID), data, err
 	})
 	if err != nil {

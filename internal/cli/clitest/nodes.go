@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // nodePool is a pool of running instances that become nodes, as a look at it shows.
@@ -76,7 +77,7 @@ func (p nodePool) declaration() spotpool.Declaration {
 }
 
 // situation is that of the pool at a moment; before are looks that it remembers.
-func (p nodePool) situation(at time.Time, change bool, before spotpool.Journal) decide.Situation {
+func (p nodePool) situation(at time.Time, change bool, before journal.Journal) decide.Situation {
 	d := p.declaration()
 	s := decide.Situation{Declaration: d, Now: at, Journal: before, Observation: spotpool.Observation{At: at, Region: d.Region, AccountID: "1"}}
 	s.Journal.Salt = "5a17"
@@ -114,8 +115,8 @@ func (p nodePool) situation(at time.Time, change bool, before spotpool.Journal) 
 
 // watched is the journal after a look in each minute of an hour, of which only what it
 // remembers of nodes is kept after the first.
-func (p nodePool) watched() spotpool.Journal {
-	j := decide.Decide(p.situation(At.Add(-time.Hour), false, spotpool.Journal{})).Journal
+func (p nodePool) watched() journal.Journal {
+	j := decide.Decide(p.situation(At.Add(-time.Hour), false, journal.Journal{})).Journal
 	for at := At.Add(-time.Hour); at.Before(At); at = at.Add(time.Minute) {
 		s := p.situation(at, true, j)
 		for n := range s.Observation.Cluster.Nodes {
@@ -143,7 +144,7 @@ func (p nodePool) explain(t *testing.T) spotpools.Description {
 			t.Fatalf("%s drains nothing: %v", p.name, plan.Decisions)
 		}
 		d, then := plan.Decisions[0], At.Add(-4*time.Minute)
-		s.Journal = plan.Journal.Drains(d, then).Drained(d.InstanceIDs[0], *p.drained, s.Declaration.Nodes.Drain, then)
+		s.Journal = plan.Journal.RequestDrain(d, then).RecordDrain(d.InstanceIDs[0], *p.drained, s.Declaration.Nodes.Drain, then)
 		plan = decide.Decide(s)
 	}
 	report := spotpools.Report{

@@ -44,8 +44,8 @@ func (p *page) pool(e spotpools.Description) {
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
 		}
 	}
-	if e.Intents > 0 {
-		p.Add(terminal.Yellow, "open: ", describe.Plural(e.Intents, "launch")+" without a known outcome; the next run asks again")
+	if e.Pending > 0 {
+		p.Add(terminal.Yellow, "open: ", describe.Plural(e.Pending, "launch")+" without a known outcome; the next run asks again")
 	}
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
 	p.offerings(e.Offerings, heldBack(e.ShortReasons))

@@ -15,6 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 // at is when it was explained: at noon, wherever the test runs.
@@ -47,8 +50,8 @@ func shortPool(t *testing.T) spotpools.Description {
 	}
 	s := decide.Situation{
 		Declaration: d, Now: at,
-		Journal: spotpool.Journal{Salt: "s", ShortSince: at.Add(-40 * time.Minute), Cooldowns: []spotpool.Cooldown{{
-			Market: d.Offerings[3].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Detail: "ResourcesSoldOut",
+		Journal: journal.Journal{Launches: launches.Launches{Salt: "s"}, ShortSince: at.Add(-40 * time.Minute), Cooldowns: []markets.Cooldown{{
+			Market: d.Offerings[3].Market(spotpool.Spot), Cause: markets.CausedBySoldOut, Detail: "ResourcesSoldOut",
 			Until: time.Date(2026, 3, 3, 13, 0, 0, 0, time.UTC),
 		}}},
 		Observation: spotpool.Observation{

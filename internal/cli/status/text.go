@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 // view is how a status is shown.
@@ -180,8 +180,8 @@ func poolDetails(v view, p spotpools.Description, clock terminal.Clock) []string
 			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, clock))
 		}
 	}
-	if p.Intents > 0 {
-		details.Add(terminal.Yellow, "open: ", describe.Plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
+	if p.Pending > 0 {
+		details.Add(terminal.Yellow, "open: ", describe.Plural(p.Pending, "launch")+" without a known outcome; the next run asks again")
 	}
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
 	lines := clock.Texts(details.Lines)
@@ -212,7 +212,7 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 // detailsIndent is by how much details are indented below their title.
 const detailsIndent = 2
 
-func cooldownText(c spotpool.Cooldown, clock terminal.Clock) string {
+func cooldownText(c markets.Cooldown, clock terminal.Clock) string {
 	text := strings.TrimSpace(c.AvailabilityZone + " " + c.InstanceType)
 	if c.Batch > 0 {
 		text += fmt.Sprintf(", at most %d at once", c.Batch)

@@ -19,6 +19,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -77,18 +78,18 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0
 	a.Machines = []decide.Member{starting, failed, member("ins-aaaaaaa3", decide.Terminating)}
 	c.Machines = []decide.Member{member("ins-ccccccc1", decide.Stopped), member("ins-ccccccc2", decide.Running)}
-	c.Intents = 2
-	c.Cooldowns = []spotpool.Cooldown{
+	c.Pending = 2
+	c.Cooldowns = []markets.Cooldown{
 		{
-			Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedBySoldOut,
+			Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: markets.CausedBySoldOut,
 			Until: clitest.At.Add(20 * time.Minute),
 		},
-		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-3"}, Cause: spotpool.CausedByQuota, Until: clitest.At.Add(90 * time.Second)},
+		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-3"}, Cause: markets.CausedByQuota, Until: clitest.At.Add(90 * time.Second)},
 		{
-			Market: spotpool.Market{AvailabilityZone: "ap-singapore-4", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedByBatch, Batch: 4,
+			Market: spotpool.Market{AvailabilityZone: "ap-singapore-4", InstanceType: "GN7.2XLARGE32"}, Cause: markets.CausedByBatch, Batch: 4,
 			Until: clitest.At.Add(20 * time.Minute),
 		},
-		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: spotpool.CausedByQuota, Until: clitest.At},
+		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: markets.CausedByQuota, Until: clitest.At},
 	}
 	idle := &status.SpotPools[5]
 	idle.Decisions = []spotpool.Decision{report.Decisions[2].Decision.(spotpool.Decision)}

@@ -112,7 +112,7 @@ func forget(t *testing.T, place store.Store, history string) {
 			t.Fatal(err)
 		}
 		journal := old.Value
-		journal.Untold = nil
+		journal.Unreported = nil
 		if _, err := record.Save(t.Context(), place, store.Journals, name, old, journal); err != nil {
 			t.Fatal(err)
 		}

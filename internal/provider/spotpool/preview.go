@@ -8,6 +8,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 // preview is what a plan says about a pool.
@@ -114,7 +115,7 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 
 func configurationTags(d core.Declaration, o core.Observation) []string {
 	var tags []string
-	for _, i := range core.Own(d, o) {
+	for _, i := range fleet.Tagged(d, o) {
 		tags = append(tags, i.ConfigurationTag)
 	}
 	return tags

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // privateKey is the key of privateState in Terraform's private state.
@@ -32,7 +33,7 @@ type privateState struct {
 	Instances []core.Instance `json:"instances,omitempty"`
 	Offers    []core.Offer    `json:"offers"` // null: unknown
 	SpotVCPUs map[string]int  `json:"spot_vcpus,omitempty"`
-	Journal   core.Journal    `json:"journal"`
+	Journal   journal.Journal `json:"journal"`
 	// Cluster is what was seen of the pool's nodes, and OtherNodes how those of others
 	// fared; empty where the pool has none.
 	Cluster    node.Look  `json:"cluster,omitzero"`
@@ -100,12 +101,12 @@ func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 
 // slimJournal leaves out of open intents what only a launch needs, user data above
 // all, and what is for the history.
-func slimJournal(j core.Journal) core.Journal {
-	j = j.Clone()
-	j.Untold, j.LeftOut = nil, 0
-	for n := range j.Intents {
-		j.Intents[n].Request.Configuration, j.Intents[n].Reasons = core.Configuration{}, nil
-		j.Intents[n].Request.BootstrapToken = ""
+func slimJournal(j journal.Journal) journal.Journal {
+	j.Pending = slices.Clone(j.Pending)
+	j.Unreported, j.LeftOut = nil, 0
+	for n := range j.Pending {
+		j.Pending[n].Request.Configuration, j.Pending[n].Reasons = core.Configuration{}, nil
+		j.Pending[n].Request.BootstrapToken = ""
 	}
 	return j
 }

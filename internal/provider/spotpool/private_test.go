@@ -12,6 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	pending "github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 var previews = cmp.AllowUnexported(preview{})
@@ -41,7 +43,7 @@ func lookedAt(d core.Declaration, running int) spotpools.State {
 			State: core.StateRunning, LaunchedAt: noon.Add(-time.Hour), PrivateIP: "10.0.0.1",
 		})
 	}
-	plan := decide.Decide(decide.Situation{Declaration: d, Observation: o, Journal: core.Journal{}.Salted("salt"), Now: noon})
+	plan := decide.Decide(decide.Situation{Declaration: d, Observation: o, Journal: journal.Journal{}.Salted("salt"), Now: noon})
 	return spotpools.State{Declaration: d, Recorded: true, Observation: o, Journal: plan.Journal, Plan: plan}
 }
 
@@ -73,7 +75,7 @@ func TestKeptObservationHasNoUserData(t *testing.T) {
 	request := core.Request{
 		Region: train.Region, Pool: train.Name, UID: train.UID, Sequence: 2, Count: 1, Offering: train.Offerings[0], Configuration: train.Configuration,
 	}
-	state.Journal = state.Journal.Open(request.Joining("abcdef", "s3cr3t0fth3t0k3n"), noon)
+	state.Journal = state.Journal.Open(pending.Launch{Request: request.Joining("abcdef", "s3cr3t0fth3t0k3n"), WrittenAt: noon})
 	s := newPrivateState(state, valuesOf(imported(train)))
 	data, err := s.encode()
 	if err != nil {
@@ -82,7 +84,7 @@ func TestKeptObservationHasNoUserData(t *testing.T) {
 	if bytes.Contains(data, []byte(train.UserData)) || bytes.Contains(data, []byte("s3cr3t0fth3t0k3n")) {
 		t.Errorf("user data is in the private state: %s", data)
 	}
-	if len(state.Journal.Intents) != 1 || state.Journal.Intents[0].Request.UserData == "" {
+	if len(state.Journal.Pending) != 1 || state.Journal.Pending[0].Request.UserData == "" {
 		t.Error("keeping the observation changed what was seen")
 	}
 }

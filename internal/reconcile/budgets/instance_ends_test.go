@@ -9,12 +9,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // journal puts the journal of a pool into the store.
-func (d *desk) journal(j spotpool.Journal) {
+func (d *desk) journal(j journal.Journal) {
 	d.t.Helper()
 	data, err := declaration.Encode(j)
 	if err != nil {
@@ -32,22 +33,22 @@ func TestAPoolKnowsWhenInstancesEnded(t *testing.T) {
 	t.Parallel()
 	const id = "ins-a1b2c3d4"
 	for name, test := range map[string]struct {
-		journal func(at time.Time) spotpool.Journal
+		journal func(at time.Time) journal.Journal
 		late    bool
 		want    string // of two GPUs: between the first quarter of an hour and the third
 		bound   string // with what else the 16 GPUs of the cluster may have run unseen
 	}{
-		"ended, and not gone": {func(at time.Time) spotpool.Journal {
-			return spotpool.Journal{Known: []spotpool.Known{{InstanceID: id, Ended: true, EndedAt: at}}}
+		"ended, and not gone": {func(at time.Time) journal.Journal {
+			return journal.Journal{Fleet: fleet.Fleet{Known: []fleet.Known{{InstanceID: id, Ended: true, EndedAt: at}}}}
 		}, false, "1.000", "7.500"},
-		"ended, and told late": {func(at time.Time) spotpool.Journal {
-			return spotpool.Journal{Past: []spotpool.Past{{InstanceID: id, EndedAt: at}}}
+		"ended, and told late": {func(at time.Time) journal.Journal {
+			return journal.Journal{Fleet: fleet.Fleet{Past: []fleet.Past{{InstanceID: id, EndedAt: at}}}}
 		}, true, "1.000", "7.500"},
-		"reclaimed": {func(at time.Time) spotpool.Journal {
-			return spotpool.Journal{Past: []spotpool.Past{{InstanceID: id, NoticedAt: at}}}
+		"reclaimed": {func(at time.Time) journal.Journal {
+			return journal.Journal{Fleet: fleet.Fleet{Past: []fleet.Past{{InstanceID: id, NoticedAt: at}}}}
 		}, false, "0.750", "8.250"},
-		"being reclaimed, and told late": {func(at time.Time) spotpool.Journal {
-			return spotpool.Journal{Known: []spotpool.Known{{InstanceID: id, Ended: true, NoticedAt: at}}}
+		"being reclaimed, and told late": {func(at time.Time) journal.Journal {
+			return journal.Journal{Fleet: fleet.Fleet{Known: []fleet.Known{{InstanceID: id, Ended: true, NoticedAt: at}}}}
 		}, true, "0.750", "8.250"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +81,7 @@ func TestAnInstanceThatWasLetGoGoesOn(t *testing.T) {
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 2, func(s *gpu.Pod) { s.Node.ProviderID = "qcloud:///800001/ins-a1b2c3d4" })
 	d.Run()
-	d.journal(spotpool.Journal{Past: []spotpool.Past{{InstanceID: "ins-a1b2c3d4", NoticedAt: d.Cluster.Now().Add(time.Minute)}}})
+	d.journal(journal.Journal{Fleet: fleet.Fleet{Past: []fleet.Past{{InstanceID: "ins-a1b2c3d4", NoticedAt: d.Cluster.Now().Add(time.Minute)}}}})
 	d.Cluster.Step(2 * time.Hour)
 	d.Run()
 	d.Cluster.Remove(uid)
@@ -98,7 +99,7 @@ func TestInstanceEndedByItsPool(t *testing.T) {
 	uid := d.Cluster.Start("ml", "a", 2, func(s *gpu.Pod) { s.Node.ProviderID = "qcloud:///800001/ins-a1b2c3d4" })
 	d.Run()
 	d.Cluster.Step(15 * time.Minute)
-	d.journal(spotpool.Journal{Past: []spotpool.Past{{InstanceID: "ins-a1b2c3d4", EndedAt: d.Cluster.Now()}}})
+	d.journal(journal.Journal{Fleet: fleet.Fleet{Past: []fleet.Past{{InstanceID: "ins-a1b2c3d4", EndedAt: d.Cluster.Now()}}}})
 	d.Cluster.Remove(uid)
 	d.Cluster.Forget()
 	d.Cluster.Step(30 * time.Minute)

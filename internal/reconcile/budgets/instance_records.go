@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -60,7 +60,7 @@ func (f *Flow) instanceRecords(ctx context.Context) (instanceRecords, error) {
 		return records, err
 	}
 	for _, doc := range docs {
-		j, err := record.DecodeListed[spotpool.Journal](ctx, f.Keeper.Store, doc)
+		j, err := record.DecodeListed[journal.Journal](ctx, f.Keeper.Store, doc)
 		end := strings.LastIndexByte(doc.Key.Name, '/') // "region/name/uid"
 		if err != nil || end < 0 {
 			continue

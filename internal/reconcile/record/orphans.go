@@ -176,7 +176,7 @@ func instancesOf(j declaration.Journal) []string {
 			ids[k.InstanceID] = true
 		}
 	}
-	for _, i := range j.Intents {
+	for _, i := range j.Pending {
 		for _, id := range i.Seen {
 			ids[id] = true
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -38,9 +38,10 @@ func damaged(t *testing.T, s store.Store, kind store.Kind, name string) {
 func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 	t.Parallel()
 	const uid = "0123456789abcdef0123456789abcdef"
-	journal := declaration.Journal{LastSequence: 1, Known: []spotpool.Known{
+	journal := declaration.Journal{Fleet: fleet.Fleet{Known: []fleet.Known{
 		{InstanceID: "ins-b"}, {InstanceID: "ins-a"}, {InstanceID: "ins-ended", Ended: true},
-	}}
+	}}}
+	journal.LastSequence = 1
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		leave    func(t *testing.T, s store.Store)

@@ -11,6 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // act takes a fresh look at the pool, decides, and carries the decisions out one by
@@ -43,7 +46,7 @@ func (p *pass) act(ctx context.Context) error {
 type actor struct {
 	flow        *Flow
 	pass        *pass
-	journal     journal
+	journal     document
 	observation spotpool.Observation
 	counted     bool // it was tried to count the pods with GPUs
 }
@@ -91,7 +94,7 @@ func (a *actor) noteInterrupt(ctx context.Context) bool {
 }
 
 // remember writes the journal if it changed.
-func (a *actor) remember(ctx context.Context, j spotpool.Journal) error {
+func (a *actor) remember(ctx context.Context, j journal.Journal) error {
 	if a.journal.Exists() && record.Same(a.journal.Value, j) {
 		return nil
 	}
@@ -101,6 +104,19 @@ func (a *actor) remember(ctx context.Context, j spotpool.Journal) error {
 	}
 	a.journal = saved
 	return nil
+}
+
+// rememberFleet and rememberTokens write a part of the journal.
+func (a *actor) rememberFleet(ctx context.Context, f fleet.Fleet) error {
+	j := a.journal.Value
+	j.Fleet = f
+	return a.remember(ctx, j)
+}
+
+func (a *actor) rememberTokens(ctx context.Context, list launches.Tokens) error {
+	j := a.journal.Value
+	j.Tokens = list
+	return a.remember(ctx, j)
 }
 
 func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
@@ -133,12 +149,12 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if err != nil || !minted {
 		return err
 	}
-	var written spotpool.Journal
+	var written journal.Journal
 	if d.Resume {
-		written = a.journal.Value.AskAgain(request.Sequence, a.observation.At)
+		written = a.journal.Value.Repeat(request.Sequence, a.observation.At)
 	} else {
 		a.pass.soFar.Launched += d.Count
-		written = a.journal.Value.Open(request, a.observation.At).Decided(d)
+		written = a.journal.Value.Open(launches.Launch{Request: request, WrittenAt: a.observation.At, Reasons: d.Reasons, Price: d.Price})
 	}
 	if err := a.remember(ctx, written); err != nil {
 		return err
@@ -155,7 +171,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if err == nil {
 		d.InstanceIDs = ids
 		a.note(ctx, d, outcome.Done, nil)
-		return a.remember(recording, a.journal.Value.Accepted(request.Sequence, ids, at))
+		return a.remember(recording, a.journal.Value.Accept(request.Sequence, ids, at))
 	}
 	return a.notLaunched(recording, d, err)
 }
@@ -163,12 +179,12 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 // notLaunched records why a call for a launch failed. Unless that says for certain that
 // nothing was launched, the launch stays open.
 func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error) error {
-	noted, state := a.journal.Value, spotpool.LaunchState("")
+	noted, state := a.journal.Value, launches.State("")
 	refusal, known := spotpool.AsCloudError(err)
 	if known {
-		noted, state = noted.Refused(d.Sequence, refusal, a.pass.declaration.Cooldown, a.observation.At)
+		noted, state = noted.Refuse(d.Sequence, refusal, a.pass.declaration.Cooldown, a.observation.At)
 	}
-	if state != spotpool.LaunchRefused {
+	if state != launches.Refused {
 		a.pass.uncertain = true
 		a.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
 		return a.remember(ctx, noted)
@@ -194,7 +210,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	if err != nil || len(d.InstanceIDs) == 0 {
 		return err
 	}
-	if err := a.remember(ctx, a.journal.Value.Ending(d.InstanceIDs, a.observation.At, d.Reasons...)); err != nil {
+	if err := a.remember(ctx, a.journal.Value.Terminate(d.InstanceIDs, a.observation.At, d.Reasons...)); err != nil {
 		return err
 	}
 	var instances []spotpool.Instance
@@ -248,7 +264,7 @@ func (a *actor) rememberRefused(ctx context.Context, instances []spotpool.Instan
 	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return a.remember(recording, a.journal.Value.NotEnding(ids, a.observation.At))
+	return a.rememberFleet(recording, a.journal.Value.Keep(ids, a.observation.At))
 }
 
 // errNotYet says that the cloud refuses something now and will do it later.

@@ -69,7 +69,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	}); err != nil {
 		return fmt.Errorf("tagging instances for %s: %w", d.Object(), err)
 	}
-	value := plan.Journal.Adopted(candidates, observation.At)
+	value := plan.Journal.Adopt(candidates, observation.At)
 	_, err = f.saveJournal(ctx, d, j, value)
 	f.forget(d.Region)
 	return err

@@ -40,7 +40,9 @@ func (r *region) confirm(ctx context.Context) {
 		d := w.target.declaration
 		j, err := r.flow.loadJournal(ctx, d)
 		if err == nil {
-			err = r.flow.keepJournal(ctx, d, j, j.Value.Listed(shown))
+			value := j.Value
+			value.Fleet = value.MarkListed(shown)
+			err = r.flow.keepJournal(ctx, d, j, value)
 		}
 		if err != nil {
 			r.warnings.Add(err.Error())

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -93,7 +94,7 @@ func (c creation) beginCreation(ctx context.Context, d spotpool.Declaration) (r 
 	if err := c.taken(d, found); err != nil {
 		return r, false, err
 	}
-	if d, err = c.bound(ctx, d, "", spotpool.Journal{}); err != nil {
+	if d, err = c.bound(ctx, d, "", journal.Journal{}); err != nil {
 		return r, false, err
 	}
 	d.UID = record.NewID()
@@ -109,7 +110,7 @@ func (c creation) beginJournal(ctx context.Context, d spotpool.Declaration, resu
 	if err != nil || j.Exists() {
 		return err
 	}
-	begun := j.Value.Created(d, c.now())
+	begun := journal.New(d, c.now())
 	if !resumed {
 		begun = begun.Salted(record.NewID())
 	}
@@ -144,8 +145,8 @@ func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error 
 		if err != nil {
 			return errors.Join(cause, err)
 		}
-		nothing := len(j.Value.Known) == 0 && len(j.Value.Intents) == 0
-		if cause != nil && nothing && len(j.Value.Minted) > 0 {
+		nothing := len(j.Value.Known) == 0 && len(j.Value.Pending) == 0
+		if cause != nil && nothing && len(j.Value.Tokens) > 0 {
 			return fmt.Errorf("%s was begun, and nothing of it was launched; apply again to go on: %w", d.Object(), cause)
 		}
 		if cause != nil && nothing {

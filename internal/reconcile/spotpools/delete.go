@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -62,8 +63,8 @@ func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx contex
 
 // refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster
 // can't be reached.
-func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
-	if d.Nodes == nil || len(j.Known)+len(j.WithoutExpired(x.now()).Minted) == 0 {
+func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
+	if d.Nodes == nil || len(j.Known)+len(j.Tokens.Unexpired(x.now())) == 0 {
 		return nil
 	}
 	_, err := x.clusterOf(ctx, d)
@@ -82,13 +83,13 @@ func undrained(d spotpool.Declaration, err error) error {
 		"configuration, apply, and destroy it then", d.Object(), err)
 }
 
-func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	observation, err := x.observePool(ctx, d, j, nil)
 	if err != nil {
 		return err
 	}
 	var protected []string
-	for _, i := range spotpool.Holdings(d, j, observation) {
+	for _, i := range j.Listed(d, observation) {
 		if why := i.Protection(); why != "" {
 			protected = append(protected, fmt.Sprintf("%s (by %s)", i.ID, why))
 		}
@@ -217,13 +218,13 @@ func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *lo
 	if err != nil {
 		return err
 	}
-	_, err = x.saveJournal(ctx, d, j, j.Value.Released(ids, seen.observation.At))
+	_, err = x.saveJournal(ctx, d, j, j.Value.Detach(ids, seen.observation.At))
 	return err
 }
 
 // tellLast tells what a journal that is about to be removed has to tell, and that the
 // pool was destroyed.
-func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	tombstone, err := x.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err
@@ -233,7 +234,7 @@ func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j spotpo
 		at = x.now()
 	}
 	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Declaration(history.Destroy)
-	x.outbox.Note(j.Untold...)
+	x.outbox.Note(j.Unreported...)
 	x.note(destroyed)
 	x.tell(ctx)
 	return nil

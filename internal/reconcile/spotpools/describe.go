@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 // Description is one pool with its machines, and what a run would do about it now.
@@ -19,8 +20,8 @@ type Description struct {
 	Phase     declaration.Phase   `json:"phase"`
 	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
 	Machines  []decide.Member     `json:"machines"`
-	Cooldowns []spotpool.Cooldown `json:"cooldowns"`
-	Intents   int                 `json:"open_intents"`
+	Cooldowns []markets.Cooldown  `json:"cooldowns"`
+	Pending   int                 `json:"open_intents"`
 	// Failing is what the last runs failed with, and PassedOver why they passed the
 	// pool over; absent where the last one did not.
 	Failing    *declaration.Failing `json:"failing,omitempty"`
@@ -133,6 +134,6 @@ func (k *kind) describe(ctx context.Context, t target, view *regionView, err err
 	}
 	return Description{
 		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
-		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents), Why: of.Why,
+		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Pending: len(plan.Journal.Pending), Why: of.Why,
 	}
 }

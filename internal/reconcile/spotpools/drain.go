@@ -44,7 +44,7 @@ func (a *actor) count(ctx context.Context) bool {
 // next attempt sees what is left.
 func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 	id, n := d.InstanceIDs[0], *d.Node
-	if err := a.remember(ctx, a.journal.Value.Drains(d, a.observation.At)); err != nil {
+	if err := a.remember(ctx, a.journal.Value.RequestDrain(d, a.observation.At)); err != nil {
 		return err
 	}
 	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
@@ -56,7 +56,7 @@ func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 	defer done()
 	how := a.pass.declaration.WithDefaults().Nodes.Drain
 	if err := cluster.CordonNode(calling, n, a.pass.declaration.UID); err != nil {
-		if err := a.remember(ctx, a.journal.Value.Drained(id, node.Progress{}, how, a.observation.At)); err != nil {
+		if err := a.remember(ctx, a.journal.Value.RecordDrain(id, node.Progress{}, how, a.observation.At)); err != nil {
 			return err
 		}
 		return a.notChanged(ctx, d, err)
@@ -67,7 +67,7 @@ func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 		}
 	})
 	progress, failure := a.empty(ctx, cluster, d)
-	after := a.journal.Value.Drained(id, progress, how, a.observation.At)
+	after := a.journal.Value.RecordDrain(id, progress, how, a.observation.At)
 	if err := a.remember(ctx, after); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (a *actor) uncordon(ctx context.Context, d spotpool.Decision) error {
 	}
 	// Noted first: a run that is killed after the call must not leave a drain that the next
 	// run takes for one that lasted.
-	if err := a.remember(ctx, a.journal.Value.Uncordons(d.InstanceIDs[0], a.observation.At)); err != nil {
+	if err := a.rememberFleet(ctx, a.journal.Value.RequestUncordon(d.InstanceIDs[0])); err != nil {
 		return err
 	}
 	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, d.Node.Name)
@@ -166,7 +166,7 @@ func (a *actor) uncordon(ctx context.Context, d spotpool.Decision) error {
 	a.note(ctx, d, outcome.Done, nil)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return a.remember(recording, a.journal.Value.Uncordoned(d.InstanceIDs[0], a.observation.At))
+	return a.remember(recording, a.journal.Value.RecordUncordon(d.InstanceIDs[0], a.observation.At))
 }
 
 // deleteNode deletes the node of an instance that is gone.
@@ -175,7 +175,7 @@ func (a *actor) deleteNode(ctx context.Context, d spotpool.Decision) error {
 	if err != nil {
 		return err
 	}
-	if err := a.remember(ctx, a.journal.Value.DeletesNode(d, a.observation.At)); err != nil {
+	if err := a.rememberFleet(ctx, a.journal.Value.DeleteNode(d, a.observation.At)); err != nil {
 		return err
 	}
 	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, d.InstanceIDs[0])
@@ -183,7 +183,7 @@ func (a *actor) deleteNode(ctx context.Context, d spotpool.Decision) error {
 	defer done()
 	if err := cluster.DeleteNode(calling, *d.Node, a.pass.declaration.UID); err != nil {
 		if refusal(err) {
-			if err := a.remember(calling, a.journal.Value.NodeNotDeleted(d)); err != nil {
+			if err := a.rememberFleet(calling, a.journal.Value.DeleteNode(d, time.Time{})); err != nil {
 				return err
 			}
 		}

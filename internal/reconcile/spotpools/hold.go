@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -124,7 +125,9 @@ func (h holder) replaceAgain(ctx context.Context, d spotpool.Declaration) (suspe
 		if suspended = j.Value.NeverJoining(d); suspended == "" {
 			return nil
 		}
-		_, err := h.saveJournal(ctx, d, j, j.Value.ReplacingAgain())
+		value := j.Value
+		value.NeverJoined = node.Streak{}
+		_, err := h.saveJournal(ctx, d, j, value)
 		return err
 	})
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 type (
-	stored  = record.Stored[spotpool.Declaration]
-	journal = record.Document[spotpool.Journal]
+	stored   = record.Stored[spotpool.Declaration]
+	document = record.Document[journal.Journal]
 )
 
 // journals keep the pools' journals, and what is to be told of pools.
@@ -25,31 +26,31 @@ type journals struct {
 
 func journalName(d spotpool.Declaration) string { return record.JournalName(d.Key(), d.UID) }
 
-func (k *journals) loadJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
-	return record.Load[spotpool.Journal](ctx, k.Keeper.Store, store.Journals, journalName(d))
+func (k *journals) loadJournal(ctx context.Context, d spotpool.Declaration) (document, error) {
+	return record.Load[journal.Journal](ctx, k.Keeper.Store, store.Journals, journalName(d))
 }
 
 // saveJournal writes a journal, and takes up what it has to tell. One in the place of a
 // lost one gets its salt once it says since when.
-func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
+func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j document, value journal.Journal) (document, error) {
 	if !value.LostAt.IsZero() {
 		value = value.Salted(record.NewID())
 	}
-	value.Untold = k.outbox.Sign(value.Untold, k.Keeper.Actor)
+	value.Unreported = k.outbox.Sign(value.Unreported, k.Keeper.Actor)
 	saved, err := record.Save(ctx, k.Keeper.Store, store.Journals, journalName(d), j, value.Stored())
 	if err == nil {
-		k.outbox.Note(value.Untold...)
+		k.outbox.Note(value.Unreported...)
 	}
 	return saved, err
 }
 
 // untold is a journal without what the history is known to have of it.
-func (k *journals) untold(j spotpool.Journal) spotpool.Journal { return j.Told(k.outbox.Has) }
+func (k *journals) untold(j journal.Journal) journal.Journal { return j.WithoutReported(k.outbox.Has) }
 
 // keepJournal writes down what a look without the pool's lock noticed. Where someone
 // else has the lock, or wrote the journal meanwhile, they notice the same, and
 // nothing is written.
-func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
+func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j document, value journal.Journal) error {
 	if record.Same(j.Value, value) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // look is one look at a pool that succeeded, and the plan made of it. A nil *look
@@ -22,13 +23,13 @@ type look struct {
 
 // situation is that of a pool of which nothing was asked so far. Every argument must be
 // given, since a gate that is left out would be an open one, and a hold none.
-func situation(d spotpool.Declaration, o spotpool.Observation, n nodesSeen, j spotpool.Journal, gate spotpool.Gate, hold *spotpool.Hold) decide.Situation {
+func situation(d spotpool.Declaration, o spotpool.Observation, n nodesSeen, j journal.Journal, gate spotpool.Gate, hold *spotpool.Hold) decide.Situation {
 	o.Cluster = n.look
 	return decide.Situation{Declaration: d, Observation: o, OtherNodes: n.others, Journal: j, Now: o.At, Gate: gate, Hold: hold}
 }
 
 // situation is that of the pool of a pass.
-func (p *pass) situation(o spotpool.Observation, j spotpool.Journal) decide.Situation {
+func (p *pass) situation(o spotpool.Observation, j journal.Journal) decide.Situation {
 	s := situation(p.declaration, o, p.nodes, j, p.gate, p.hold)
 	s.SoFar = p.soFar
 	return s
@@ -61,7 +62,7 @@ func (l *look) left() []string {
 	for _, id := range l.plan.TokensLeft {
 		left = append(left, "the bootstrap token "+id)
 	}
-	for _, i := range l.plan.Journal.Intents {
+	for _, i := range l.plan.Journal.Pending {
 		left = append(left, fmt.Sprintf("what launch %d of %s may have made", i.Request.Sequence, i.WrittenAt.UTC().Format(time.RFC3339)))
 	}
 	return left
@@ -74,13 +75,13 @@ func (l *look) waits() bool {
 			return true
 		}
 	}
-	return len(l.plan.Journal.Intents)+len(l.plan.NodesLeft)+len(l.plan.TokensLeft) > 0
+	return len(l.plan.Journal.Pending)+len(l.plan.NodesLeft)+len(l.plan.TokensLeft) > 0
 }
 
 // underWay counts the instances that are launching, those not found yet included, and
 // those that are ending.
 func (l *look) underWay() (launching, ending int) {
-	launching = l.plan.Journal.OpenCount()
+	launching = l.plan.Journal.Missing()
 	for _, m := range l.plan.Members {
 		switch m.Condition {
 		case decide.Launching:
@@ -107,7 +108,7 @@ func (p *pass) drains() int {
 // observeWhole takes a fresh look at the pool of a pass, and at its nodes, if the look at
 // those which others took is older than maxAge. An error means that nothing may be done
 // to the pool; why its nodes could not be seen is noted in the pass.
-func (p *pass) observeWhole(ctx context.Context, j spotpool.Journal, maxAge time.Duration) (spotpool.Observation, error) {
+func (p *pass) observeWhole(ctx context.Context, j journal.Journal, maxAge time.Duration) (spotpool.Observation, error) {
 	observation, err := p.flow.observePool(ctx, p.declaration, j, p.gone)
 	if err != nil {
 		return observation, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -216,7 +217,7 @@ func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed m
 		if !strings.HasPrefix(doc.Key.Name, region+"/") {
 			continue
 		}
-		j, err := record.DecodeListed[spotpool.Journal](ctx, o.Keeper.Store, doc)
+		j, err := record.DecodeListed[journal.Journal](ctx, o.Keeper.Store, doc)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 			continue
@@ -276,11 +277,8 @@ func (v *regionView) observation(t target) spotpool.Observation {
 
 // observePool takes a fresh look at one pool and its markets. Ids that are gone are
 // not looked up again.
-func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
-	unconfirmed := j.Unconfirmed()
-	ids := slices.Concat(j.KnownIDs(), unconfirmed)
-	slices.Sort(ids)
-	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return gone[id] })
+func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration, j journal.Journal, gone map[string]bool) (spotpool.Observation, error) {
+	ids := slices.DeleteFunc(j.IDs(), func(id string) bool { return gone[id] })
 	instances, at, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
 	if err != nil {
 		return spotpool.Observation{}, fmt.Errorf("looking at the pool %s: %w", d.Key(), err)
@@ -290,7 +288,7 @@ func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration,
 		return spotpool.Observation{}, err
 	}
 	seen := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
-	for _, id := range unconfirmed {
+	for _, id := range j.Unconfirmed() {
 		if !slices.ContainsFunc(instances, func(i spotpool.Instance) bool { return i.ID == id }) {
 			seen.Absent = append(seen.Absent, id)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // Preview decides what the creation of a pool would do on the market of now, as
@@ -34,7 +35,7 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan
 	}
 	d.AccountID = account
 	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d)
-	return decide.Decide(situation(d, nothing, nodesSeen{}, spotpool.Journal{}, f.gate(ctx, d), nil)), nil
+	return decide.Decide(situation(d, nothing, nodesSeen{}, journal.Journal{}, f.gate(ctx, d), nil)), nil
 }
 
 // previewResumed is Preview for a creation that was interrupted, on what it left.

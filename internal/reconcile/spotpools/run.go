@@ -54,7 +54,7 @@ type target struct {
 	declaration spotpool.Declaration
 	phase       declaration.Phase
 	updatedAt   time.Time
-	journal     journal
+	journal     document
 	holds       spotpool.Holds
 	hold        *spotpool.Hold // in force; nil where there is none
 }
@@ -90,7 +90,7 @@ func (r *Run) Read(ctx context.Context) error {
 		if err := cmp.Or(err, hold.Err); err != nil {
 			return err
 		}
-		k.flow.outbox.Note(j.Value.Untold...)
+		k.flow.outbox.Note(j.Value.Unreported...)
 		if n := j.Value.LeftOut; n > 0 {
 			k.leftOut = append(k.leftOut, history.LeftOut(d.Object(), "a journal", n))
 		}

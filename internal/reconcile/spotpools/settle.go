@@ -84,7 +84,7 @@ func (p *pass) settled() bool {
 	if p.failure != nil {
 		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.willTell()
 	}
-	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Intents) > 0 && p.hold == nil {
+	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Pending) > 0 && p.hold == nil {
 		return false
 	}
 	if p.drains() > 0 && p.nodes.err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // clusterObserver observes the nodes of the cluster at hand. The pools of one process share
@@ -70,10 +71,10 @@ func SameCluster(d spotpool.Declaration, uid string) error {
 // bound is a declaration with the cluster that its nodes are of. One that had none is
 // given the cluster at hand; another than it had is refused. Where the nodes are given
 // up, the cluster stays known until what was done to them is undone.
-func (f *Flow) bound(ctx context.Context, d spotpool.Declaration, had string, j spotpool.Journal) (spotpool.Declaration, error) {
+func (f *Flow) bound(ctx context.Context, d spotpool.Declaration, had string, j journal.Journal) (spotpool.Declaration, error) {
 	had = cmp.Or(had, d.ClusterUID)
 	d.ClusterUID = ""
-	if d.AsksCluster(j) {
+	if j.NeedsCluster(d) {
 		d.ClusterUID = had
 	}
 	if d.Nodes == nil {
@@ -100,8 +101,9 @@ func (f *Flow) boundByJournal(ctx context.Context, d spotpool.Declaration, r sto
 	if err != nil {
 		return d, err
 	}
-	old := r.Value.Declaration
-	if r.Exists() && !old.AsksCluster(j.Value.WithoutExpired(f.now())) && (d.ClusterUID == "" || d.ClusterUID == old.ClusterUID) {
+	old, left := r.Value.Declaration, j.Value
+	left.Tokens = left.Tokens.Unexpired(f.now())
+	if r.Exists() && !left.NeedsCluster(old) && (d.ClusterUID == "" || d.ClusterUID == old.ClusterUID) {
 		old.ClusterUID, d.ClusterUID = "", "" // nothing of the pool is left there
 	}
 	return f.bound(ctx, d, old.ClusterUID, j.Value)
@@ -171,9 +173,9 @@ type nodesSeen struct {
 // seeNodes looks at the nodes that concern a pool, and at how the others fare. The
 // error of another cluster than the pool's is *record.ClusterError, and refuses the pool; any
 // other leaves the nodes unseen.
-func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, cloud spotpool.Observation, maxAge time.Duration,
+func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, j journal.Journal, cloud spotpool.Observation, maxAge time.Duration,
 	pods bool) nodesSeen {
-	if !d.AsksCluster(j) {
+	if !j.NeedsCluster(d) {
 		return nodesSeen{}
 	}
 	saw, err := o.see(ctx, maxAge, pods)

@@ -6,6 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // State is a pool as Terraform sees it: what is declared, and what was last seen of
@@ -20,7 +21,7 @@ type State struct {
 	// OtherNodes counts the nodes that other pools have in the same cluster.
 	OtherNodes node.Count
 	// Journal has the open launches in full, user data included.
-	Journal spotpool.Journal
+	Journal journal.Journal
 	// Gate says whether launches were held back.
 	Gate spotpool.Gate
 	// Hold is the one in force; nil where there is none.

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // mint gives a launch the token by which its instances join, where the pool has some, and
@@ -60,7 +61,7 @@ func (a *actor) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request
 		return r, nil, err
 	}
 	for n := range tokensTried {
-		filled = r.Joining(spotpool.BootstrapTokenID(r.UID, a.journal.Value.Salt, r.Sequence, n), secret)
+		filled = r.Joining(launches.BootstrapTokenID(r.UID, a.journal.Value.Salt, r.Sequence, n), secret)
 		if refused, err = a.makeToken(ctx, cluster, filled, how, false); !errors.Is(refused, node.ErrTokenExists) {
 			break
 		}
@@ -76,7 +77,7 @@ func (a *actor) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request
 func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken, again bool) (refused, err error) {
 	id, secret := r.TokenParts()
 	now := cluster.Now()
-	before, noted := a.journal.Value.Noted(id)
+	before, noted := a.journal.Value.Tokens.Of(id)
 	stays := again && noted && before.LastsOn(now, how.TTL)
 	t := node.BootstrapToken{ID: id, Secret: secret, Groups: how.Groups, ExpiresAt: before.ExpiresAt, Pool: a.pass.declaration.Key(), PoolUID: r.UID}
 	if !stays {
@@ -90,7 +91,7 @@ func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Reque
 				return err, nil
 			}
 		}
-		if err := a.remember(ctx, a.journal.Value.Mints(spotpool.Minted{ID: id, Sequence: r.Sequence, ExpiresAt: t.ExpiresAt})); err != nil {
+		if err := a.rememberTokens(ctx, a.journal.Value.Tokens.With(launches.JoinToken{ID: id, Sequence: r.Sequence, ExpiresAt: t.ExpiresAt})); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Reque
 	case stays:
 		return nil, nil
 	case !noted:
-		return tokenTaken(refused), a.remember(calling, a.journal.Value.TokenEnded(id))
+		return tokenTaken(refused), a.rememberTokens(calling, a.journal.Value.Tokens.Without(id))
 	}
 	if err := cluster.DeleteToken(calling, id); err != nil {
 		return err, nil
@@ -148,7 +149,7 @@ func (a *actor) endToken(ctx context.Context, d spotpool.Decision) error {
 	a.note(ctx, d, outcome.Done, nil)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return a.remember(recording, a.journal.Value.TokenEnded(d.BootstrapTokenID))
+	return a.rememberTokens(recording, a.journal.Value.Tokens.Without(d.BootstrapTokenID))
 }
 
 // notEnded notes that a token could not be ended. It expires by itself, and the next run

@@ -25,6 +25,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -165,7 +166,7 @@ func TestSomebodyElsesTokenStays(t *testing.T) {
 	if len(salt) != 2 {
 		t.Fatalf("the journal has no salt: %s", w.journal(d))
 	}
-	theirs := node.BootstrapToken{ID: spotpool.BootstrapTokenID(d.UID, salt[1], 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour)}
+	theirs := node.BootstrapToken{ID: launches.BootstrapTokenID(d.UID, salt[1], 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour)}
 	if err := w.Cluster.CreateToken(context.Background(), theirs); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestSomebodyElsesTokenStays(t *testing.T) {
 	}
 	d = state.Declaration
 	w.Verify(2)
-	own := spotpool.BootstrapTokenID(d.UID, salt[1], 1, 1)
+	own := launches.BootstrapTokenID(d.UID, salt[1], 1, 1)
 	if want := []string{"CreateToken " + theirs.ID, "CreateToken " + own}; !slices.Equal(w.Cluster.Acts, want) {
 		t.Errorf("it was done %q, want %q", w.Cluster.Acts, want)
 	}
@@ -203,7 +204,7 @@ func TestSomebodyElsesTokenStaysWhateverIsKilled(t *testing.T) {
 			d := w.MustCreateAs(reconciletest.JoiningPool(0, 3))
 			salt := regexp.MustCompile(`"salt": ?"([^"]+)"`).FindStringSubmatch(w.journal(d))[1]
 			theirs := node.BootstrapToken{
-				ID: spotpool.BootstrapTokenID(d.UID, salt, 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour),
+				ID: launches.BootstrapTokenID(d.UID, salt, 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour),
 			}
 			if err := w.Cluster.CreateToken(context.Background(), theirs); err != nil {
 				t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -139,12 +141,12 @@ func (u update) recordAnew(ctx context.Context, r stored, d spotpool.Declaration
 
 // acceptObserved accepts the configurations of a pool's instances as they are.
 func (f *Flow) acceptObserved(ctx context.Context, d spotpool.Declaration) error {
-	observation, err := f.observePool(ctx, d, spotpool.Journal{}, nil)
+	observation, err := f.observePool(ctx, d, journal.Journal{}, nil)
 	if err != nil {
 		return err
 	}
 	var tags []string
-	for _, i := range spotpool.Own(d, observation) {
+	for _, i := range fleet.Tagged(d, observation) {
 		tags = append(tags, i.ConfigurationTag)
 	}
 	j, err := f.loadJournal(ctx, d)

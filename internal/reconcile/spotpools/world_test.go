@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -81,7 +82,7 @@ func (w *world) outwaitLoss() {
 		w.t.Fatal(err)
 	}
 	for _, doc := range docs {
-		j, err := record.DecodeListed[spotpool.Journal](context.Background(), w.Store(), doc)
+		j, err := record.DecodeListed[journal.Journal](context.Background(), w.Store(), doc)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -19,10 +20,10 @@ type Appraisal struct {
 	VCPUs      int                 `json:"vcpus,omitempty"` // that one instance needs
 	// SpotVCPUs is what is left of the account's spot quota in the zone; absent where
 	// it is unknown, or nothing to the offering.
-	SpotVCPUs *int                `json:"spot_vcpus,omitempty"`
-	Cooldowns []spotpool.Cooldown `json:"cooldowns,omitempty"`
-	Held      int                 `json:"held"`     // instances of the pool that are there
-	Launches  int                 `json:"launches"` // instances that a run would launch there now
+	SpotVCPUs *int               `json:"spot_vcpus,omitempty"`
+	Cooldowns []markets.Cooldown `json:"cooldowns,omitempty"`
+	Held      int                `json:"held"`     // instances of the pool that are there
+	Launches  int                `json:"launches"` // instances that a run would launch there now
 	// Code and Why say why it is passed over; absent where it may launch. What holds
 	// the whole pool back is not among them.
 	Code  spotpool.Code `json:"code,omitempty"`

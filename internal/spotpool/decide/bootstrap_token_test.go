@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 const kubeadmGroup = "system:bootstrappers:kubeadm:default-node-token"
@@ -119,8 +120,8 @@ func TestTheIDOfATokenIsOfOneLaunch(t *testing.T) {
 		for _, salt := range []string{"a", "b"} {
 			for sequence := range int64(50) {
 				for n := range 2 {
-					id := spotpool.BootstrapTokenID(uid, salt, sequence, n)
-					if !form.MatchString(id) || all[id] || id != spotpool.BootstrapTokenID(uid, salt, sequence, n) {
+					id := launches.BootstrapTokenID(uid, salt, sequence, n)
+					if !form.MatchString(id) || all[id] || id != launches.BootstrapTokenID(uid, salt, sequence, n) {
 						t.Fatalf("token %d of launch %d of %s has the id %q", n, sequence, uid+salt, id)
 					}
 					all[id] = true
@@ -134,14 +135,14 @@ func TestTheIDOfATokenIsOfOneLaunch(t *testing.T) {
 func launchedWith(changes ...func(*spotpool.Declaration)) decide.Situation {
 	s := inCluster(seen(pool(append([]func(*spotpool.Declaration){joining}, changes...)...)))
 	d := decide.Decide(s).Decisions[0]
-	s.Journal = s.Journal.Mints(spotpool.Minted{ID: "abcdef", Sequence: d.Sequence, ExpiresAt: noon.Add(30 * time.Minute)})
-	s.Journal = s.Journal.Open(d.Request.Joining("abcdef", "0123456789abcdef"), noon)
+	s.Journal.Tokens = s.Journal.Tokens.With(launches.JoinToken{ID: "abcdef", Sequence: d.Sequence, ExpiresAt: noon.Add(30 * time.Minute)})
+	s.Journal = s.Journal.Open(launches.Launch{Request: d.Request.Joining("abcdef", "0123456789abcdef"), WrittenAt: noon})
 	return s
 }
 
 // came is the situation once both instances of the launch are there.
 func came(s decide.Situation, after time.Duration) decide.Situation {
-	s.Journal = s.Journal.Accepted(s.Journal.LastSequence, []string{"ins-1", "ins-2"}, noon)
+	s.Journal = s.Journal.Accept(s.Journal.LastSequence, []string{"ins-1", "ins-2"}, noon)
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1", launched(noon)), instance("ins-2", launched(noon))}
 	return at(s, after)
 }
@@ -186,7 +187,7 @@ func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 		"no token any more":             {situation: with(came(launchedWith(), time.Minute), without), want: []string{end}},
 		"none any more, and it is open": {situation: with(at(launchedWith(), time.Minute), without), want: []string{again, end}},
 		"it was never launched": {situation: with(launchedWith(), func(s *decide.Situation) {
-			s.Journal.Intents, s.Declaration.Minimum = nil, 0
+			s.Journal.Pending, s.Declaration.Minimum = nil, 0
 		}), want: []string{end}},
 	})
 }
@@ -221,8 +222,8 @@ func TestTokensThatCanNotBeEndedAreForgotten(t *testing.T) {
 	} {
 		c.change(&c.situation)
 		p := decide.Decide(c.situation)
-		if len(p.Journal.Minted) != c.noted || len(p.TokensLeft) > 0 {
-			t.Errorf("%s: noted is %+v, and %v keeps a destroy waiting", name, p.Journal.Minted, p.TokensLeft)
+		if len(p.Journal.Tokens) != c.noted || len(p.TokensLeft) > 0 {
+			t.Errorf("%s: noted is %+v, and %v keeps a destroy waiting", name, p.Journal.Tokens, p.TokensLeft)
 		}
 	}
 }
@@ -234,15 +235,15 @@ func TestTokensOfAClusterThatWasGivenUp(t *testing.T) {
 	s := came(launchedWith(), time.Minute)
 	s.Declaration.Nodes, s.Declaration.BootstrapToken, s.Declaration.UserData = nil, nil, ""
 	s.Observation.Cluster = node.Look{}
-	if !s.Declaration.AsksCluster(s.Journal) {
+	if !s.Journal.NeedsCluster(s.Declaration) {
 		t.Error("nobody asks the cluster any more, and a token is valid there")
 	}
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	if len(p.Journal.Minted) != 1 || len(p.TokensLeft) > 0 {
-		t.Errorf("before it expired: %+v, and %v keeps a destroy waiting", p.Journal.Minted, p.TokensLeft)
+	if len(p.Journal.Tokens) != 1 || len(p.TokensLeft) > 0 {
+		t.Errorf("before it expired: %+v, and %v keeps a destroy waiting", p.Journal.Tokens, p.TokensLeft)
 	}
-	if p = decide.Decide(at(s, time.Hour)); len(p.Journal.Minted) > 0 {
-		t.Errorf("after it expired: %+v", p.Journal.Minted)
+	if p = decide.Decide(at(s, time.Hour)); len(p.Journal.Tokens) > 0 {
+		t.Errorf("after it expired: %+v", p.Journal.Tokens)
 	}
 }

@@ -63,14 +63,14 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 
 	for n, d := range p.Decisions {
 		at := b.s.Now
-		b.s.Journal = b.s.Journal.Drains(d, at).Drained(d.InstanceIDs[0], node.Progress{Cordoned: true, Looked: true}, b.s.Declaration.Nodes.Drain, at)
+		b.s.Journal = b.s.Journal.RequestDrain(d, at).RecordDrain(d.InstanceIDs[0], node.Progress{Cordoned: true, Looked: true}, b.s.Declaration.Nodes.Drain, at)
 		cordonedByPool(&b.s.Observation.Cluster.Nodes[n])
 	}
 	back := *b
 	p = b.look(32, usedUp, "terminate ins-1, ins-2")
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, why)
 	b.s.Observation.Instances, b.s.Observation.Absent = nil, []string{"ins-1", "ins-2"}
-	b.s.Journal = b.s.Journal.Ending([]string{"ins-1", "ins-2"}, b.s.Now)
+	b.s.Journal = b.s.Journal.Terminate([]string{"ins-1", "ins-2"}, b.s.Now)
 	if p = b.look(33, usedUp); p.Shortfall != 0 || len(p.Short) > 0 {
 		t.Errorf("it is short by %d: %q", p.Shortfall, p.Short)
 	}

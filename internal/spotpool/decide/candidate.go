@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -73,7 +74,7 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 	for _, cooldown := range v.Journal.Cooldowns {
 		switch {
 		case !cooldown.Covers(o, charge):
-		case cooldown.Cause == spotpool.CausedByBatch:
+		case cooldown.Cause == markets.CausedByBatch:
 			if cooldown.Batch < c.batch {
 				c.batch = cooldown.Batch
 				c.smaller = obstacle{
@@ -83,7 +84,7 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 			}
 		case cooldown.Cause.Soft():
 			c.avoided = cooldown.String()
-		case cooldown.Cause == spotpool.CausedByQuota:
+		case cooldown.Cause == markets.CausedByQuota:
 			return c, obstacle{code: spotpool.BecauseQuota, text: cooldown.String(), until: cooldown.Until}
 		default:
 			return c, obstacle{code: spotpool.BecauseCooldown, text: cooldown.String(), until: cooldown.Until}

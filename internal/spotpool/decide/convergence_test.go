@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 // TestRunsConvergeAndRest runs a pool through whatever may happen to it, and then
@@ -31,7 +32,7 @@ func TestRunsConvergeAndRest(t *testing.T) {
 		}
 		for range rapid.IntRange(0, 25).Draw(t, "steps") {
 			log = append(log, w.happen(t))
-			before := w.held() + w.journal.OpenCount() // what is open may have to be asked for again
+			before := w.held() + w.journal.Missing() // what is open may have to be asked for again
 			f := fault{step: rapid.IntRange(0, 3).Draw(t, "step"), kind: faultKind(rapid.IntRange(0, 5).Draw(t, "fault"))}
 			if _, err := w.run(f, check); err != nil {
 				t.Fatalf("%v\n%s", err, strings.Join(log, "\n"))
@@ -115,7 +116,7 @@ func (w *world) happen(t *rapid.T) string {
 		return "protection of " + m.ID
 	case 3:
 		m := some()
-		seen := slices.ContainsFunc(w.journal.Known, func(k spotpool.Known) bool { return k.InstanceID == m.ID && k.Tagged })
+		seen := slices.ContainsFunc(w.journal.Known, func(k fleet.Known) bool { return k.InstanceID == m.ID && k.Tagged })
 		if long := w.now.Sub(m.made) > 15*time.Minute; seen && long {
 			m.PoolUID, m.tags.PoolUID, m.launched = "", "", false
 		}
@@ -232,7 +233,7 @@ func (w *world) moving() bool {
 			return true
 		}
 	}
-	return len(w.journal.Intents) > 0
+	return len(w.journal.Pending) > 0
 }
 
 // notHealed says what of the declaration a pool at rest does not keep.

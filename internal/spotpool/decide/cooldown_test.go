@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // refused is the error of a launch that the cloud refused.
@@ -22,7 +23,7 @@ func after(t *testing.T, s decide.Situation, refusal *spotpool.CloudError) decid
 		t.Fatalf("nothing to refuse; short: %q", p.Short)
 	}
 	r := *p.Decisions[0].Request
-	s.Journal, _ = p.Journal.Open(r, s.Now).Refused(r.Sequence, refusal, s.Declaration.Cooldown, s.Now)
+	s.Journal, _ = p.Journal.Open(launches.Launch{Request: r, WrittenAt: s.Now}).Refuse(r.Sequence, refusal, s.Declaration.Cooldown, s.Now)
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // MaxBatch is the most instances one launch asks for: as many as one
@@ -38,7 +39,7 @@ type SoFar struct {
 type Situation struct {
 	Declaration spotpool.Declaration
 	Observation spotpool.Observation
-	Journal     spotpool.Journal
+	Journal     journal.Journal
 	Now         time.Time // by the cloud's clock
 	SoFar       SoFar
 	Gate        spotpool.Gate
@@ -55,7 +56,7 @@ type Plan struct {
 	Members []Member
 	// Journal is the situation's journal brought up to date with the
 	// observation. Decisions are not in it yet.
-	Journal spotpool.Journal
+	Journal journal.Journal
 	// Gate and Hold are the situation's.
 	Gate spotpool.Gate
 	Hold *spotpool.Hold

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -18,8 +20,8 @@ const notedOn = 24 * time.Hour
 // up, what has expired at all.
 func endTokens(v View, t Tally) (_ Tally, r Result) {
 	d, seen, now := v.Declaration, v.Observation.Cluster.Seen(), v.clusterNow()
-	var left []spotpool.Minted
-	for _, m := range v.Journal.Minted {
+	var left []launches.JoinToken
+	for _, m := range v.Journal.Tokens {
 		tried := slices.Contains(v.SoFar.TokensEnded, m.ID)
 		if forgets(v, m, seen, tried) {
 			continue
@@ -36,9 +38,9 @@ func endTokens(v View, t Tally) (_ Tally, r Result) {
 			Kind: spotpool.KindEndToken, Object: d.Object(), Count: 1, Sequence: m.Sequence, BootstrapTokenID: m.ID, Reasons: []string{why},
 		})
 	}
-	if len(left) < len(v.Journal.Minted) {
-		r.Notes = append(r.Notes, func(j spotpool.Journal) spotpool.Journal {
-			j.Minted = left
+	if len(left) < len(v.Journal.Tokens) {
+		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal {
+			j.Tokens = left
 			return j
 		})
 	}
@@ -48,8 +50,8 @@ func endTokens(v View, t Tally) (_ Tally, r Result) {
 // forgets says whether a token that expired is not noted any longer: nobody can join by
 // it, and its Secret can't be deleted. A launch that may be repeated needs its note, by
 // which the Secret is known as its own.
-func forgets(v View, m spotpool.Minted, seen, tried bool) bool {
-	if _, open := v.Journal.Intent(m.Sequence); open && v.Declaration.BootstrapToken != nil {
+func forgets(v View, m launches.JoinToken, seen, tried bool) bool {
+	if _, open := v.Journal.Find(m.Sequence); open && v.Declaration.BootstrapToken != nil {
 		return false
 	}
 	over := v.clusterNow().Sub(m.ExpiresAt)
@@ -60,8 +62,8 @@ func forgets(v View, m spotpool.Minted, seen, tried bool) bool {
 }
 
 // whyEndToken says why a token is not needed any more; empty where it may be.
-func whyEndToken(v View, m spotpool.Minted) string {
-	intent, open := v.Journal.Intent(m.Sequence)
+func whyEndToken(v View, m launches.JoinToken) string {
+	intent, open := v.Journal.Find(m.Sequence)
 	switch {
 	case v.Declaration.BootstrapToken == nil:
 		return "the pool gives its instances no token any more"
@@ -80,7 +82,7 @@ func whyEndToken(v View, m spotpool.Minted) string {
 }
 
 // mayJoin reports whether an instance is there that was never seen as a Ready node.
-func mayJoin(j spotpool.Journal, id string) bool {
+func mayJoin(j journal.Journal, id string) bool {
 	k, known := j.Of(id)
 	return known && k.Node.JoinedAt.IsZero() && !k.Ended
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // A pool that is below its minimum launches where its first offering has stock. The same
@@ -25,7 +26,7 @@ func ExampleDecide() {
 	}
 	plan := decide.Decide(decide.Situation{
 		Declaration: d, Observation: spotpool.Observation{At: at, Region: d.Region, AccountID: d.AccountID, Offers: offers}, Now: at,
-		Journal: spotpool.Journal{Salt: "5a175a175a175a175a175a175a175a17"},
+		Journal: journal.Journal{}.Salted("5a175a175a175a175a175a175a175a17"),
 	})
 	for _, decision := range plan.Decisions {
 		fmt.Println(decision.Summary())

@@ -6,6 +6,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -32,12 +34,12 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		}
 		r.warnf("replacing is suspended: %s. Look at the nodes; %s", suspended, ends)
 	}
-	var changes []spotpool.Replacement
+	var changes []fleet.Replacement
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
 	for _, m := range t.members {
 		switch {
 		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
-			changes = append(changes, spotpool.Replacement{InstanceID: m.ID})
+			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
 		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
 		case !v.mayLaunch():
 			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, whyFailed(v, m))
@@ -47,7 +49,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		default:
 			room--
 			why := whyFailed(v, m)
-			changes = append(changes, spotpool.Replacement{
+			changes = append(changes, fleet.Replacement{
 				InstanceID: m.ID, Configuration: m.ConfigurationTag, Since: v.Now, Why: why, NeverJoined: m.Health == node.Late,
 			})
 			r.Replacing = append(r.Replacing, m.ID)
@@ -55,13 +57,13 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		}
 	}
 	if len(changes) > 0 {
-		r.Notes = append(r.Notes, func(j spotpool.Journal) spotpool.Journal { return j.Replaces(changes) })
+		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes) })
 	}
 	return t.replaces(changes), r
 }
 
 // replaces counts members as being replaced, or as capacity again.
-func (t Tally) replaces(changes []spotpool.Replacement) Tally {
+func (t Tally) replaces(changes []fleet.Replacement) Tally {
 	if len(changes) == 0 {
 		return t
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 const (
@@ -120,7 +121,7 @@ func yuan(s string) spotpool.Price {
 func seen(d spotpool.Declaration, instances ...spotpool.Instance) decide.Situation {
 	s := decide.Situation{
 		Declaration: d, Now: noon,
-		Journal:     spotpool.Journal{Salt: salt},
+		Journal:     journal.Journal{}.Salted(salt),
 		Observation: spotpool.Observation{At: noon, Region: region, AccountID: account, Instances: instances},
 	}
 	return offered(s, offer(zone2, "2"), offer(zone3, "3"), offer(zone2, "10", onDemandOffer), offer(zone3, "10", onDemandOffer))
@@ -180,4 +181,13 @@ func shouldSay(t *testing.T, what string, lines []string, want string) {
 		}
 	}
 	t.Errorf("%s is\n  %q\nand lacks\n  %q", what, lines, want)
+}
+
+// recorded are the ids that a journal has recorded.
+func recorded(j journal.Journal) []string {
+	ids := make([]string, len(j.Known))
+	for n, k := range j.Known {
+		ids[n] = k.InstanceID
+	}
+	return ids
 }

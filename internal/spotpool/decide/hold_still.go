@@ -23,7 +23,7 @@ func holdStill(v View, t Tally) (_ Tally, r Result) {
 	if len(v.doomed) > 0 {
 		r.warnf("%s: on hold, nothing is launched in %s place, and no node is drained", taken(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
 	}
-	for _, intent := range v.Journal.Intents {
+	for _, intent := range v.Journal.Pending {
 		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended",
 			intent.Request.Sequence, intent.Request.Count)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 func held(from time.Time, length time.Duration) spotpool.Hold {
@@ -32,7 +33,7 @@ func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
 		if len(p.Decisions) > 0 {
 			t.Fatalf("decided %v", p.Decisions)
 		}
-		if diff := cmp.Diff(free.Journal.Intents, p.Journal.Intents); diff != "" {
+		if diff := cmp.Diff(free.Journal.Pending, p.Journal.Pending); diff != "" {
 			t.Fatalf("launches (-free +held)\n%s", diff)
 		}
 		if diff := cmp.Diff(free.Counts, p.Counts); diff != "" {
@@ -93,7 +94,7 @@ func TestNodesAreMarkedWhateverIsDecided(t *testing.T) {
 	onHold, emptied := s, s
 	onHold.Hold = &hold
 	emptied.Gate = usedUp
-	emptied.Journal.Exceeded = spotpool.Exceeded{Budget: "team-a", Since: ago(time.Hour)}
+	emptied.Journal.Exceeded = journal.Exceeded{Budget: "team-a", Since: ago(time.Hour)}
 	for name, s := range map[string]decide.Situation{"as usual": s, "on hold": onHold, "emptied": emptied} {
 		p := decide.Decide(s)
 		if len(p.Unmarked) != 1 || p.Unmarked[0].Name != "node-ins-1" {

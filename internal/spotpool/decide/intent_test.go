@@ -7,16 +7,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // opened adds an open intent of launch 7, for n instances in zone 2, two minutes
 // old.
 func opened(s decide.Situation, n int) decide.Situation {
 	d := s.Declaration
-	s.Journal = decide.Decide(s).Journal.Open(spotpool.Request{
-		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 7, Token: spotpool.Token(d.UID, salt, 7),
+	s.Journal = decide.Decide(s).Journal.Open(launches.Launch{Request: spotpool.Request{
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 7, Token: launches.Token(d.UID, salt, 7),
 		Offering: d.Offerings[0], ChargeType: spotpool.Spot, Count: n, Configuration: d.Configuration,
-	}, ago(2*time.Minute))
+	}, WrittenAt: ago(2 * time.Minute)})
 	return s
 }
 
@@ -33,7 +36,7 @@ func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
 	p := decide.Decide(s)
 	shouldDecide(t, p, "ask again for launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2")
 	d := p.Decisions[0]
-	if !d.Resume || d.Token != spotpool.Token(uid, salt, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
+	if !d.Resume || d.Token != launches.Token(uid, salt, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
 		t.Errorf("it is not the same request: %+v", d.Request)
 	}
 	if p.Held != 2 || p.Capacity != 0 {
@@ -62,14 +65,14 @@ func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
 
 	p := decide.Decide(with(one, two))
 	shouldDecide(t, p)
-	if len(p.Journal.Intents) > 0 || p.Held != 2 {
-		t.Errorf("held %d, and open: %+v", p.Held, p.Journal.Intents)
+	if len(p.Journal.Pending) > 0 || p.Held != 2 {
+		t.Errorf("held %d, and open: %+v", p.Held, p.Journal.Pending)
 	}
 
 	p = decide.Decide(with(one))
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 1 || p.Journal.OpenCount() != 1 {
-		t.Errorf("held %d, capacity %d and %d open while one of two shows, want 2, 1 and 1", p.Held, p.Capacity, p.Journal.OpenCount())
+	if p.Held != 2 || p.Capacity != 1 || p.Journal.Missing() != 1 {
+		t.Errorf("held %d, capacity %d and %d open while one of two shows, want 2, 1 and 1", p.Held, p.Capacity, p.Journal.Missing())
 	}
 	shouldSay(t, "short", p.Short.Texts(), "launch 7 shows 1 of its 2 instances so far")
 
@@ -83,8 +86,8 @@ func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
 	s.Now = s.Now.Add(9 * time.Minute)
 	p = decide.Decide(s)
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	if len(p.Journal.Intents) > 0 {
-		t.Errorf("still open: %+v", p.Journal.Intents)
+	if len(p.Journal.Pending) > 0 {
+		t.Errorf("still open: %+v", p.Journal.Pending)
 	}
 }
 
@@ -93,7 +96,7 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 	s := seen(pool())
 	p := decide.Decide(s)
 	shouldDecide(t, p, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
-	s.Journal = p.Journal.Open(*p.Decisions[0].Request, noon).Accepted(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"}, noon)
+	s.Journal = p.Journal.Open(launches.Launch{Request: *p.Decisions[0].Request, WrittenAt: noon}).Accept(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"}, noon)
 
 	s.Now = noon.Add(30 * time.Second)
 	p = decide.Decide(s)
@@ -131,7 +134,7 @@ func untagged(i *spotpool.Instance) {
 func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)), instance("ins-1", untagged))
-	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1}, ago(time.Hour)).Accepted(1, []string{"ins-1"}, ago(time.Hour))
+	s.Journal = s.Journal.Open(launches.Launch{Request: spotpool.Request{Sequence: 1, Count: 1}, WrittenAt: ago(time.Hour)}).Accept(1, []string{"ins-1"}, ago(time.Hour))
 	p := decide.Decide(s)
 	shouldDecide(t, p)
 	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with "+
@@ -153,25 +156,25 @@ func TestSequencesGoOnWhereTheJournalWasLost(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(), instance("ins-1", ofLaunch(41))))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	if d := p.Decisions[0]; d.Sequence != 42 || d.Token != spotpool.Token(uid, salt, 42) {
+	if d := p.Decisions[0]; d.Sequence != 42 || d.Token != launches.Token(uid, salt, 42) {
 		t.Errorf("launch %d with the token %s, want 42 and its own", d.Sequence, d.Token)
 	}
 }
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	got := spotpool.Token(uid, salt, 1)
+	got := launches.Token(uid, salt, 1)
 	if want := "c85448166271465cf456126f35100132"; got != want {
 		t.Errorf("the token is %q, and was %q: launches in flight would be launched twice", got, want)
 	}
 	for _, other := range []string{
-		spotpool.Token(uid+"1", salt, 1), spotpool.Token(uid, salt+"1", 1), spotpool.Token(uid, salt, 2), spotpool.Token(uid, salt, 11),
+		launches.Token(uid+"1", salt, 1), launches.Token(uid, salt+"1", 1), launches.Token(uid, salt, 2), launches.Token(uid, salt, 11),
 	} {
 		if other == got {
 			t.Error("two launches share a token")
 		}
 	}
-	if spotpool.Token(uid, "", 1) != "" {
+	if launches.Token(uid, "", 1) != "" {
 		t.Error("without a salt there is a token, which may have been used before")
 	}
 }
@@ -180,10 +183,10 @@ func TestTokens(t *testing.T) {
 func TestWhatWasListedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)))
-	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, noon).Accepted(1,
+	s.Journal = s.Journal.Open(launches.Launch{Request: spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, WrittenAt: noon}).Accept(1,
 		[]string{"ins-1"}, noon)
 	shouldDecide(t, decide.Decide(s))
-	s.Journal = s.Journal.Listed([]string{"ins-1", "ins-2"})
+	s.Journal.Fleet = s.Journal.MarkListed([]string{"ins-1", "ins-2"})
 	shouldDecide(t, decide.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
 }
 
@@ -191,7 +194,7 @@ func TestAnAdoptedInstanceIsHeldBeforeItsTagsShow(t *testing.T) {
 	t.Parallel()
 	found := instance("ins-1", untagged)
 	s := seen(pool(size(1, 2)), found)
-	s.Journal = s.Journal.Adopted([]spotpool.Instance{found}, noon)
+	s.Journal = s.Journal.Adopt([]spotpool.Instance{found}, noon)
 	p := decide.Decide(s)
 	shouldDecide(t, p)
 	if p.Capacity != 1 {
@@ -208,29 +211,29 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 	refusal := func(class errorclass.Class, nothing bool) *spotpool.CloudError {
 		return &spotpool.CloudError{Class: class, Scope: spotpool.ScopeOffering, NothingLaunched: nothing}
 	}
-	journal := opened(seen(pool()), 2).Journal // written down two minutes ago
-	shouldClose := func(j spotpool.Journal, class errorclass.Class, after time.Duration, want bool) {
+	open := opened(seen(pool()), 2).Journal // written down two minutes ago
+	shouldClose := func(j journal.Journal, class errorclass.Class, after time.Duration, want bool) {
 		t.Helper()
-		if _, state := j.Refused(7, refusal(class, true), 0, noon.Add(after)); (state == spotpool.LaunchRefused) != want {
+		if _, state := j.Refuse(7, refusal(class, true), 0, noon.Add(after)); (state == launches.Refused) != want {
 			t.Errorf("%s after %s: %s, want closed %t", class, after, state, want)
 		}
-		if _, state := j.Refused(7, refusal(class, false), 0, noon.Add(after)); state == spotpool.LaunchRefused {
+		if _, state := j.Refuse(7, refusal(class, false), 0, noon.Add(after)); state == launches.Refused {
 			t.Errorf("%s after %s: closed, though the call may have launched something", class, after)
 		}
 	}
 	for _, class := range []errorclass.Class{
 		errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorisation,
 	} {
-		shouldClose(journal, class, 0, true) // it was never asked for before
-		again := journal.AskAgain(7, noon)
+		shouldClose(open, class, 0, true) // it was never asked for before
+		again := open.Repeat(7, noon)
 		shouldClose(again, class, 0, false)
 		shouldClose(again, class, 7*time.Minute, false)
 		shouldClose(again, class, 9*time.Minute, true)
 		// A second answer that is lost counts from there; one that comes does not.
-		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
-		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
-		answered, _ := again.Refused(7, refusal(class, true), 0, noon)
-		shouldClose(answered.AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
+		shouldClose(again.Repeat(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
+		shouldClose(again.Repeat(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
+		answered, _ := again.Refuse(7, refusal(class, true), 0, noon)
+		shouldClose(answered.Repeat(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
 	}
 }
 
@@ -239,7 +242,7 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 func TestAnAcceptanceIsDatedByItsAnswer(t *testing.T) {
 	t.Parallel()
 	s := opened(seen(pool()), 2)
-	s.Journal = s.Journal.Accepted(7, []string{"ins-1", "ins-2"}, ago(30*time.Second))
+	s.Journal = s.Journal.Accept(7, []string{"ins-1", "ins-2"}, ago(30*time.Second))
 	s.Now = noon.Add(time.Minute) // 30 seconds and a minute after the answer, three minutes after it was asked for
 	p := decide.Decide(s)
 	shouldDecide(t, p)
@@ -256,7 +259,7 @@ func TestALostJournalRepeatsNoToken(t *testing.T) {
 	t.Parallel()
 	s := seen(pool())
 	before := decide.Decide(s).Decisions[0]
-	s.Journal = spotpool.Journal{}.Salted("another")
+	s.Journal = journal.Journal{}.Salted("another")
 	after := decide.Decide(s).Decisions[0]
 	if before.Sequence != after.Sequence || before.Token == after.Token || after.Token == "" {
 		t.Errorf("launch %d with %q, and after the loss launch %d with %q", before.Sequence, before.Token, after.Sequence, after.Token)
@@ -268,7 +271,7 @@ func TestALostJournalRepeatsNoToken(t *testing.T) {
 func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 1)), instance("ins-1", outdated))
-	s.Journal = spotpool.Journal{}
+	s.Journal = journal.Journal{}
 	p := decide.Decide(s)
 	shouldDecide(t, p)
 	const why = "its journal was missing at 2026-03-01T12:00:00Z, so instances launched shortly before may not be listed yet: " +
@@ -293,7 +296,7 @@ func TestNumbersOfTagsAreUsedAgain(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(5, 9)), instance("ins-1", ofLaunch(1)), instance("ins-2", ofLaunch(4)))
 	s.Journal.LastSequence = 40
-	s.Journal.Past = []spotpool.Past{
+	s.Journal.Past = []fleet.Past{
 		{InstanceID: "ins-3", SeqTag: 2, EndedAt: ago(spotpool.TagLag)}, // a listing may still show it
 		{InstanceID: "ins-4", SeqTag: 3, EndedAt: ago(spotpool.TagLag + time.Second)},
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -88,7 +89,7 @@ func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string)
 	tags[seqTag] = true
 	t.seqTags = tags
 	request := &spotpool.Request{
-		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: t.sequence, SeqTag: seqTag, Token: spotpool.Token(d.UID, v.Journal.Salt, t.sequence),
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: t.sequence, SeqTag: seqTag, Token: launches.Token(d.UID, v.Journal.Salt, t.sequence),
 		Offering: offering, ChargeType: to.market.ChargeType, Count: n, Configuration: d.Configuration,
 		ConfigurationTag: spotpool.ConfigurationTag(d.Configuration, offering, to.market.ChargeType),
 	}
@@ -108,7 +109,7 @@ func (t Tally) usedTags(v View) map[int64]bool {
 		return maps.Clone(t.seqTags)
 	}
 	used := map[int64]bool{}
-	for _, i := range v.Journal.Intents {
+	for _, i := range v.Journal.Pending {
 		used[i.Request.SeqTag] = true
 	}
 	for _, k := range v.Journal.Known {

@@ -13,14 +13,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // life is how the guide draws the life of a launch: what becomes of it by event and
 // state, and what each state counts as.
 type life struct {
-	becomes map[string]map[spotpool.LaunchState]spotpool.LaunchState
-	held    map[spotpool.LaunchState]string
-	again   map[spotpool.LaunchState]bool
+	becomes map[string]map[launches.State]launches.State
+	held    map[launches.State]string
+	again   map[launches.State]bool
 }
 
 func drawn(t *testing.T) life {
@@ -30,18 +31,18 @@ func drawn(t *testing.T) life {
 		t.Fatal(err)
 	}
 	l := life{
-		becomes: map[string]map[spotpool.LaunchState]spotpool.LaunchState{}, held: map[spotpool.LaunchState]string{}, again: map[spotpool.LaunchState]bool{},
+		becomes: map[string]map[launches.State]launches.State{}, held: map[launches.State]string{}, again: map[launches.State]bool{},
 	}
 	for _, row := range tableAfter(t, string(text), "| what happens | written | asked | unknown | seen |") {
-		l.becomes[row[0]] = map[spotpool.LaunchState]spotpool.LaunchState{}
+		l.becomes[row[0]] = map[launches.State]launches.State{}
 		for n, from := range openStates {
 			if row[n+1] != "" {
-				l.becomes[row[0]][from] = spotpool.LaunchState(row[n+1])
+				l.becomes[row[0]][from] = launches.State(row[n+1])
 			}
 		}
 	}
 	for _, row := range tableAfter(t, string(text), "| state | what is known | held | asked for again |") {
-		l.held[spotpool.LaunchState(row[0])], l.again[spotpool.LaunchState(row[0])] = row[2], row[3] == "yes"
+		l.held[launches.State(row[0])], l.again[launches.State(row[0])] = row[2], row[3] == "yes"
 	}
 	if len(l.becomes) != 7 || len(l.held) != 7 {
 		t.Fatalf("the guide draws %d events and %d states, want 7 and 7", len(l.becomes), len(l.held))
@@ -70,12 +71,12 @@ func tableAfter(t *testing.T, text, head string) [][]string {
 	return rows
 }
 
-var openStates = []spotpool.LaunchState{spotpool.LaunchWritten, spotpool.LaunchAsked, spotpool.LaunchUnknown, spotpool.LaunchSeen}
+var openStates = []launches.State{launches.Written, launches.Asked, launches.Unknown, launches.Seen}
 
 // lived is one launch of two instances, and what really happened to it.
 type lived struct {
 	s           decide.Situation
-	state       spotpool.LaunchState
+	state       launches.State
 	asked, lost time.Time // the last call, and the one before it, had its answer been lost
 	shown       int
 }
@@ -83,11 +84,11 @@ type lived struct {
 func written() *lived {
 	s := seen(pool(size(2, 4)))
 	d := s.Declaration
-	s.Journal = s.Journal.Salted(salt).Open(spotpool.Request{
-		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 7, Token: spotpool.Token(d.UID, salt, 7),
+	s.Journal = s.Journal.Salted(salt).Open(launches.Launch{Request: spotpool.Request{
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 7, Token: launches.Token(d.UID, salt, 7),
 		Offering: d.Offerings[0], ChargeType: spotpool.Spot, Count: 2, Configuration: d.Configuration,
-	}, noon)
-	return &lived{s: s, state: spotpool.LaunchWritten, asked: noon}
+	}, WrittenAt: noon})
+	return &lived{s: s, state: launches.Written, asked: noon}
 }
 
 // happen has an event happen to the launch, if it can by what happened before. Then
@@ -99,15 +100,15 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 	switch event {
 	case "asked again":
 		l.s.Now = l.s.Now.Add(time.Minute)
-		l.s.Journal = l.s.Journal.AskAgain(7, l.s.Now)
+		l.s.Journal = l.s.Journal.Repeat(7, l.s.Now)
 		if moved {
 			l.asked, l.lost = l.s.Now, l.asked
 		}
 	case "ids":
-		l.s.Journal = l.s.Journal.Accepted(7, nil, l.s.Now) // an answer without ids is none
+		l.s.Journal = l.s.Journal.Accept(7, nil, l.s.Now) // an answer without ids is none
 		l.shouldBe(t, guide, l.state)
-		l.s.Journal = l.s.Journal.Accepted(7, []string{"ins-1", "ins-2"}, l.s.Now)
-		if ids := l.s.Journal.KnownIDs(); !slices.Equal(ids, []string{"ins-1", "ins-2"}) {
+		l.s.Journal = l.s.Journal.Accept(7, []string{"ins-1", "ins-2"}, l.s.Now)
+		if ids := recorded(l.s.Journal); !slices.Equal(ids, []string{"ins-1", "ins-2"}) {
 			t.Fatalf("accepted, and recorded are %q", ids)
 		}
 	case "refused":
@@ -146,20 +147,20 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 }
 
 // refuse has a call be refused, after one whose outcome the refusal doesn't tell.
-func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next spotpool.LaunchState) {
+func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next launches.State) {
 	t.Helper()
 	unclear := *definite
 	unclear.NothingLaunched = false
 	before := l.s.Journal
-	if after, state := before.Refused(7, &unclear, 0, l.s.Now); len(after.Intents) != 1 || after.Intents[0].State() != l.state || state != l.state {
-		t.Fatalf("%s: a refusal that may have launched something moves it: %+v", l.state, after.Intents)
+	if after, state := before.Refuse(7, &unclear, 0, l.s.Now); len(after.Pending) != 1 || after.Pending[0].State() != l.state || state != l.state {
+		t.Fatalf("%s: a refusal that may have launched something moves it: %+v", l.state, after.Pending)
 	}
-	var state spotpool.LaunchState
-	if l.s.Journal, state = before.Refused(7, definite, l.s.Declaration.Cooldown,
-		l.s.Now); (state == spotpool.LaunchRefused) != (next == spotpool.LaunchRefused) {
+	var state launches.State
+	if l.s.Journal, state = before.Refuse(7, definite, l.s.Declaration.Cooldown,
+		l.s.Now); (state == launches.Refused) != (next == launches.Refused) {
 		t.Fatalf("%s: after the refusal it is told to be %s", l.state, state)
 	}
-	if cools := len(l.s.Journal.Cooldowns) > 0; cools != (next == spotpool.LaunchRefused) {
+	if cools := len(l.s.Journal.Cooldowns) > 0; cools != (next == launches.Refused) {
 		t.Fatalf("%s: after the refusal, the offering cools down: %t", l.state, cools)
 	}
 }
@@ -174,25 +175,25 @@ func (l *lived) look() {
 }
 
 // shouldBe fails unless the launch is in a state, and counts as the guide says.
-func (l *lived) shouldBe(t rapid.TB, guide life, want spotpool.LaunchState) {
+func (l *lived) shouldBe(t rapid.TB, guide life, want launches.State) {
 	t.Helper()
 	held, open := guide.held[want], slices.Contains(openStates, want)
-	if open != (len(l.s.Journal.Intents) == 1) || open != (held != "no") {
-		t.Fatalf("%s, held %q, and open are %+v", want, held, l.s.Journal.Intents)
+	if open != (len(l.s.Journal.Pending) == 1) || open != (held != "no") {
+		t.Fatalf("%s, held %q, and open are %+v", want, held, l.s.Journal.Pending)
 	}
 	if !open {
 		return
 	}
-	i := l.s.Journal.Intents[0]
+	i := l.s.Journal.Pending[0]
 	if i.State() != want {
 		t.Fatalf("the launch is %s, want %s: %+v", i.State(), want, i)
 	}
 	missing := 2 - len(i.Seen)
-	if got := l.s.Journal.OpenCount(); got != missing || (held == "yes") != (missing == 2) {
+	if got := l.s.Journal.Missing(); got != missing || (held == "yes") != (missing == 2) {
 		t.Fatalf("%s: %d count as held, and %d of 2 have not shown; the guide says %q", want, got, missing, held)
 	}
 	p := decide.Decide(l.s)
-	if len(p.Journal.Intents) == 0 {
+	if len(p.Journal.Pending) == 0 {
 		return // time has passed, or more has shown: that is an event of its own
 	}
 	again := slices.ContainsFunc(p.Decisions, func(d spotpool.Decision) bool { return d.Resume })
@@ -205,11 +206,11 @@ func (l *lived) shouldBe(t rapid.TB, guide life, want spotpool.LaunchState) {
 func TestTheLifeOfALaunch(t *testing.T) {
 	t.Parallel()
 	guide := drawn(t)
-	ways := map[spotpool.LaunchState][]string{
-		spotpool.LaunchWritten: nil,
-		spotpool.LaunchAsked:   {"asked again"},
-		spotpool.LaunchUnknown: {"asked again", "refused, though an earlier call may have launched"},
-		spotpool.LaunchSeen:    {"some found"},
+	ways := map[launches.State][]string{
+		launches.Written: nil,
+		launches.Asked:   {"asked again"},
+		launches.Unknown: {"asked again", "refused, though an earlier call may have launched"},
+		launches.Seen:    {"some found"},
 	}
 	for event, becomes := range guide.becomes {
 		for _, from := range openStates {
@@ -242,7 +243,7 @@ func TestNothingElseClosesALaunch(t *testing.T) {
 		l := written()
 		for range 30 {
 			event := rapid.SampledFrom(events).Draw(t, "event")
-			unanswered := slices.Contains([]spotpool.LaunchState{spotpool.LaunchAsked, spotpool.LaunchUnknown}, l.state)
+			unanswered := slices.Contains([]launches.State{launches.Asked, launches.Unknown}, l.state)
 			if !l.happen(t, guide, event) || slices.Contains(openStates, l.state) {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // Condition is what an instance's state means to its pool.
@@ -99,7 +100,7 @@ func (m Member) endable() bool {
 }
 
 // members are the pool's own instances, each with its condition.
-func members(s Situation, u spotpool.Update, offers map[spotpool.Market]spotpool.Offer) []Member {
+func members(s Situation, u journal.Update, offers map[spotpool.Market]spotpool.Offer) []Member {
 	configs := spotpool.NewConfigurations(s.Declaration, u.Journal.AcceptedConfigurations)
 	list := make([]Member, len(u.Found))
 	for n, i := range u.Found {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 func TestWhatEachStateCountsAs(t *testing.T) {
@@ -95,7 +96,7 @@ func TestWhatIsNotThePoolsOwn(t *testing.T) {
 		"ins-3 (account 200, ap-singapore), ins-4 (account 100012345678, ap-tokyo) carry this pool's uid and not its account or region: left alone")
 
 	nobodys := pool(func(d *spotpool.Declaration) { d.UID = "" })
-	if own := spotpool.Own(nobodys, seen(nobodys, foreign...).Observation); len(own) > 0 {
+	if own := fleet.Tagged(nobodys, seen(nobodys, foreign...).Observation); len(own) > 0 {
 		t.Errorf("a pool without a uid has none of its own: %v", own)
 	}
 }

@@ -63,7 +63,7 @@ func draining(t *testing.T, changes ...func(*spotpool.Declaration)) decide.Situa
 		nodeOf("ins-2"))
 	p := decide.Decide(s)
 	shouldDecide(t, p, "drain ins-1, the node node-ins-1")
-	s.Journal = p.Journal.Drains(p.Decisions[0], noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon)
 	return s
 }
 
@@ -71,7 +71,7 @@ func draining(t *testing.T, changes ...func(*spotpool.Declaration)) decide.Situa
 // pods.
 func attempted(s decide.Situation, at time.Time) decide.Situation {
 	left := node.Progress{Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}
-	s.Journal = s.Journal.Drained("ins-1", left, s.Declaration.Nodes.Drain, at)
+	s.Journal = s.Journal.RecordDrain("ins-1", left, s.Declaration.Nodes.Drain, at)
 	s.Now, s.Observation.At = at, at
 	return s
 }
@@ -180,7 +180,7 @@ func TestADrainIsReportedUntilItIsOver(t *testing.T) {
 	if got := reported(t, p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	s.Journal = p.Journal.Uncordoned("ins-1", noon)
+	s.Journal = p.Journal.RecordUncordon("ins-1", noon)
 	if drains := decide.Decide(s).Nodes.Drains; len(drains) > 0 {
 		t.Errorf("one that was undone is reported: %v", drains)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // aboutNodes are the kinds of events about nodes.
@@ -22,9 +23,9 @@ func aboutNodes() []history.Kind {
 }
 
 // told are the events about nodes that a journal is to tell, each in a line.
-func told(j spotpool.Journal) []string {
+func told(j journal.Journal) []string {
 	var lines []string
-	for _, e := range j.Untold {
+	for _, e := range j.Unreported {
 		if slices.Contains(aboutNodes(), e.Kind) {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.Kind, strings.Join(e.InstanceIDs, " "), e.Node, e.Outcome,
 				strings.Join(e.Reasons, "; "))))
@@ -33,7 +34,7 @@ func told(j spotpool.Journal) []string {
 	return lines
 }
 
-func shouldTell(t *testing.T, j spotpool.Journal, want ...string) {
+func shouldTell(t *testing.T, j journal.Journal, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, told(j)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
@@ -46,7 +47,7 @@ func TestNodesAreToldOf(t *testing.T) {
 	s := seen(pool(size(1, 2), withNodes), instance("ins-1"), instance("ins-2"))
 	step := func(after time.Duration, nodes ...node.Node) decide.Plan {
 		now = now.Add(after)
-		s.Now, s.Observation.At, s.Journal.Untold = now, now, nil
+		s.Now, s.Observation.At, s.Journal.Unreported = now, now, nil
 		p := decide.Decide(inCluster(s, nodes...))
 		s.Journal = p.Journal
 		return p
@@ -63,7 +64,7 @@ func TestNodesAreToldOf(t *testing.T) {
 	two.TakenAt = now.Add(2 * time.Minute)
 	noticed := step(time.Minute, one, two)
 	shouldTell(t, noticed.Journal, "notice ins-2 node-ins-2")
-	if e := noticed.Journal.Untold[len(noticed.Journal.Untold)-1]; !e.Until.Equal(two.TakenAt) {
+	if e := noticed.Journal.Unreported[len(noticed.Journal.Unreported)-1]; !e.Until.Equal(two.TakenAt) {
 		t.Errorf("it is taken at %s, and not at %s", two.TakenAt, e.Until)
 	}
 	shouldTell(t, step(10*time.Second, one, two).Journal)
@@ -72,31 +73,31 @@ func TestNodesAreToldOf(t *testing.T) {
 func TestDrainsAreToldOf(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
-	s.Journal.Untold = nil
+	s.Journal.Unreported = nil
 	p := decide.Decide(s)
 	shouldTell(t, p.Journal)
 	how, soon := s.Declaration.Nodes.Drain, noon.Add(time.Minute)
-	asked := p.Journal.Drains(p.Decisions[0], noon)
+	asked := p.Journal.RequestDrain(p.Decisions[0], noon)
 	const begun = "drain ins-1 node-ins-1  2 held is above maximum 1"
 	shouldTell(t, asked, begun)
-	shouldTell(t, asked.Drains(p.Decisions[0], soon), begun)
+	shouldTell(t, asked.RequestDrain(p.Decisions[0], soon), begun)
 	left := node.Progress{Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}
-	going := asked.Drained("ins-1", left, how, soon)
+	going := asked.RecordDrain("ins-1", left, how, soon)
 	shouldTell(t, going, begun)
-	shouldTell(t, going.Drained("ins-1", node.Progress{Cordoned: true, Looked: true}, how, soon), begun, "drained ins-1 node-ins-1 done")
+	shouldTell(t, going.RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, how, soon), begun, "drained ins-1 node-ins-1 done")
 	over := noon.Add(time.Hour)
-	going = going.Drained("ins-1", left, how, over.Add(-5*time.Minute))
+	going = going.RecordDrain("ins-1", left, how, over.Add(-5*time.Minute))
 	const late = "drained ins-1 node-ins-1 timed_out 2 pods were left; ml/a is protected from eviction"
-	timedOut := going.Drained("ins-1", left, how, over)
+	timedOut := going.RecordDrain("ins-1", left, how, over)
 	shouldTell(t, timedOut, begun, late)
-	shouldTell(t, timedOut.Drained("ins-1", left, how, over), begun, late)
-	shouldTell(t, timedOut.Uncordoned("ins-1", over), begun, late, "uncordon ins-1 node-ins-1")
+	shouldTell(t, timedOut.RecordDrain("ins-1", left, how, over), begun, late)
+	shouldTell(t, timedOut.RecordUncordon("ins-1", over), begun, late, "uncordon ins-1 node-ins-1")
 	how.OnTimeout = node.Keep
-	kept := going.Drained("ins-1", left, how, over)
+	kept := going.RecordDrain("ins-1", left, how, over)
 	const stays = "drained ins-1 node-ins-1 kept 2 pods were left; ml/a is protected from eviction"
 	shouldTell(t, kept, begun, stays)
-	shouldTell(t, kept.Uncordoned("ins-1", over), begun, stays)
-	shouldTell(t, going.Uncordoned("ins-1", soon).Uncordoned("ins-1", soon), begun, "uncordon ins-1 node-ins-1")
+	shouldTell(t, kept.RecordUncordon("ins-1", over), begun, stays)
+	shouldTell(t, going.RecordUncordon("ins-1", soon).RecordUncordon("ins-1", soon), begun, "uncordon ins-1 node-ins-1")
 }
 
 func TestTheDeletionOfANodeIsToldOnceItIsSeen(t *testing.T) {
@@ -109,8 +110,8 @@ func TestTheDeletionOfANodeIsToldOnceItIsSeen(t *testing.T) {
 	s.Now = noon.Add(2 * time.Minute)
 	p := decide.Decide(s)
 	shouldDecide(t, p, "delete the node node-ins-2 of ins-2")
-	s.Journal = p.Journal.DeletesNode(p.Decisions[0], s.Now)
-	s.Journal.Untold = nil
+	s.Journal.Fleet = p.Journal.DeleteNode(p.Decisions[0], s.Now)
+	s.Journal.Unreported = nil
 	shouldTell(t, decide.Decide(s).Journal)
 	away := s
 	away.Observation.Cluster = node.Look{}
@@ -119,7 +120,7 @@ func TestTheDeletionOfANodeIsToldOnceItIsSeen(t *testing.T) {
 	gone := decide.Decide(s).Journal
 	shouldTell(t, gone, "delete_node ins-2 node-ins-2  its instance is gone")
 	s.Journal = gone
-	s.Journal.Untold = nil
+	s.Journal.Unreported = nil
 	shouldTell(t, decide.Decide(s).Journal)
 }
 
@@ -147,7 +148,7 @@ func TestEachEventOfNodesIsToldOnce(t *testing.T) {
 			}
 		}
 		told := map[string]bool{}
-		for _, e := range w.journal.Untold {
+		for _, e := range w.journal.Unreported {
 			if slices.Contains(aboutNodes(), e.Kind) && told[e.ID] {
 				t.Fatalf("told twice: %+v", e)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 // TestPoolsWithNodesConvergeAndRest is TestRunsConvergeAndRest with machines that are
@@ -59,7 +60,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 				log = append(log, w.happen(t))
 			}
 			declare()
-			before := w.held() + w.journal.OpenCount()
+			before := w.held() + w.journal.Missing()
 			f := fault{step: rapid.IntRange(0, 4).Draw(t, "step"), kind: faultKind(rapid.IntRange(0, 5).Draw(t, "fault"))}
 			if _, err := w.run(f, check); err != nil {
 				fail("%v", err)
@@ -71,7 +72,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		w.calm()
 		w.cluster.calm()
 		w.cluster.calmOddities(w)
-		w.journal = w.journal.ReplacingAgain()
+		w.journal.NeverJoined = node.Streak{}
 		drained := onExceeded == spotpool.ExceededDrain && rapid.Bool().Draw(t, "exceeded for good")
 		if drained {
 			w.gate = usedUp
@@ -204,7 +205,7 @@ func (w *world) lostWork(ids []string) error {
 		if w.cluster.pods[m.ID] == 0 {
 			continue
 		}
-		at := slices.IndexFunc(w.journal.Known, func(k spotpool.Known) bool { return k.InstanceID == m.ID })
+		at := slices.IndexFunc(w.journal.Known, func(k fleet.Known) bool { return k.InstanceID == m.ID })
 		if at < 0 || !n.Cordoned || w.journal.Known[at].Drain.Phase != node.TimedOut || !w.journal.Known[at].Drain.Ends() ||
 			w.journal.Known[at].Drain.UID != n.UID {
 			return fmt.Errorf("%s ends with %d pods on it", m.ID, w.cluster.pods[m.ID])

@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 const clusterUID = "c1u57e6"
@@ -50,7 +51,7 @@ func watched(s decide.Situation) decide.Situation {
 			at = n.ReadySince
 		}
 	}
-	s.Journal = s.Journal.Clone()
+	s.Journal.Known = slices.Clone(s.Journal.Known)
 	for before := s; at.Before(s.Now); at = at.Add(time.Minute) {
 		before.Now, before.Journal = at, s.Journal
 		before.Observation.Cluster.Nodes = slices.Clone(s.Observation.Cluster.Nodes)
@@ -65,7 +66,7 @@ func watched(s decide.Situation) decide.Situation {
 }
 
 // remember copies what is remembered of instances as nodes.
-func remember(known, from []spotpool.Known) {
+func remember(known, from []fleet.Known) {
 	for _, k := range from {
 		for n := range known {
 			if known[n].InstanceID == k.InstanceID {
@@ -154,7 +155,7 @@ func TestNodesAreDrainedBeforeTheirInstancesEnd(t *testing.T) {
 	how := s.Declaration.Nodes.Drain
 	after := func(progress node.Progress, minutes int, cordoned bool) decide.Situation {
 		next := s
-		next.Journal = p.Journal.Drains(p.Decisions[0], noon).Drained("ins-1", progress, how, noon.Add(time.Duration(minutes)*time.Minute))
+		next.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", progress, how, noon.Add(time.Duration(minutes)*time.Minute))
 		list := []node.Node{nodeOf("ins-1"), nodeOf("ins-2")}
 		if cordoned {
 			cordonedByPool(&list[0])
@@ -257,7 +258,7 @@ func TestVictimsWithoutGPUPodsGoFirst(t *testing.T) {
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, "chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, no GPU pods, 2.00 CNY an hour, launched "+
 		"2026-03-01T11:00:00Z)")
 	later := counted(nodes, map[string]int{"node-ins-2": 1})
-	later.Journal = p.Journal.Drains(p.Decisions[0], noon)
+	later.Journal = p.Journal.RequestDrain(p.Decisions[0], noon)
 	if got := first(later); got != "ins-2" {
 		t.Errorf("%s goes first, and the drain of ins-2 has begun", got)
 	}
@@ -267,13 +268,13 @@ func TestADrainedNodeThatIsUncordonedIsDrainedAgain(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
-	s.Journal = p.Journal.Drains(p.Decisions[0], noon).Drained("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
 	now := s
 	now.SoFar.Drained = []string{"ins-1"} // by this run, after its look
 	shouldDecide(t, decide.Decide(now), "terminate ins-1")
 	again := decide.Decide(s)
 	shouldDecide(t, again, "drain ins-1, the node node-ins-1")
-	if j := again.Journal.Drains(again.Decisions[0], noon); j.Known[0].Drain.Phase != node.Asked {
+	if j := again.Journal.RequestDrain(again.Decisions[0], noon); j.Known[0].Drain.Phase != node.Asked {
 		t.Errorf("the drain is %+v", j.Known[0].Drain)
 	}
 }
@@ -284,11 +285,11 @@ func TestADrainIsOfOneNode(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
-	s.Journal = p.Journal.Drains(p.Decisions[0], noon).Drained("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
 	s = inCluster(s, nodeOf("ins-1", cordonedByPool, func(n *node.Node) { n.UID = "another" }), nodeOf("ins-2"))
 	again := decide.Decide(s)
 	shouldDecide(t, again, "drain ins-1, the node node-ins-1")
-	if d := again.Journal.Drains(again.Decisions[0], noon).Known[0].Drain; d.UID != "another" || d.Phase != node.Asked {
+	if d := again.Journal.RequestDrain(again.Decisions[0], noon).Known[0].Drain; d.UID != "another" || d.Phase != node.Asked {
 		t.Errorf("the drain is %+v", d)
 	}
 }
@@ -301,14 +302,15 @@ func TestARefusedEndDrainsNobodyElse(t *testing.T) {
 	asked := decide.Decide(s)
 	shouldDecide(t, asked, "drain ins-1, the node node-ins-1")
 	how := s.Declaration.Nodes.Drain
-	s.Journal = asked.Journal.Drains(asked.Decisions[0], noon).Drained("ins-1", node.Progress{Cordoned: true, Looked: true}, how, noon)
+	s.Journal = asked.Journal.RequestDrain(asked.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, how, noon)
 	s.Observation.Cluster.Nodes[0].Cordoned, s.Observation.Cluster.Nodes[0].CordonedBy = true, uid
 	shouldDecide(t, decide.Decide(s), "terminate ins-1")
-	s.Journal = s.Journal.Ending([]string{"ins-1"}, noon).NotEnding([]string{"ins-1"}, noon)
+	s.Journal = s.Journal.Terminate([]string{"ins-1"}, noon)
+	s.Journal.Fleet = s.Journal.Keep([]string{"ins-1"}, noon)
 	refused := s
 	refused.SoFar.Refused = []string{"ins-1"}
 	shouldDecide(t, decide.Decide(refused), "uncordon ins-1, the node node-ins-1")
-	s.Journal = s.Journal.Uncordoned("ins-1", noon)
+	s.Journal = s.Journal.RecordUncordon("ins-1", noon)
 	s.Observation.Cluster.Nodes[0].Cordoned, s.Observation.Cluster.Nodes[0].CordonedBy = false, ""
 	s.Now = noon.Add(time.Minute)
 	shouldDecide(t, decide.Decide(s))

@@ -128,7 +128,7 @@ func (w *world) node(d spotpool.Decision, kind faultKind, run *decide.SoFar) (go
 	switch d.Kind {
 	case spotpool.KindDrain:
 		run.Drained = append(run.Drained, id)
-		w.journal = w.journal.Drains(d, w.now)
+		w.journal = w.journal.RequestDrain(d, w.now)
 		if kind == killedAfterIntent || kind == lostBeforeEffect {
 			return false, nil
 		}
@@ -136,7 +136,7 @@ func (w *world) node(d spotpool.Decision, kind faultKind, run *decide.SoFar) (go
 		if kind != noFault {
 			return false, nil
 		}
-		w.journal = w.journal.Drained(id, progress, w.d.Nodes.Drain, w.now)
+		w.journal = w.journal.RecordDrain(id, progress, w.d.Nodes.Drain, w.now)
 	case spotpool.KindUncordon:
 		run.Uncordoned = append(run.Uncordoned, d.Node.Name)
 		if kind == killedAfterIntent || kind == lostBeforeEffect {
@@ -146,10 +146,10 @@ func (w *world) node(d spotpool.Decision, kind faultKind, run *decide.SoFar) (go
 		if kind != noFault {
 			return false, nil
 		}
-		w.journal = w.journal.Uncordoned(id, w.now)
+		w.journal = w.journal.RecordUncordon(id, w.now)
 	case spotpool.KindDeleteNode:
 		run.Forgotten = append(run.Forgotten, id)
-		w.journal = w.journal.DeletesNode(d, w.now)
+		w.journal.Fleet = w.journal.DeleteNode(d, w.now)
 		if slices.ContainsFunc(w.machines, func(m *machine) bool { return m.ID == id }) {
 			return false, fmt.Errorf("the node of %s is deleted, which is there", id)
 		}

@@ -58,7 +58,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: with(noticed(), func(s *decide.Situation) { onDemand(&s.Observation.Instances[1]) }),
 		},
 		"one whose end was asked for": {
-			situation: with(noticed(), func(s *decide.Situation) { s.Journal = s.Journal.Ending([]string{"ins-2"}, ago(time.Minute)) }),
+			situation: with(noticed(), func(s *decide.Situation) { s.Journal = s.Journal.Terminate([]string{"ins-2"}, ago(time.Minute)) }),
 		},
 		"a pool without nodes": {
 			situation: with(noticed(), func(s *decide.Situation) { s.Declaration.Nodes = nil }),
@@ -114,7 +114,7 @@ func TestADrainForANotice(t *testing.T) {
 			s.Journal = p.Journal
 			if progress != nil {
 				shouldDecide(t, p, "drain ins-2, the node node-ins-2")
-				s.Journal = s.Journal.Drains(p.Decisions[0], s.Now).Drained("ins-2", *progress, s.Declaration.Nodes.Drain, s.Now)
+				s.Journal = s.Journal.RequestDrain(p.Decisions[0], s.Now).RecordDrain("ins-2", *progress, s.Declaration.Nodes.Drain, s.Now)
 				cordonedByPool(&s.Observation.Cluster.Nodes[1])
 			}
 			return p
@@ -151,13 +151,13 @@ func TestANoticeHurriesADrain(t *testing.T) {
 	p := decide.Decide(s)
 	shouldDecide(t, p, "drain ins-1, the node node-ins-1")
 	left := node.Progress{Cordoned: true, Looked: true, Left: 1}
-	s.Journal = p.Journal.Drains(p.Decisions[0], noon).Drained("ins-1", left, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", left, s.Declaration.Nodes.Drain, noon)
 	s = inCluster(s, nodeOf("ins-1", cordonedByPool, taken(2*time.Minute)), nodeOf("ins-2"))
 	s.Now = noon.Add(30 * time.Second)
 	p = decide.Decide(s)
 	shouldDecide(t, p, "drain ins-1, the node node-ins-1")
 	s.Now = noon.Add(2 * time.Minute)
-	s.Journal = p.Journal.Drains(p.Decisions[0], s.Now).Drained("ins-1", left, s.Declaration.Nodes.Drain, s.Now)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], s.Now).RecordDrain("ins-1", left, s.Declaration.Nodes.Drain, s.Now)
 	if d := s.Journal.Known[0].Drain; !d.Since.Equal(noon) || d.Phase != node.TimedOut {
 		t.Errorf("the drain is %+v", d)
 	}
@@ -169,7 +169,7 @@ func TestANoticeHurriesADrain(t *testing.T) {
 func TestARenewedNoticeLastsFromWhenItWasFirstSeen(t *testing.T) {
 	t.Parallel()
 	s := noticed(size(2, 4))
-	s.Journal.Untold = nil
+	s.Journal.Unreported = nil
 	doomed := func(after time.Duration, change func(*node.Node)) bool {
 		t.Helper()
 		s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", change))
@@ -214,7 +214,7 @@ func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
 			at := len(p.Decisions) - 1
 			shouldDecide(t, decide.Plan{Result: decide.Result{Decisions: p.Decisions[at:]}}, "drain ins-2, the node node-ins-2")
 			progress := node.Progress{Cordoned: true, Looked: true, Left: c.left}
-			s.Journal = p.Journal.Drains(p.Decisions[at], noon).Drained("ins-2", progress, s.Declaration.Nodes.Drain, noon)
+			s.Journal = p.Journal.RequestDrain(p.Decisions[at], noon).RecordDrain("ins-2", progress, s.Declaration.Nodes.Drain, noon)
 			s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", cordonedByPool, taken(2*time.Minute)))
 			s.SoFar.Drained = []string{"ins-2"}
 			shouldDecide(t, decide.Decide(s), c.want...)

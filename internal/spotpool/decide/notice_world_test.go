@@ -71,7 +71,7 @@ func brokenNotice(s decide.Situation, p decide.Plan) string {
 		}
 	}
 	d := s.Declaration
-	missing, room := d.Minimum-p.Capacity-p.Journal.OpenCount(), min(d.Maximum-p.Held, d.MaxLaunchesPerRun-s.SoFar.Launched)
+	missing, room := d.Minimum-p.Capacity-p.Journal.Missing(), min(d.Maximum-p.Held, d.MaxLaunchesPerRun-s.SoFar.Launched)
 	if launches < min(missing, room) {
 		return fmt.Sprintf("%d launched, and %d are missing with room for %d", launches, missing, room)
 	}

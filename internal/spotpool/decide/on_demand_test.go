@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 func TestOnDemandBase(t *testing.T) {
@@ -128,9 +129,9 @@ func TestTheWayBackToSpot(t *testing.T) {
 	spot2, spot3 := instance("ins-2"), instance("ins-3")
 	justReclaimed := func(s decide.Situation) decide.Situation {
 		for _, o := range s.Declaration.Offerings {
-			s.Journal.Cooldowns = append(s.Journal.Cooldowns, spotpool.Cooldown{
+			s.Journal.Cooldowns = append(s.Journal.Cooldowns, markets.Cooldown{
 				Market: spotpool.Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: spotpool.Spot},
-				Cause:  spotpool.CausedByReclaim, Until: noon.Add(time.Minute),
+				Cause:  markets.CausedByReclaim, Until: noon.Add(time.Minute),
 			})
 		}
 		return s

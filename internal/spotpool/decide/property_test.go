@@ -14,6 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // declarations draws valid declarations of small pools.
@@ -110,18 +112,18 @@ func situations() *rapid.Generator[decide.Situation] {
 }
 
 // journals draws what may be remembered of a pool.
-func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
-	return rapid.Custom(func(t *rapid.T) spotpool.Journal {
-		j := spotpool.Journal{Salt: salt}
+func journals(d spotpool.Declaration) *rapid.Generator[journal.Journal] {
+	return rapid.Custom(func(t *rapid.T) journal.Journal {
+		j := journal.Journal{}.Salted(salt)
 		at := func(name string) time.Time {
 			return ago(time.Duration(rapid.IntRange(0, 30).Draw(t, name)) * time.Minute)
 		}
 		for sequence := range rapid.Int64Range(0, 6).Draw(t, "launches") {
 			r := spotpool.Request{
-				Region: region, Pool: d.Name, UID: uid, Sequence: sequence + 1, SeqTag: sequence + 1, Token: spotpool.Token(uid, salt, sequence+1),
+				Region: region, Pool: d.Name, UID: uid, Sequence: sequence + 1, SeqTag: sequence + 1, Token: launches.Token(uid, salt, sequence+1),
 				Offering: d.Offerings[0], ChargeType: d.InstanceChargeType, Count: rapid.IntRange(1, 3).Draw(t, "count"), Configuration: d.Configuration,
 			}
-			j = j.Open(r, at("written"))
+			j = j.Open(launches.Launch{Request: r, WrittenAt: at("written")})
 			switch rapid.IntRange(0, 3).Draw(t, "outcome") {
 			case 0: // remains open
 			case 1:
@@ -129,17 +131,17 @@ func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 					errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient,
 				}).Draw(t, "class")
 				scope := rapid.SampledFrom([]spotpool.ErrorScope{spotpool.ScopeOffering, spotpool.ScopeZone, spotpool.ScopePool}).Draw(t, "scope")
-				j, _ = j.Refused(r.Sequence, &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Code: "Code"}, d.Cooldown, at("refused"))
+				j, _ = j.Refuse(r.Sequence, &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Code: "Code"}, d.Cooldown, at("refused"))
 			default:
 				var ids []string
 				for range r.Count {
 					ids = append(ids, fmt.Sprintf("ins-%02d", rapid.IntRange(0, 30).Draw(t, "known")))
 				}
-				j = j.Accepted(r.Sequence, ids, at("accepted"))
+				j = j.Accept(r.Sequence, ids, at("accepted"))
 			}
 		}
 		if rapid.Bool().Draw(t, "ending") {
-			j = j.Ending(j.KnownIDs()[:len(j.Known)/2], at("ending"))
+			j = j.Terminate(recorded(j)[:len(j.Known)/2], at("ending"))
 		}
 		if rapid.Bool().Draw(t, "short") {
 			j.ShortSince = at("short since")
@@ -227,7 +229,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 		}
 		members[m.ID] = m
 	}
-	launches, sequence, ended := 0, s.Journal.LastSequence, map[string]bool{}
+	launched, sequence, ended := 0, s.Journal.LastSequence, map[string]bool{}
 	working := 0
 	for _, m := range p.Members {
 		if (m.Condition == decide.Running || m.Condition == decide.Launching) && !m.Ending && !m.Doomed() {
@@ -238,7 +240,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 		d.Minimum, d.Maximum = *p.Wanted, *p.Wanted
 	}
 	spare := max(0, working-d.Minimum)
-	for _, intent := range s.Journal.Intents {
+	for _, intent := range s.Journal.Pending {
 		sequence = max(sequence, intent.Request.Sequence)
 	}
 	for _, m := range members {
@@ -255,7 +257,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 			}
 		case decision.Kind == spotpool.KindLaunch:
 			r := decision.Request
-			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != spotpool.Token(d.UID, s.Journal.Salt, r.Sequence) ||
+			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != launches.Token(d.UID, s.Journal.Salt, r.Sequence) ||
 				decision.Token != r.Token {
 				return fmt.Sprintf("sequence %d after %d, or a token of another", decision.Sequence, sequence)
 			}
@@ -266,7 +268,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 				return "a launch through a closed gate"
 			}
 			sequence = decision.Sequence
-			launches += decision.Count
+			launched += decision.Count
 		case decision.Kind == spotpool.KindTerminate:
 			for _, id := range decision.InstanceIDs {
 				m := members[id]
@@ -290,11 +292,11 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 			}
 		}
 	}
-	if launches > 0 && p.Held+launches > d.Maximum {
-		return fmt.Sprintf("%d launches beside %d held, above maximum %d", launches, p.Held, d.Maximum)
+	if launched > 0 && p.Held+launched > d.Maximum {
+		return fmt.Sprintf("%d launched beside %d held, above maximum %d", launched, p.Held, d.Maximum)
 	}
-	if launches > 0 && s.SoFar.Launched+launches > d.MaxLaunchesPerRun {
-		return fmt.Sprintf("%d launches in a run that may launch %d", s.SoFar.Launched+launches, d.MaxLaunchesPerRun)
+	if launched > 0 && s.SoFar.Launched+launched > d.MaxLaunchesPerRun {
+		return fmt.Sprintf("%d launched in a run that may launch %d", s.SoFar.Launched+launched, d.MaxLaunchesPerRun)
 	}
 	return ""
 }
@@ -303,9 +305,9 @@ func deepCopy(s decide.Situation) decide.Situation {
 	s.Observation.Instances = slices.Clone(s.Observation.Instances)
 	s.Observation.Offers = slices.Clone(s.Observation.Offers)
 	s.Declaration.Offerings = slices.Clone(s.Declaration.Offerings)
-	s.Journal = s.Journal.Clone()
-	for n := range s.Journal.Intents {
-		s.Journal.Intents[n].Seen = slices.Clone(s.Journal.Intents[n].Seen)
+	s.Journal.Pending = slices.Clone(s.Journal.Pending)
+	for n := range s.Journal.Pending {
+		s.Journal.Pending[n].Seen = slices.Clone(s.Journal.Pending[n].Seen)
 	}
 	return s
 }

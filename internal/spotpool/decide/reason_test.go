@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 // many is a pool with sixteen offerings: six are not sold, seven above their price
@@ -40,12 +41,12 @@ func many(changes ...func(*spotpool.Declaration)) decide.Situation {
 			d.Offerings = append(d.Offerings, o)
 		}
 	})
-	cooling := spotpool.Cooldown{Market: d.Offerings[14].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Until: noon.Add(20 * time.Minute)}
+	cooling := markets.Cooldown{Market: d.Offerings[14].Market(spotpool.Spot), Cause: markets.CausedBySoldOut, Until: noon.Add(20 * time.Minute)}
 	for _, change := range changes {
 		change(&d)
 	}
 	s := offered(seen(d), offers...)
-	s.Journal.Cooldowns = []spotpool.Cooldown{cooling}
+	s.Journal.Cooldowns = []markets.Cooldown{cooling}
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 // TestNotices tells what a pool that held ins-1 and ins-2 says of what happened.
@@ -52,7 +53,7 @@ func TestNotices(t *testing.T) {
 			s := seen(pool(), instance("ins-1"), instance("ins-2"))
 			s.Journal = decide.Decide(s).Journal
 			if c.ended {
-				s.Journal = s.Journal.Ending([]string{"ins-2"}, s.Now)
+				s.Journal = s.Journal.Terminate([]string{"ins-2"}, s.Now)
 			}
 			s.Observation.Instances = c.now
 			p := decide.Decide(s)
@@ -95,12 +96,12 @@ func TestAnOnDemandInstanceIsNotReclaimed(t *testing.T) {
 func TestPastInstancesAreRemembered(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(), instance("ins-1"), instance("ins-2"), instance("ins-3"))
-	s.Journal = decide.Decide(s).Journal.Ending([]string{"ins-2"}, s.Now)
+	s.Journal = decide.Decide(s).Journal.Terminate([]string{"ins-2"}, s.Now)
 	ended := s.Now
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1")}
 	s.Now = s.Now.Add(time.Hour)
 	s.Journal = decide.Decide(s).Journal
-	if diff := cmp.Diff([]spotpool.Past{{InstanceID: "ins-2", SeqTag: 1, EndedAt: ended}, {InstanceID: "ins-3", SeqTag: 1, NoticedAt: s.Now}},
+	if diff := cmp.Diff([]fleet.Past{{InstanceID: "ins-2", SeqTag: 1, EndedAt: ended}, {InstanceID: "ins-3", SeqTag: 1, NoticedAt: s.Now}},
 		s.Journal.Past); diff != "" {
 		t.Errorf("past instances (-want +got):\n%s", diff)
 	}

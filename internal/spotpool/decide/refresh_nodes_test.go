@@ -120,7 +120,7 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	healthy := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3"), nodeOf("ins-4"))
 	begun := decide.Decide(healthy)
 	shouldDecide(t, begun, "drain ins-1, the node node-ins-1", "drain ins-2, the node node-ins-2", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	s.Journal = begun.Journal.Drains(begun.Decisions[0], noon)
+	s.Journal = begun.Journal.RequestDrain(begun.Decisions[0], noon)
 	shouldDecide(t, decide.Decide(inCluster(s, nodeOf("ins-1", cordonedByPool), nodeOf("ins-2"), nodeOf("ins-3", notReady(time.Hour)),
 		nodeOf("ins-4", notReady(time.Hour)))),
 		"uncordon ins-1, the node node-ins-1")

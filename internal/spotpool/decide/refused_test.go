@@ -23,7 +23,8 @@ func TestARefusedEndLetsAnotherGo(t *testing.T) {
 	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3"))
 	s.Journal = decide.Decide(s).Journal
 	shouldDecide(t, decide.Decide(s), "terminate ins-1")
-	s.Journal = s.Journal.Ending([]string{"ins-1"}, noon).NotEnding([]string{"ins-1"}, noon)
+	s.Journal = s.Journal.Terminate([]string{"ins-1"}, noon)
+	s.Journal.Fleet = s.Journal.Keep([]string{"ins-1"}, noon)
 	s.SoFar.Refused = []string{"ins-1"}
 	shouldDecide(t, decide.Decide(s), "terminate ins-2")
 }

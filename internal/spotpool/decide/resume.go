@@ -13,7 +13,7 @@ func resume(v View, t Tally) (_ Tally, r Result) {
 	if v.SoFar.Halted != "" {
 		return t, r
 	}
-	for _, intent := range v.Journal.Intents {
+	for _, intent := range v.Journal.Pending {
 		request := intent.Request
 		if !v.resumes(intent) {
 			r.shortf(spotpool.BecauseOpenLaunch, "launch %d shows %d of its %d instances so far", request.Sequence, len(intent.Seen), request.Count)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // Rule decides one thing about a pool, by what was observed and what the rules before it
@@ -49,7 +50,7 @@ type Result struct {
 	// its nodes up and their cluster was not seen.
 	TokensLeft []string
 	// Notes are what the journal is to remember; a plan has none, since its journal does.
-	Notes []func(spotpool.Journal) spotpool.Journal
+	Notes []func(journal.Journal) journal.Journal
 }
 
 // add adds what came after. A launch that was decided already has its larger count from

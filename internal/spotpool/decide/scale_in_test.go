@@ -201,7 +201,7 @@ func TestAnEndThatDoesNotShowIsRepeated(t *testing.T) {
 	s := seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2"))
 	p := decide.Decide(s)
 	shouldDecide(t, p, "terminate ins-1")
-	s.Journal = p.Journal.Ending(p.Decisions[0].InstanceIDs, s.Now)
+	s.Journal = p.Journal.Terminate(p.Decisions[0].InstanceIDs, s.Now)
 	s.Observation.Offers[0].Price = 0 // what was the dearest then may not be it now
 	s.Observation.Instances[1].LaunchedAt = noon
 	shouldDecide(t, decide.Decide(s), "terminate ins-1")
@@ -212,7 +212,7 @@ func TestAnEndThatDoesNotShowIsRepeated(t *testing.T) {
 func TestAnEndThatNeverComesIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)), instance("ins-1"))
-	s.Journal = decide.Decide(s).Journal.Ending([]string{"ins-1"}, s.Now)
+	s.Journal = decide.Decide(s).Journal.Terminate([]string{"ins-1"}, s.Now)
 	for _, minutes := range []int{0, 10, 11} {
 		s.Now = noon.Add(time.Duration(minutes) * time.Minute)
 		p := decide.Decide(s)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
 // uncordon decides to make nodes usable again that the pool cordoned for an end which is
@@ -59,7 +61,7 @@ func forgetDrains(v View, t Tally) (_ Tally, r Result) {
 			return n.UID == m.Drain.UID && n.CordonedBy == v.Declaration.UID
 		})
 		if m.Drain.Holds() && !cordoned && !t.ends(m) {
-			r.Notes = append(r.Notes, func(j spotpool.Journal) spotpool.Journal { return j.Uncordoned(m.ID, v.Now) })
+			r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.RecordUncordon(m.ID, v.Now) })
 		}
 	}
 	return t, r
@@ -67,6 +69,6 @@ func forgetDrains(v View, t Tally) (_ Tally, r Result) {
 
 // goneWith reports whether a node's instance is gone, as far as was seen: nothing will run
 // on it any more.
-func goneWith(j spotpool.Journal, n node.Node) bool {
-	return slices.ContainsFunc(j.Past, func(past spotpool.Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
+func goneWith(j journal.Journal, n node.Node) bool {
+	return slices.ContainsFunc(j.Past, func(past fleet.Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
 }

@@ -19,7 +19,7 @@ func TestEachEventIsToldOnce(t *testing.T) {
 		w := newWorld(declarations().Draw(t, "declaration"))
 		w.strangers()
 		check := func(s decide.Situation, p decide.Plan) {
-			before, after := s.Journal.Untold, p.Journal.Untold
+			before, after := s.Journal.Unreported, p.Journal.Unreported
 			if len(after) < len(before) {
 				t.Fatalf("of %d events %d are left", len(before), len(after))
 			}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -25,11 +27,11 @@ type View struct {
 }
 
 // begin is the view of a situation, and the tally before anything is decided.
-func begin(s Situation, u spotpool.Update) (View, Tally) {
+func begin(s Situation, u journal.Update) (View, Tally) {
 	j := u.Journal
 	s.Journal = j
 	v := View{
-		Situation: s, offers: spotpool.OffersByMarket(s.Observation.Offers), doubtful: contradictions(s.Declaration, s.Observation), unseen: j.OpenCount(),
+		Situation: s, offers: spotpool.OffersByMarket(s.Observation.Offers), doubtful: contradictions(s.Declaration, s.Observation), unseen: j.Missing(),
 	}
 	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence}
 	v.counts = count(s.Declaration, t.members, v.unseen)
@@ -53,7 +55,7 @@ func begin(s Situation, u spotpool.Update) (View, Tally) {
 			t.available++
 		}
 	}
-	for _, intent := range j.Intents {
+	for _, intent := range j.Pending {
 		t = t.reserve(v, intent.Request.Offering, intent.Request.ChargeType, intent.Missing())
 	}
 	v.nodes = poolNodes(v, t.members)
@@ -119,7 +121,7 @@ func (v View) contradicted() string {
 }
 
 // resumes reports whether the launch of an intent is requested again.
-func (v View) resumes(i spotpool.Intent) bool {
+func (v View) resumes(i launches.Launch) bool {
 	return v.Hold == nil && v.SoFar.Halted == "" && i.Repeatable()
 }
 

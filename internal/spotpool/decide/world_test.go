@@ -9,6 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
 // world is a small cloud with one pool in it, and whatever is not the pool's.
@@ -16,7 +18,7 @@ import (
 type world struct {
 	now      time.Time
 	d        spotpool.Declaration
-	journal  spotpool.Journal // as the store has it
+	journal  journal.Journal // as the store has it
 	gate     spotpool.Gate
 	hold     *spotpool.Hold
 	budget   excess
@@ -110,7 +112,7 @@ func (w *world) held() int {
 // it is, some that is not the pool's, and recorded machines without tags.
 func (w *world) observe() spotpool.Observation {
 	o := spotpool.Observation{At: w.now, Region: w.d.Region, AccountID: w.d.AccountID}
-	recorded := w.journal.KnownIDs()
+	recorded := recorded(w.journal)
 	if w.cluster != nil { // a machine has its address before it is a node
 		w.cluster.see(w)
 	}
@@ -254,7 +256,7 @@ func (w *world) runs(id string) bool {
 }
 
 // loseJournal removes the journal of the pool.
-func (w *world) loseJournal() { w.journal = spotpool.Journal{} }
+func (w *world) loseJournal() { w.journal = journal.Journal{} }
 
 // fault is what happens to one run, at its nth step.
 type fault struct {
@@ -320,7 +322,7 @@ func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided
 			if d.InstanceIDs = w.emptied(d.InstanceIDs); len(d.InstanceIDs) == 0 {
 				continue
 			}
-			w.journal = w.journal.Ending(d.InstanceIDs, w.now)
+			w.journal = w.journal.Terminate(d.InstanceIDs, w.now)
 			if kind == killedAfterIntent || kind == lostBeforeEffect {
 				return decided, nil
 			}
@@ -332,7 +334,7 @@ func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided
 				return decided, err
 			}
 			run.Refused = append(run.Refused, refused...)
-			w.journal = w.journal.NotEnding(slices.DeleteFunc(slices.Clone(refused), func(id string) bool { return !w.runs(id) }), w.now)
+			w.journal.Fleet = w.journal.Keep(slices.DeleteFunc(slices.Clone(refused), func(id string) bool { return !w.runs(id) }), w.now)
 			if len(refused) == len(d.InstanceIDs) {
 				decided-- // each run asks once, for ever
 				run.Refreshed = run.Refreshed && !d.Refresh
@@ -343,9 +345,9 @@ func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided
 			continue
 		}
 		if d.Resume {
-			w.journal = w.journal.AskAgain(d.Sequence, w.now)
+			w.journal = w.journal.Repeat(d.Sequence, w.now)
 		} else {
-			w.journal = w.journal.Open(*d.Request, w.now)
+			w.journal = w.journal.Open(launches.Launch{Request: *d.Request, WrittenAt: w.now})
 		}
 		if kind == killedAfterIntent || kind == lostBeforeEffect {
 			return decided, nil
@@ -358,8 +360,8 @@ func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided
 			return decided, nil
 		}
 		if refusal != nil {
-			var state spotpool.LaunchState
-			if w.journal, state = w.journal.Refused(d.Sequence, refusal, w.d.Cooldown, w.now); state != spotpool.LaunchRefused {
+			var state launches.State
+			if w.journal, state = w.journal.Refuse(d.Sequence, refusal, w.d.Cooldown, w.now); state != launches.Refused {
 				return decided, nil
 			}
 			continue
@@ -367,7 +369,7 @@ func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided
 		if !d.Resume {
 			run.Launched += d.Count
 		}
-		w.journal = w.journal.Accepted(d.Sequence, ids, w.now)
+		w.journal = w.journal.Accept(d.Sequence, ids, w.now)
 	}
 }
 

@@ -153,7 +153,7 @@ func (w *World) leaveOpen(ctx context.Context, terms schedule.Terms, slow string
 		return err
 	}
 	o, err := w.apply(ctx, terms, &schedule.Kill{Victim: schedule.Both, Action: "RunInstances", Nth: 1, After: 50 * time.Millisecond})
-	if intents := w.journal().Intents; err != nil || !o.killed || len(intents) != 1 {
+	if intents := w.journal().Pending; err != nil || !o.killed || len(intents) != 1 {
 		return fmt.Errorf("the journal has %d launches open: %w", len(intents), errors.Join(err, errors.New(o.text)))
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
@@ -53,9 +54,9 @@ func (w *World) record() (declaration.SpotPool, bool) {
 }
 
 // journal is that of the recorded pool.
-func (w *World) journal() spotpool.Journal {
+func (w *World) journal() journal.Journal {
 	record, _ := w.record()
-	j, _ := read[spotpool.Journal](w, journalKey(record.Declaration.UID))
+	j, _ := read[journal.Journal](w, journalKey(record.Declaration.UID))
 	return j
 }
 

@@ -80,7 +80,7 @@ func (w *watch) Sample() {
 func (w *watch) launch(call cvmsim.Call) {
 	journal := w.world.journal()
 	var open []string
-	for _, i := range journal.Intents {
+	for _, i := range journal.Pending {
 		open = append(open, i.Request.Token)
 	}
 	for _, text := range schedule.Asked(call, open) {
@@ -133,7 +133,7 @@ func (w *watch) allow(terms schedule.Terms) {
 func (w *watch) enforce(terms schedule.Terms) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, i := range w.world.journal().Intents {
+	for _, i := range w.world.journal().Pending {
 		if _, known := w.granted[i.Request.Token]; !known {
 			w.granted[i.Request.Token] = w.terms
 		}

@@ -1,29 +1,8 @@
 package spotpool
 
-import "time"
-
-// Exceeded is since when a budget has been seen exceeded for certain, without a look
-// in between that did not show so.
-type Exceeded struct {
-	Budget string    `json:"budget"`
-	Since  time.Time `json:"since"`
-}
-
-// drainsForBudget reports whether a budget that stays exceeded ends the pool's instances.
-func (d Declaration) drainsForBudget() bool {
+// DrainsForBudget reports whether a budget that stays exceeded ends the pool's instances.
+func (d Declaration) DrainsForBudget() bool {
 	return d.OnBudgetExceeded == ExceededDrain && d.Budget != "" && d.Nodes != nil
-}
-
-// exceeded notes since when the pool's budget has been exceeded for certain. Where it
-// is not, or that can't be told, the grace begins anew: what nobody knows ends no
-// instances, and nobody knows what was in between. j must be a clone.
-func (j *Journal) exceeded(d Declaration, g Gate, now time.Time) {
-	switch {
-	case !d.drainsForBudget() || !g.Closed || g.Unknown || !g.Certain:
-		j.Exceeded = Exceeded{}
-	case j.Exceeded.Budget != d.Budget:
-		j.Exceeded = Exceeded{Budget: d.Budget, Since: now}
-	}
 }
 
 func (v *validator) budgetDrain() {
@@ -43,7 +22,7 @@ func (v *validator) budgetDrain() {
 
 func (v *validator) budgetWarnings() {
 	d := v.d
-	if d.drainsForBudget() {
+	if d.DrainsForBudget() {
 		v.Add("on_budget_exceeded", "Set it to \"keep\" to have them run on while nothing more is launched; the tag gpupool/protected keeps single instances.",
 			"once the budget %s has been exceeded for %s, all instances of the pool end, each after its node was drained for at most %s", d.Budget,
 			d.DrainGrace, d.Nodes.Drain.Timeout)

@@ -1,4 +1,4 @@
-package spotpool
+package markets
 
 import (
 	"fmt"
@@ -6,46 +6,47 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// CooldownCause says why an offering is cooling down.
-type CooldownCause string
+// Cause says why an offering is cooling down.
+type Cause string
 
 // The causes of a cool-down. An offering whose instance was just reclaimed, or
 // failed to launch, is avoided where another one can launch. The other causes rule
 // an offering out until the cool-down is over.
 const (
-	CausedBySoldOut      CooldownCause = "sold out"
-	CausedByPrice        CooldownCause = "market price above the cap"
-	CausedByQuota        CooldownCause = "quota used up"
-	CausedByNotSold      CooldownCause = "not sold here"
-	CausedByReclaim      CooldownCause = "just reclaimed"
-	CausedByLaunchFailed CooldownCause = "launch failed"
+	CausedBySoldOut      Cause = "sold out"
+	CausedByPrice        Cause = "market price above the cap"
+	CausedByQuota        Cause = "quota used up"
+	CausedByNotSold      Cause = "not sold here"
+	CausedByReclaim      Cause = "just reclaimed"
+	CausedByLaunchFailed Cause = "launch failed"
 	// CausedByBatch does not rule an offering out: it bounds the batch.
-	CausedByBatch CooldownCause = "no stock or quota for a larger batch"
+	CausedByBatch Cause = "no stock or quota for a larger batch"
 )
 
 // Soft reports whether an offering that cools down is avoided only while another one can
 // launch.
-func (c CooldownCause) Soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
+func (c Cause) Soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
 
 // Cooldown keeps launches out of a market for a while. An empty instance type
 // stands for all of the zone.
 type Cooldown struct {
-	Market
-	Cause  CooldownCause `json:"cause"`
-	Until  time.Time     `json:"until"`
-	Detail string        `json:"detail,omitempty"` // the cloud's code, or an instance
+	spotpool.Market
+	Cause  Cause     `json:"cause"`
+	Until  time.Time `json:"until"`
+	Detail string    `json:"detail,omitempty"` // the cloud's code, or an instance
 	// Batch is the largest count to ask for; only with CausedByBatch.
 	Batch int `json:"batch,omitempty"`
 	// MaxPrice is the cap that was refused; only with CausedByPrice. An
 	// offering whose cap was raised since is free to try again.
-	MaxPrice Price `json:"max_price,omitempty"`
+	MaxPrice spotpool.Price `json:"max_price,omitempty"`
 }
 
 // Covers reports whether the cool-down concerns launches of an offering.
-func (c Cooldown) Covers(o Offering, charge ChargeType) bool {
+func (c Cooldown) Covers(o spotpool.Offering, charge spotpool.ChargeType) bool {
 	if c.Cause == CausedByPrice && c.MaxPrice > 0 && (o.MaxPrice == 0 || o.MaxPrice > c.MaxPrice) {
 		return false
 	}
@@ -61,28 +62,33 @@ func (c Cooldown) String() string {
 	return s
 }
 
-// cool puts a cool-down in the place of an earlier one of the same market and kind; j
-// must be a clone.
-func (j Journal) cool(c Cooldown) Journal {
-	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(old Cooldown) bool {
+// Cooldowns are those of a pool, in the order in which they began.
+type Cooldowns []Cooldown
+
+// Add puts a cool-down in the place of an earlier one of the same market and kind.
+func (list Cooldowns) Add(c Cooldown) Cooldowns {
+	return append(slices.DeleteFunc(slices.Clone(list), func(old Cooldown) bool {
 		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.Soft() == c.Cause.Soft()
-	})
-	j.Cooldowns = append(j.Cooldowns, c)
-	return j
+	}), c)
 }
 
-// refusalCooldown is the cool-down that a refused launch leaves; ok is false where it
-// leaves none. A batch that was too large halves the next one: RunInstances gives all
-// of a batch or nothing, and half of it is better than none.
-func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldown, ok bool) {
-	if refusal.Scope == ScopePool || refusal.Class == errorclass.Transient {
+// At are the cool-downs that are not over.
+func (list Cooldowns) At(now time.Time) Cooldowns {
+	return slices.DeleteFunc(slices.Clone(list), func(c Cooldown) bool { return !now.Before(c.Until) })
+}
+
+// ForRefusal is the cool-down that a refused launch leaves; ok is false if it leaves none.
+// A batch that was too large halves the next one: RunInstances gives all of a batch or
+// nothing, and half of it is better than none.
+func ForRefusal(r spotpool.Request, refusal *spotpool.CloudError, until time.Time) (c Cooldown, ok bool) {
+	if refusal.Scope == spotpool.ScopePool || refusal.Class == errorclass.Transient {
 		return Cooldown{}, false
 	}
 	c = Cooldown{Market: r.Offering.Market(r.ChargeType), Until: until, Detail: refusal.Code}
-	if refusal.Scope == ScopeZone {
+	if refusal.Scope == spotpool.ScopeZone {
 		c.InstanceType = ""
 	}
-	halves := refusal.Class == errorclass.Quota || refusal.Class == errorclass.Capacity && refusal.Scope == ScopeOffering
+	halves := refusal.Class == errorclass.Quota || refusal.Class == errorclass.Capacity && refusal.Scope == spotpool.ScopeOffering
 	switch {
 	case halves && r.Count > 1:
 		c.Cause, c.Batch = CausedByBatch, r.Count/2

@@ -1,4 +1,4 @@
-package spotpool_test
+package launches_test
 
 import (
 	"go/ast"
@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// TestIntentsCloseInOnePlace fails where a file other than intent.go sets a
-// journal's intents: what it leaves out would be forgotten, and launched twice.
-func TestIntentsCloseInOnePlace(t *testing.T) {
+// TestLaunchesCloseInOnePlace fails if a file other than launches.go sets the pending
+// launches: what it leaves out would be forgotten, and launched twice.
+func TestLaunchesCloseInOnePlace(t *testing.T) {
 	t.Parallel()
-	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
-			name == filepath.Join("..", "spotpool", "intent.go") {
+			name == filepath.Join(root, "spotpool", "launches", "launches.go") {
 			return err
 		}
 		files := token.NewFileSet()
@@ -31,8 +32,11 @@ func TestIntentsCloseInOnePlace(t *testing.T) {
 			}
 			for k, to := range assigned.Lhs {
 				field, ok := to.(*ast.SelectorExpr)
-				if ok && field.Sel.Name == "Intents" && !isCopy(assigned, k) {
-					t.Errorf("%s sets a journal's intents: what happens to a launch is told by the methods of intent.go", files.Position(n.Pos()))
+				if ok && field.Sel.Name == "Launches" && assigned.Tok == token.ASSIGN && !strings.HasPrefix(name, filepath.Join(root, "spotpool", "journal")) {
+					t.Errorf("%s replaces the launches of a journal: that is done by the methods of the journal", files.Position(n.Pos()))
+				}
+				if ok && field.Sel.Name == "Pending" && !isCopy(assigned, k) {
+					t.Errorf("%s sets the pending launches: what happens to a launch is recorded by the methods of launches.go", files.Position(n.Pos()))
 				}
 			}
 			return true

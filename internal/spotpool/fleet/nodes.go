@@ -1,0 +1,106 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// updateNodes remembers what was observed of the instances as nodes. Of a pool without
+// nodes, it forgets all but drains that are still to be undone.
+func (u *Update) updateNodes(d spotpool.Declaration) {
+	for n, i := range u.evidence.Found {
+		k := &u.Fleet.Known[n]
+		if d.Nodes == nil {
+			k.Node, k.ReplacedSince = node.Memory{}, time.Time{}
+			if !k.Drain.Holds() {
+				k.Drain = node.Drain{}
+			}
+			continue
+		}
+		joined, match := !k.Node.JoinedAt.IsZero(), u.evidence.Nodes.Of(i.ID)
+		k.Node = k.Node.Seen(match, i.State == spotpool.StateRunning, d.Nodes.Timeouts(), u.about.At)
+		if match.Standing != node.Present {
+			k.Drain = k.Drain.Missed()
+		}
+		if !joined && !k.Node.JoinedAt.IsZero() {
+			u.tell(u.about.Joined(k.node()))
+			u.Joined = append(u.Joined, i.ConfigurationTag)
+		}
+	}
+}
+
+// updateNotices records which instances the cloud takes back soon, as their nodes say.
+// Their markets are avoided from then on, as after a reclaim. A notice counts as it was
+// first observed, and until its time has passed by more than a while: a node that renews
+// it changes nothing before it was observed without one. It is over as well if the
+// instance ends, or its node no longer says so or was not observed.
+func (u *Update) updateNotices(d spotpool.Declaration) {
+	now := u.about.At
+	for n, i := range u.evidence.Found {
+		k := &u.Fleet.Known[n]
+		k.TakenAt = time.Time{}
+		match := u.evidence.Nodes.Of(i.ID)
+		present := match.Standing == node.Present
+		if present && match.Node.TakenAt.IsZero() {
+			k.ReportedTakenAt = time.Time{} // it was withdrawn
+		}
+		if d.Nodes == nil || !present || match.Node.TakenAt.IsZero() || !i.State.Up() || i.ChargeType != spotpool.Spot || k.Ended {
+			continue
+		}
+		if !k.ReportedTakenAt.IsZero() {
+			k.TakenAt = node.ReclaimAt(k.ReportedTakenAt, now)
+			continue
+		}
+		k.TakenAt = node.ReclaimAt(match.Node.TakenAt, now)
+		if k.TakenAt.IsZero() {
+			continue
+		}
+		k.ReportedTakenAt = k.TakenAt
+		u.tell(u.about.Noticed(k.node(), k.TakenAt))
+		u.Endings = append(u.Endings, Ending{
+			Market: k.Market, IDs: []string{i.ID},
+			notice: fmt.Sprintf("the cloud gave notice: it takes %s (%s) back at %s", i.ID, k.Market, wording.Instant(k.TakenAt)),
+		})
+	}
+}
+
+// confirmAfter is how long after the first observation that showed an instance gone a
+// second one has to show the same.
+const confirmAfter = time.Minute
+
+// updatePast records which instances that are gone the cloud does not know, asked for
+// their ids, what became of their Nodes, and which of these another machine uses.
+func (u *Update) updatePast(o spotpool.Observation) {
+	for n, p := range u.Fleet.Past {
+		p = p.absent(slices.Contains(o.Absent, p.InstanceID), u.about.At)
+		seen, found := o.Cluster.Node(p.Node.UID)
+		if o.Cluster.Seen() && !p.NodeDeletedAt.IsZero() && !found {
+			u.tell(because(u.about, "its instance is gone").NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
+			p.Node, p.NodeDeletedAt = node.Memory{}, time.Time{}
+		}
+		// A kubelet that finds a Node of its host name registers as that Node, which keeps
+		// the provider ID of the instance that is gone.
+		if p.Confirmed && !p.NodeInUse {
+			p.NodeInUse = found && !seen.Silent() && (seen.ReadySince.After(p.AbsentSince) || u.evidence.Nodes.Contests(seen))
+		}
+		u.Fleet.Past[n] = p
+	}
+}
+
+// absent records what an observation showed of an instance that is gone.
+func (p Past) absent(shown bool, now time.Time) Past {
+	switch {
+	case !shown || p.Node.UID == "": // one that is there is no Past any more
+	case p.AbsentSince.IsZero():
+		p.AbsentSince = now
+	case now.Sub(p.AbsentSince) >= confirmAfter:
+		p.Confirmed = true
+	}
+	return p
+}

@@ -1,0 +1,6 @@
+// Package journal is what a spot pool remembers between runs: its launches, its fleet and
+// its markets, each a room below this one, and events that the history may lack. A change
+// of a part and the events of that change are one write.
+//
+// Nothing in here does IO, reads a clock or looks at the environment.
+package journal

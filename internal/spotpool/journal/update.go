@@ -1,0 +1,124 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
+)
+
+// Update is a journal that is up to date with an observation, and what was found for it.
+type Update struct {
+	Journal Journal
+	// Found are the pool's own instances. The journal has an entry for each, in the same
+	// order.
+	Found []fleet.OwnInstance
+	Nodes node.Matches
+	// Notices say, for people, what happened to instances since the journal was written.
+	Notices []string
+}
+
+// Update brings the journal up to date with an observation. The same observation changes
+// nothing a second time.
+func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpool.Gate, now time.Time) Update {
+	u := Update{Found: j.Own(d, o, now)}
+	instances := make([]spotpool.Instance, len(u.Found))
+	for n, i := range u.Found {
+		instances[n] = i.Instance
+	}
+	u.Nodes = node.MatchNodes(spotpool.NodeInstances(instances), o.Cluster, d.Nodes != nil && d.Nodes.MatchAddress)
+	j.Object, j.UID = d.Object(), d.UID
+	j.AcceptedConfigurations, j.AcceptedUnder = accepted(j.AcceptedConfigurations, j.AcceptedUnder, d.Configuration)
+	e := fleet.Evidence{Found: u.Found, Nodes: u.Nodes, Launched: j.MayHaveMade(instances), Price: j.Prices.Of}
+	s, effects := j.Launches.Update(d.UID, instances, now)
+	j.Launches = s
+	for _, effect := range effects {
+		j = j.effect(effect)
+	}
+	changed := j.Fleet.Update(j.about(now), d, o, e)
+	j = j.withFleet(changed.Fleet, changed.Events)
+	j.Cooldowns = j.Cooldowns.At(now)
+	for _, ending := range changed.Endings {
+		u.Notices = append(u.Notices, ending.String())
+		if c, ok := cooldown(ending, now.Add(time.Duration(d.Cooldown))); ok {
+			j.Cooldowns = j.Cooldowns.Add(c)
+		}
+	}
+	j.NeverJoined = streak(j.NeverJoined, d, j.AcceptedConfigurations, changed.Joined)
+	j = j.declared(d, now).gated(d, g, now)
+	prices, events := j.Prices.Update(j.about(now), instances, spotpool.OffersByMarket(o.Offers))
+	j.Prices = prices
+	u.Journal = j.with(events...)
+	return u
+}
+
+// cooldown is that of a market in which instances end unasked; ok is false if launches
+// don't avoid it.
+func cooldown(e fleet.Ending, until time.Time) (c markets.Cooldown, ok bool) {
+	c = markets.Cooldown{Market: e.Market, Cause: markets.CausedByReclaim, Detail: e.IDs[len(e.IDs)-1], Until: until}
+	if e.LaunchFailed {
+		c.Cause = markets.CausedByLaunchFailed
+	}
+	return c, e.LaunchFailed || e.Market.ChargeType == spotpool.Spot
+}
+
+// streak is that of instances that never joined, until another configuration may join, or
+// one of it does after all.
+func streak(s node.Streak, d spotpool.Declaration, accepted, joined []string) node.Streak {
+	if d.Nodes != nil && s.Configuration != "" && spotpool.NewConfigurations(d, accepted).Outdated(s.Configuration) {
+		s = node.Streak{}
+	}
+	for _, configuration := range joined {
+		s = s.Joined(configuration)
+	}
+	return s
+}
+
+// accepted drops configurations accepted at import once the declared one has changed
+// since.
+func accepted(tags []string, under string, declared spotpool.Configuration) ([]string, string) {
+	if len(tags) == 0 {
+		return nil, ""
+	}
+	if current := spotpool.UnknownConfigurationTag(declared); under == "" || under == current {
+		return tags, current
+	}
+	return nil, ""
+}
+
+// declared records which declaration the pool has, and reports that it changed.
+func (j Journal) declared(d spotpool.Declaration, now time.Time) Journal {
+	if d.Generation <= j.Generation {
+		return j
+	}
+	if j.Generation > 0 {
+		j = j.with(j.about(now).Updated(d.Generation))
+	}
+	j.Generation = d.Generation
+	return j
+}
+
+// gated records since when the pool's budget holds its launches back, reports when that
+// begins and ends, and records since when the budget has been exceeded for certain. If it
+// is not, or that can't be told, the grace begins again: what nobody knows terminates no
+// instances, and nobody knows what was in between.
+func (j Journal) gated(d spotpool.Declaration, g spotpool.Gate, now time.Time) Journal {
+	switch {
+	case !d.DrainsForBudget() || !g.Closed || g.Unknown || !g.Certain:
+		j.Exceeded = Exceeded{}
+	case j.Exceeded.Budget != d.Budget:
+		j.Exceeded = Exceeded{Budget: d.Budget, Since: now}
+	}
+	switch closed := !j.GateClosedSince.IsZero(); {
+	case !closed && g.Closed && d.Budget != "":
+		j.GateClosedSince = now
+		return j.with(j.about(now, g.Reason).Since(history.GateClosed, now))
+	case closed && !g.Closed:
+		j = j.with(j.about(now).Since(history.GateOpened, j.GateClosedSince))
+		j.GateClosedSince = time.Time{}
+	}
+	return j
+}

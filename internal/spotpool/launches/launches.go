@@ -1,0 +1,163 @@
+package launches
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Launches are the pending launches of a pool, and what the tokens of later ones follow
+// from.
+type Launches struct {
+	// Salt is random, made with the journal, and part of each token: a journal that
+	// is made anew after a loss can't repeat the tokens of the lost one. It is empty
+	// until a run has written the journal.
+	Salt         string `json:"salt,omitempty"`
+	LastSequence int64  `json:"last_sequence"`
+	// LostAt is when the pool was first seen without a journal, in whose place this one is;
+	// zero once all that was launched before is listed.
+	LostAt  time.Time `json:"lost_at,omitzero"`
+	Pending []Launch  `json:"intents,omitempty"` // oldest first
+}
+
+// Open writes a launch down before it is requested.
+func (s Launches) Open(l Launch) Launches {
+	s.Pending = append(slices.Clone(s.Pending), l)
+	s.LastSequence = max(s.LastSequence, l.Request.Sequence)
+	return s
+}
+
+// Repeat records that a launch is requested once more, since the answer to
+// the last call never told its outcome.
+func (s Launches) Repeat(sequence int64, now time.Time) Launches {
+	s, _, _ = s.happened(sequence, askedAgain, func(l Launch) Launch { return l.repeated(now) })
+	return s
+}
+
+// Accept closes a launch that the cloud accepted, and returns it. The call may have taken
+// minutes, so at is the time of the answer: listings are given their lag from then. It is
+// not ok if no such launch is pending.
+func (s Launches) Accept(sequence int64, ids []string, at time.Time) (_ Launches, e Effect, ok bool) {
+	s, l, state := s.happened(sequence, idsCame, nil)
+	if asked := l.requestedAt(); at.Before(asked) {
+		at = asked
+	}
+	return s, Effect{l, ids, at}, state == Accepted
+}
+
+// Refuse records that a call for a launch was refused, and returns the launch and the
+// state that it is in then. In [Refused], nothing was launched, and the launch is closed.
+// In any other state it stays pending, since an earlier call, or this one, may have
+// launched something.
+func (s Launches) Refuse(sequence int64, e *spotpool.CloudError, now time.Time) (Launches, Launch, State) {
+	l, _ := s.Find(sequence)
+	return s.happened(sequence, l.refusal(e, now), Launch.withoutLastCall)
+}
+
+// Update brings the launches up to date with the instances that were found, and returns
+// those that are known to have taken effect. One instance that is found proves that its
+// launch did. After TagLag the others are not waited for: they failed, or were reclaimed
+// early.
+func (s Launches) Update(poolUID string, found []spotpool.Instance, now time.Time) (Launches, []Effect) {
+	s.LostAt = s.lostAt(poolUID, now)
+	for _, i := range found { // the journal may have been lost
+		s.LastSequence = max(s.LastSequence, i.SeqTag)
+	}
+	var effects []Effect
+	for _, l := range s.Pending {
+		s.LastSequence = max(s.LastSequence, l.Request.Sequence)
+		ids, what := l.found(found), allFound
+		if len(ids) == 0 {
+			continue
+		}
+		if len(ids) < l.Request.Count {
+			s, _, _ = s.happened(l.Request.Sequence, someFound, func(l Launch) Launch { l.Seen = ids; return l })
+			if what = lagIsOver; now.Sub(l.requestedAt()) <= spotpool.TagLag {
+				continue
+			}
+		}
+		s, _, _ = s.happened(l.Request.Sequence, what, nil)
+		effects = append(effects, Effect{l, ids, now})
+	}
+	return s, effects
+}
+
+// happened moves a launch on by an event, as states says, and returns it and its new
+// state. note, which may be nil, records the event in a launch that stays pending. No
+// other function closes a launch.
+func (s Launches) happened(sequence int64, what event, note func(Launch) Launch) (Launches, Launch, State) {
+	n := slices.IndexFunc(s.Pending, func(l Launch) bool { return l.Request.Sequence == sequence })
+	if n < 0 {
+		return s, Launch{}, ""
+	}
+	s.Pending = slices.Clone(s.Pending)
+	l := s.Pending[n]
+	state, moved := states[l.State()].becomes[what]
+	switch {
+	case !moved:
+		return s, l, l.State()
+	case !states[state].open:
+		s.Pending = slices.Delete(s.Pending, n, n+1)
+	case note != nil:
+		l = note(l)
+		s.Pending[n] = l
+	}
+	return s, l, state
+}
+
+// Find is the pending launch with a sequence; false if there is none.
+func (s Launches) Find(sequence int64) (Launch, bool) {
+	n := slices.IndexFunc(s.Pending, func(l Launch) bool { return l.Request.Sequence == sequence })
+	if n < 0 {
+		return Launch{}, false
+	}
+	return s.Pending[n], true
+}
+
+// Missing is the number of instances that pending launches requested and that were not
+// found yet.
+func (s Launches) Missing() int {
+	n := 0
+	for _, l := range s.Pending {
+		n += l.Missing()
+	}
+	return n
+}
+
+// MayHaveMade are the instances, by id, that may be of a pending launch.
+func (s Launches) MayHaveMade(instances []spotpool.Instance) map[string]bool {
+	ids := map[string]bool{}
+	for _, i := range instances {
+		if slices.ContainsFunc(s.Pending, func(l Launch) bool { return l.mayHaveMade(i) }) {
+			ids[i.ID] = true
+		}
+	}
+	return ids
+}
+
+// lostAt is when the journal was found missing; zero once everything launched before
+// that is listed with its tags. A pool without a uid is not created yet, and the journal
+// of a new pool has a salt before anything is decided by it.
+func (s Launches) lostAt(poolUID string, now time.Time) time.Time {
+	switch {
+	case s.LostAt.IsZero() && s.Salt == "" && poolUID != "":
+		return now
+	case now.Sub(s.LostAt) > spotpool.TagLag:
+		return time.Time{}
+	}
+	return s.LostAt
+}
+
+// WhyLost says why nothing is launched after a journal was lost, and until when; empty if
+// none was lost recently.
+func (s Launches) WhyLost() string {
+	if s.LostAt.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("its journal was missing at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any "+
+		"apply or reconcile after that launches what is missing",
+		wording.Instant(s.LostAt), wording.Instant(s.LostAt.Add(spotpool.TagLag)))
+}

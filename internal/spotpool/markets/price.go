@@ -1,0 +1,67 @@
+package markets
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// ObservedPrice is the last price that was observed of a market in use.
+type ObservedPrice struct {
+	spotpool.Market
+	Price spotpool.Price `json:"hourly_price"`
+	Since time.Time      `json:"since"`
+}
+
+// Prices are those of the markets in use, by market.
+type Prices []ObservedPrice
+
+// Of is the last price of a market; 0 if it is unknown.
+func (list Prices) Of(m spotpool.Market) spotpool.Price {
+	for _, p := range list {
+		if p.Market == m {
+			return p.Price
+		}
+	}
+	return 0
+}
+
+// Update records the prices of the markets in which instances run, with an event for each
+// that changed. A price that the offers lack stays as it was.
+func (list Prices) Update(about history.About, instances []spotpool.Instance, offers map[spotpool.Market]spotpool.Offer) (Prices, []history.Event) {
+	used := map[spotpool.Market]string{} // with a subnet of each
+	for _, i := range instances {
+		if i.State == spotpool.StateRunning && !i.Restricted {
+			used[i.Market()] = i.SubnetID
+		}
+	}
+	var updated Prices
+	var events []history.Event
+	for _, m := range slices.SortedFunc(maps.Keys(used), compare) {
+		n := slices.IndexFunc(list, func(p ObservedPrice) bool { return p.Market == m })
+		price := offers[m].Price
+		switch {
+		case n < 0 && price == 0:
+			continue
+		case n < 0:
+			updated = append(updated, ObservedPrice{Market: m, Price: price, Since: about.At})
+			continue
+		}
+		p := list[n]
+		if price != 0 && price != p.Price {
+			about.Reasons = []string{"it was " + p.Price.String()}
+			events = append(events, about.Priced(m.HistoryOffering(used[m]), string(m.ChargeType), price.Text(), p.Since))
+			p.Price, p.Since = price, about.At
+		}
+		updated = append(updated, p)
+	}
+	return updated, events
+}
+
+func compare(a, b spotpool.Market) int {
+	return cmp.Or(cmp.Compare(a.AvailabilityZone, b.AvailabilityZone), cmp.Compare(a.InstanceType, b.InstanceType), cmp.Compare(a.ChargeType, b.ChargeType))
+}
