@@ -106,6 +106,18 @@ func (a *actor) remember(ctx context.Context, j journal.Journal) error {
 	return nil
 }
 
+// record writes the journal even after the context has ended.
+func (a *actor) record(ctx context.Context, j journal.Journal) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	return a.remember(ctx, j)
+}
+
+// cluster is the one that the pool's nodes are of.
+func (a *actor) cluster(ctx context.Context) (Cluster, error) {
+	return a.flow.clusterOf(ctx, a.pass.declaration)
+}
+
 // rememberFleet and rememberTokens write a part of the journal.
 func (a *actor) rememberFleet(ctx context.Context, f fleet.Fleet) error {
 	j := a.journal.Value
@@ -135,8 +147,9 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 func (a *actor) steps() map[spotpool.Kind]func(context.Context, spotpool.Decision) error {
 	return map[spotpool.Kind]func(context.Context, spotpool.Decision) error{
 		spotpool.KindLaunch: a.launch, spotpool.KindTerminate: a.terminate,
-		spotpool.KindDrain: a.drain, spotpool.KindUncordon: a.uncordon, spotpool.KindDeleteNode: a.deleteNode,
-		spotpool.KindEndToken: a.endToken,
+		spotpool.KindDrain: a.onNode(nodeStep.drain), spotpool.KindUncordon: a.onNode(nodeStep.uncordon),
+		spotpool.KindDeleteNode: a.onNode(nodeStep.deleteNode),
+		spotpool.KindEndToken:   func(ctx context.Context, d spotpool.Decision) error { return tokenStep{a, d}.end(ctx) },
 	}
 }
 
@@ -145,7 +158,7 @@ func (a *actor) steps() map[spotpool.Kind]func(context.Context, spotpool.Decisio
 // It records even after the context has ended, since an accepted launch must not be
 // forgotten because of an interrupt.
 func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
-	request, minted, err := a.mint(ctx, d, *d.Request)
+	request, minted, err := tokenStep{a, d}.mint(ctx, *d.Request)
 	if err != nil || !minted {
 		return err
 	}
@@ -166,14 +179,12 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
-	defer cancel()
 	if err == nil {
 		d.InstanceIDs = ids
 		a.note(ctx, d, outcome.Done, nil)
-		return a.remember(recording, a.journal.Value.Accept(request.Sequence, ids, at))
+		return a.record(ctx, a.journal.Value.Accept(request.Sequence, ids, at))
 	}
-	return a.notLaunched(recording, d, err)
+	return a.notLaunched(ctx, d, err)
 }
 
 // notLaunched records why a call for a launch failed. Unless that says for certain that
@@ -187,12 +198,12 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 	if state != launches.Refused {
 		a.pass.uncertain = true
 		a.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
-		return a.remember(ctx, noted)
+		return a.record(ctx, noted)
 	}
 	if !d.Resume {
 		a.pass.soFar.Launched -= d.Count
 	}
-	if err := a.remember(ctx, noted); err != nil {
+	if err := a.record(ctx, noted); err != nil {
 		return err
 	}
 	if refusal.Scope == spotpool.ScopePool || refusal.Class == errorclass.Transient {

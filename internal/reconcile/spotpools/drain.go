@@ -39,15 +39,26 @@ func (a *actor) count(ctx context.Context) bool {
 	return true
 }
 
+// nodeStep carries out a decision about the node of one instance.
+type nodeStep struct {
+	*actor
+	d spotpool.Decision
+}
+
+// onNode is a step that does this to a node.
+func (a *actor) onNode(do func(nodeStep, context.Context) error) func(context.Context, spotpool.Decision) error {
+	return func(ctx context.Context, d spotpool.Decision) error { return do(nodeStep{a, d}, ctx) }
+}
+
 // drain works once on emptying a node: it writes down that it is asked for, keeps new
 // pods off, and asks for evictions. It does not wait for pods that take their time: the
 // next attempt sees what is left.
-func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
-	id, n := d.InstanceIDs[0], *d.Node
-	if err := a.remember(ctx, a.journal.Value.RequestDrain(d, a.observation.At)); err != nil {
+func (a nodeStep) drain(ctx context.Context) error {
+	id, n := a.d.InstanceIDs[0], *a.d.Node
+	if err := a.remember(ctx, a.journal.Value.RequestDrain(a.d, a.observation.At)); err != nil {
 		return err
 	}
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,25 +70,25 @@ func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 		if err := a.remember(ctx, a.journal.Value.RecordDrain(id, node.Progress{}, how, a.observation.At)); err != nil {
 			return err
 		}
-		return a.notChanged(ctx, d, err)
+		return a.notChanged(ctx, err)
 	}
 	a.changeNode(n, func(n *node.Node) {
 		if !n.Cordoned {
 			n.Cordoned, n.CordonedBy = true, a.pass.declaration.UID
 		}
 	})
-	progress, failure := a.empty(ctx, cluster, d)
+	progress, failure := a.empty(ctx, cluster)
 	after := a.journal.Value.RecordDrain(id, progress, how, a.observation.At)
 	if err := a.remember(ctx, after); err != nil {
 		return err
 	}
 	switch drain := after.DrainOf(id); {
 	case failure != nil:
-		a.fail(ctx, d, failure)
+		a.fail(ctx, a.d, failure)
 	case drain.Phase == node.Done, drain.Ends():
-		a.note(ctx, d, outcome.Done, nil)
+		a.note(ctx, a.d, outcome.Done, nil)
 	default:
-		a.note(ctx, d, outcome.Short, waits(drain))
+		a.note(ctx, a.d, outcome.Short, waits(drain))
 	}
 	return nil
 }
@@ -98,8 +109,8 @@ func waits(d node.Drain) error {
 // empty asks for the evictions of what is left on a node that was seen cordoned, and
 // looks at what is left then. The error is the first one that is no disruption budget's
 // word; the other pods are evicted nevertheless.
-func (a *actor) empty(ctx context.Context, cluster Cluster, d spotpool.Decision) (node.Progress, error) {
-	n := d.Node
+func (a nodeStep) empty(ctx context.Context, cluster Cluster) (node.Progress, error) {
+	n := a.d.Node
 	unmanaged := a.pass.declaration.WithDefaults().Nodes.Drain.Unmanaged
 	pods, err := cluster.NodePods(ctx, n.Name)
 	if err != nil {
@@ -112,7 +123,7 @@ func (a *actor) empty(ctx context.Context, cluster Cluster, d spotpool.Decision)
 		if ctx.Err() != nil {
 			return node.Progress{Cordoned: true}, context.Cause(ctx)
 		}
-		err := cluster.Evict(ctx, budget.Eviction{PodRef: budget.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}, Grace: a.grace(d, p)})
+		err := cluster.Evict(ctx, budget.Eviction{PodRef: budget.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}, Grace: a.grace(p)})
 		var refused *budget.EvictionBlockedError
 		switch {
 		case errors.As(err, &refused):
@@ -138,61 +149,59 @@ func (a *actor) empty(ctx context.Context, cluster Cluster, d spotpool.Decision)
 
 // grace is how many seconds a pod gets to end: its own, or what is left until the cloud
 // takes the instance.
-func (a *actor) grace(d spotpool.Decision, p node.Pod) int64 {
-	if d.TakenAt.IsZero() {
+func (a nodeStep) grace(p node.Pod) int64 {
+	if a.d.TakenAt.IsZero() {
 		return p.Grace
 	}
-	return max(1, min(p.Grace, int64(d.TakenAt.Sub(a.observation.At)/time.Second)))
+	return max(1, min(p.Grace, int64(a.d.TakenAt.Sub(a.observation.At)/time.Second)))
 }
 
 // uncordon lets a node have new pods again.
-func (a *actor) uncordon(ctx context.Context, d spotpool.Decision) error {
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+func (a nodeStep) uncordon(ctx context.Context) error {
+	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return err
 	}
 	// Noted first: a run that is killed after the call must not leave a drain that the next
 	// run takes for one that lasted.
-	if err := a.rememberFleet(ctx, a.journal.Value.RequestUncordon(d.InstanceIDs[0])); err != nil {
+	if err := a.rememberFleet(ctx, a.journal.Value.RequestUncordon(a.d.InstanceIDs[0])); err != nil {
 		return err
 	}
-	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, d.Node.Name)
+	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, a.d.Node.Name)
 	calling, done := record.Outliving(ctx)
 	defer done()
-	if err := cluster.UncordonNode(calling, *d.Node, a.pass.declaration.UID); err != nil {
-		return a.notChanged(ctx, d, err)
+	if err := cluster.UncordonNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
+		return a.notChanged(ctx, err)
 	}
-	a.changeNode(*d.Node, func(n *node.Node) { n.Cordoned, n.CordonedBy = false, "" })
-	a.note(ctx, d, outcome.Done, nil)
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
-	defer cancel()
-	return a.remember(recording, a.journal.Value.RecordUncordon(d.InstanceIDs[0], a.observation.At))
+	a.changeNode(*a.d.Node, func(n *node.Node) { n.Cordoned, n.CordonedBy = false, "" })
+	a.note(ctx, a.d, outcome.Done, nil)
+	return a.record(ctx, a.journal.Value.RecordUncordon(a.d.InstanceIDs[0], a.observation.At))
 }
 
 // deleteNode deletes the node of an instance that is gone.
-func (a *actor) deleteNode(ctx context.Context, d spotpool.Decision) error {
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+func (a nodeStep) deleteNode(ctx context.Context) error {
+	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.rememberFleet(ctx, a.journal.Value.DeleteNode(d, a.observation.At)); err != nil {
+	if err := a.rememberFleet(ctx, a.journal.Value.DeleteNode(a.d, a.observation.At)); err != nil {
 		return err
 	}
-	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, d.InstanceIDs[0])
+	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, a.d.InstanceIDs[0])
 	calling, done := record.Outliving(ctx)
 	defer done()
-	if err := cluster.DeleteNode(calling, *d.Node, a.pass.declaration.UID); err != nil {
+	if err := cluster.DeleteNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
 		if refusal(err) {
-			if err := a.rememberFleet(calling, a.journal.Value.DeleteNode(d, time.Time{})); err != nil {
+			if err := a.rememberFleet(calling, a.journal.Value.DeleteNode(a.d, time.Time{})); err != nil {
 				return err
 			}
 		}
-		return a.notChanged(ctx, d, err)
+		return a.notChanged(ctx, err)
 	}
 	look := &a.pass.nodes.look
-	look.Nodes = slices.DeleteFunc(slices.Clone(look.Nodes), func(n node.Node) bool { return n.UID == d.Node.UID })
+	look.Nodes = slices.DeleteFunc(slices.Clone(look.Nodes), func(n node.Node) bool { return n.UID == a.d.Node.UID })
 	a.flow.forgetSight()
-	a.note(ctx, d, outcome.Done, nil)
+	a.note(ctx, a.d, outcome.Done, nil)
 	return nil
 }
 
@@ -204,15 +213,15 @@ func refusal(err error) bool {
 
 // notChanged notes why a node was not changed. One that is another by now is no
 // failure: the next look shows it.
-func (a *actor) notChanged(ctx context.Context, d spotpool.Decision, err error) error {
+func (a nodeStep) notChanged(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, outcome.ErrPlanned):
 		return err
 	case errors.Is(err, node.ErrChanged):
 		a.flow.forgetSight()
-		a.note(ctx, d, outcome.Short, err)
+		a.note(ctx, a.d, outcome.Short, err)
 	default:
-		a.fail(ctx, d, err)
+		a.fail(ctx, a.d, err)
 	}
 	return nil
 }
@@ -233,7 +242,7 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 // it.
 func (a *actor) mark(ctx context.Context, p decide.Plan) {
 	for _, n := range p.Unmarked {
-		cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+		cluster, err := a.cluster(ctx)
 		if err == nil {
 			err = cluster.MarkNode(ctx, n, a.pass.declaration.UID)
 		}

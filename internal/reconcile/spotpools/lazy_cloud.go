@@ -33,84 +33,63 @@ func (l *lazyCloud) get(ctx context.Context) (Cloud, error) {
 	return cloud, nil
 }
 
-func (l *lazyCloud) AccountID(ctx context.Context) (string, error) {
+// with does something with the cloud, once it is built.
+func (l *lazyCloud) with(ctx context.Context, do func(Cloud) error) error {
 	c, err := l.get(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return c.AccountID(ctx)
+	return do(c)
+}
+
+// list is with, for what lists instances.
+func (l *lazyCloud) list(ctx context.Context, do func(Cloud) ([]spotpool.Instance, time.Time, error)) (found []spotpool.Instance, at time.Time, err error) {
+	err = l.with(ctx, func(c Cloud) (err error) { found, at, err = do(c); return err })
+	return found, at, err
+}
+
+func (l *lazyCloud) AccountID(ctx context.Context) (id string, err error) {
+	err = l.with(ctx, func(c Cloud) (err error) { id, err = c.AccountID(ctx); return err })
+	return id, err
 }
 
 func (l *lazyCloud) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return c.ObserveRegion(ctx, region)
+	return l.list(ctx, func(c Cloud) ([]spotpool.Instance, time.Time, error) { return c.ObserveRegion(ctx, region) })
 }
 
 func (l *lazyCloud) ObservePool(ctx context.Context, region, uid string, ids []string) ([]spotpool.Instance, time.Time, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return c.ObservePool(ctx, region, uid, ids)
+	return l.list(ctx, func(c Cloud) ([]spotpool.Instance, time.Time, error) { return c.ObservePool(ctx, region, uid, ids) })
 }
 
 func (l *lazyCloud) ObserveNamed(ctx context.Context, region, name string) ([]spotpool.Instance, time.Time, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return c.ObserveNamed(ctx, region, name)
+	return l.list(ctx, func(c Cloud) ([]spotpool.Instance, time.Time, error) { return c.ObserveNamed(ctx, region, name) })
 }
 
 func (l *lazyCloud) ObserveInstances(ctx context.Context, region string, ids []string) ([]spotpool.Instance, time.Time, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return c.ObserveInstances(ctx, region, ids)
+	return l.list(ctx, func(c Cloud) ([]spotpool.Instance, time.Time, error) { return c.ObserveInstances(ctx, region, ids) })
 }
 
-func (l *lazyCloud) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return spotpool.Markets{}, err
-	}
-	return c.Markets(ctx, region)
+func (l *lazyCloud) Markets(ctx context.Context, region string) (m spotpool.Markets, err error) {
+	err = l.with(ctx, func(c Cloud) (err error) { m, err = c.Markets(ctx, region); return err })
+	return m, err
 }
 
-func (l *lazyCloud) Launch(ctx context.Context, r spotpool.Request) ([]string, time.Time, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return c.Launch(ctx, r)
+func (l *lazyCloud) Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error) {
+	err = l.with(ctx, func(c Cloud) (err error) { ids, at, err = c.Launch(ctx, r); return err })
+	return ids, at, err
 }
 
-func (l *lazyCloud) Terminate(ctx context.Context, region string, instances []spotpool.Instance) ([]string, error) {
-	c, err := l.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.Terminate(ctx, region, instances)
+func (l *lazyCloud) Terminate(ctx context.Context, region string, instances []spotpool.Instance) (ended []string, err error) {
+	err = l.with(ctx, func(c Cloud) (err error) { ended, err = c.Terminate(ctx, region, instances); return err })
+	return ended, err
 }
 
 func (l *lazyCloud) Tag(ctx context.Context, region string, ids []string, tags map[string]string) error {
-	c, err := l.get(ctx)
-	if err != nil {
-		return err
-	}
-	return c.Tag(ctx, region, ids, tags)
+	return l.with(ctx, func(c Cloud) error { return c.Tag(ctx, region, ids, tags) })
 }
 
 func (l *lazyCloud) Untag(ctx context.Context, region string, ids, keys []string) error {
-	c, err := l.get(ctx)
-	if err != nil {
-		return err
-	}
-	return c.Untag(ctx, region, ids, keys)
+	return l.with(ctx, func(c Cloud) error { return c.Untag(ctx, region, ids, keys) })
 }
 
 // Calls is empty until the cloud was built.

@@ -48,7 +48,7 @@ func (a *actor) recheck(ctx context.Context, d spotpool.Decision) (spotpool.Deci
 // observeDrained observes the node of a member whose drain is over. The error says why
 // its instance is not terminated.
 func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progress, error) {
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return node.Progress{}, err
 	}

@@ -17,19 +17,25 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
+// tokenStep makes or deletes the join token of the launch of a decision.
+type tokenStep struct {
+	*actor
+	d spotpool.Decision
+}
+
 // mint gives a launch the token by which its instances join, where the pool has some, and
 // returns its request with that filled in. The journal knows of the Secret before it is
 // made, and the Secret is there before the launch is written down, or asked for again. A
 // launch without a token is no launch: minted is false then, and why is noted in the
 // pass.
-func (a *actor) mint(ctx context.Context, d spotpool.Decision, r spotpool.Request) (filled spotpool.Request, minted bool, err error) {
+func (a tokenStep) mint(ctx context.Context, r spotpool.Request) (filled spotpool.Request, minted bool, err error) {
 	how := a.pass.declaration.WithDefaults().BootstrapToken
-	if how == nil || d.Resume && r.BootstrapToken == "" {
+	if how == nil || a.d.Resume && r.BootstrapToken == "" {
 		return r, true, nil
 	}
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	cluster, err := a.cluster(ctx)
 	if err != nil {
-		a.notMinted(ctx, d, err)
+		a.notMinted(ctx, err)
 		return r, false, nil
 	}
 	filled, refused, err := a.makeAny(ctx, cluster, r, *how)
@@ -39,7 +45,7 @@ func (a *actor) mint(ctx context.Context, d spotpool.Decision, r spotpool.Reques
 	case err != nil:
 		return r, false, err
 	case refused != nil:
-		a.notMinted(ctx, d, refused)
+		a.notMinted(ctx, refused)
 		return r, false, nil
 	}
 	return filled, true, nil
@@ -51,7 +57,8 @@ const tokensTried = 3
 // makeAny makes the Secret of a request's token, or, where it has none yet, of the first
 // of its tokens whose id nobody else's has. What the cluster refused is told apart from
 // what keeps the pool from being recorded.
-func (a *actor) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken) (filled spotpool.Request, refused, err error) {
+func (a tokenStep) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken) (
+	filled spotpool.Request, refused, err error) {
 	if r.BootstrapToken != "" {
 		refused, err = a.makeToken(ctx, cluster, r, how, true)
 		return r, refused, err
@@ -74,7 +81,7 @@ func (a *actor) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request
 // it is valid for long, and else another takes its place. One that was not noted is
 // somebody else's, and stays: it is looked for before the note, by which a run after a
 // kill would take it for the pool's own.
-func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken, again bool) (refused, err error) {
+func (a tokenStep) makeToken(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken, again bool) (refused, err error) {
 	id, secret := r.TokenParts()
 	now := cluster.Now()
 	before, noted := a.journal.Value.Tokens.Of(id)
@@ -118,53 +125,53 @@ func tokenTaken(err error) error {
 }
 
 // notMinted notes that a launch is not asked for, as its instances could not join.
-func (a *actor) notMinted(ctx context.Context, d spotpool.Decision, err error) {
-	if d.Resume {
+func (a tokenStep) notMinted(ctx context.Context, err error) {
+	if a.d.Resume {
 		a.pass.uncertain = true
 		err = fmt.Errorf("the outcome of launch %d is unknown, and it is asked for again once its instances can be given a valid bootstrap token: %w",
-			d.Sequence, err)
+			a.d.Sequence, err)
 	} else {
 		err = fmt.Errorf("nothing is launched that could not join: the bootstrap token of launch %d could not be made: %w. Have the cluster be reachable, "+
-			"with the rights that gpupool manifests --bootstrap-groups prints, or take bootstrap_token and its placeholder out", d.Sequence, err)
+			"with the rights that gpupool manifests --bootstrap-groups prints, or take bootstrap_token and its placeholder out", a.d.Sequence, err)
 	}
-	a.halt(ctx, d, err)
+	a.halt(ctx, a.d, err)
 }
 
-// endToken deletes the Secret of a token that nobody needs any more, and forgets it.
-func (a *actor) endToken(ctx context.Context, d spotpool.Decision) error {
-	a.pass.soFar.TokensEnded = append(a.pass.soFar.TokensEnded, d.BootstrapTokenID)
+// end deletes the Secret of a token that nobody needs any more, and forgets it.
+func (a tokenStep) end(ctx context.Context) error {
+	a.pass.soFar.TokensEnded = append(a.pass.soFar.TokensEnded, a.d.BootstrapTokenID)
 	calling, done := record.Outliving(ctx)
 	defer done()
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	cluster, err := a.cluster(ctx)
 	if err == nil {
-		err = cluster.DeleteToken(calling, d.BootstrapTokenID)
+		err = cluster.DeleteToken(calling, a.d.BootstrapTokenID)
 	}
 	switch {
 	case errors.Is(err, outcome.ErrPlanned):
 		return err
 	case err != nil:
-		a.notEnded(ctx, d, err)
+		a.notEnded(ctx, err)
 		return nil
 	}
-	a.note(ctx, d, outcome.Done, nil)
+	a.note(ctx, a.d, outcome.Done, nil)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return a.rememberTokens(recording, a.journal.Value.Tokens.Without(d.BootstrapTokenID))
+	return a.rememberTokens(recording, a.journal.Value.Tokens.Without(a.d.BootstrapTokenID))
 }
 
 // notEnded notes that a token could not be ended. It expires by itself, and the next run
 // tries again: so it is a warning, but for a destroy while somebody could join by it.
-func (a *actor) notEnded(ctx context.Context, d spotpool.Decision, err error) {
-	valid := slices.Contains(a.pass.latest.plan.TokensLeft, d.BootstrapTokenID)
+func (a tokenStep) notEnded(ctx context.Context, err error) {
+	valid := slices.Contains(a.pass.latest.plan.TokensLeft, a.d.BootstrapTokenID)
 	if a.pass.destroys && valid {
-		a.fail(ctx, d, fmt.Errorf("the bootstrap token %s may be valid for as long as it was made for: %w", d.BootstrapTokenID, err))
+		a.fail(ctx, a.d, fmt.Errorf("the bootstrap token %s may be valid for as long as it was made for: %w", a.d.BootstrapTokenID, err))
 		return
 	}
-	text := fmt.Sprintf("the bootstrap token %s of launch %d could not be ended, and the next run tries again: %s", d.BootstrapTokenID, d.Sequence, err)
+	text := fmt.Sprintf("the bootstrap token %s of launch %d could not be ended, and the next run tries again: %s", a.d.BootstrapTokenID, a.d.Sequence, err)
 	if !slices.Contains(a.pass.warnings, text) {
 		a.pass.warnings = append(a.pass.warnings, text)
 	}
-	a.failed(ctx, d, err)
+	a.failed(ctx, a.d, err)
 }
 
 // tokenSecret is the secret part of a new token.
