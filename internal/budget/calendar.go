@@ -1,6 +1,9 @@
 package budget
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // calendarWindow is the period of the calendar that holds a moment. Days last 23
 // or 25 hours where the clocks change.
@@ -42,15 +45,8 @@ func periodBegins(period Period, day date) date {
 
 // periodFollows is the first day of the next period.
 func periodFollows(period Period, first date) date {
-	switch period {
-	case Week:
-		return first.AddDate(0, 0, 7)
-	case Month:
-		return first.AddDate(0, 1, 0)
-	case Quarter:
-		return first.AddDate(0, 3, 0)
-	}
-	return first.AddDate(0, 0, 1)
+	lasts := cmp.Or(map[Period][2]int{Week: {0, 7}, Month: {1, 0}, Quarter: {3, 0}}[period], [2]int{0, 1})
+	return first.AddDate(0, lasts[0], lasts[1])
 }
 
 // begins is the first moment of a day in a zone. Deliberately not time.Date

@@ -3,6 +3,7 @@ package budget
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -84,15 +85,9 @@ func (d Decision) Reached() string { return listed(d.Thresholds) + "%" }
 
 // listed writes numbers as a sentence does: "50, 80 and 100".
 func listed(numbers []int) string {
-	text := ""
-	for n, number := range numbers {
-		switch {
-		case n > 0 && n == len(numbers)-1:
-			text += " and "
-		case n > 0:
-			text += ", "
-		}
-		text += fmt.Sprint(number)
+	texts := strings.Fields(strings.Trim(fmt.Sprint(numbers), "[]"))
+	if last := len(texts) - 1; last > 0 {
+		return strings.Join(texts[:last], ", ") + " and " + texts[last]
 	}
-	return text
+	return strings.Join(texts, "")
 }

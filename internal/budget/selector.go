@@ -16,6 +16,12 @@ var operators = map[string]selection.Operator{
 	"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists, "DoesNotExist": selection.DoesNotExist,
 }
 
+// operatorNames are what expressions call the operators that ParseSelector reads.
+var operatorNames = map[selection.Operator]string{
+	selection.Equals: "In", selection.DoubleEquals: "In", selection.In: "In", selection.NotIn: "NotIn", selection.NotEquals: "NotIn",
+	selection.Exists: "Exists", selection.DoesNotExist: "DoesNotExist",
+}
+
 // Empty says whether nothing is selected by: that would be every pod.
 func (s Selector) Empty() bool {
 	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
@@ -159,30 +165,19 @@ func ParseSelector(expression string) (Selector, error) {
 	}
 	var s Selector
 	for _, r := range requirements {
-		e := Expression{Key: r.Key(), Values: r.ValuesUnsorted()}
+		e := Expression{Key: r.Key(), Operator: operatorNames[r.Operator()], Values: r.ValuesUnsorted()}
 		slices.Sort(e.Values)
-		switch r.Operator() {
-		case selection.Equals, selection.DoubleEquals:
-			if _, twice := s.MatchLabels[e.Key]; !twice {
-				if s.MatchLabels == nil {
-					s.MatchLabels = map[string]string{}
-				}
-				s.MatchLabels[e.Key] = e.Values[0]
-				continue
-			}
-			e.Operator = "In"
-		case selection.In:
-			e.Operator = "In"
-		case selection.NotIn, selection.NotEquals:
-			e.Operator = "NotIn"
-		case selection.Exists:
-			e.Operator = "Exists"
-		case selection.DoesNotExist:
-			e.Operator = "DoesNotExist"
-		default:
+		equal := r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals
+		switch _, twice := s.MatchLabels[e.Key]; {
+		case e.Operator == "":
 			return Selector{}, fmt.Errorf("%q compares the label %s by size: use =, !=, in, notin or the key alone", expression, e.Key)
+		case !equal || twice:
+			s.MatchExpressions = append(s.MatchExpressions, e)
+			continue
+		case s.MatchLabels == nil:
+			s.MatchLabels = map[string]string{}
 		}
-		s.MatchExpressions = append(s.MatchExpressions, e)
+		s.MatchLabels[e.Key] = e.Values[0]
 	}
 	return s, nil
 }

@@ -3,6 +3,7 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
@@ -78,9 +79,7 @@ func (d Declaration) Span(zones Zones) (Span, error) {
 		length, err := ParseWindow(d.Window)
 		return Span{Rolling: length}, err
 	}
-	switch d.Period {
-	case Day, Week, Month, Quarter:
-	default:
+	if !slices.Contains([]Period{Day, Week, Month, Quarter}, d.Period) {
 		return Span{}, fmt.Errorf("%q is no period: use day, week, month or quarter", string(d.Period))
 	}
 	zone, err := ParseZone(d.TimeZone, zones)

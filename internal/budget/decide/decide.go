@@ -31,10 +31,9 @@ func Decide(s Situation, second *Observation) Plan {
 	for _, rule := range f.rules() {
 		r.add(rule(&f))
 	}
-	object := f.Declaration.Object()
 	for _, list := range [][]budget.Decision{r.Decisions, r.Reserves} {
 		for n := range list {
-			list[n].Object = object
+			list[n].Object = f.Declaration.Object()
 		}
 	}
 	p := Plan{result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}

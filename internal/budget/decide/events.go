@@ -99,9 +99,8 @@ func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 	switch {
 	case p.unseen:
 	case frozen && s.FrozenSince == nil:
-		at := s.At
-		s.FrozenSince = &at
-		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Freeze, at))
+		s.FrozenSince = new(s.At)
+		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Freeze, s.At))
 	case !frozen && s.FrozenSince != nil:
 		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Unfreeze, *s.FrozenSince))
 		s.FrozenSince = nil

@@ -27,11 +27,7 @@ func factsOf(s Situation) facts {
 	if s.Previous != nil && s.Previous.UID == s.Declaration.UID {
 		f.previous = *s.Previous
 	}
-	for _, p := range s.Paused {
-		if p.BudgetUID == s.Declaration.UID {
-			f.own = append(f.own, p)
-		}
-	}
+	f.own = slices.DeleteFunc(slices.Clone(s.Paused), func(p Paused) bool { return p.BudgetUID != s.Declaration.UID })
 	f.matcher, f.invalid = s.Declaration.Selector.Matcher()
 	return f.judged()
 }

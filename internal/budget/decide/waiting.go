@@ -30,7 +30,6 @@ func warnWaiting(f *facts) (r result) {
 		asked += p.MilliGPUs
 	}
 	if n := len(names); n > 0 {
-		slices.Sort(names)
 		r.warnf("%d %s for %s: %s", n, wording.Plural(n, "pod waits", "pods wait"), gpus(asked), wording.Some(names))
 	}
 	if n := len(spared); n > 0 {
@@ -46,14 +45,13 @@ func evictWaiting(f *facts) (r result) {
 	open, _ := f.waiting()
 	var left []string
 	for _, p := range open {
-		switch {
-		case p.Controller().Kind == "Job" && !p.Of.Forgiving:
+		if p.Controller().Kind == "Job" && !p.Of.Forgiving {
 			left = append(left, fmt.Sprintf("%s (of the Job %s)", p, p.Owner.Name))
-		default:
-			r.decide(budget.Decision{
-				Kind: budget.KindEvict, Pod: &p, Reasons: append(f.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start in what becomes free"),
-			})
+			continue
 		}
+		r.decide(budget.Decision{
+			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start in what becomes free"),
+		})
 	}
 	if n := len(left); n > 0 {
 		r.warnf("%d %s left waiting: to %s, whose podFailurePolicy does not ignore DisruptionTarget, an eviction would be a failure: %s", n,
