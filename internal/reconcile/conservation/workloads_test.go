@@ -238,7 +238,8 @@ func (c *cluster) createStock(of *appsv1.Deployment, made **appsv1.Deployment, d
 		c.syncStock(key)
 		ended := c.account("creating the Deployment " + key)
 		if len(ended) > 0 && !c.w.pausable([]map[string]string{of.Spec.Template.Labels}) {
-			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key, *(*made).Spec.Replicas,
+			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key,
+				*(*made).Spec.Replicas,
 				len(ended), before)
 		}
 	}

@@ -141,24 +141,24 @@ func (v *view) act(ctx context.Context, method, what string, do func() error, ar
 }
 
 // Now is what everybody's clock should read.
-func (s *state) Now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now
+func (c *state) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
 }
 
 // Step lets the cluster's clock go on.
-func (s *state) Step(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.now = s.now.Add(d)
+func (c *state) Step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 // Calls counts the calls so far, by method.
-func (s *state) Calls() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.calls)
+func (c *state) Calls() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.calls)
 }
 
 // UID is the cluster's.

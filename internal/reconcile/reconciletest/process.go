@@ -42,7 +42,10 @@ type hookedCloud struct {
 
 // ask makes a call that returns a time.
 func ask[T any](ctx context.Context, c hookedCloud, name string, do func() (T, time.Time, error)) (answer T, at time.Time, err error) {
-	answer, err = faults.Get(ctx, []faults.Hook{c.by.Hook}, faults.Call{Name: name}, func() (answer T, err error) { answer, at, err = do(); return answer, err })
+	answer, err = faults.Get(ctx, []faults.Hook{c.by.Hook}, faults.Call{Name: name}, func() (answer T, err error) {
+		answer, at, err = do()
+		return answer, err
+	})
 	return answer, at, err
 }
 

@@ -125,8 +125,8 @@ func (c stockAPI) StockOf(ctx context.Context, namespace, name string) (stockpoo
 	return read(ctx, c.view, "StockOf", func() (stockpool.Seen, error) {
 		key := namespace + "/" + name
 		return stockpool.Seen{
-			ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key], Pods: slices.Clone(c.stock.pods[key]),
-			Deployment: c.stock.deployments[key].DeepCopy(),
+			ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key],
+			Pods: slices.Clone(c.stock.pods[key]), Deployment: c.stock.deployments[key].DeepCopy(),
 		}, nil
 	})
 }
