@@ -76,7 +76,9 @@ func flood(count int) []history.Event {
 	for n := range events {
 		a := about(fmt.Sprintf("pool-%d", chance.IntN(1000)), 0)
 		a.At, a.RunID = noon.Add(-12*time.Hour+time.Duration(n)*3600*time.Millisecond), fmt.Sprintf("%016x%016x", chance.Uint64(), n)
-		events[n] = a.Instance(history.Begin, history.Instance{ID: fmt.Sprintf("ins-%08x", chance.Uint32()), Offering: zone2, ChargeType: "SPOTPAID", Price: "1.90"})
+		events[n] = a.Instance(history.Begin, history.Instance{
+			ID: fmt.Sprintf("ins-%08x", chance.Uint32()), Offering: zone2, ChargeType: "SPOTPAID", Price: "1.90",
+		})
 	}
 	return events
 }
