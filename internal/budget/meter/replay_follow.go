@@ -63,57 +63,52 @@ type follower struct {
 	used    wide        // in parts of a GPU times milliseconds
 	rate    int64       // in parts of a GPU
 	at      ledger.Time // zero before the first step
-	began   bool        // the replayed time has
+	from    ledger.Time // what is replayed
+	began   bool        // what is replayed has
 	peak    *peak       // nil where it is not asked for
 	watches []*watch
 }
 
 // follow goes through the steps of what is used, in the order of time, up to now.
 func (p *replay) follow(steps []step, most *peak, watches []*watch) {
-	f := &follower{peak: most, watches: watches}
+	f := &follower{from: p.from, peak: most, watches: watches}
 	if p.span.Rolling > 0 {
 		p.roll(f, steps)
 	} else {
 		p.period(f, steps)
 	}
-	f.advance(p.now)
+	f.to(p.now)
+}
+
+// to moves on, by the beginning of what is replayed.
+func (f *follower) to(at ledger.Time) {
+	if !f.began && at > f.from {
+		f.advance(f.from)
+		f.begin()
+	}
+	f.advance(at)
+}
+
+// take moves on to a step, from which on the rate is another.
+func (f *follower) take(s step) {
+	f.to(s.at)
+	f.rate += s.change
 }
 
 // roll has what happens enter a rolling window at once, and leave it by its length
 // later.
 func (p *replay) roll(f *follower, steps []step) {
-	length := ledger.Time(p.span.Rolling.Milliseconds())
-	leaving, begun := steps, false
-	next := func(until ledger.Time) (step, bool) {
-		if len(leaving) > 0 && leaving[0].at+length <= until {
-			s := leaving[0]
-			leaving = leaving[1:]
-			return step{s.at + length, -s.change}, true
+	length, leaving := ledger.Time(p.span.Rolling.Milliseconds()), steps
+	leave := func(until ledger.Time) {
+		for ; len(leaving) > 0 && leaving[0].at+length <= until; leaving = leaving[1:] {
+			f.take(step{leaving[0].at + length, -leaving[0].change})
 		}
-		return step{}, false
-	}
-	take := func(s step) {
-		if !begun && s.at > p.from {
-			f.advance(p.from)
-			f.begin()
-			begun = true
-		}
-		f.advance(s.at)
-		f.rate += s.change
 	}
 	for _, s := range steps {
-		for left, some := next(s.at); some; left, some = next(s.at) {
-			take(left)
-		}
-		take(s)
+		leave(s.at)
+		f.take(s)
 	}
-	for left, some := next(p.now); some; left, some = next(p.now) {
-		take(left)
-	}
-	if !begun {
-		f.advance(p.from)
-		f.begin()
-	}
+	leave(p.now)
 }
 
 // period begins with nothing at the beginning of each period of the calendar.
@@ -125,29 +120,18 @@ func (p *replay) period(f *follower, steps []step) {
 		steps = steps[1:]
 	}
 	f.at = start
-	begun := false
-	to := func(at ledger.Time) {
-		if !begun && at > p.from {
-			f.advance(p.from)
-			f.begin()
-			begun = true
-		}
-		f.advance(at)
-	}
 	turn := func(until ledger.Time) {
 		for end <= until {
-			to(end)
+			f.to(end)
 			f.turn()
 			end = ledger.TimeOf(p.span.At(end.Time()).End)
 		}
 	}
 	for _, s := range steps {
 		turn(s.at)
-		to(s.at)
-		f.rate += s.change
+		f.take(s)
 	}
 	turn(p.now)
-	to(p.now)
 }
 
 // begin has what is above its level at the beginning of the replay begin with it.
