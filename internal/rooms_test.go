@@ -83,6 +83,10 @@ var rooms = map[string]struct {
 	"internal/stockpool": {pure: true, may: []string{
 		module + "internal/history", module + "internal/problem", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
+	"internal/stockpool/drift": {pure: true, may: []string{module + "internal/stockpool", "k8s.io/api/", "k8s.io/apimachinery/"}},
+	"internal/stockpool/decide": {pure: true, may: []string{
+		module + "internal/stockpool", module + "internal/stockpool/drift", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
+	}},
 	"internal/declaration": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/budget",
@@ -93,8 +97,8 @@ var rooms = map[string]struct {
 		module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome",
-		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool", module + "internal/declaration", module + "internal/store",
-		module + "internal/store/draft",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
+		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/loop": {may: []string{
@@ -123,6 +127,7 @@ var rooms = map[string]struct {
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/loop",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool",
+		module + "internal/stockpool/decide", module + "internal/stockpool/drift",
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
 	}},
@@ -156,7 +161,8 @@ var rooms = map[string]struct {
 	}},
 	"internal/kube/cluster": {may: []string{
 		module + "internal/errorclass", module + "internal/kube/client", module + "internal/node", module + "internal/gpu", module + "internal/ledger",
-		module + "internal/budget", module + "internal/stockpool", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
+		module + "internal/budget", module + "internal/stockpool", module + "internal/stockpool/drift",
+		"k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
 		module + "internal/stockpool",
@@ -169,7 +175,7 @@ var rooms = map[string]struct {
 	"internal/notice": {may: []string{module + "internal/node"}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{
-		module + "internal/stockpool", module + "internal/reconcile/stockpools",
+		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
@@ -188,8 +194,8 @@ var rooms = map[string]struct {
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
-		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool",
-		module + "internal/spotpool/markets", module + "internal/spotpool/decide", module + "internal/budget",
+		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/stockpool/drift", module + "internal/node",
+		module + "internal/spotpool", module + "internal/spotpool/markets", module + "internal/spotpool/decide", module + "internal/budget",
 		module + "internal/budget/meter", module + "internal/gpu",
 		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",

@@ -142,7 +142,7 @@ func TestStockPoolsInSomeNamespacesAlone(t *testing.T) {
 		if _, err := c.CreateStock(t.Context(), d.Bare("a")); err == nil || !strings.Contains(err.Error(), "needs the verb create on deployments") {
 			t.Errorf("%s: in another namespace: %v", account, err)
 		}
-		if seen, err := c.StockOf(t.Context(), there, d.Name); err != nil || !seen.Looked() {
+		if seen, err := c.StockOf(t.Context(), there, d.Name); err != nil || !seen.Known() {
 			t.Errorf("%s: it may look: %v", account, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // Totals count all that a status is of.
@@ -108,7 +108,7 @@ func (t *StockTotals) add(p stockpools.Description) {
 	switch {
 	case p.Failing != nil || p.Outcome == outcome.Failed:
 		t.Failing++
-	case p.Phase == stockpool.Pending || p.Phase == stockpool.Degraded:
+	case p.Phase == decide.Pending || p.Phase == decide.Degraded:
 		t.Short++
 	default:
 		t.OK++

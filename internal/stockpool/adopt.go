@@ -9,20 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Adopting is the declaration that comes the nearest to a Deployment that somebody else
-// made: a plan shows how the declared one differs. What a stock pool has no word for is
-// left as it is by it.
-func Adopting(of *appsv1.Deployment, clusterUID string) (Declaration, error) {
+// Declaration is the one that comes the nearest to a Deployment that somebody else made:
+// a plan shows how the declared one differs. What a stock pool has no word for is left as
+// it is by it.
+func (o Observation) Declaration() (Declaration, error) {
+	of := o.Deployment
 	d := Declaration{
-		Name: of.Name, Namespace: of.Namespace, ClusterUID: clusterUID, DeploymentUID: string(of.UID), Replicas: replicasOf(of),
-		SpecName: of.Spec.Template.Labels[LabelSpec], Labels: map[string]string{}, Security: Baseline,
+		Name: of.Name, Namespace: of.Namespace, ClusterUID: o.ClusterUID, DeploymentUID: string(of.UID), Replicas: o.Replicas(),
+		SpecName: of.Spec.Template.Labels[labelSpec], Labels: map[string]string{}, Security: Baseline,
 	}
 	spec := of.Spec.Template.Spec
 	if len(spec.Containers) != 1 {
 		return d, fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it can't be taken over", d.Key(), len(spec.Containers))
 	}
 	for key, value := range of.Spec.Template.Labels {
-		if key != LabelPool && key != LabelSpec {
+		if key != LabelPool && key != labelSpec {
 			d.Labels[key] = value
 		}
 	}

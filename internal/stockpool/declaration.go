@@ -148,10 +148,10 @@ func (d Declaration) Identified(uid string, generation int64) Declaration {
 // people and for listing: whose a Deployment is follows from its UID.
 const (
 	LabelPool = "gpupool/stock-pool" // the pool's name
-	LabelSpec = "gpupool/spec-name"
-	// LabelManagedBy and ManagedBy are Kubernetes' own way to say whose an object is.
-	LabelManagedBy = "app.kubernetes.io/managed-by"
-	ManagedBy      = "gpupool"
+	labelSpec = "gpupool/spec-name"
+	// labelManagedBy and managedBy are Kubernetes' own way to say whose an object is.
+	labelManagedBy = "app.kubernetes.io/managed-by"
+	managedBy      = "gpupool"
 )
 
 // AnnotationOpened holds the token under which a Deployment was created.
@@ -161,6 +161,15 @@ const AnnotationOpened = "gpupool/opened-by"
 func (d Declaration) PodLabels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, d.Labels)
-	labels[LabelPool], labels[LabelSpec] = d.Name, d.SpecName
+	labels[LabelPool], labels[labelSpec] = d.Name, d.SpecName
 	return labels
+}
+
+// Wanted is how many pods a pool is to have of which so many are in use, if no budget
+// holds it.
+func (d Declaration) Wanted(used int) int {
+	if d.Keep == KeepAvailable {
+		return min(d.Maximum, d.Replicas+used)
+	}
+	return d.Replicas
 }

@@ -10,7 +10,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -44,10 +43,10 @@ func (d Declaration) Deployment(container string, replicas int) *appsv1.Deployme
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: d.Namespace, Name: d.Name,
-			Labels: map[string]string{LabelPool: d.Name, LabelSpec: d.SpecName, LabelManagedBy: ManagedBy},
+			Labels: map[string]string{LabelPool: d.Name, labelSpec: d.SpecName, labelManagedBy: managedBy},
 		},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: new(int32(replicas)), //nolint:gosec // at most MaxReplicas
+			Replicas: new(int32(replicas)), //nolint:gosec // at most maxReplicas
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: d.PodLabels()},
 				Spec:       d.podSpec(cmp.Or(container, Container)),
@@ -123,11 +122,11 @@ func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget 
 		TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: d.Namespace, Name: d.Name,
-			Labels:          map[string]string{LabelPool: d.Name, LabelManagedBy: ManagedBy},
+			Labels:          map[string]string{LabelPool: d.Name, labelManagedBy: managedBy},
 			OwnerReferences: []metav1.OwnerReference{ownedBy(of)},
 		},
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			MinAvailable: new(intstr.FromInt32(int32(d.PodDisruption.MinimumAvailable))), //nolint:gosec // at most MaxReplicas
+			MinAvailable: new(intstr.FromInt32(int32(d.PodDisruption.MinimumAvailable))), //nolint:gosec // at most maxReplicas
 			Selector:     of.Spec.Selector.DeepCopy(),
 		},
 	}
@@ -135,9 +134,4 @@ func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget 
 
 func ownedBy(of *appsv1.Deployment) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: of.Name, UID: of.UID}
-}
-
-// guards says whether a PodDisruptionBudget is that of a Deployment.
-func guards(p *policyv1.PodDisruptionBudget, of types.UID) bool {
-	return p != nil && of != "" && slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == of && o.Kind == "Deployment" })
 }

@@ -1,7 +1,6 @@
 package stockpool_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +8,21 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
+
+const clusterUID = "11111111-2222-3333-4444-555555555555"
+
+// declared is a stock pool of two pods, changed as asked.
+func declared(changes ...func(*stockpool.Declaration)) stockpool.Declaration {
+	d := stockpool.Declaration{
+		Name: "pool-g1", Namespace: "ml", UID: "0123456789abcdef0123456789abcdef", Generation: 1, ClusterUID: clusterUID,
+		SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
+		Labels: map[string]string{"team": "a"}, AllocatedSelector: "session",
+	}
+	for _, change := range changes {
+		change(&d)
+	}
+	return d.WithDefaults()
+}
 
 // TestPodsHoldWhatIsDeclared: GPUs and memory as request and limit, nothing that a
 // restricted namespace forbids, and no token unless an account is named.
@@ -39,53 +53,15 @@ func TestPodsHoldWhatIsDeclared(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsToldOfAChange: of environment variables, arguments and commands it is
-// told that they changed, and no value.
-func TestNoSecretIsToldOfAChange(t *testing.T) {
+func TestLabelsThatASelectorNeedsAreNamed(t *testing.T) {
 	t.Parallel()
-	d := declared(func(d *stockpool.Declaration) {
-		d.Env, d.Args, d.Command = map[string]string{"TOKEN": "hunter2"}, []string{"--key=hunter2"}, []string{"run", "hunter2"}
-	})
-	was := d.Deployment("", 2)
-	d.Env, d.Args, d.Command = map[string]string{"TOKEN": "hunter3"}, []string{"--key=hunter3"}, []string{"run", "hunter3"}
-	changes := stockpool.Changes(was, d.Deployment("", 3))
-	if len(changes) != 4 || strings.Contains(fmt.Sprint(changes), "hunter") {
-		t.Errorf("it is told: %v", changes)
+	d := declared()
+	of := d.Bare("a")
+	if err := d.Selects(of); err != nil {
+		t.Error(err)
 	}
-	if first := changes[0].String(); first != "spec.replicas was 2 instead of 3" {
-		t.Errorf("it is told: %s", first)
-	}
-}
-
-func TestAGuardIsOfItsDeployment(t *testing.T) {
-	t.Parallel()
-	d := declared(func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1} })
-	w := newWorld(d)
-	for range 2 {
-		w.do(w.decide(), alive)
-	}
-	p := w.decide()
-	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindGuard {
-		t.Fatalf("decided %v", p.Decisions)
-	}
-	seen := w.seen()
-	seen.Guard = d.Guard(w.live)
-	if p := stockpool.Decide(w.situation(seen)); len(p.Decisions) > 0 {
-		t.Errorf("with its guard it decides %v", p.Decisions)
-	}
-	unlabelled := seen
-	unlabelled.Guard = d.Guard(w.live)
-	unlabelled.Guard.Labels = nil
-	if p := stockpool.Decide(w.situation(unlabelled)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindGuard {
-		t.Errorf("with a guard that no look finds it decides %v", p.Decisions)
-	}
-	w.declaration.PodDisruption = nil
-	if p := stockpool.Decide(w.situation(seen)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindUnguard {
-		t.Errorf("without a declared one it decides %v", p.Decisions)
-	}
-	seen.Guard.OwnerReferences[0].UID = "another"
-	w.declaration = d
-	if p := stockpool.Decide(w.situation(seen)); len(p.Decisions) > 0 || len(p.Warnings) != 1 {
-		t.Errorf("of somebody else's it decides %v, and warns %v", p.Decisions, p.Warnings)
+	of.Spec.Selector.MatchLabels = map[string]string{"app": "theirs", "tier": "back"}
+	if err := d.Selects(of); err == nil || !strings.Contains(err.Error(), "app=theirs,tier=back") {
+		t.Errorf("got %v", err)
 	}
 }

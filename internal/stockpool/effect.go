@@ -15,7 +15,7 @@ func (j Journal) Begin(d Declaration, of Decision, seen *appsv1.Deployment, now 
 	j = j.clone()
 	j.AboutTo, j.AboutFrom = j.event(d, of, now), ""
 	if j.AboutTo != nil {
-		j.AboutFrom = Fingerprint(seen)
+		j.AboutFrom = fingerprint(seen)
 	}
 	return j
 }
@@ -48,7 +48,7 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now time.Time) Journal {
 	j = j.clone()
 	j.Applied, j.Generation, j.Replicas = d.Sum(j.Container), d.Generation, of.Replicas
-	j.Answer, j.SyncedAt = Fingerprint(answer), now
+	j.Answer, j.SyncedAt = fingerprint(answer), now
 	j.done()
 	return j
 }
@@ -65,19 +65,19 @@ func (j Journal) Lost(d Declaration, now time.Time) Journal {
 	return j
 }
 
-// befell looks whether what a run that was cut short was about to do was done: the
-// Deployment is then another than that run saw, and the pool's own field manager wrote
-// it last no sooner than that.
-func (d *decider) befell() {
-	j := &d.plan.Journal
+// Recovered tells what a run that was cut short did of what it was about to, and whether
+// it applied the declaration: the pool's own Deployment is then another than that run saw,
+// and the pool's own field manager wrote it last no sooner than that.
+func (j Journal) Recovered(own *appsv1.Deployment) (_ Journal, applied bool) {
 	if j.AboutTo == nil || j.Opened != "" { // what is created is told of once it is owned
-		return
+		return j, false
 	}
-	if d.own() && Fingerprint(d.Seen.Deployment) != j.AboutFrom && !appliedAt(d.Seen.Deployment).Before(j.AboutTo.At) {
+	j = j.clone()
+	if applied = own != nil && fingerprint(own) != j.AboutFrom && !appliedAt(own).Before(j.AboutTo.At); applied {
 		j.done()
-		d.begun = true
 	}
 	j.AboutTo, j.AboutFrom = nil, ""
+	return j, applied
 }
 
 // appliedAt is when the pool's field manager last wrote a Deployment; zero where it
@@ -91,15 +91,27 @@ func appliedAt(of *appsv1.Deployment) (at time.Time) {
 	return at
 }
 
-// pauses notes since when a budget has the pool stopped.
-func (d *decider) pauses() {
-	j := &d.plan.Journal
-	has := d.own() && replicasOf(d.Seen.Deployment) > 0
+// Gated notes since when budgets keep the pool from growing, with their reasons; nil where
+// none does.
+func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
+	j = j.clone()
 	switch {
-	case d.pausing() != nil && d.own() && !has && j.PausedSince == nil:
-		now := d.Now
-		j.PausedSince = &now
-	case d.pausing() == nil && has && d.plan.Replicas <= replicasOf(d.Seen.Deployment):
-		j.PausedSince = nil
+	case reasons == nil && j.HeldSince != nil:
+		j.tell(j.about(d, now).Since(history.GateOpened, *j.HeldSince))
+		j.HeldSince = nil
+	case reasons != nil && j.HeldSince == nil:
+		j.tell(j.about(d, now, reasons...).Since(history.GateClosed, now))
+		j.HeldSince = &now
 	}
+	return j
 }
+
+// Answered notes what the API server made of an application.
+func (j Journal) Answered(of *appsv1.Deployment) Journal {
+	j.Answer = fingerprint(of)
+	return j
+}
+
+// Drifted says whether something changed of the Deployment, that the pool has a say in,
+// since the API server answered.
+func (j Journal) Drifted(of *appsv1.Deployment) bool { return j.Answer != fingerprint(of) }

@@ -2,22 +2,15 @@ package stockpool_test
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// A stock pool that has no Deployment yet gets one.
-func ExampleDecide() {
-	now := time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)
-	d := stockpool.Declaration{
-		Name: "warm", Namespace: "ml", UID: "uid-1", Generation: 1, ClusterUID: "cluster-1", SpecName: "g1.1",
-		Image: "registry.example.com/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 3,
-	}.WithDefaults()
-	look := stockpool.Look{ClusterUID: "cluster-1", At: now, Namespaces: map[string]map[string]string{"ml": {}}}
-	plan := stockpool.Decide(stockpool.Situation{Declaration: d, Seen: look.Of(d), Recorded: true, Now: now})
-	for _, decision := range plan.Decisions {
-		fmt.Println(decision.Summary())
-	}
-	// Output: create its Deployment, empty at first
+// The pods of a stock pool ask for its GPUs.
+func ExampleDeclaration_Deployment() {
+	d := stockpool.Declaration{Name: "warm", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/runtime:1", Memory: "16Gi", GPU: 2}.WithDefaults()
+	of := d.Deployment(stockpool.Container, 3)
+	gpus := of.Spec.Template.Spec.Containers[0].Resources.Limits[stockpool.DefaultGPUResource]
+	fmt.Println(of.Namespace+"/"+of.Name, *of.Spec.Replicas, gpus.String())
+	// Output: ml/warm 3 2
 }

@@ -3,6 +3,7 @@ package stockpool
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -59,13 +60,10 @@ func (k Kind) Data() KindData {
 	return KindData{Kind: k, Verb: wording.Verb{Base: string(k), Past: string(k)}}
 }
 
-// applies says whether a decision of the kind applies the declaration.
-func (k Kind) applies() bool {
-	return k == KindApply || k == KindMend || k == KindScale || k == KindPause || k == KindResume
-}
-
 // Applies says whether the decision applies the declaration.
-func (d Decision) Applies() bool { return d.Kind.applies() }
+func (d Decision) Applies() bool {
+	return slices.Contains([]Kind{KindApply, KindMend, KindScale, KindPause, KindResume}, d.Kind)
+}
 
 // Decision is one thing to do about a stock pool, with its reasons.
 type Decision struct {

@@ -9,10 +9,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Seen is what a look shows of one stock pool. The zero value has seen nothing.
-type Seen struct {
+// Observation is what was observed of one stock pool; the zero value is of none.
+type Observation struct {
 	ClusterUID string
-	At         time.Time // the cluster's clock; zero where nothing was seen
+	At         time.Time // the cluster's clock; zero where nothing was observed
 	// NamespaceMissing says that the cluster has no such namespace.
 	NamespaceMissing bool
 	NamespaceLabels  map[string]string
@@ -26,8 +26,30 @@ type Seen struct {
 	WouldBe *appsv1.Deployment
 }
 
-// Looked says whether the cluster was seen.
-func (s Seen) Looked() bool { return !s.At.IsZero() && s.ClusterUID != "" }
+// Known says whether the cluster was observed.
+func (o Observation) Known() bool { return !o.At.IsZero() && o.ClusterUID != "" }
+
+// Replicas is how many pods the Deployment asks for.
+func (o Observation) Replicas() int {
+	switch of := o.Deployment; {
+	case of == nil:
+		return 0
+	case of.Spec.Replicas == nil:
+		return 1
+	default:
+		return int(*of.Spec.Replicas)
+	}
+}
+
+// Remaining counts the pods that have not ended, up to the most that a pool may have.
+func (o Observation) Remaining() (n int) {
+	for _, p := range o.Pods {
+		if !p.Ended() {
+			n++
+		}
+	}
+	return min(n, maxReplicas)
+}
 
 // Pod is one of a pool's pods.
 type Pod struct {
@@ -57,8 +79,8 @@ func (p Pod) Ended() bool {
 	return p.Ending || slices.Contains([]string{"Succeeded", "Failed"}, p.Phase)
 }
 
-// Look is what a look at a whole cluster shows of all stock pools.
-type Look struct {
+// Observations are those of all stock pools of a cluster, made at once.
+type Observations struct {
 	ClusterUID string
 	At         time.Time
 	Namespaces map[string]map[string]string // labels, by name
@@ -68,32 +90,33 @@ type Look struct {
 	Pods        map[string][]Pod
 }
 
-// Of is what the look shows of one pool.
-func (l Look) Of(d Declaration) Seen {
-	labels, there := l.Namespaces[d.Namespace]
-	return Seen{
-		ClusterUID: l.ClusterUID, At: l.At, NamespaceMissing: !there, NamespaceLabels: labels,
-		Deployment: l.Deployments[d.Key()], Guard: l.Guards[d.Key()], Pods: l.Pods[d.Key()],
+// Of is the observation of one pool.
+func (o Observations) Of(d Declaration) Observation {
+	labels, there := o.Namespaces[d.Namespace]
+	return Observation{
+		ClusterUID: o.ClusterUID, At: o.At, NamespaceMissing: !there, NamespaceLabels: labels,
+		Deployment: o.Deployments[d.Key()], Guard: o.Guards[d.Key()], Pods: o.Pods[d.Key()],
 	}
 }
 
-// ErrChanged says that what is in the cluster is not, or not any more, what was seen.
+// ErrChanged says that what is in the cluster is not, or not any more, what was observed.
 var ErrChanged = errors.New("it is another by now, or somebody else changed it meanwhile: it was left alone")
 
-// Cover is a budget that covers the pool's pods, or that the pool names.
-type Cover struct {
-	Budget string `json:"budget"`
-	// Exceeded says that its limit is reached, and Pauses that it wants what it covers
-	// stopped now.
-	Exceeded bool `json:"exceeded"`
-	Pauses   bool `json:"pauses"`
-	// Unknown says that this can't be told.
-	Unknown bool `json:"unknown"`
-	// ByDrift says that the budget counts the pods only by what others made of the
-	// Deployment.
-	ByDrift bool   `json:"-"`
-	Reason  string `json:"reason,omitempty"` // of whatever holds the pool back
-}
+// SpareCost is the deletion cost that spares a pod: a ReplicaSet ends those that cost
+// less first.
+const SpareCost = "1000"
 
-// holds says whether the pool may not grow because of the budget.
-func (c Cover) holds() bool { return c.Exceeded || c.Unknown }
+// Room is a spot pool of which nodes could take pods.
+type Room struct {
+	Pool string // "ap-singapore/train"
+	// ClusterUID is of the cluster whose nodes they are, and Labels are what its
+	// declaration says that they have.
+	ClusterUID string
+	Labels     map[string]string
+	// InstanceTypes are those of its offerings.
+	InstanceTypes []string
+	// Grows says that more nodes of it are on their way. Why says which, or else why
+	// there are none; empty where nobody looked.
+	Grows bool
+	Why   string
+}

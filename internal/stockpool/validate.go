@@ -14,19 +14,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
 )
 
-// Problem is something wrong, or suspicious, in a declaration.
-type Problem = problem.Problem
-
 // The ranges of what a declaration counts.
 const (
-	MaxReplicas = 10_000
-	MaxGPUs     = 1024
+	maxReplicas = 10_000
+	maxGPUs     = 1024
 	maxPort     = 65535
 )
 
 // Validate says everything that is wrong with a declaration and can be known without a
 // cluster. What a user may leave out has to be filled in before, see WithDefaults.
-func (d Declaration) Validate() []Problem {
+func (d Declaration) Validate() []problem.Problem {
 	v := &validator{d: d}
 	v.Name("name", d.Name, "a stock pool")
 	if len(validation.IsDNS1123Label(d.Namespace)) > 0 {
@@ -68,7 +65,7 @@ func (v *validator) resources() {
 	if d.CPU != "" {
 		v.quantity("cpu", d.CPU, "\"4\" or \"500m\"")
 	}
-	v.Within("gpu", int64(d.GPU), 0, MaxGPUs, "", "Write how many GPUs each pod holds, such as 1.")
+	v.Within("gpu", int64(d.GPU), 0, maxGPUs, "", "Write how many GPUs each pod holds, such as 1.")
 	if len(validation.IsQualifiedName(d.GPUResource)) > 0 || !strings.Contains(d.GPUResource, "/") {
 		v.Add("gpu_resource", "Write it as a pod's requests do, or leave it out for \""+DefaultGPUResource+"\".", "%q is no name of a resource of devices",
 			d.GPUResource)
@@ -88,13 +85,13 @@ func (v *validator) quantity(attribute, text, example string) {
 func (v *validator) counts() {
 	d := v.d
 	problem.OneOf(&v.List, "keep", d.Keep, KeepTotal, KeepAvailable)
-	v.Within("replicas", int64(d.Replicas), 0, MaxReplicas, "", "Write how many pods are kept.")
+	v.Within("replicas", int64(d.Replicas), 0, maxReplicas, "", "Write how many pods are kept.")
 	most := d.Replicas
 	switch {
 	case d.Keep == KeepAvailable && d.Maximum == 0:
 		v.Add("maximum", "Say how many pods there may be at most, in use or not.", "keep = \"available\" has no maximum")
 	case d.Keep == KeepAvailable:
-		v.Within("maximum", int64(d.Maximum), int64(max(1, d.Replicas)), MaxReplicas, "", "It counts pods in use as well, so it can't be below replicas.")
+		v.Within("maximum", int64(d.Maximum), int64(max(1, d.Replicas)), maxReplicas, "", "It counts pods in use as well, so it can't be below replicas.")
 		most = d.Maximum
 	case d.Maximum != 0:
 		v.Add("maximum", "Leave it out, or write keep = \"available\".", "a maximum belongs to keep = \"available\"")
@@ -136,7 +133,7 @@ func (v *validator) container() {
 func (v *validator) placement() {
 	d := v.d
 	v.labels("labels", d.Labels)
-	for _, reserved := range []string{LabelPool, LabelSpec} {
+	for _, reserved := range []string{LabelPool, labelSpec} {
 		if _, taken := d.Labels[reserved]; taken {
 			v.Add(fmt.Sprintf("labels[%q]", reserved), "Leave it out.", "the label %s is gpupool's own", reserved)
 		}
@@ -207,7 +204,7 @@ func (v *validator) selector() {
 }
 
 // Warnings says what is allowed and probably not meant.
-func (d Declaration) Warnings() []Problem {
+func (d Declaration) Warnings() []problem.Problem {
 	var list problem.List
 	if p := d.PodDisruption; p != nil && d.Keep != KeepAvailable && p.MinimumAvailable >= d.Replicas && d.Replicas > 0 {
 		list.Add("pod_disruption.minimum_available", "Leave at least one pod that may be evicted.",

@@ -22,7 +22,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -150,7 +150,7 @@ func (b *bench) reconcile(ctx context.Context, env []string, flags ...string) (r
 		}
 	}
 	for _, p := range report.StockPools {
-		if p.Phase == string(stockpool.Ready) {
+		if p.Phase == string(decide.Ready) {
 			r.ready++
 		}
 	}

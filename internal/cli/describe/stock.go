@@ -5,7 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // StockColumns are the columns of tables of stock pools, but for what became of them.
@@ -31,13 +31,13 @@ func StockCells(style terminal.Style, p stockpools.Report) []string {
 	return []string{StockName(p), phase, seen(p.Desired), seen(p.Available), seen(p.Allocated), seen(p.Replicas)}
 }
 
-func phaseColour(phase stockpool.Phase) terminal.Colour {
+func phaseColour(phase decide.Phase) terminal.Colour {
 	switch phase {
-	case stockpool.Ready:
+	case decide.Ready:
 		return terminal.Green
-	case stockpool.Progressing:
+	case decide.Progressing:
 		return terminal.Cyan
-	case stockpool.Degraded:
+	case decide.Degraded:
 		return terminal.Red
 	}
 	return terminal.Yellow
@@ -47,11 +47,11 @@ func phaseColour(phase stockpool.Phase) terminal.Colour {
 // as declared, decisions and errors say.
 func (d *Details) Conditions(p stockpools.Report) {
 	for _, c := range p.Conditions {
-		if c.Status == "True" || c.Type == stockpool.Synced {
+		if c.Status == "True" || c.Type == decide.Synced {
 			continue
 		}
 		text := c.Message
-		if text == "" || c.Type == stockpool.Started {
+		if text == "" || c.Type == decide.Started {
 			text = c.Reason + " " + c.Message
 		}
 		if p.Observed && c.Reason != "NoDeployment" {
@@ -62,6 +62,6 @@ func (d *Details) Conditions(p stockpools.Report) {
 
 // conditionLabels are what a condition that is not so is called.
 var conditionLabels = map[string]string{
-	stockpool.WithinBudget: "held back: ", stockpool.Scheduled: "no room: ", stockpool.Started: "not started: ", stockpool.RolledOut: "rollout: ",
-	stockpool.Stocked: "short: ",
+	decide.WithinBudget: "held back: ", decide.Scheduled: "no room: ", decide.Started: "not started: ", decide.RolledOut: "rollout: ",
+	decide.Stocked: "short: ",
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // stock explains a stock pool.
@@ -110,7 +112,7 @@ func (p *page) coveredBy(e stockpools.Description) {
 	}
 }
 
-func (p *page) pods(list []stockpool.Standing) {
+func (p *page) pods(list []decide.Standing) {
 	t := &terminal.Table{}
 	t.Add("POD", "NODE", "COUNTS AS", "WHY")
 	for _, s := range list {
@@ -127,7 +129,7 @@ func (p *page) pods(list []stockpool.Standing) {
 const fieldsAtMost = 3
 
 // writers adds who last wrote what of the pool's Deployment.
-func (p *page) writers(list []stockpool.Writer) {
+func (p *page) writers(list []drift.Writer) {
 	t := &terminal.Table{}
 	t.Add("LAST WRITTEN BY", "WHEN", "WHAT")
 	for _, w := range list {

@@ -14,16 +14,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // explainedStock are a stock pool that somebody scaled and whose pods wait, and one that
 // could not be looked at.
 func explainedStock() []stockpools.Description {
-	status := stockpool.Status{
-		Phase: stockpool.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
+	status := decide.Status{
+		Phase: decide.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
 		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u",
-		Conditions: []stockpool.Condition{{
-			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom",
+		Conditions: []decide.Condition{{
+			Type: decide.Scheduled, Status: "False", Reason: "NoRoom",
 			Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
 		}},
 	}
@@ -45,15 +47,15 @@ func explainedStock() []stockpools.Description {
 		Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
 		Why: &stockpools.Why{
 			Declared: declared,
-			Budgets: []stockpool.Cover{
+			Budgets: []decide.Cover{
 				{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
 			},
-			Standings: []stockpool.Standing{
-				{Pod: "g1-a", Node: "gpu-1", CountsAs: stockpool.CountsInUse, Why: "allocated_selector selects it"},
-				{Pod: "g1-b", Node: "gpu-1", CountsAs: stockpool.CountsAvailable, Why: "it is ready, and not in use"},
-				{Pod: "g1-c", CountsAs: stockpool.CountsReplica, Why: "it waits for a node"},
+			Standings: []decide.Standing{
+				{Pod: "g1-a", Node: "gpu-1", CountsAs: decide.CountsInUse, Why: "allocated_selector selects it"},
+				{Pod: "g1-b", Node: "gpu-1", CountsAs: decide.CountsAvailable, Why: "it is ready, and not in use"},
+				{Pod: "g1-c", CountsAs: decide.CountsReplica, Why: "it waits for a node"},
 			},
-			Writers: []stockpool.Writer{
+			Writers: []drift.Writer{
 				{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
 				{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{
 					"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template",

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // stockDetails says what happened to a stock pool; nothing where nothing did.
@@ -68,7 +68,7 @@ func (m metrics) stock(pools []stockpools.Report) {
 		allocated.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Allocated))
 		available.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Available))
 		waiting.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Waiting))
-		for _, of := range stockpool.Phases() {
+		for _, of := range decide.Phases() {
 			value := 0.0
 			if of == p.Phase {
 				value = 1

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestAStockPoolReads: what was mended, by whom, and how it is now; and as gauges.
@@ -24,7 +25,7 @@ func TestAStockPoolReads(t *testing.T) {
 		StockPools: []stockpools.Report{
 			{
 				Name: "pool-g1", Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,
-				Status: stockpool.Status{Phase: stockpool.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1},
+				Status: decide.Status{Phase: decide.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1},
 			},
 			{Name: "unseen", Namespace: "ml", UID: "v", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "no answer"}},
 		},

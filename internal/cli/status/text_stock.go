@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 func stockColumns() []string { return slices.Insert(describe.StockColumns(), 1, "STATE") }
@@ -36,21 +36,21 @@ func stockState(p stockpools.Description) state {
 		return state{failing, "not seen", terminal.Red}
 	case p.RecordPhase != declaration.Active && p.RecordPhase != "":
 		return state{moving, string(p.RecordPhase), terminal.Cyan}
-	case p.Phase == stockpool.Degraded && heldBack(p):
+	case p.Phase == decide.Degraded && heldBack(p):
 		return state{lacking, "held back", terminal.Yellow}
-	case p.Phase == stockpool.Degraded && p.Of(stockpool.Stocked).Reason == stockpool.AtMaximum:
+	case p.Phase == decide.Degraded && p.Of(decide.Stocked).Reason == decide.AtMaximum:
 		return state{lacking, "short", terminal.Yellow}
-	case p.Phase == stockpool.Degraded:
+	case p.Phase == decide.Degraded:
 		return state{lacking, "degraded", terminal.Red}
 	case len(p.Decisions) > 0:
 		return state{moving, "to change", terminal.Cyan}
-	case p.Phase == stockpool.Paused:
+	case p.Phase == decide.Paused:
 		return state{noticed, "paused", terminal.Yellow}
-	case p.Phase == stockpool.Pending && heldBack(p):
+	case p.Phase == decide.Pending && heldBack(p):
 		return state{lacking, "held back", terminal.Yellow}
-	case p.Phase == stockpool.Pending:
+	case p.Phase == decide.Pending:
 		return state{lacking, "pending", terminal.Yellow}
-	case p.Phase == stockpool.Progressing:
+	case p.Phase == decide.Progressing:
 		return state{moving, "progressing", terminal.Cyan}
 	}
 	return state{calm, "as declared", terminal.Green}
@@ -59,7 +59,7 @@ func stockState(p stockpools.Description) state {
 // heldBack says whether pods are missing because a budget lets the pool not grow: all
 // that it is to have now are there.
 func heldBack(p stockpools.Description) bool {
-	return p.Of(stockpool.WithinBudget).Status != "True" && p.Available+p.Allocated >= p.Desired
+	return p.Of(decide.WithinBudget).Status != "True" && p.Available+p.Allocated >= p.Desired
 }
 
 // stockDetails says what else there is to say about a stock pool.

@@ -9,29 +9,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestStockPoolsAreShown: the worst first, each with what keeps it from being as it
 // should.
 func TestStockPoolsAreShown(t *testing.T) {
 	t.Parallel()
-	pool := func(name string, phase stockpool.Phase, available int, conditions ...stockpool.Condition) stockpools.Description {
+	pool := func(name string, phase decide.Phase, available int, conditions ...decide.Condition) stockpools.Description {
 		return stockpools.Description{RecordPhase: declaration.Active, Report: stockpools.Report{
 			Name: name, Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,
-			Status: stockpool.Status{Phase: phase, Desired: 2, Replicas: 2, Available: available, Conditions: conditions},
+			Status: decide.Status{Phase: phase, Desired: 2, Replicas: 2, Available: available, Conditions: conditions},
 		}}
 	}
 	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Description{
-		pool("calm", stockpool.Ready, 2),
-		pool("short", stockpool.Pending, 0, stockpool.Condition{
-			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node",
+		pool("calm", decide.Ready, 2),
+		pool("short", decide.Pending, 0, decide.Condition{
+			Type: decide.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node",
 		}),
-		pool("paused", stockpool.Paused, 0, stockpool.Condition{
-			Type: stockpool.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up",
+		pool("paused", decide.Paused, 0, decide.Condition{
+			Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up",
 		}),
-		pool("kept", stockpool.Degraded, 2, stockpool.Condition{
-			Type: stockpool.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown",
+		pool("kept", decide.Degraded, 2, decide.Condition{
+			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown",
 		}),
 	}}
 	got := text(view{zone: time.UTC}, report)

@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // condition is what is waited for: a capacity of pools, that so many pods of stock pools
@@ -153,7 +153,7 @@ func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 		return said, "it was not seen"
 	case p.RecordPhase == declaration.Deleting:
 		return said, "it is being destroyed"
-	case c.available && p.Available >= c.number, !c.available && p.RecordPhase == declaration.Active && p.Phase == stockpool.Ready:
+	case c.available && p.Available >= c.number, !c.available && p.RecordPhase == declaration.Active && p.Phase == decide.Ready:
 		return said, ""
 	}
 	missing = said
@@ -161,7 +161,7 @@ func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 		missing += "; a run would " + d.Summary()
 	}
 	for _, of := range p.Conditions {
-		if of.Status != "True" && of.Message != "" && of.Type != stockpool.Synced {
+		if of.Status != "True" && of.Message != "" && of.Type != decide.Synced {
 			missing += "; " + strings.ReplaceAll(of.Message, "\n", "; ")
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestABudgetRecovers once a run that is to be trusted says so, and nothing is in
@@ -75,9 +75,9 @@ func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 func TestAStockPoolIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	ready, two := condition{text: "ready", ready: true}, condition{text: "available=2", available: true, number: 2}
-	of := func(phase stockpool.Phase, available int, change func(*stockpools.Description)) stockpools.Description {
+	of := func(phase decide.Phase, available int, change func(*stockpools.Description)) stockpools.Description {
 		p := stockpools.Description{RecordPhase: declaration.Active, Report: stockpools.Report{
-			Namespace: "ml", Name: "g1", Observed: true, Outcome: outcome.Done, Status: stockpool.Status{Phase: phase, Desired: 2, Available: available},
+			Namespace: "ml", Name: "g1", Observed: true, Outcome: outcome.Done, Status: decide.Status{Phase: phase, Desired: 2, Available: available},
 		}}
 		if change != nil {
 			change(&p)
@@ -89,25 +89,25 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		pool    stockpools.Description
 		missing string
 	}{
-		"ready":     {ready, of(stockpool.Ready, 2, nil), ""},
-		"recovered": {condition{recovered: true}, of(stockpool.Ready, 2, nil), ""},
-		"so many":   {two, of(stockpool.Progressing, 2, nil), ""},
-		"too few":   {two, of(stockpool.Ready, 1, nil), "1 of 2 available"},
-		"paused":    {ready, of(stockpool.Paused, 0, nil), "Paused, 0 available and 0 in use of 2"},
+		"ready":     {ready, of(decide.Ready, 2, nil), ""},
+		"recovered": {condition{recovered: true}, of(decide.Ready, 2, nil), ""},
+		"so many":   {two, of(decide.Progressing, 2, nil), ""},
+		"too few":   {two, of(decide.Ready, 1, nil), "1 of 2 available"},
+		"paused":    {ready, of(decide.Paused, 0, nil), "Paused, 0 available and 0 in use of 2"},
 		"its creation goes on": {
-			ready, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
+			ready, of(decide.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
 		},
 		"it is on its way out": {
-			two, of(stockpool.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "it is being destroyed",
+			two, of(decide.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "it is being destroyed",
 		},
 		"it was not seen": {
 			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Observed = false }), "it was not seen",
 		},
-		"its name is taken": {two, of(stockpool.Degraded, 2, func(p *stockpools.Description) {
+		"its name is taken": {two, of(decide.Degraded, 2, func(p *stockpools.Description) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}
 		}), "it can't be told: taken"},
-		"no room": {ready, of(stockpool.Pending, 0, func(p *stockpools.Description) {
-			p.Conditions = []stockpool.Condition{{Type: stockpool.Scheduled, Status: "False", Message: "2 pods wait\nthe spot pool a grows"}}
+		"no room": {ready, of(decide.Pending, 0, func(p *stockpools.Description) {
+			p.Conditions = []decide.Condition{{Type: decide.Scheduled, Status: "False", Message: "2 pods wait\nthe spot pool a grows"}}
 		}), "Pending, 0 available and 0 in use of 2; 2 pods wait; the spot pool a grows"},
 	} {
 		results, err := tt.wanted.judge(reconcile.StatusReport{At: clitest.At, StockPools: []stockpools.Description{tt.pool}})
@@ -119,7 +119,7 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		}
 	}
 	if _,
-		err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Description{of(stockpool.Ready, 2,
+		err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Description{of(decide.Ready, 2,
 		nil)}}); err == nil || err.Error() != "--for capacity=4 is not for stock pool ml/g1: wait for it by --for available=N, ready or recovered" {
 		t.Errorf("a stock pool has a capacity: %v", err)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // poolName is what the pool of each scene is called.
@@ -154,7 +154,7 @@ type report struct {
 	}
 	StockPools []struct {
 		Name, Outcome string
-		stockpool.Status
+		decide.Status
 	} `json:"stock_pools"`
 	Budgets []struct {
 		Name     string
@@ -183,7 +183,7 @@ func (told report) decided() string {
 }
 
 // is fails unless the pool is in a phase.
-func (told report) is(t *testing.T, want stockpool.Phase) {
+func (told report) is(t *testing.T, want decide.Phase) {
 	t.Helper()
 	if len(told.StockPools) != 1 || told.StockPools[0].Phase != want {
 		t.Errorf("the pool is %+v, want it %s", told.StockPools, want)

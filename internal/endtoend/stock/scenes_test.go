@@ -17,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m) }
@@ -50,7 +51,7 @@ func mended(r *rig) {
 	r.audit.Wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
 	r.settled()
 	r.ready(2)
-	r.reconcile().is(r.t, stockpool.Ready)
+	r.reconcile().is(r.t, decide.Ready)
 	r.audit.Wants(r.t, "of a plan and a run that have nothing to do")
 	uid := r.deployment().UID
 
@@ -95,7 +96,7 @@ func mended(r *rig) {
 	}
 	r.says(r.reconcile(), "done guard: somebody took its label")
 	r.audit.Wants(r.t, "of a run after its disruption budget lost its label", "apply poddisruptionbudgets pool-g1")
-	r.reconcile().is(r.t, stockpool.Ready)
+	r.reconcile().is(r.t, decide.Ready)
 	r.audit.Wants(r.t, "of a run that has nothing to do")
 
 	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName, metav1.DeleteOptions{}); err != nil {
@@ -106,7 +107,7 @@ func mended(r *rig) {
 	if r.deployment().UID == uid {
 		r.t.Error("it is the one that was deleted")
 	}
-	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == decide.Ready })
 	r.audit.Taken()
 	r.settled()
 	history := r.work.Must("gpupool", "history", "--kubeconfig", r.run, "-o", "json").Stdout
@@ -144,7 +145,7 @@ func orphaned(r *rig) {
 		r.t.Error("its pods were replaced")
 	}
 	r.settled()
-	r.reconcile().is(r.t, stockpool.Ready)
+	r.reconcile().is(r.t, decide.Ready)
 
 	// An import of what the store has a record of.
 	r.work.Must("terraform", "state", "rm", "gpupool_stock_pool.g1")
@@ -160,7 +161,7 @@ func orphaned(r *rig) {
 func deletedAlone(r *rig) {
 	r.apply(r.pool())
 	pods := names(r.ready(2))
-	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == decide.Ready })
 	r.audit.Taken()
 	uid := r.deployment().UID
 	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName,
@@ -178,7 +179,7 @@ func deletedAlone(r *rig) {
 		r.t.Errorf("a dry run says\n%s", dry)
 	}
 	r.says(r.reconcile(), "done create: somebody deleted its Deployment")
-	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == decide.Ready })
 	if of := r.deployment(); of.UID == uid || !slices.Equal(names(r.ready(2)), pods) {
 		r.t.Errorf("its pods %v were replaced by %v", pods, names(r.ready(2)))
 	}
@@ -242,7 +243,7 @@ func takenOver(r *rig) {
 	}
 	r.ready(2)
 	r.settled()
-	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == decide.Ready })
 	r.audit.Taken()
 	r.apply()
 	r.audit.Wants(r.t, "of its end", "delete deployments pool-g1")
@@ -270,7 +271,7 @@ func paused(r *rig) {
 	r.ready(2)
 	r.audit.Taken()
 	r.apply(r.budget("pause", "0.001"), pool)
-	told := r.later("a pause", func(told report) bool { return told.StockPools[0].Phase == stockpool.Paused })
+	told := r.later("a pause", func(told report) bool { return told.StockPools[0].Phase == decide.Paused })
 	if !exceeded(told) {
 		r.t.Errorf("its budgets are %+v", told.Budgets)
 	}
@@ -279,7 +280,7 @@ func paused(r *rig) {
 	if of := r.deployment(); *of.Spec.Replicas != 0 {
 		r.t.Errorf("it has %d replicas", *of.Spec.Replicas)
 	}
-	r.reconcile().is(r.t, stockpool.Paused)
+	r.reconcile().is(r.t, decide.Paused)
 	r.settled()
 	r.somebody(types.MergePatchType, "kubectl", `{"spec":{"replicas":2}}`, "scale")
 	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
@@ -307,12 +308,12 @@ func notGrown(r *rig) {
 	r.later("its being exceeded", exceeded)
 	more := r.pool(attributes{"budget": ofBudget, "replicas": "4"})
 	r.apply(r.budget("alert_only", "0.001"), more)
-	r.reconcile().is(r.t, stockpool.Degraded)
+	r.reconcile().is(r.t, decide.Degraded)
 	if *r.deployment().Spec.Replicas != 2 || !slices.Equal(names(r.ready(2)), pods) {
 		r.t.Errorf("it was grown to %d, or its pods ended", *r.deployment().Spec.Replicas)
 	}
 	r.apply(r.budget("alert_only", "1000"), more)
-	r.later("its growth", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.later("its growth", func(told report) bool { return told.StockPools[0].Phase == decide.Ready })
 	r.ready(4)
 	r.apply()
 	r.nothingLeft()
@@ -365,7 +366,7 @@ func taken(r *rig) {
 		r.t.Errorf("%s was in use, and ended", used[0])
 	}
 	r.audit.Wants(r.t, "of pods that are given back", "patch pods "+used[0], "apply deployments pool-g1")
-	r.reconcile().is(r.t, stockpool.Ready)
+	r.reconcile().is(r.t, decide.Ready)
 	r.audit.Wants(r.t, "of a run that has nothing to do")
 	r.apply()
 	r.nothingLeft()
@@ -405,7 +406,7 @@ func rewritten(r *rig) {
 	r.audit.Taken()
 	for range 2 {
 		told := r.reconcile()
-		told.is(r.t, stockpool.Ready)
+		told.is(r.t, decide.Ready)
 		r.settled()
 	}
 	r.audit.Wants(r.t, "of runs and plans that have nothing to do")
@@ -418,7 +419,7 @@ func rewritten(r *rig) {
 	}
 	r.ready(2)
 	r.audit.Taken()
-	r.reconcile().is(r.t, stockpool.Ready)
+	r.reconcile().is(r.t, decide.Ready)
 	r.audit.Wants(r.t, "of a run after that")
 	r.apply()
 	r.nothingLeft()

@@ -18,12 +18,12 @@ import (
 )
 
 // Stock looks at what bears the label of stock pools, in the whole cluster.
-func (c *stockClient) Stock(ctx context.Context) (stockpool.Look, error) {
+func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error) {
 	uid, err := c.UID(ctx)
 	if err != nil {
-		return stockpool.Look{}, err
+		return stockpool.Observations{}, err
 	}
-	l := stockpool.Look{
+	l := stockpool.Observations{
 		ClusterUID: uid, Namespaces: map[string]map[string]string{}, Deployments: map[string]*appsv1.Deployment{},
 		Guards: map[string]*policyv1.PodDisruptionBudget{}, Pods: map[string][]stockpool.Pod{},
 	}
@@ -68,7 +68,7 @@ func (c *stockClient) Stock(ctx context.Context) (stockpool.Look, error) {
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return stockpool.Look{}, err
+		return stockpool.Observations{}, err
 	}
 	l.At = c.Now()
 	return l, nil
@@ -80,8 +80,8 @@ func stocked(of kubeclient.Collection) kubeclient.Collection {
 }
 
 // StockOf looks afresh at what is in the cluster under one pool's name, whosever it is.
-func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
-	var s stockpool.Seen
+func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error) {
+	var s stockpool.Observation
 	uid, err := c.UID(ctx)
 	if err != nil {
 		return s, err
@@ -89,7 +89,7 @@ func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stoc
 	of, err := c.kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return stockpool.Seen{ClusterUID: uid, At: c.Now(), NamespaceMissing: true}, nil
+		return stockpool.Observation{ClusterUID: uid, At: c.Now(), NamespaceMissing: true}, nil
 	case err != nil:
 		return s, kubeclient.Wrap("get", "namespaces "+namespace, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // theirs is a foreign Deployment with all that a declaration has arguments for, and more.
@@ -68,7 +69,7 @@ func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 	if diff := cmp.Diff(would.Spec.Template, answer.Spec.Template); diff != "" {
 		t.Errorf("the dry run said another outcome (-dry run +done)\n%s", diff)
 	}
-	got, err := stockpool.Adopting(answer, "")
+	got, err := stockpool.Observation{Deployment: answer}.Declaration()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 			if would == nil {
 				t.Fatal(err)
 			}
-			if changes := stockpool.Changes(live, would); !slices.ContainsFunc(changes,
+			if changes := drift.Changes(live, would); !slices.ContainsFunc(changes,
 				func(c stockpool.Change) bool { return strings.Contains(c.Field, field) }) {
 				t.Errorf("a dry run tells of %v (%v)", changes, err)
 			}
@@ -145,8 +146,8 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 				t.Errorf("it is not as it was (-was +is)\n%s", diff)
 			}
 			seen, err := c.StockOf(context.Background(), d.Namespace, d.Name)
-			if err != nil || stockpool.Fingerprint(seen.Deployment) != stockpool.Fingerprint(answer) ||
-				len(stockpool.Extras(seen.Deployment, d.Desired(seen.Deployment, "", 0))) > 0 {
+			if err != nil || (stockpool.Journal{}).Answered(answer).Drifted(seen.Deployment) ||
+				len(drift.Extras(seen.Deployment, d.Desired(seen.Deployment, "", 0))) > 0 {
 				t.Errorf("it does not settle: %v", err)
 			}
 		})

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 func stockIn(namespace string, changes ...func(*stockpool.Declaration)) stockpool.Declaration {
@@ -52,7 +54,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 			t.Errorf("%s has fields of it: %s", entry.Manager, entry.FieldsV1)
 		}
 	}
-	var seen stockpool.Seen
+	var seen stockpool.Observation
 	kubetest.WaitFor(t, "its pods to be ready", func(ctx context.Context) (err error) {
 		if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil {
 			return err
@@ -66,7 +68,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes := stockpool.Changes(seen.Deployment, would); len(changes) > 0 || stockpool.Fingerprint(seen.Deployment) != stockpool.Fingerprint(answer) {
+	if changes := drift.Changes(seen.Deployment, would); len(changes) > 0 || (stockpool.Journal{}).Answered(answer).Drifted(seen.Deployment) {
 		t.Errorf("untouched, it would be changed: %v", changes)
 	}
 	d.Env, d.Security = nil, stockpool.Baseline // what is not declared any longer goes
@@ -139,15 +141,15 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	situation := stockpool.Situation{Declaration: d, Journal: j, Seen: seen, Now: c.Now()}
-	if plan := stockpool.Decide(situation); !plan.Ask {
+	situation := decide.Situation{Declaration: d, Journal: j, Observation: seen, Now: c.Now()}
+	if plan := decide.Decide(situation); !plan.Ask {
 		t.Fatalf("nothing is asked: %+v", plan.Decisions)
 	}
-	situation.Seen.WouldBe, err = c.PreviewStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2))
+	situation.Observation.WouldBe, err = c.PreviewStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := stockpool.Decide(situation)
+	plan := decide.Decide(situation)
 	first := plan.Decisions[0]
 	if first.Kind != stockpool.KindMend || len(first.Changes) != 2 || len(first.By) != 2 {
 		t.Fatalf("decided %+v", first)
@@ -190,7 +192,7 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 		}
 		return err
 	})
-	var seen stockpool.Seen
+	var seen stockpool.Observation
 	kubetest.WaitFor(t, "two pods", func(ctx context.Context) error {
 		l, err := c.Stock(ctx)
 		if err != nil {
@@ -256,7 +258,7 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil || seen.Guard != nil {
 		t.Errorf("unguarded, it has %v: %v", seen.Guard, err)
 	}
-	if seen, err = c.StockOf(ctx, "no-such-namespace", d.Name); err != nil || !seen.NamespaceMissing || !seen.Looked() {
+	if seen, err = c.StockOf(ctx, "no-such-namespace", d.Name); err != nil || !seen.NamespaceMissing || !seen.Known() {
 		t.Errorf("of a missing namespace it is seen: %+v, %v", seen, err)
 	}
 }

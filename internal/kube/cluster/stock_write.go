@@ -21,6 +21,7 @@ import (
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // stockCreator is whose the fields of a new Deployment are, until the first application
@@ -59,10 +60,10 @@ func (c *stockClient) ApplyStock(ctx context.Context, live, wanted *appsv1.Deplo
 func (c *stockClient) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	answer, err := c.applyStock(ctx, wanted, true)
 	if err == nil { // it has not claimed what others wrote
-		return stockpool.Without(answer, stockpool.Extras(answer, wanted)), nil
+		return drift.Without(answer, drift.Extras(answer, wanted)), nil
 	}
-	if extra := stockpool.Extras(live, wanted); apierrors.IsInvalid(err) && !isAnother(err) && len(extra) > 0 {
-		answer = stockpool.Without(live, extra)
+	if extra := drift.Extras(live, wanted); apierrors.IsInvalid(err) && !isAnother(err) && len(extra) > 0 {
+		answer = drift.Without(live, extra)
 	} else {
 		answer = nil
 	}
@@ -116,7 +117,7 @@ func claimed(live, wanted *appsv1.Deployment) ([]byte, error) {
 	if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(stockCreator), stockpool.FieldManager); err != nil {
 		return nil, err
 	}
-	managed, changed, err := stockpool.Claim(upgraded, stockpool.Extras(live, wanted))
+	managed, changed, err := drift.Claim(upgraded, drift.Extras(live, wanted))
 	if err != nil || !changed && equality.Semantic.DeepEqual(upgraded.ManagedFields, live.ManagedFields) {
 		return nil, err
 	}

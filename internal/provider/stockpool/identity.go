@@ -3,7 +3,6 @@ package stockpool
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -54,9 +53,12 @@ func (r *stockResource) imported(ctx context.Context, req resource.ImportStateRe
 
 // isName asks the core what a stock pool may be called.
 func isName(namespace, name string) bool {
-	return !slices.ContainsFunc(core.Declaration{Namespace: namespace, Name: name}.Validate(), func(p core.Problem) bool {
-		return p.Attribute == "name" || p.Attribute == "namespace"
-	})
+	for _, p := range (core.Declaration{Namespace: namespace, Name: name}).Validate() {
+		if p.Attribute == "name" || p.Attribute == "namespace" {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *stockResource) find(ctx context.Context, namespace, name string) (core.Declaration, error) {

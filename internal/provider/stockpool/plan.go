@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 func (r *stockResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -112,7 +113,7 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	if err == nil {
 		err = reader.Stock().Refusal(ctx, d)
 	}
-	var missing *core.NamespaceError
+	var missing *decide.NamespaceError
 	var covered *stockpools.NotCoveredError
 	var exists *record.ExistsError
 	var undeclared *record.UndeclaredError
@@ -149,7 +150,7 @@ func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, 
 
 // endsUse says which pods in use a changed declaration ends, and how a change replaces
 // pods; nothing where it ends none.
-func endsUse(was, d core.Declaration, s core.Status, replacement string) (summary, detail string) {
+func endsUse(was, d core.Declaration, s decide.Status, replacement string) (summary, detail string) {
 	used := s.Allocated
 	switch to := d.Wanted(used); {
 	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:

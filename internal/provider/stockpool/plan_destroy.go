@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // planDestroy names the pods in use that end with a pool, and refuses to destroy one that
@@ -72,10 +73,10 @@ func podsEnd(doing string, state stockpools.State) (summary, detail string) {
 	}
 	pods, used := 0, []string{}
 	for _, p := range state.Pods {
-		if p.CountsAs != core.CountsNothing {
+		if p.CountsAs != decide.CountsNothing {
 			pods++
 		}
-		if p.CountsAs == core.CountsInUse {
+		if p.CountsAs == decide.CountsInUse {
 			used = append(used, p.Pod)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // TestAPlanTellsWhatItEnds, where somebody uses that.
@@ -16,11 +18,11 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 	total := func(replicas int) func(*core.Declaration) {
 		return func(d *core.Declaration) { d.Replicas = replicas }
 	}
-	now := core.Status{Replicas: 6, Allocated: 4, Available: 2, Fewest: 4}
-	ill := core.Status{Replicas: 6, Allocated: 4, Available: 2, Fewest: 6}
+	now := decide.Status{Replicas: 6, Allocated: 4, Available: 2, Fewest: 4}
+	ill := decide.Status{Replicas: 6, Allocated: 4, Available: 2, Fewest: 6}
 	for name, c := range map[string]struct {
 		was, is func(*core.Declaration)
-		status  core.Status
+		status  decide.Status
 		says    string // nothing where it ends none in use
 	}{
 		"more":                          {total(6), total(7), now, ""},
@@ -35,14 +37,14 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 		"another image": {
 			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 are replaced, a few at a time, 4 of them in use.",
 		},
-		"another image, and no pods": {total(0), func(d *core.Declaration) { d.Image = "another" }, core.Status{}, ""},
+		"another image, and no pods": {total(0), func(d *core.Declaration) { d.Image = "another" }, decide.Status{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			was, d := core.Declaration{Image: "runtime:1"}.WithDefaults(), core.Declaration{Image: "runtime:1"}.WithDefaults()
 			c.was(&was)
 			c.is(&d)
-			_, says := endsUse(was, d, c.status, core.Replacement(nil))
+			_, says := endsUse(was, d, c.status, drift.Replacement(nil))
 			if (says == "") != (c.says == "") || !strings.Contains(says, c.says) {
 				t.Errorf("it warns %q, want %q", says, c.says)
 			}

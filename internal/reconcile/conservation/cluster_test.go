@@ -108,7 +108,7 @@ func (c *cluster) through(_ context.Context, call faults.Call, do func() error) 
 	case "Workload":
 		return c.workload(call.Args[0].(budget.Workload), call.Answer.(*budget.WorkloadState), do)
 	case "Stock":
-		return c.listStock(call.Answer.(*stockpool.Look), do)
+		return c.listStock(call.Answer.(*stockpool.Observations), do)
 	case "CreateStock":
 		return c.createStock(call.Args[0].(*appsv1.Deployment), call.Answer.(**appsv1.Deployment), do)
 	case "ApplyStock":

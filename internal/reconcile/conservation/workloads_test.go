@@ -219,7 +219,7 @@ func (c *cluster) syncStock(key string) {
 	}
 }
 
-func (c *cluster) listStock(l *stockpool.Look, do func() error) error {
+func (c *cluster) listStock(l *stockpool.Observations, do func() error) error {
 	err := do()
 	for key := range c.stockKeys { // orphans have no Deployment
 		if pods := c.Cluster.StockPods(key); err == nil && len(pods) > 0 {

@@ -101,9 +101,9 @@ func (c *state) put(key string, of *appsv1.Deployment) {
 }
 
 // Stock are all stock pools.
-func (c stockAPI) Stock(ctx context.Context) (stockpool.Look, error) {
-	return read(ctx, c.view, "Stock", func() (stockpool.Look, error) {
-		l := stockpool.Look{
+func (c stockAPI) Stock(ctx context.Context) (stockpool.Observations, error) {
+	return read(ctx, c.view, "Stock", func() (stockpool.Observations, error) {
+		l := stockpool.Observations{
 			ClusterUID: c.ClusterUID, At: c.now, Namespaces: namespaces(),
 			Deployments: map[string]*appsv1.Deployment{}, Guards: maps.Clone(c.stock.guards), Pods: map[string][]stockpool.Pod{},
 		}
@@ -121,10 +121,10 @@ func (c stockAPI) Stock(ctx context.Context) (stockpool.Look, error) {
 }
 
 // StockOf is one stock pool.
-func (c stockAPI) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
-	return read(ctx, c.view, "StockOf", func() (stockpool.Seen, error) {
+func (c stockAPI) StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error) {
+	return read(ctx, c.view, "StockOf", func() (stockpool.Observation, error) {
 		key := namespace + "/" + name
-		return stockpool.Seen{
+		return stockpool.Observation{
 			ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key],
 			Pods: slices.Clone(c.stock.pods[key]), Deployment: c.stock.deployments[key].DeepCopy(),
 		}, nil

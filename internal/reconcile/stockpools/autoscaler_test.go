@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestAnAutoscalerOnAStockPoolIsReported where its replicas were changed, and a person's
@@ -17,7 +17,7 @@ func TestAnAutoscalerOnAStockPoolIsReported(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.create()
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			d.Cluster.Driven = map[string]bool{"pool-g1": scales}
 			for range 2 {
 				of := d.Cluster.Deployment(key).DeepCopy()

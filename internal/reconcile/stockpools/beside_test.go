@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestTwoRunsBesideAnApply make one Deployment of it, whatever one takes from the other.
@@ -44,7 +45,7 @@ func TestTwoRunsBesideAnApply(t *testing.T) {
 		}
 	})
 	all.Wait()
-	d.is(5, stockpool.Ready)
+	d.is(5, decide.Ready)
 	created := 0
 	for _, act := range d.Cluster.Acts {
 		if strings.HasPrefix(act, "CreateStock") {

@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -38,13 +39,13 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	d.budget(budget.Pause)
 	d.Run()
 	state := d.create()
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	own := d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
 	other := d.uses("train", 4, "uid-of-train")
 	d.Cluster.Step(2 * time.Hour)
 	d.Run()
 	r := d.Run()
-	if got := d.report(r); got.Phase != stockpool.Paused || d.replicas() != 0 || got.Of(stockpool.WithinBudget).Status != "False" {
+	if got := d.report(r); got.Phase != decide.Paused || d.replicas() != 0 || got.Of(decide.WithinBudget).Status != "False" {
 		t.Errorf("its budget is used up, and it has %d pods: %+v", d.replicas(), got.Status)
 	}
 	if slices.ContainsFunc(d.Cluster.Acts, func(act string) bool { return strings.HasPrefix(act, "Pause pool-g1") }) ||
@@ -58,9 +59,9 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	if d.Cluster.Pods[other] != nil {
 		d.Cluster.Remove(other)
 	}
-	d.is(0, stockpool.Paused)
+	d.is(0, decide.Paused)
 	d.Cluster.Step(25 * time.Hour)
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1, history.Mend: 0} {
 		if got := d.told(kind); got != want {
 			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
@@ -76,7 +77,7 @@ func TestAPoolIsPausedInTheRunThatJudgesItsBudget(t *testing.T) {
 	d.budget(budget.Pause)
 	d.Run()
 	d.create()
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	d.uses("train", 4, "uid-of-train")
 	d.Cluster.Step(2*time.Hour + 500*time.Millisecond)
 	d.Run()
@@ -100,7 +101,7 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	if _, err := d.Engine().Stock().Update(context.Background(), more, 0); err != nil {
 		t.Fatal(err)
 	}
-	d.is(2, stockpool.Degraded)
+	d.is(2, decide.Degraded)
 	seen, err := d.Engine().Stock().View(context.Background(), state.Declaration)
 	if err != nil || !slices.ContainsFunc(seen.Warnings, func(text string) bool {
 		return strings.Contains(text, "kept from growing: its budget team-a is used up")
@@ -129,7 +130,7 @@ func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
 		t.Errorf("of a budget that is declared, a plan is told %v", err)
 	}
 	d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
-	within := d.report(d.Run()).Of(stockpool.WithinBudget)
+	within := d.report(d.Run()).Of(decide.WithinBudget)
 	if within.Status != "Unknown" || !strings.Contains(within.Message, `its budget team-x is not declared: `) ||
 		!strings.Contains(within.Message, `did you mean "team-a"?`) {
 		t.Errorf("of a name that is misspelled, a run says %+v", within)
@@ -163,7 +164,7 @@ func TestANewPoolWaitsForItsBudget(t *testing.T) {
 	if state := d.create(); len(state.Warnings) == 0 || d.replicas() != 0 {
 		t.Errorf("it has %d pods, and warns %q", d.replicas(), state.Warnings)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 }
 
 // TestWhatNobodyKeepsIsPaused like any other workload: a stock pool that is not created
@@ -190,7 +191,7 @@ func TestWhatNobodyKeepsIsPaused(t *testing.T) {
 			d.budget(budget.Pause)
 			d.Run()
 			state := d.create()
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			becomes(d)
 			d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
 			d.Cluster.Step(2 * time.Hour)
@@ -219,7 +220,7 @@ func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
 			d.budget(budget.Pause)
 			d.Run()
 			state := d.create()
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			c.damage(d, state.Declaration.UID)
 			d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
 			d.uses("train", 4, "uid-of-train")

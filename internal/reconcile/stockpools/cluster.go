@@ -24,9 +24,9 @@ type Cluster interface {
 type Reader interface {
 	record.Cluster
 	// Stock looks at all that bears the label of stock pools.
-	Stock(ctx context.Context) (stockpool.Look, error)
+	Stock(ctx context.Context) (stockpool.Observations, error)
 	// StockOf looks afresh at what has one pool's name, whosever it is.
-	StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error)
+	StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error)
 	// PriorityClasses are the values of the priority classes, by name.
 	PriorityClasses(ctx context.Context) (map[string]int32, error)
 

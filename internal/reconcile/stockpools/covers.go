@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // limits are the budgets of a store, and what is known of their use.
@@ -107,9 +108,9 @@ func (l limit) mayCover(d stockpool.Declaration) bool {
 // GPUs, those of which that can't be told, and the one that it names. Pods are what is
 // declared, and what the pool's own Deployment makes of it: whoever may change that does
 // not choose which budgets pay.
-func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) []stockpool.Cover {
+func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) []decide.Cover {
 	d, pods := p.declaration, podsOf(p)
-	var covers []stockpool.Cover
+	var covers []decide.Cover
 	named := d.Budget == ""
 	for _, of := range l.budgets {
 		names := of.Key == d.Budget
@@ -122,7 +123,7 @@ func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) 
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
 		case of.Err != nil && counted != nil:
-			covers = append(covers, stockpool.Cover{
+			covers = append(covers, decide.Cover{
 				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err),
 			})
 		case of.Err == nil && (names || counted != nil):
@@ -135,21 +136,21 @@ func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) 
 	return covers
 }
 
-func unknown(name string, err error) stockpool.Cover {
-	return stockpool.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("what its budget %s has used is unknown: %v", name, err)}
+func unknown(name string, err error) decide.Cover {
+	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("what its budget %s has used is unknown: %v", name, err)}
 }
 
 // undeclared is the cover of a budget that the pool names, and the store has no record of.
-func (l *limits) undeclared(ctx context.Context, name string) stockpool.Cover {
+func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 	_, err := l.flow.Keeper.NamedBudget(ctx, name)
 	if err == nil {
 		err = errors.New("it was declared just now")
 	}
-	return stockpool.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("its budget %s is not declared: %v", name, err)}
+	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("its budget %s is not declared: %v", name, err)}
 }
 
 // cover is what a budget means to a pool of which it counts these pods, or which names it.
-func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplate, now time.Time) stockpool.Cover {
+func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplate, now time.Time) decide.Cover {
 	name := of.declaration.Name
 	status, err := l.status(ctx, of.declaration)
 	if err == nil {
@@ -158,7 +159,7 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	if err != nil {
 		return unknown(name, err)
 	}
-	c := stockpool.Cover{Budget: name, Exceeded: status.Usage.Exceeded(), ByDrift: counted != nil && !counted[0].declared}
+	c := decide.Cover{Budget: name, Exceeded: status.Usage.Exceeded(), ByDrift: counted != nil && !counted[0].declared}
 	if !c.Exceeded {
 		return c
 	}

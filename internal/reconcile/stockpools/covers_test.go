@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -95,10 +96,10 @@ func TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead(t *testing.T) {
 	d.budget(budget.Pause)
 	d.Run()
 	d.create()
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	d.uses("train", 4, "uid-of-train")
 	d.Cluster.Step(2 * time.Hour)
-	d.is(0, stockpool.Paused)
+	d.is(0, decide.Paused)
 	d.rewrite("team-a", damaged)
 	for range 2 {
 		if got := d.report(d.run()); d.replicas() != 0 {
@@ -139,7 +140,7 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 			d := newDesk(t)
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Selector.MatchLabels = "team-b", map[string]string{"team": "b"} })
 			state := d.create(func(p *stockpool.Declaration) { p.GPU = c.gpus })
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			c.spoil(d)
 			more := state.Declaration
 			more.Replicas = 5
@@ -148,7 +149,7 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := d.report(d.run())
-			within := got.Of(stockpool.WithinBudget)
+			within := got.Of(decide.WithinBudget)
 			if c.says == "" {
 				if d.replicas() != 5 || within.Status != "True" {
 					t.Errorf("it has %d pods: %+v", d.replicas(), within)
@@ -248,7 +249,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 				c.declare = func(*stockpool.Declaration) {}
 			}
 			d.create(c.declare)
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			d.exceed("b", c.labels, func(b *budget.Declaration) { b.ResourceWeights = c.counts })
 			of := d.Cluster.Deployment(key).DeepCopy()
 			*of.Spec.Replicas = 2
@@ -278,7 +279,7 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create()
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	d.exceed("b", map[string]string{"team": "b"})
 	relabel := func() {
 		of := d.Cluster.Deployment(key).DeepCopy()
@@ -323,7 +324,7 @@ func TestSomebodyElsesDeploymentSaysNothingOfThePool(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create()
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	d.exceed("b", map[string]string{"team": "b"})
 	of := d.Cluster.Deployment(key).DeepCopy()
 	of.UID, of.Spec.Template.Labels["team"] = "foreign", "b"

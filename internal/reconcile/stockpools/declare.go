@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // Create declares a new stock pool in the cluster at hand, and brings it about. It waits
@@ -174,7 +175,7 @@ func (f *Flow) refuse(ctx context.Context, c Cluster, p *pass) (err error) {
 	if p.seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil {
 		return err
 	}
-	plan := stockpool.Decide(stockpool.Situation{Declaration: d, Journal: p.journal.Value, Seen: p.seen, Recorded: p.recorded, Now: f.clusterNow(c)})
+	plan := decide.Decide(decide.Situation{Declaration: d, Journal: p.journal.Value, Observation: p.seen, Recorded: p.recorded, Now: f.clusterNow(c)})
 	if plan.Refused != nil {
 		return plan.Refused
 	}
@@ -218,7 +219,7 @@ func (f *Flow) settle(ctx context.Context, c Cluster, p *pass, wait time.Duratio
 		case <-time.After(f.pollInterval()):
 		}
 		seen, err := c.StockOf(ctx, p.declaration.Namespace, p.declaration.Name)
-		if err != nil || !seen.Looked() {
+		if err != nil || !seen.Known() {
 			continue
 		}
 		p.seen = seen

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -88,10 +89,10 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r stored) (of clearing, err
 	if err != nil {
 		return of, err
 	}
-	if !seen.Looked() {
+	if !seen.Known() {
 		return of, errors.New("the cluster did not say what is there")
 	}
-	mine := stockpool.Situation{Declaration: d, Journal: j.Value, Seen: seen}.Mine()
+	mine := decide.Situation{Declaration: d, Journal: j.Value, Observation: seen}.Mine()
 	switch live := seen.Deployment; {
 	case live != nil && !mine:
 		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)

@@ -9,6 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // Description is one stock pool, and what a run would do about it now.
@@ -28,10 +30,10 @@ type Why struct {
 	Declared Declared `json:"declared"`
 	// Budgets are those that cover its pods, and the one that it names, as the last run
 	// judged them.
-	Budgets []stockpool.Cover `json:"budgets"`
+	Budgets []decide.Cover `json:"budgets"`
 	// Standings are its pods, and Writers who last wrote what of its Deployment.
-	Standings []stockpool.Standing `json:"standings"`
-	Writers   []stockpool.Writer   `json:"writers"`
+	Standings []decide.Standing `json:"standings"`
+	Writers   []drift.Writer    `json:"writers"`
 }
 
 // Declared is what of a declaration says how many pods there are, and what each asks for.
@@ -83,7 +85,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 }
 
 // describe describes one stock pool; err is why nothing could be looked at.
-func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Look, err error, why bool) Description {
+func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Observations, err error, why bool) Description {
 	phase := t.Record.Phase
 	o := Description{RecordPhase: phase, Decisions: []stockpool.Decision{}}
 	if why {
@@ -94,7 +96,7 @@ func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Lo
 		p, err = k.passOf(t, l)
 	}
 	if p == nil {
-		o.Report = newReport(t.Record.Declaration, stockpool.Plan{}, loop.Ending{Became: outcome.Failed, Why: err})
+		o.Report = newReport(t.Record.Declaration, decide.Plan{}, loop.Ending{Became: outcome.Failed, Why: err})
 		return o
 	}
 	err = k.flow.judge(ctx, c, p)
@@ -120,8 +122,8 @@ func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Lo
 	p.plan.Status = k.told(ctx, p.declaration, p.plan.Status)
 	o.Report = newReport(p.declaration, p.warned(), e)
 	if why {
-		o.Budgets, o.Writers = p.covers, stockpool.Writers(p.seen.Deployment)
-		o.Standings = stockpool.Standings(stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value, Seen: p.seen})
+		o.Budgets, o.Writers = p.covers, drift.Writers(p.seen.Deployment)
+		o.Standings = decide.Standings(decide.Situation{Declaration: p.declaration, Journal: p.journal.Value, Observation: p.seen})
 	}
 	return o
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -75,7 +76,7 @@ func (d *desk) replicas() int {
 
 // is checks that the pool has so many pods and this phase, after a run that finds
 // nothing more to do.
-func (d *desk) is(replicas int, phase stockpool.Phase) {
+func (d *desk) is(replicas int, phase decide.Phase) {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)
 	d.Run()

@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // Flow carries declarations of stock pools out, for one cluster and one store.
@@ -66,7 +67,7 @@ func (f *Flow) clusterNow(c Cluster) time.Time {
 func (f *Flow) pollInterval() time.Duration { return cmp.Or(f.PollInterval, 2*time.Second) }
 
 // told is a pool's status with which spot pool could grow, where its pods wait.
-func (f *Flow) told(ctx context.Context, d stockpool.Declaration, s stockpool.Status) stockpool.Status {
+func (f *Flow) told(ctx context.Context, d stockpool.Declaration, s decide.Status) decide.Status {
 	if s.Waiting == 0 {
 		return s
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -23,10 +24,10 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	if want := []string{"CreateStock " + key, "ApplyStock " + key, "GuardStock " + key}; !slices.Equal(d.Cluster.Acts, want) {
 		t.Errorf("it did %q, want %q", d.Cluster.Acts, want)
 	}
-	if !state.Recorded || state.Status.Phase != stockpool.Ready || state.Declaration.DeploymentUID == "" {
+	if !state.Recorded || state.Status.Phase != decide.Ready || state.Declaration.DeploymentUID == "" {
 		t.Errorf("created, it is %+v", state)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	before, acts := d.Cluster.Calls(), len(d.Cluster.Acts)
 	d.Run()
 	calls := d.Cluster.Calls()
@@ -40,7 +41,7 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	if err != nil || state.Declaration.Generation != 2 || d.replicas() != 3 {
 		t.Fatalf("updated, it has %d pods: %+v, %v", d.replicas(), state, err)
 	}
-	d.is(3, stockpool.Ready)
+	d.is(3, decide.Ready)
 	if _, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +72,13 @@ func TestARunMendsWhatSomebodyDid(t *testing.T) {
 	if len(r.Decisions) != 1 || r.Decisions[0].Kind() != "mend" || !strings.Contains(r.Decisions[0].Reasons()[0], "spec.replicas was 9 instead of 2") {
 		t.Errorf("decided %v", r.Decisions)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	unlabelled := d.Cluster.Deployment(key).DeepCopy()
 	unlabelled.Labels = nil // which keeps it out of the look at all
 	d.Cluster.Put(key, unlabelled)
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	d.Cluster.Put(key, nil)
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	if got := d.told(history.Mend); got != 3 {
 		t.Errorf("the history tells of %d", got)
 	}
@@ -88,12 +89,12 @@ func TestATakenPodIsReplacedByARun(t *testing.T) {
 	d := newDesk(t)
 	d.create(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 4 })
 	d.Cluster.StockPods(key)[0].Labels["session"] = "x"
-	d.is(3, stockpool.Ready)
+	d.is(3, decide.Ready)
 	taken := d.Cluster.StockPods(key)[0].UID
 	d.Cluster.StockPods(key)[1].Labels["session"] = "y"
-	d.is(4, stockpool.Ready)
+	d.is(4, decide.Ready)
 	delete(d.Cluster.StockPods(key)[1].Labels, "session")
-	d.is(3, stockpool.Ready)
+	d.is(3, decide.Ready)
 	if pods := d.Cluster.StockPods(key); pods[0].UID != taken || d.told(history.Scale) != 3 {
 		t.Errorf("the pod in use was ended, or the history tells of %d", d.told(history.Scale))
 	}
@@ -201,7 +202,7 @@ func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 	if slices.Contains(d.Cluster.Acts, "CreateStock "+key) {
 		t.Error("it was created anew")
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 }
 
 func TestAnOrphanIsLeft(t *testing.T) {
@@ -260,7 +261,7 @@ func TestADryRunAssumes(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 }
 
 // TestALookShowsWhoseANameIs: what takes the pool's name, and bears no label of it, is
@@ -303,7 +304,7 @@ func TestExplainTellsAllThatDecisionsFollowFrom(t *testing.T) {
 	if p.Declared.Replicas != 2 || p.Declared.Memory != "16Gi" || len(p.Budgets) != 1 || p.Budgets[0].Budget != "team-a" || p.Budgets[0].Exceeded {
 		t.Errorf("it is declared as %+v, and covered by %+v", p.Declared, p.Budgets)
 	}
-	if len(p.Standings) != 2 || p.Standings[0].CountsAs != stockpool.CountsAvailable {
+	if len(p.Standings) != 2 || p.Standings[0].CountsAs != decide.CountsAvailable {
 		t.Errorf("its pods are %+v", p.Standings)
 	}
 	if len(x.Events) == 0 || x.Events[0].Object != "stock_pool/"+key {

@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // operation is what a process may be killed at, or fail in, and how the pool is after
@@ -27,8 +28,8 @@ type operation struct {
 	do     func(*desk, *reconcile.Engine) error
 	// replicas is how many pods the Deployment has in the end; -1 where there is none.
 	replicas int
-	phase    stockpool.Phase // empty where the pool is gone
-	bare     bool            // it has no disruption budget
+	phase    decide.Phase // empty where the pool is gone
+	bare     bool         // it has no disruption budget
 	// once are the kinds of events that the history tells once, whatever happened.
 	once []history.Kind
 	// again says that a person does it again, as nothing else goes on with it.
@@ -45,17 +46,17 @@ var operations = map[string]operation{
 			}
 			return err
 		},
-		replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Create}, again: true,
+		replicas: 2, phase: decide.Ready, once: []history.Kind{history.Create}, again: true,
 	},
 	"update": {
 		before:   func(d *desk) { d.create(guarded) },
 		do:       updates(func(d *stockpool.Declaration) { d.Replicas = 4 }),
-		replicas: 4, phase: stockpool.Ready, again: true,
+		replicas: 4, phase: decide.Ready, again: true,
 	},
 	"unguard": {
 		before:   func(d *desk) { d.create(guarded) },
 		do:       updates(func(d *stockpool.Declaration) { d.PodDisruption = nil }),
-		replicas: 2, phase: stockpool.Ready, bare: true, again: true,
+		replicas: 2, phase: decide.Ready, bare: true, again: true,
 	},
 	"take over": {
 		before: func(d *desk) {
@@ -70,7 +71,7 @@ var operations = map[string]operation{
 			_, err := e.Stock().Update(context.Background(), declared, 0)
 			return err
 		},
-		replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Create}, again: true,
+		replicas: 2, phase: decide.Ready, once: []history.Kind{history.Create}, again: true,
 	},
 	"mend": {
 		before: func(d *desk) {
@@ -79,37 +80,37 @@ var operations = map[string]operation{
 			*scaled.Spec.Replicas = 9
 			d.Cluster.Put(key, scaled)
 		},
-		do: run, replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Mend},
+		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Mend},
 	},
 	"create anew": {
 		before: func(d *desk) { d.create(guarded); d.Cluster.Put(key, nil) },
-		do:     run, replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Mend},
+		do:     run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Mend},
 	},
 	"shrink": {
 		before: func(d *desk) {
 			d.create(guarded, func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 5 })
 			pods := d.Cluster.StockPods(key)
 			pods[0].Labels["session"], pods[1].Labels["session"] = "x", "y"
-			d.is(4, stockpool.Ready)
+			d.is(4, decide.Ready)
 			delete(d.Cluster.StockPods(key)[1].Labels, "session")
 		},
-		do: run, replicas: 3, phase: stockpool.Ready,
+		do: run, replicas: 3, phase: decide.Ready,
 	},
 	"pause": {
 		before: func(d *desk) { d.exceeds() },
-		do:     run, replicas: 0, phase: stockpool.Paused, once: []history.Kind{history.Pause, history.GateClosed},
+		do:     run, replicas: 0, phase: decide.Paused, once: []history.Kind{history.Pause, history.GateClosed},
 	},
 	"resume": {
 		before: func(d *desk) {
 			pod := d.exceeds()
-			d.is(0, stockpool.Paused)
+			d.is(0, decide.Paused)
 			if d.Cluster.Pods[pod] != nil { // else it went with the pause of its own workload
 				d.Cluster.Remove(pod)
 			}
 			d.Run() // which counts its end
 			d.Cluster.Step(25 * time.Hour)
 		},
-		do: run, replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Pause, history.Resume, history.GateClosed, history.GateOpened},
+		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Pause, history.Resume, history.GateClosed, history.GateOpened},
 	},
 	"destroy": {
 		before: func(d *desk) { d.create(guarded) },

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestACreationThatLandsLateIsItsOwn, also after it was asked for again.
@@ -29,7 +29,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
 		t.Fatal(err)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	if d.journal().Opened != "" || slices.Contains(d.Cluster.Acts, "CreateStock "+key) {
 		t.Errorf("it is still to be created (%s), or was twice: %q", d.journal().Opened, d.Cluster.Acts)
 	}
@@ -39,5 +39,5 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	if again := d.journal().Opened; again == "" || again == first {
 		t.Errorf("it is created anew under %q, and was under %q", again, first)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 }

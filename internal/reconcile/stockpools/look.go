@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // pass is one operation on one pool, under its lock.
@@ -17,9 +18,9 @@ type pass struct {
 	journal     journal
 	recorded    bool // the store has a record of the pool
 	limits      *limits
-	seen        stockpool.Seen
-	covers      []stockpool.Cover // as plan was made by
-	plan        stockpool.Plan
+	seen        stockpool.Observation
+	covers      []decide.Cover // as plan was made by
+	plan        decide.Plan
 	did         []stockpool.Decision
 	fought      string // a warning of an autoscaler, which stays once its change is reverted
 }
@@ -35,15 +36,15 @@ func (p *pass) idle(o *record.Outbox) bool {
 // judge decides by what was seen, with the answer of a dry run where only that tells
 // whether something is to be done.
 func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
-	situation := func() stockpool.Situation {
+	situation := func() decide.Situation {
 		now := f.clusterNow(c)
 		p.covers = p.limits.covers(ctx, c, p, now)
-		return stockpool.Situation{
-			Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Reverted: p.reverted(),
+		return decide.Situation{
+			Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Observation: p.seen, Covers: p.covers, Reverted: p.reverted(),
 			Recorded: p.recorded, Now: now,
 		}
 	}
-	p.plan = stockpool.Decide(situation())
+	p.plan = decide.Decide(situation())
 	if !p.plan.Ask {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
 		return err
 	}
 	p.seen.WouldBe = would
-	p.plan = stockpool.Decide(situation())
+	p.plan = decide.Decide(situation())
 	f.warnOfAutoscaler(ctx, c, p)
 	return nil
 }

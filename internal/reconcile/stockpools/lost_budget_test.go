@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -33,10 +34,10 @@ func pausedPool(t *testing.T, changes ...func(*stockpool.Declaration)) (*desk, b
 	b := d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Pause })
 	d.Run()
 	d.create(changes...)
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	d.uses("train", 4, "uid-of-train")
 	d.Cluster.Step(2 * time.Hour)
-	d.is(0, stockpool.Paused)
+	d.is(0, decide.Paused)
 	return d, b
 }
 
@@ -56,7 +57,7 @@ func TestAPausedPoolStaysPausedIfTheRecordOfItsBudgetIsLost(t *testing.T) {
 			for range 2 {
 				r := d.run()
 				got := d.report(r)
-				within := got.Of(stockpool.WithinBudget)
+				within := got.Of(decide.WithinBudget)
 				if d.replicas() != 0 || within.Status != "Unknown" || !strings.Contains(within.Message, "team-a") ||
 					!strings.Contains(within.Message, "its record is lost, and ") {
 					t.Errorf("it has %d pods: %+v", d.replicas(), within)
@@ -69,12 +70,12 @@ func TestAPausedPoolStaysPausedIfTheRecordOfItsBudgetIsLost(t *testing.T) {
 			if _, err := records.Save(context.Background(), record.Stored[budget.Declaration]{}, declaration.Active, b); err != nil {
 				t.Fatal(err)
 			}
-			d.is(0, stockpool.Paused)
+			d.is(0, decide.Paused)
 			for uid := range d.Cluster.Pods {
 				d.Cluster.Remove(uid)
 			}
 			d.Cluster.Step(25 * time.Hour)
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 		})
 	}
 }
@@ -96,7 +97,7 @@ func TestALostBudgetHoldsPoolsOfItsCluster(t *testing.T) {
 			d := newDesk(t)
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Selector.MatchLabels = "team-b", map[string]string{"team": "b"} })
 			state := d.create(func(p *stockpool.Declaration) { p.GPU = c.gpus })
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			d.lose(store.Budgets, "team-b")
 			status := record.BudgetStatusName("team-b")
 			if c.cluster != "" {
@@ -121,7 +122,7 @@ func TestALostBudgetHoldsPoolsOfItsCluster(t *testing.T) {
 				t.Errorf("it has %d pods, and an apply warns %q", d.replicas(), state.Warnings)
 			}
 			d.lose(store.Statuses, status)
-			d.is(5, stockpool.Ready)
+			d.is(5, decide.Ready)
 		})
 	}
 }
@@ -133,5 +134,5 @@ func TestADestroyedBudgetLetsItsPoolGo(t *testing.T) {
 	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 }

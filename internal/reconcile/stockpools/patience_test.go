@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestARunThatWaitsStaysUntilPodsAreReady, and one that does not wait, or that changed
@@ -33,7 +33,7 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.report(r); got.Phase != stockpool.Ready || got.Outcome != outcome.Done {
+	if got := d.report(r); got.Phase != decide.Ready || got.Outcome != outcome.Done {
 		t.Errorf("after its wait it says %s, %s", got.Phase, got.Outcome)
 	}
 	waited := looks
@@ -81,5 +81,5 @@ func TestACreationThatNobodyFinishes(t *testing.T) {
 	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
 		t.Fatal(err)
 	}
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 }

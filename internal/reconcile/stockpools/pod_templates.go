@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // podTemplate is what pods of a pool are made from.
@@ -24,7 +25,7 @@ func podsOf(p *pass) []podTemplate {
 	d := p.declaration.WithDefaults()
 	pods := []podTemplate{templateOf(d, d.Deployment("", 0).Spec.Template, p.seen.NamespaceLabels)}
 	pods[0].declared = true
-	situation := stockpool.Situation{Declaration: d, Journal: p.journal.Value, Seen: p.seen}
+	situation := decide.Situation{Declaration: d, Journal: p.journal.Value, Observation: p.seen}
 	if situation.Mine() {
 		pods = append(pods, templateOf(d, p.seen.Deployment.Spec.Template, p.seen.NamespaceLabels))
 	}

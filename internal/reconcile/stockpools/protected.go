@@ -8,12 +8,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // sparing is a cover that does not pause the pool if one of its pods is protected: like any
 // other workload, it is then left alone as a whole.
-func (l *limits) sparing(ctx context.Context, c Cluster, p *pass, of limit, cover stockpool.Cover) stockpool.Cover {
+func (l *limits) sparing(ctx context.Context, c Cluster, p *pass, of limit, cover decide.Cover) decide.Cover {
 	if !cover.Pauses {
 		return cover
 	}

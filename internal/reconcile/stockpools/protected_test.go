@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestAProtectedPodKeepsItsPoolFromBeingPaused, as it would any other workload.
@@ -59,7 +60,7 @@ func TestAProtectedPodKeepsItsPoolFromBeingPaused(t *testing.T) {
 			})
 			d.Run()
 			d.create()
-			d.is(2, stockpool.Ready)
+			d.is(2, decide.Ready)
 			d.uses("train", 4, "uid-of-train")
 			c.pod(&d.Cluster.StockPods(key)[1])
 			d.Cluster.Step(2 * time.Hour)
@@ -67,7 +68,7 @@ func TestAProtectedPodKeepsItsPoolFromBeingPaused(t *testing.T) {
 				d.Cluster.Failing[c.fails] = errors.New("no answer")
 			}
 			d.Run()
-			within := d.report(d.Run()).Of(stockpool.WithinBudget)
+			within := d.report(d.Run()).Of(decide.WithinBudget)
 			if want := map[bool]int{true: 0, false: 2}[c.says == ""]; d.replicas() != want {
 				t.Fatalf("it has %d pods, want %d: %+v", d.replicas(), want, within)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -26,7 +27,7 @@ func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 	foreign := d.Cluster.Deployment(key).DeepCopy()
 	foreign.UID = "somebody's"
 	d.Cluster.Put(key, foreign)
-	var taken *stockpool.TakenError
+	var taken *decide.TakenError
 	if err := d.Engine().Stock().Refusal(context.Background(), pool()); !errors.As(err, &taken) {
 		t.Errorf("of somebody else's, a plan is told %v", err)
 	}
@@ -64,7 +65,7 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	d.budget(budget.Pause)
 	d.Run()
 	state := d.create()
-	d.is(2, stockpool.Ready)
+	d.is(2, decide.Ready)
 	refuses := errors.New("the policy images forbids it")
 	d.Cluster.Failing["PreviewStock"] = refuses
 	for name, change := range map[string]func(*stockpool.Declaration){
@@ -90,7 +91,7 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	d.uses("train", 4, "uid-of-train")
 	d.Cluster.Step(2 * time.Hour)
 	d.Run()
-	d.is(0, stockpool.Paused)
+	d.is(0, decide.Paused)
 }
 
 // TestAdviceAboutATakenName does not lead in a circle: an import finds the record, where

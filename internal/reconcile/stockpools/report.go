@@ -6,6 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // Report is how a stock pool is at the end of the run.
@@ -17,7 +18,7 @@ type Report struct {
 	// Observed is false where the pool could not be looked at; its numbers are then 0 and
 	// mean nothing.
 	Observed bool `json:"observed"`
-	stockpool.Status
+	decide.Status
 	// Deleted says that the run finished the pool's deletion.
 	Deleted  bool                 `json:"deleted,omitempty"`
 	Outcome  outcome.Outcome      `json:"outcome"`
@@ -38,7 +39,7 @@ func (p *Report) PlanDeletion() {
 	}
 }
 
-func newReport(d stockpool.Declaration, p stockpool.Plan, e loop.Ending) Report {
+func newReport(d stockpool.Declaration, p decide.Plan, e loop.Ending) Report {
 	return Report{
 		Name: d.Name, Namespace: d.Namespace, UID: d.UID, SpecName: d.SpecName, Observed: p.Status.Phase != "", Status: p.Status,
 		Outcome: e.Became, Warnings: p.Warnings, Error: outcome.NewErrorReport(e.Why),
@@ -46,7 +47,7 @@ func newReport(d stockpool.Declaration, p stockpool.Plan, e loop.Ending) Report 
 }
 
 // warned is the plan with the pass's own warning.
-func (p *pass) warned() stockpool.Plan {
+func (p *pass) warned() decide.Plan {
 	plan := p.plan
 	if p.fought != "" {
 		plan.Warnings = append(slices.Clone(plan.Warnings), p.fought)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // Options say what a run may do with stock pools.
@@ -59,7 +60,7 @@ type rooms struct {
 }
 
 // told is a pool's status with which spot pool could grow, where its pods wait.
-func (k *kind) told(ctx context.Context, d stockpool.Declaration, s stockpool.Status) stockpool.Status {
+func (k *kind) told(ctx context.Context, d stockpool.Declaration, s decide.Status) decide.Status {
 	if s.Waiting == 0 {
 		return s
 	}
@@ -120,11 +121,11 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpo
 func (k *kind) Unworked(t target, e loop.Ending) Report {
 	d := t.Record.Declaration
 	d.Namespace, d.Name, _ = strings.Cut(t.Key, "/")
-	return newReport(d, stockpool.Plan{}, e)
+	return newReport(d, decide.Plan{}, e)
 }
 
 // lookAtAll is one look for all stock pools.
-func (k *kind) lookAtAll(ctx context.Context) (c Cluster, l stockpool.Look, err error) {
+func (k *kind) lookAtAll(ctx context.Context) (c Cluster, l stockpool.Observations, err error) {
 	var made map[string]budget.Status
 	if k.options.Statuses != nil {
 		made = k.options.Statuses()
@@ -140,7 +141,7 @@ func (k *kind) lookAtAll(ctx context.Context) (c Cluster, l stockpool.Look, err 
 }
 
 // passOf is a pass about one pool by the look at all.
-func (k *kind) passOf(t target, l stockpool.Look) (*pass, error) {
+func (k *kind) passOf(t target, l stockpool.Observations) (*pass, error) {
 	d := t.Record.Declaration.WithDefaults()
 	if err := record.SameCluster(d.Object(), d.ClusterUID, l.ClusterUID); err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ type work struct {
 	*kind
 	cluster Cluster
 	target  target
-	look    stockpool.Look
+	look    stockpool.Observations
 
 	pass     *pass // nil while there is none, and of a pool that is not active
 	acted    bool
@@ -215,7 +216,7 @@ func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) 
 func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Result) {
 	p := w.pass
 	if p == nil {
-		report := newReport(w.target.Record.Declaration.WithDefaults(), stockpool.Plan{}, e)
+		report := newReport(w.target.Record.Declaration.WithDefaults(), decide.Plan{}, e)
 		if report.Deleted = w.clearing.gone && e.Became == outcome.Done; w.clearing.notice != "" {
 			report.Notices = []string{w.clearing.notice}
 		}
@@ -231,11 +232,11 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 }
 
 // becameOf is the outcome of a pool about which nothing is left to do.
-func becameOf(p stockpool.Plan) outcome.Outcome {
-	if p.Status.Of(stockpool.Stocked).Reason == stockpool.AtMaximum {
+func becameOf(p decide.Plan) outcome.Outcome {
+	if p.Status.Of(decide.Stocked).Reason == decide.AtMaximum {
 		return outcome.Short
 	}
-	if p.Status.Settled() || p.Status.Phase == stockpool.Progressing {
+	if p.Status.Settled() || p.Status.Phase == decide.Progressing {
 		return outcome.Done
 	}
 	return outcome.Short

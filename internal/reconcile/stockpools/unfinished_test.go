@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // imported is what an import and its refresh make of the pool.
@@ -52,7 +52,7 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 			if r := d.recorded(); r.Value.Phase != declaration.Active {
 				t.Errorf("its record is %s", r.Value.Phase)
 			}
-			d.is(replicas, stockpool.Ready)
+			d.is(replicas, decide.Ready)
 			if state := d.imported(); !state.Recorded || state.Unfinished {
 				t.Errorf("finished, it is %+v", state)
 			}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
 // State is a stock pool as Terraform sees it: what is declared, and how it is.
@@ -22,9 +24,9 @@ type State struct {
 	Unfinished bool
 	// Destroyed says that the pool is gone for good.
 	Destroyed bool
-	Status    stockpool.Status
+	Status    decide.Status
 	// Pods are its pods, as far as a look showed them.
-	Pods []stockpool.Standing
+	Pods []decide.Standing
 	// Decisions are what a run would do now.
 	Decisions []stockpool.Decision
 	// Replacement says how a change replaces the pods; empty if the cluster was not observed.
@@ -48,10 +50,10 @@ func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
 }
 
 // held is what a status says of budgets and of a maximum that keep the pool from growing.
-func held(s stockpool.Status) (texts []string) {
-	for _, kind := range []string{stockpool.WithinBudget, stockpool.Stocked} {
+func held(s decide.Status) (texts []string) {
+	for _, kind := range []string{decide.WithinBudget, decide.Stocked} {
 		of := s.Of(kind)
-		if of.Status == "" || of.Status == "True" || kind == stockpool.Stocked && of.Reason != stockpool.AtMaximum {
+		if of.Status == "" || of.Status == "True" || kind == decide.Stocked && of.Reason != decide.AtMaximum {
 			continue
 		}
 		texts = append(texts, fmt.Sprintf("it is kept from growing: %s", of.Message))
@@ -60,9 +62,9 @@ func held(s stockpool.Status) (texts []string) {
 }
 
 // whyNot is what a status says of why pods are not ready.
-func whyNot(s stockpool.Status) string {
+func whyNot(s decide.Status) string {
 	var texts []string
-	for _, kind := range []string{stockpool.Scheduled, stockpool.Started, stockpool.RolledOut} {
+	for _, kind := range []string{decide.Scheduled, decide.Started, decide.RolledOut} {
 		if c := s.Of(kind); c.Status == "False" {
 			texts = append(texts, cmp.Or(c.Message, c.Reason))
 		}
@@ -102,9 +104,9 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	if err := f.look(ctx, cluster, p); err != nil {
 		return state, err
 	}
-	state.Pods = stockpool.Standings(stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value, Seen: p.seen})
+	state.Pods = decide.Standings(decide.Situation{Declaration: p.declaration, Journal: p.journal.Value, Observation: p.seen})
 	state.Status, state.Decisions = f.told(ctx, p.declaration, p.plan.Status), p.plan.Decisions
-	state.Replacement = stockpool.Replacement(p.seen.Deployment)
+	state.Replacement = drift.Replacement(p.seen.Deployment)
 	state.Warnings = slices.Concat(state.Warnings, p.warned().Warnings, held(state.Status))
 	if err := p.plan.Refused; err != nil {
 		state.Warnings = append(state.Warnings, err.Error())
@@ -144,7 +146,7 @@ func (f *Flow) Find(ctx context.Context, namespace, name string) (stockpool.Decl
 	if err != nil || r.Exists() {
 		return r.Value.Declaration, err
 	}
-	cluster, uid, err := f.cluster(ctx)
+	cluster, _, err := f.cluster(ctx)
 	if err != nil {
 		return stockpool.Declaration{}, err
 	}
@@ -156,7 +158,7 @@ func (f *Flow) Find(ctx context.Context, namespace, name string) (stockpool.Decl
 		_, err := f.records().Find(ctx, namespace+"/"+name)
 		return stockpool.Declaration{}, fmt.Errorf("%w; nor has the cluster a Deployment of that name", err)
 	}
-	return stockpool.Adopting(seen.Deployment, uid)
+	return seen.Declaration()
 }
 
 // Refusal says why a declaration could not be carried out, as far as a plan can know: a

@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestABudgetThatWeighsTheirGPUsZeroPausesNoPods, though other resources exceed it.
@@ -35,7 +36,7 @@ func TestABudgetThatWeighsTheirGPUsZeroPausesNoPods(t *testing.T) {
 			if len(r.Budgets) != 1 || r.Budgets[0].Exceeded == nil || !*r.Budgets[0].Exceeded {
 				t.Fatalf("the budget is not exceeded: %+v", r.Budgets)
 			}
-			within := d.report(d.Run()).Of(stockpool.WithinBudget)
+			within := d.report(d.Run()).Of(decide.WithinBudget)
 			if d.replicas() != 2 || (within.Status == "True") == named {
 				t.Errorf("it has %d pods: %+v", d.replicas(), within)
 			}

@@ -1,4 +1,4 @@
-package stockpool_test
+package decide_test
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // noon is when tests begin.
@@ -40,7 +41,7 @@ type world struct {
 	journal     stockpool.Journal
 	live        *appsv1.Deployment
 	pods        []stockpool.Pod
-	covers      []stockpool.Cover
+	covers      []decide.Cover
 	now         time.Time
 	made        int
 	history     map[string]history.Event
@@ -52,25 +53,25 @@ func newWorld(d stockpool.Declaration) *world {
 
 func (w *world) name(of string) string { w.made++; return fmt.Sprintf("%s-%d", of, w.made) }
 
-func (w *world) seen() stockpool.Seen {
-	s := stockpool.Seen{ClusterUID: clusterUID, At: w.now, Pods: w.pods}
+func (w *world) observation() stockpool.Observation {
+	s := stockpool.Observation{ClusterUID: clusterUID, At: w.now, Pods: w.pods}
 	if w.live != nil {
 		s.Deployment = w.live.DeepCopy()
 	}
 	return s
 }
 
-func (w *world) situation(seen stockpool.Seen) stockpool.Situation {
-	return stockpool.Situation{Declaration: w.declaration, Journal: w.journal, Seen: seen, Covers: w.covers, Now: w.now}
+func (w *world) situation(seen stockpool.Observation) decide.Situation {
+	return decide.Situation{Declaration: w.declaration, Journal: w.journal, Observation: seen, Covers: w.covers, Now: w.now}
 }
 
 // decide decides as a run does: with the answer of a dry run, where it asks for one.
-func (w *world) decide() stockpool.Plan {
-	seen := w.seen()
-	plan := stockpool.Decide(w.situation(seen))
+func (w *world) decide() decide.Plan {
+	seen := w.observation()
+	plan := decide.Decide(w.situation(seen))
 	if plan.Ask {
 		seen.WouldBe = w.applied(plan.Replicas)
-		plan = stockpool.Decide(w.situation(seen))
+		plan = decide.Decide(w.situation(seen))
 	}
 	return plan
 }
@@ -142,7 +143,7 @@ const (
 )
 
 // do carries the first decision of a plan out, as a flow does.
-func (w *world) do(p stockpool.Plan, dies death) {
+func (w *world) do(p decide.Plan, dies death) {
 	of, d := p.Decisions[0], w.declaration
 	j := p.Journal
 	switch {

@@ -1,4 +1,4 @@
-package stockpool
+package drift
 
 import (
 	"cmp"
@@ -11,61 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 )
-
-// Standing is one pod of a pool, and what it counts as.
-type Standing struct {
-	Pod      string   `json:"pod"`
-	Node     string   `json:"node,omitempty"`
-	CountsAs CountsAs `json:"counts_as"`
-	Why      string   `json:"why,omitempty"`
-}
-
-// CountsAs is what a pod counts as.
-type CountsAs string
-
-// What a pod may count as. All but nothing is one of the pool's replicas.
-const (
-	CountsAvailable CountsAs = "available"
-	CountsInUse     CountsAs = "in use"
-	CountsReplica   CountsAs = "replica"
-	CountsNothing   CountsAs = "nothing"
-)
-
-// Standings are a pool's pods, by their names. There are none of a Deployment that is not
-// the pool's own.
-func Standings(s Situation) []Standing {
-	d := newDecider(s)
-	list := []Standing{}
-	if !d.own() {
-		return list
-	}
-	for _, p := range s.Seen.Pods {
-		counts, why := d.standing(p)
-		list = append(list, Standing{Pod: p.Name, Node: p.Node, CountsAs: counts, Why: why})
-	}
-	slices.SortFunc(list, func(a, b Standing) int { return strings.Compare(a.Pod, b.Pod) })
-	return list
-}
-
-func (d *decider) standing(p Pod) (counts CountsAs, why string) {
-	switch {
-	case p.Ending:
-		return CountsNothing, "it is being deleted"
-	case p.Ended():
-		return CountsNothing, "it has ended: " + p.Phase
-	case d.allocated(p):
-		return CountsInUse, "allocated_selector selects it"
-	case p.Ready:
-		return CountsAvailable, "it is ready, and not in use"
-	case p.Unschedulable != "":
-		return CountsReplica, "it waits for a node"
-	case p.Waiting != "":
-		return CountsReplica, p.Waiting
-	case p.Node == "":
-		return CountsReplica, "it has no node yet"
-	}
-	return CountsReplica, "it is not ready yet"
-}
 
 // Writer is who last wrote some fields of a pool's Deployment.
 type Writer struct {

@@ -1,4 +1,4 @@
-package stockpool
+package drift
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // Extra is the path of a field that others added to a Deployment, in the steps of managed
@@ -109,7 +111,7 @@ func (x *extras) container(live, want corev1.Container) {
 	} {
 		for name := range lists[0] {
 			_, wanted := lists[1][name]
-			declared := name == DefaultGPUResource || name == corev1.ResourceCPU && field == "f:requests"
+			declared := name == stockpool.DefaultGPUResource || name == corev1.ResourceCPU && field == "f:requests"
 			x.add(declared && !wanted, at, "f:resources", field, "f:"+string(name))
 		}
 	}

@@ -1,4 +1,4 @@
-package stockpool_test
+package decide_test
 
 import (
 	"errors"
@@ -12,15 +12,16 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 var (
-	exceeded = stockpool.Cover{Budget: "team-a", Exceeded: true, Reason: "its budget team-a is used up"}
-	pausing  = stockpool.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "its budget team-a is used up"}
-	unknown  = stockpool.Cover{Budget: "team-a", Unknown: true, Reason: "what its budget team-a has used is unknown"}
+	exceeded = decide.Cover{Budget: "team-a", Exceeded: true, Reason: "its budget team-a is used up"}
+	pausing  = decide.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "its budget team-a is used up"}
+	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: "what its budget team-a has used is unknown"}
 )
 
-func (w *world) has(t *testing.T, replicas int, phase stockpool.Phase) {
+func (w *world) has(t *testing.T, replicas int, phase decide.Phase) {
 	t.Helper()
 	w.now = w.now.Add(time.Minute)
 	if n := w.settle(); n < 0 {
@@ -47,14 +48,14 @@ func TestAPoolComesAboutEmptyAndIsThenFilled(t *testing.T) {
 	if !slices.Equal(kinds, []stockpool.Kind{stockpool.KindCreate, stockpool.KindApply}) {
 		t.Errorf("decided %v", kinds)
 	}
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 }
 
 func TestWhatIsNotSeenIsNotActedOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
-	p := stockpool.Decide(w.situation(stockpool.Seen{}))
+	w.has(t, 2, decide.Ready)
+	p := decide.Decide(w.situation(stockpool.Observation{}))
 	if len(p.Decisions) > 0 || p.Ask || p.Status.Phase != "" {
 		t.Errorf("of nothing seen follows %+v", p)
 	}
@@ -65,14 +66,14 @@ func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 	w := newWorld(declared())
 	w.live = w.declaration.Bare("a tenant's")
 	w.live.UID = "foreign"
-	var taken *stockpool.TakenError
-	if p := w.decide(); len(p.Decisions) > 0 || !errors.As(p.Refused, &taken) || p.Status.Phase != stockpool.Degraded {
+	var taken *decide.TakenError
+	if p := w.decide(); len(p.Decisions) > 0 || !errors.As(p.Refused, &taken) || p.Status.Phase != decide.Degraded {
 		t.Errorf("decided %v, refused %v", p.Decisions, p.Refused)
 	}
 	// Not even where the pool's own was there, and somebody put another in its place with
 	// all of its labels and annotations.
 	w = newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	w.live.UID = "foreign"
 	if p := w.decide(); len(p.Decisions) > 0 || !errors.As(p.Refused, &taken) || !taken.Lost {
 		t.Errorf("decided %v, refused %v", p.Decisions, p.Refused)
@@ -82,7 +83,7 @@ func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 func TestWhatSomebodyChangedIsMendedAndTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	*w.live.Spec.Replicas = 7
 	w.live.Spec.Template.Spec.Containers[0].Image = "evil"
 	w.live.ManagedFields = append(w.live.ManagedFields, metav1.ManagedFieldsEntry{
@@ -93,10 +94,10 @@ func TestWhatSomebodyChangedIsMendedAndTold(t *testing.T) {
 	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindMend || len(p.Decisions[0].By) != 1 || len(p.Decisions[0].Changes) != 2 {
 		t.Fatalf("decided %+v", p.Decisions)
 	}
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	w.live = nil
 	w.pods = nil
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	if n := w.told(history.Mend); n != 2 {
 		t.Errorf("the history tells of %d", n)
 	}
@@ -107,9 +108,9 @@ func TestWhatSomebodyChangedIsMendedAndTold(t *testing.T) {
 func TestAWebhooksRewriteIsNoDrift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	w.live.Spec.Template.Spec.Containers[0].Image = "mirror.example.com/team/runtime:1"
-	w.journal.Answer = stockpool.Fingerprint(w.live)
+	w.journal = w.journal.Answered(w.live)
 	if p := w.decide(); len(p.Decisions) > 0 || p.Ask {
 		t.Errorf("decided %v", p.Decisions)
 	}
@@ -118,19 +119,19 @@ func TestAWebhooksRewriteIsNoDrift(t *testing.T) {
 func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
-	w.covers = []stockpool.Cover{exceeded}
+	w.has(t, 2, decide.Ready)
+	w.covers = []decide.Cover{exceeded}
 	w.declaration.Replicas, w.declaration.Generation = 5, 2
-	w.has(t, 2, stockpool.Degraded)
-	w.covers = []stockpool.Cover{pausing}
-	w.has(t, 0, stockpool.Paused)
+	w.has(t, 2, decide.Degraded)
+	w.covers = []decide.Cover{pausing}
+	w.has(t, 0, decide.Paused)
 	*w.live.Spec.Replicas = 3 // somebody starts it again
 	w.control()
-	w.has(t, 0, stockpool.Paused)
-	w.covers = []stockpool.Cover{unknown} // which lets nothing go
-	w.has(t, 0, stockpool.Pending)
+	w.has(t, 0, decide.Paused)
+	w.covers = []decide.Cover{unknown} // which lets nothing go
+	w.has(t, 0, decide.Pending)
 	w.covers = nil
-	w.has(t, 5, stockpool.Ready)
+	w.has(t, 5, decide.Ready)
 	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Mend: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1} {
 		if got := w.told(kind); got != want {
 			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
@@ -141,9 +142,9 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 func TestTheUnknownPausesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
-	w.covers = []stockpool.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Unknown: true, Reason: "stale"}}
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
+	w.covers = []decide.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Unknown: true, Reason: "stale"}}
+	w.has(t, 2, decide.Ready)
 }
 
 // TestWhatIsKnownGoesBeforeWhatIsNot: that one budget is used up is told although another
@@ -151,10 +152,10 @@ func TestTheUnknownPausesNothing(t *testing.T) {
 func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
-	w.covers = []stockpool.Cover{{Budget: "b", Unknown: true, Reason: "whether b covers it is unknown"}, pausing}
-	w.has(t, 0, stockpool.Paused)
-	if of := w.decide().Status.Of(stockpool.WithinBudget); of.Status != "False" ||
+	w.has(t, 2, decide.Ready)
+	w.covers = []decide.Cover{{Budget: "b", Unknown: true, Reason: "whether b covers it is unknown"}, pausing}
+	w.has(t, 0, decide.Paused)
+	if of := w.decide().Status.Of(decide.WithinBudget); of.Status != "False" ||
 		of.Message != "whether b covers it is unknown; its budget team-a is used up" {
 		t.Errorf("of its budgets it says %+v", of)
 	}
@@ -163,10 +164,10 @@ func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
 func TestATakenPodIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 4 }))
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	take := func(n int) { w.pods[n].Labels["session"] = "x" }
 	take(0)
-	w.has(t, 3, stockpool.Ready)
+	w.has(t, 3, decide.Ready)
 	take(1)
 	take(2)
 	w.now = w.now.Add(time.Minute)
@@ -175,8 +176,8 @@ func TestATakenPodIsReplaced(t *testing.T) {
 		t.Errorf("three of at most four are taken: %+v", p.Status)
 	}
 	w.pods[3].Labels["session"] = "s3"
-	of := w.decide().Status.Of(stockpool.Stocked)
-	if p := w.decide(); p.Status.Phase != stockpool.Degraded || !p.Status.Settled() || of.Reason != stockpool.AtMaximum ||
+	of := w.decide().Status.Of(decide.Stocked)
+	if p := w.decide(); p.Status.Phase != decide.Degraded || !p.Status.Settled() || of.Reason != decide.AtMaximum ||
 		!strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: its maximum of 4") {
 		t.Errorf("all four are taken: %+v", p.Status)
 	}
@@ -184,7 +185,7 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	taken := []string{w.pods[0].Name}
 	delete(w.pods[1].Labels, "session")
 	delete(w.pods[2].Labels, "session")
-	w.has(t, 3, stockpool.Ready)
+	w.has(t, 3, decide.Ready)
 	if !slices.ContainsFunc(w.pods, func(p stockpool.Pod) bool { return p.Name == taken[0] }) {
 		t.Error("a pod in use was ended")
 	}
@@ -196,18 +197,18 @@ func TestATakenPodIsReplaced(t *testing.T) {
 func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	for n := range 3 {
 		w.pods[n+1].Labels["session"] = "x"
 		w.settle()
 	}
-	w.has(t, 5, stockpool.Ready)
+	w.has(t, 5, decide.Ready)
 	ill, back, idle := w.pods[1].Name, w.pods[3].Name, w.pods[4].Name
 	delete(w.pod(back).Labels, "session")
 	w.pod(ill).Ready = false
-	w.has(t, 5, stockpool.Ready)
+	w.has(t, 5, decide.Ready)
 	p := w.decide()
-	if synced := p.Status.Of(stockpool.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" ||
+	if synced := p.Status.Of(decide.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" ||
 		!strings.Contains(p.Warnings[0], ill) || p.Warnings[0] != synced.Message {
 		t.Errorf("that it keeps more is told so: %q, %+v", p.Warnings, synced)
 	}
@@ -216,20 +217,20 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	}
 	// What a ReplicaSet ends before that one may go.
 	w.pod(idle).Phase, w.pod(idle).Ready, w.pod(idle).Node = "Pending", false, ""
-	w.has(t, 4, stockpool.Ready)
+	w.has(t, 4, decide.Ready)
 	if w.pod(idle) != nil || w.pod(ill) == nil {
 		t.Errorf("left are %+v", w.pods)
 	}
 	// Somebody's pods are not worth one in use either, up to the maximum.
 	*w.live.Spec.Replicas = 6
 	w.control()
-	w.has(t, 6, stockpool.Ready)
+	w.has(t, 6, decide.Ready)
 	w.recover()
-	w.has(t, 4, stockpool.Ready)
+	w.has(t, 4, decide.Ready)
 	if w.pod(ill) == nil {
 		t.Error("a pod in use was ended")
 	}
-	if p := w.decide(); len(p.Warnings) > 0 || p.Status.Of(stockpool.Synced).Status != "True" {
+	if p := w.decide(); len(p.Warnings) > 0 || p.Status.Of(decide.Synced).Status != "True" {
 		t.Errorf("all is well, and it warns %q", p.Warnings)
 	}
 	w.pod(ill).Ready = false
@@ -244,18 +245,18 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Replicas, d.Maximum = stockpool.KeepAvailable, 4, 8 }))
-	w.has(t, 4, stockpool.Ready)
+	w.has(t, 4, decide.Ready)
 	w.pods[0].Labels["session"] = "x"
-	w.has(t, 5, stockpool.Ready)
+	w.has(t, 5, decide.Ready)
 	w.pods[0].Ready = false
 	w.declaration.Replicas, w.declaration.Generation = 1, 2
 	if p := w.decide(); p.Replicas != 2 || len(p.Warnings) > 0 {
 		t.Errorf("declared, it becomes %d pods, and warns %q", p.Replicas, p.Warnings)
 	}
-	w.has(t, 1, stockpool.Ready) // a ReplicaSet ended the one in use
+	w.has(t, 1, decide.Ready) // a ReplicaSet ended the one in use
 	w.pods[0].Labels["session"], w.pods[0].Ready = "x", false
-	w.covers = []stockpool.Cover{pausing}
-	w.has(t, 0, stockpool.Paused)
+	w.covers = []decide.Cover{pausing}
+	w.has(t, 0, decide.Paused)
 }
 
 // TestARolloutEndsNoMoreThanItHasTo: in its middle a scale-down is spread over the old
@@ -263,16 +264,16 @@ func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
 func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	w.pods[0].Labels["session"], w.pods[1].Labels["session"] = "x", "x"
-	w.has(t, 4, stockpool.Ready)
+	w.has(t, 4, decide.Ready)
 	delete(w.pods[1].Labels, "session")
 	w.live.Status.UpdatedReplicas = 1
 	if p := w.decide(); len(p.Decisions) > 0 || p.Replicas != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "rollout") {
 		t.Errorf("decided %v, and warns %q", p.Decisions, p.Warnings)
 	}
 	w.live.Status.UpdatedReplicas = 4
-	w.has(t, 3, stockpool.Ready)
+	w.has(t, 3, decide.Ready)
 }
 
 func TestADeploymentIsTakenOverByItsUID(t *testing.T) {
@@ -284,7 +285,7 @@ func TestADeploymentIsTakenOverByItsUID(t *testing.T) {
 	if p := w.decide(); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindOwn {
 		t.Fatalf("decided %v, refused %v", p.Decisions, p.Refused)
 	}
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	if name := w.live.Spec.Template.Spec.Containers[0].Name; name != "main" || w.journal.DeploymentUID != "theirs" {
 		t.Errorf("its container is called %s, its uid is %s", name, w.journal.DeploymentUID)
 	}

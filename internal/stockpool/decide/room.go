@@ -1,4 +1,4 @@
-package stockpool
+package decide
 
 import (
 	"fmt"
@@ -9,23 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
-
-// Room is a spot pool of which nodes could take pods.
-type Room struct {
-	Pool string // "ap-singapore/train"
-	// ClusterUID is of the cluster whose nodes they are, and Labels are what its
-	// declaration says that they have.
-	ClusterUID string
-	Labels     map[string]string
-	// InstanceTypes are those of its offerings.
-	InstanceTypes []string
-	// Grows says that more nodes of it are on their way. Why says which, or else why
-	// there are none; empty where nobody looked.
-	Grows bool
-	Why   string
-}
 
 // roomsAtMost is how many spot pools are named to which the pods would fit.
 const roomsAtMost = 3
@@ -35,27 +21,27 @@ var preemption = regexp.MustCompile(`[.,]? (no new claims to deallocate, )?preem
 
 // WithRooms is the status of a pool with which spot pool could grow so that the pods fit
 // which wait for a node, and why it doesn't. err is why the spot pools are not known.
-func (s Status) WithRooms(d Declaration, rooms []Room, err error) Status {
-	at := slices.IndexFunc(s.Conditions, func(c Condition) bool { return c.Type == Scheduled && c.Status == "False" })
+func (s Status) WithRooms(d stockpool.Declaration, rooms []stockpool.Room, err error) Status {
+	at := slices.IndexFunc(s.Conditions, func(c Condition) bool { return c.Type == Scheduled && c.Status == no })
 	if at < 0 {
 		return s
 	}
 	s.Conditions = slices.Clone(s.Conditions)
-	s.Conditions[at].Message += "\n" + strings.Join(d.room(rooms, err), "\n")
+	s.Conditions[at].Message += "\n" + strings.Join(roomFor(d, rooms, err), "\n")
 	return s
 }
 
-// room says which spot pools have nodes that the pods would fit on by their labels, those
+// roomFor says which spot pools have nodes that the pods would fit on by their labels, those
 // first that grow. What taints these have is not asked: tolerations are the declaration's.
-func (d Declaration) room(rooms []Room, err error) []string {
+func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []string {
 	if err != nil {
 		return []string{"which spot pool could grow is not known: " + err.Error()}
 	}
-	rooms = slices.DeleteFunc(slices.Clone(rooms), func(r Room) bool { return r.ClusterUID != d.ClusterUID })
+	rooms = slices.DeleteFunc(slices.Clone(rooms), func(r stockpool.Room) bool { return r.ClusterUID != d.ClusterUID })
 	if len(rooms) == 0 {
 		return []string{"no spot pool has nodes in this cluster that could be more"}
 	}
-	fit := slices.DeleteFunc(rooms, func(r Room) bool { return !d.fits(r) })
+	fit := slices.DeleteFunc(rooms, func(r stockpool.Room) bool { return !fits(d, r) })
 	if len(fit) == 0 {
 		var asked []string
 		for _, key := range slices.Sorted(maps.Keys(d.NodeSelector)) {
@@ -67,7 +53,7 @@ func (d Declaration) room(rooms []Room, err error) []string {
 		}
 		return []string{fmt.Sprintf("no spot pool fits: none has %s as its node_selector asks for (%s)", needs, strings.Join(asked, ", "))}
 	}
-	slices.SortStableFunc(fit, func(a, b Room) int {
+	slices.SortStableFunc(fit, func(a, b stockpool.Room) int {
 		switch {
 		case a.Grows == b.Grows:
 			return strings.Compare(a.Pool, b.Pool)
@@ -81,14 +67,14 @@ func (d Declaration) room(rooms []Room, err error) []string {
 		if n == roomsAtMost {
 			return append(lines, fmt.Sprintf("%d more %s would fit by their labels", len(fit)-n, wording.Plural(len(fit)-n, "spot pool", "spot pools")))
 		}
-		lines = append(lines, r.text(d.instanceType(r)))
+		lines = append(lines, roomText(r, instanceType(d, r)))
 	}
 	return lines
 }
 
-// text says whether the spot pool grows, and why not. Only is the instance type that the
+// roomText says whether the spot pool grows, and why not. Only is the instance type that the
 // pods need of it; empty if any of its instances will do.
-func (r Room) text(only string) string {
+func roomText(r stockpool.Room, only string) string {
 	by := "by its labels"
 	if only != "" {
 		by += ", with an instance of the type " + only
@@ -104,7 +90,7 @@ func (r Room) text(only string) string {
 
 // fits says whether nodes of a spot pool are what the pool's pods ask for. Of the labels
 // that nodes get by themselves, only the instance type is asked about: offerings name it.
-func (d Declaration) fits(r Room) bool {
+func fits(d stockpool.Declaration, r stockpool.Room) bool {
 	for key, value := range d.NodeSelector {
 		has, named := r.Labels[key]
 		switch {
@@ -119,7 +105,7 @@ func (d Declaration) fits(r Room) bool {
 
 // instanceType is the one that the pool's pods ask for of a spot pool that has others as
 // well; empty otherwise.
-func (d Declaration) instanceType(r Room) string {
+func instanceType(d stockpool.Declaration, r stockpool.Room) string {
 	for key, value := range d.NodeSelector {
 		if _, named := r.Labels[key]; !named && isInstanceType(key) && slices.ContainsFunc(r.InstanceTypes, func(t string) bool { return t != value }) {
 			return value

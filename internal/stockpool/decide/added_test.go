@@ -1,4 +1,4 @@
-package stockpool_test
+package decide_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestWhatOthersAddIsTold, where it contradicts what is declared; what a webhook usually
@@ -35,7 +36,7 @@ func TestWhatOthersAddIsTold(t *testing.T) {
 		},
 	} {
 		w := newWorld(declared())
-		w.has(t, 2, stockpool.Ready)
+		w.has(t, 2, decide.Ready)
 		add(&w.live.Spec.Template.Spec)
 		warnings := strings.Join(w.decide().Warnings, "\n")
 		if told := strings.Contains(warnings, "does not allow"); told != (want != "") || !strings.Contains(warnings, want) {
@@ -49,7 +50,7 @@ func TestWhatOthersAddIsTold(t *testing.T) {
 func TestALabelForAllTakesNoPod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	w.live.Spec.Template.Labels["session"] = "x"
 	for n := range w.pods {
 		w.pods[n].Labels["session"] = "x"
@@ -63,9 +64,9 @@ func TestALabelForAllTakesNoPod(t *testing.T) {
 func TestAPausedRolloutIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.has(t, 2, stockpool.Ready)
+	w.has(t, 2, decide.Ready)
 	w.live.Spec.Paused = true
-	if of := w.decide().Status.Of(stockpool.RolledOut); of.Reason != "Paused" ||
+	if of := w.decide().Status.Of(decide.RolledOut); of.Reason != "Paused" ||
 		!strings.Contains(of.Message, "kubectl rollout resume deployment/pool-g1 -n ml") {
 		t.Errorf("of the rollout it says %+v", of)
 	}

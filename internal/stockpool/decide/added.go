@@ -1,37 +1,39 @@
-package stockpool
+package decide
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// tellAdded warns of what others added to the pool's Deployment that contradicts what is
+// warnAdded warns of what others added to the pool's Deployment that contradicts what is
 // declared: how many GPUs a pod holds, and what it may do. An application takes nothing
 // away that others wrote.
-func (d *decider) tellAdded() {
-	of := d.Seen.Deployment
-	added := d.added(of.Spec.Template.Spec)
+func warnAdded(v View, t Tally) (_ Tally, r Result) {
+	of := v.Observation.Deployment
+	added := v.added(of.Spec.Template.Spec)
 	if len(added) == 0 {
-		return
+		return t, r
 	}
 	by := ""
-	if names := changedBy(of, []Change{{Field: "spec.template.spec"}}); len(names) > 0 {
-		by = ", last written by " + listed(names)
+	if names := drift.ChangedBy(of, []stockpool.Change{{Field: "spec.template.spec"}}); len(names) > 0 {
+		by = ", last written by " + strings.Join(names, ", ")
 	}
-	d.warn("its Deployment has what its declaration does not allow%s: %s. What others wrote no apply takes away: kubectl edit deployment/%s -n %s, or "+
+	r.warnf("its Deployment has what its declaration does not allow%s: %s. What others wrote no apply takes away: kubectl edit deployment/%s -n %s, or "+
 		"delete it and the next run makes it anew",
 		by, strings.Join(added, "; "), of.Name, of.Namespace)
+	return t, r
 }
 
 // added are the parts of a pod that contradict the declaration. What may not be is the
 // baseline of the pod security standards of Kubernetes, as far as it concerns containers
 // that get more than their own.
-func (d *decider) added(spec corev1.PodSpec) (list []string) {
+func (v View) added(spec corev1.PodSpec) (list []string) {
 	for _, host := range []struct {
 		shared bool
 		field  string
@@ -46,17 +48,17 @@ func (d *decider) added(spec corev1.PodSpec) (list []string) {
 		}
 	}
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
-		gpus := c.Resources.Limits[corev1.ResourceName(d.Declaration.GPUResource)]
-		if c.Name != d.Journal.Container && !gpus.IsZero() {
-			list = append(list, fmt.Sprintf("the container %s holds %s %s beside the %d that are declared", c.Name, gpus.String(), d.Declaration.GPUResource,
-				d.Declaration.GPU))
+		gpus := c.Resources.Limits[corev1.ResourceName(v.Declaration.GPUResource)]
+		if c.Name != v.Journal.Container && !gpus.IsZero() {
+			list = append(list, fmt.Sprintf("the container %s holds %s %s beside the %d that are declared", c.Name, gpus.String(), v.Declaration.GPUResource,
+				v.Declaration.GPU))
 		}
 		s := c.SecurityContext
 		switch {
 		case s == nil:
 		case s.Privileged != nil && *s.Privileged:
 			list = append(list, fmt.Sprintf("the container %s is privileged", c.Name))
-		case s.Capabilities != nil && slices.ContainsFunc(s.Capabilities.Add, d.forbidden):
+		case s.Capabilities != nil && slices.ContainsFunc(s.Capabilities.Add, v.forbidden):
 			list = append(list, fmt.Sprintf("the container %s adds capabilities", c.Name))
 		}
 	}
@@ -64,8 +66,8 @@ func (d *decider) added(spec corev1.PodSpec) (list []string) {
 }
 
 // forbidden says whether a capability is one that the declared level lets nobody add.
-func (d *decider) forbidden(c corev1.Capability) bool {
-	if d.Declaration.Security == Restricted {
+func (v View) forbidden(c corev1.Capability) bool {
+	if v.Declaration.Security == stockpool.Restricted {
 		return c != "NET_BIND_SERVICE"
 	}
 	return !slices.Contains(baseline, c)
@@ -74,11 +76,4 @@ func (d *decider) forbidden(c corev1.Capability) bool {
 // baseline are the capabilities that the baseline of the pod security standards allows.
 var baseline = []corev1.Capability{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-}
-
-// bornTaken says whether each new pod would count as in use from the start, since somebody
-// put what allocated_selector selects on what pods are made from: those that the pool
-// makes for them would be taken as well, up to its maximum.
-func (d *decider) bornTaken(of *appsv1.Deployment) bool {
-	return d.own() && d.used != nil && d.Declaration.Keep == KeepAvailable && d.used.Matches(labels.Set(of.Spec.Template.Labels))
 }

@@ -1,4 +1,4 @@
-package stockpool_test
+package decide_test
 
 import (
 	"errors"
@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // waiting is how a pool is of which two pods wait for a node.
-func waiting(w *world) stockpool.Status {
+func waiting(w *world) decide.Status {
 	w.settle()
 	for n := range w.pods {
 		w.pods[n].Ready, w.pods[n].Node = false, ""
@@ -73,18 +74,18 @@ func TestWhyPodsWait(t *testing.T) {
 	} {
 		w := newWorld(declared(func(d *stockpool.Declaration) { d.NodeSelector = tt.selector }))
 		before := waiting(w)
-		got := before.WithRooms(w.declaration, tt.rooms, tt.err).Of(stockpool.Scheduled)
+		got := before.WithRooms(w.declaration, tt.rooms, tt.err).Of(decide.Scheduled)
 		want := "2 pods wait for a node: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu\n" + strings.Join(tt.want, "\n")
 		if got.Message != want || got.Status != "False" {
 			t.Errorf("%s: %s\n%s\nwant\n%s", name, got.Status, got.Message, want)
 		}
-		if strings.Contains(before.Of(stockpool.Scheduled).Message, "spot pool") {
+		if strings.Contains(before.Of(decide.Scheduled).Message, "spot pool") {
 			t.Errorf("%s: the status that was asked changed", name)
 		}
 	}
 	w := newWorld(declared())
 	w.settle()
-	if got := w.decide().Status.WithRooms(w.declaration, nil, nil).Of(stockpool.Scheduled); got.Message != "" || got.Status != "True" {
+	if got := w.decide().Status.WithRooms(w.declaration, nil, nil).Of(decide.Scheduled); got.Message != "" || got.Status != "True" {
 		t.Errorf("no pod waits, and it says %+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package stockpool
+package drift
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // Claim gives these fields of a Deployment to the applying manager, whichever other one has them: an
@@ -14,7 +16,7 @@ import (
 // returns the managed fields, and whether they are others than before.
 func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedFieldsEntry, changed bool, err error) {
 	own := metav1.ManagedFieldsEntry{
-		Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: appsv1.SchemeGroupVersion.String(), FieldsType: "FieldsV1",
+		Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: appsv1.SchemeGroupVersion.String(), FieldsType: "FieldsV1",
 	}
 	claimed := map[string]any{}
 	for _, entry := range of.ManagedFields {
@@ -26,17 +28,17 @@ func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedField
 		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set); err != nil {
 			return nil, false, fmt.Errorf("the managed fields of %s: %w", entry.Manager, err)
 		}
-		if entry.Manager == FieldManager && entry.Operation == own.Operation {
+		if entry.Manager == stockpool.FieldManager && entry.Operation == own.Operation {
 			own = entry
 			own.FieldsV1 = nil
 			claimed = set
 			continue
 		}
-		before := sum(set)
+		taken := false
 		for _, path := range fields {
-			take(set, path)
+			taken = take(set, path) || taken
 		}
-		if sum(set) == before {
+		if !taken {
 			managed = append(managed, entry)
 			continue
 		}
@@ -51,11 +53,9 @@ func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedField
 			managed = append(managed, kept)
 		}
 	}
-	before := sum(claimed)
 	for _, path := range fields {
-		give(claimed, path)
+		changed = give(claimed, path) || changed
 	}
-	changed = changed || sum(claimed) != before
 	text, err := json.Marshal(claimed)
 	if err != nil {
 		return nil, false, err
@@ -64,32 +64,30 @@ func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedField
 	return append(managed, own), changed, nil
 }
 
-// take removes a field from a set, and what is empty then.
-func take(set map[string]any, path Extra) {
+// take removes a field from a set, and what is empty then, and says whether it had it.
+func take(set map[string]any, path Extra) bool {
 	below, ok := set[path[0]].(map[string]any)
-	if !ok {
-		return
+	if !ok || len(path) > 1 && !take(below, path[1:]) {
+		return false
 	}
-	if len(path) == 1 {
-		delete(set, path[0])
-		return
-	}
-	before := len(below)
-	if take(below, path[1:]); len(below) == 0 && before > 0 {
+	if len(path) == 1 || len(below) == 0 {
 		delete(set, path[0])
 	}
+	return true
 }
 
-// give adds a field to a set.
-func give(set map[string]any, path Extra) {
+// give adds a field to a set, and says whether it lacked it.
+func give(set map[string]any, path Extra) (lacked bool) {
 	below, ok := set[path[0]].(map[string]any)
 	if !ok {
-		below = map[string]any{}
+		below, lacked = map[string]any{}, true
 		set[path[0]] = below
 	}
-	if len(path) > 1 {
-		give(below, path[1:])
-	} else if strings.HasPrefix(path[0], "k:") {
-		below["."] = map[string]any{}
+	switch {
+	case len(path) > 1:
+		return give(below, path[1:]) || lacked
+	case strings.HasPrefix(path[0], "k:") && below["."] == nil:
+		below["."], lacked = map[string]any{}, true
 	}
+	return lacked
 }

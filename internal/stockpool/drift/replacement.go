@@ -1,10 +1,12 @@
-package stockpool
+package drift
 
 import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // Replacement says how a changed template replaces the pods of a Deployment, which its
@@ -23,17 +25,9 @@ func Replacement(of *appsv1.Deployment) string {
 	case s.RollingUpdate == nil || s.RollingUpdate.MaxUnavailable == nil:
 		return few
 	}
-	replicas := replicasOf(of)
+	replicas := stockpool.Observation{Deployment: of}.Replicas()
 	if most, err := intstr.GetScaledValueFromIntOrPercent(s.RollingUpdate.MaxUnavailable, replicas, false); err == nil && replicas > 1 && most >= replicas {
 		return fmt.Sprintf("at once, since its Deployment has maxUnavailable %s", s.RollingUpdate.MaxUnavailable)
 	}
 	return few
-}
-
-// warnOfPause warns of a rollout that somebody paused: no change reaches the pods.
-func (d *decider) warnOfPause() {
-	if of := d.Seen.Deployment; of.Spec.Paused {
-		d.warn("the rollout of its Deployment is paused, so changes of the declaration do not reach its pods: kubectl rollout resume deployment/%s -n %s",
-			of.Name, of.Namespace)
-	}
 }

@@ -1,6 +1,7 @@
-package stockpool_test
+package decide_test
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // TestWhateverHappensThePoolComesBack plays a pool through what people, budgets and
@@ -64,7 +66,7 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 			},
 			"recover": func(*rapid.T) { w.recover() },
 			"judge": func(t *rapid.T) {
-				w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t,
+				w.covers = rapid.SampledFrom([][]decide.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t,
 					"budgets")
 			},
 			"": func(t *rapid.T) { w.verify(t) },
@@ -76,7 +78,7 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 			t.Fatalf("it never settles: %v", w.decide().Decisions)
 		}
 		p := w.decide()
-		if p.Status.Phase != stockpool.Ready || int(*w.live.Spec.Replicas) != p.Replicas {
+		if p.Status.Phase != decide.Ready || int(*w.live.Spec.Replicas) != p.Replicas {
 			t.Fatalf("all is quiet, and it is %+v", p.Status)
 		}
 		if d := w.declaration; d.Keep != stockpool.KeepAvailable && p.Replicas != d.Replicas {
@@ -103,7 +105,7 @@ func TestNoScaleDownOfItsOwnEndsAPodInUse(t *testing.T) {
 			}
 			w.fall(t, n)
 		}
-		w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {unknown}}).Draw(t, "budgets")
+		w.covers = rapid.SampledFrom([][]decide.Cover{nil, {exceeded}, {unknown}}).Draw(t, "budgets")
 		for range 4 {
 			p := w.decide()
 			if len(p.Decisions) == 0 {
@@ -135,14 +137,14 @@ func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 			}
 		}))
 		w.settle()
-		w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}}).Draw(t, "before")
+		w.covers = rapid.SampledFrom([][]decide.Cover{nil, {exceeded}, {pausing}}).Draw(t, "before")
 		w.settle()
 		was := len(w.pods)
-		w.covers = []stockpool.Cover{{
+		w.covers = []decide.Cover{{
 			Budget: "b", Unknown: true, Exceeded: rapid.Bool().Draw(t, "exceeded"), Pauses: rapid.Bool().Draw(t, "pauses"), Reason: "stale",
 		}}
 		if rapid.Bool().Draw(t, "and one within its limit") {
-			w.covers = append(w.covers, stockpool.Cover{Budget: "c"})
+			w.covers = append(w.covers, decide.Cover{Budget: "c"})
 		}
 		if rapid.Bool().Draw(t, "changed") {
 			w.declaration.Replicas, w.declaration.Generation = rapid.IntRange(1, 5).Draw(t, "replicas"), 2
@@ -152,7 +154,7 @@ func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 		}
 		for n := 0; n < 12; n++ {
 			p := w.decide()
-			if of := p.Status.Of(stockpool.WithinBudget); of.Status != "Unknown" || of.Message != "stale" {
+			if of := p.Status.Of(decide.WithinBudget); of.Status != "Unknown" || of.Message != "stale" {
 				t.Fatalf("of the budget it says %+v", of)
 			}
 			w.keep(p.Journal)
@@ -185,6 +187,9 @@ func (w *world) fall(t *rapid.T, n int) {
 
 // run decides, and carries the first decision out as far as the process lives.
 func (w *world) run(t *rapid.T, dies death) {
+	if rule := decide.ChangedByRule(w.situation(w.copied()), w.situation(w.copied())); rule != "" {
+		t.Fatalf("%s changes its input", rule)
+	}
 	p := w.decide()
 	if again := w.decide(); !reflect.DeepEqual(p.Decisions, again.Decisions) {
 		t.Fatalf("the same decides otherwise: %v, and then %v", p.Decisions, again.Decisions)
@@ -207,8 +212,22 @@ func (w *world) run(t *rapid.T, dies death) {
 	w.verifyUse(t, p, before, declaredAnew, was, now)
 }
 
+// copied is what is observed now, with the answer of a dry run, and pods that nothing
+// else has.
+func (w *world) copied() stockpool.Observation {
+	o := w.observation()
+	o.Pods = slices.Clone(o.Pods)
+	for n := range o.Pods {
+		o.Pods[n].Labels = maps.Clone(o.Pods[n].Labels)
+	}
+	if w.live != nil {
+		o.WouldBe = w.applied(w.declaration.Replicas)
+	}
+	return o
+}
+
 // verifyBudgets checks what a decision did against what budgets say.
-func (w *world) verifyBudgets(t *rapid.T, p stockpool.Plan, was, now int) {
+func (w *world) verifyBudgets(t *rapid.T, p decide.Plan, was, now int) {
 	held, paused := false, false
 	for _, c := range w.covers {
 		held, paused = held || c.Exceeded || c.Unknown, paused || c.Pauses && !c.Unknown
@@ -222,8 +241,8 @@ func (w *world) verifyBudgets(t *rapid.T, p stockpool.Plan, was, now int) {
 }
 
 // verifyUse checks which pods a decision ended, of those that there were.
-func (w *world) verifyUse(t *rapid.T, p stockpool.Plan, before []stockpool.Pod, declaredAnew bool, was, now int) {
-	paused := slices.ContainsFunc(w.covers, func(c stockpool.Cover) bool { return c.Pauses && !c.Unknown })
+func (w *world) verifyUse(t *rapid.T, p decide.Plan, before []stockpool.Pod, declaredAnew bool, was, now int) {
+	paused := slices.ContainsFunc(w.covers, func(c decide.Cover) bool { return c.Pauses && !c.Unknown })
 	if paused || now >= was {
 		return
 	}
@@ -276,7 +295,7 @@ func (w *world) verify(t *rapid.T) {
 	if p := foreign.decide(); len(p.Decisions) > 0 || p.Refused == nil {
 		t.Errorf("somebody else's is touched: %v", p.Decisions)
 	}
-	if p := stockpool.Decide(w.situation(stockpool.Seen{})); len(p.Decisions) > 0 {
+	if p := decide.Decide(w.situation(stockpool.Observation{})); len(p.Decisions) > 0 {
 		t.Errorf("nothing was seen, and it decides %v", p.Decisions)
 	}
 }

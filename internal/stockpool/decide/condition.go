@@ -1,0 +1,193 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// status is how the pool is, once rules have decided.
+func (v View) status(t Tally, r Result) Status {
+	j := t.journal
+	s := Status{ObservedGeneration: j.Generation, SyncedAt: j.SyncedAt, DeploymentUID: j.DeploymentUID}
+	if !v.Observation.Known() {
+		return s
+	}
+	s.Desired = t.replicas
+	if v.own() != nil {
+		s = v.count(s)
+	}
+	s.Conditions = []Condition{v.synced(t, r), v.withinBudget(), v.scheduled(s.Waiting), v.started(), v.rolledOut()}
+	if v.Declaration.Keep == stockpool.KeepAvailable {
+		s.Conditions = append(s.Conditions, stocked(v.Declaration, s))
+	}
+	s.Phase = v.phase(s, t, r)
+	return s
+}
+
+// count is the status with the pool's pods counted.
+func (v View) count(s Status) Status {
+	for _, p := range v.Observation.Pods {
+		counts, _ := v.standing(p)
+		if counts == CountsNothing {
+			continue
+		}
+		s.Replicas++
+		switch counts {
+		case CountsInUse:
+			s.Allocated++
+		case CountsAvailable:
+			s.Available++
+		}
+		if p.Unschedulable != "" {
+			s.Waiting++
+		}
+	}
+	s.Fewest, _ = v.fewest()
+	return s
+}
+
+func (v View) phase(s Status, t Tally, r Result) Phase {
+	of := v.Observation.Deployment
+	serving := s.Allocated + s.Available
+	switch {
+	case v.pausing() != nil && s.Desired == 0 && v.Observation.Replicas() == 0:
+		return Paused
+	case r.Refused != nil:
+		return Degraded
+	case v.own() == nil:
+		return Pending
+	case s.Of(RolledOut).Status == yes && serving >= s.Desired && len(r.Decisions) == 0 && s.Desired >= t.unheld && s.Of(Stocked).Status != no:
+		return Ready
+	case serving == 0 && !failed(of):
+		return Pending
+	case s.Of(RolledOut).Status == unknown, len(r.Decisions) > 0:
+		return Progressing
+	}
+	return Degraded
+}
+
+func (v View) synced(t Tally, r Result) Condition {
+	if err := r.Refused; err != nil {
+		return Condition{Synced, no, "Refused", err.Error()}
+	}
+	for _, of := range r.Decisions {
+		return Condition{Synced, no, "Changes", of.String()}
+	}
+	switch {
+	case r.Ask:
+		return Condition{Synced, unknown, "Changed", "somebody changed its Deployment, and whether what is declared is touched by that the next run asks"}
+	case v.Observation.Deployment.DeletionTimestamp != nil:
+		return Condition{Synced, no, "Deleting", "its Deployment is being deleted, and is created anew once it is gone"}
+	case t.kept != "":
+		return Condition{Synced, no, "PodsInUse", t.kept}
+	}
+	return Condition{Synced, yes, "Applied", ""}
+}
+
+// withinBudget names all budgets that hold the pool back. That one is used up is so
+// whatever is not known of others.
+func (v View) withinBudget() Condition {
+	reasons := strings.Join(v.heldBack(), "; ")
+	switch {
+	case slices.ContainsFunc(v.Covers, func(c Cover) bool { return c.Exceeded && !c.Unknown }):
+		return Condition{WithinBudget, no, "Exceeded", reasons}
+	case reasons != "":
+		return Condition{WithinBudget, unknown, "UnknownUse", reasons}
+	}
+	return Condition{WithinBudget, yes, cmp.Or(map[bool]string{true: "NoBudget"}[len(v.Covers) == 0], "BelowLimit"), ""}
+}
+
+// stocked says whether as many pods are available as the pool keeps so.
+func stocked(d stockpool.Declaration, s Status) Condition {
+	wanted := d.Replicas
+	text := fmt.Sprintf("%d of %d %s available, and %d %s in use", s.Available, wanted, isAre(wanted), s.Allocated, isAre(s.Allocated))
+	switch {
+	case s.Available >= wanted:
+		return Condition{Stocked, yes, "Available", ""}
+	case s.Allocated+wanted > d.Maximum:
+		return Condition{Stocked, no, AtMaximum, fmt.Sprintf("%s: its maximum of %d keeps it from more. Raise maximum, or give pods back", text,
+			d.Maximum)}
+	}
+	return Condition{Stocked, no, "Short", text}
+}
+
+// scheduled says why pods wait for a node, as the scheduler does.
+func (v View) scheduled(waiting int) Condition {
+	if waiting == 0 {
+		return Condition{Scheduled, yes, "Scheduled", ""}
+	}
+	n := slices.IndexFunc(v.Observation.Pods, func(p stockpool.Pod) bool { return !p.Ended() && p.Unschedulable != "" })
+	why := preemption.ReplaceAllString(v.Observation.Pods[n].Unschedulable, "")
+	return Condition{Scheduled, no, "NoRoom", fmt.Sprintf("%d %s for a node: %s", waiting, wording.Plural(waiting, "pod waits", "pods wait"), why)}
+}
+
+// started says why pods that have a node do not run.
+func (v View) started() Condition {
+	stuck := map[string]int{}
+	for _, p := range v.Observation.Pods {
+		if !p.Ended() && p.Waiting != "" {
+			stuck[p.Waiting]++
+		}
+	}
+	if len(stuck) == 0 {
+		return Condition{Started, yes, "Started", ""}
+	}
+	var list []string
+	for reason, n := range stuck {
+		list = append(list, fmt.Sprintf("%d %s", n, reason))
+	}
+	slices.Sort(list)
+	return Condition{Started, no, "Waiting", strings.Join(list, ", ")}
+}
+
+func (v View) rolledOut() Condition {
+	of, wanted := v.Observation.Deployment, v.Observation.Replicas()
+	switch {
+	case v.own() == nil:
+		return Condition{RolledOut, no, "NoDeployment", ""}
+	case of.Spec.Paused:
+		return Condition{RolledOut, no, "Paused", fmt.Sprintf("somebody paused its Deployment, and changes don't reach its pods: kubectl rollout resume "+
+			"deployment/%s -n %s", of.Name, of.Namespace)}
+	case failed(of):
+		return Condition{RolledOut, no, "ProgressDeadlineExceeded", message(of, appsv1.DeploymentProgressing)}
+	case message(of, appsv1.DeploymentReplicaFailure) != "":
+		return Condition{RolledOut, no, "ReplicaFailure", message(of, appsv1.DeploymentReplicaFailure)}
+	case of.Status.ObservedGeneration < of.Generation || int(of.Status.UpdatedReplicas) < wanted || of.Status.Replicas > of.Status.UpdatedReplicas:
+		text := fmt.Sprintf("%d of %d pods are as the Deployment is now", min(int(of.Status.UpdatedReplicas), wanted), wanted)
+		if older := int(of.Status.Replicas - of.Status.UpdatedReplicas); older > 0 {
+			text += fmt.Sprintf(", and %d older %s left", older, wording.Plural(older, "one is", "ones are"))
+		}
+		return Condition{RolledOut, unknown, "Progressing", text}
+	}
+	return Condition{RolledOut, yes, "Complete", ""}
+}
+
+// failed says whether a rollout took longer than the Deployment's own deadline.
+func failed(of *appsv1.Deployment) bool {
+	return of != nil && slices.ContainsFunc(of.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse
+	})
+}
+
+// message is what a Deployment says of a condition that is trouble; empty where it is
+// not.
+func message(of *appsv1.Deployment, kind appsv1.DeploymentConditionType) string {
+	trouble := corev1.ConditionTrue
+	if kind == appsv1.DeploymentProgressing {
+		trouble = corev1.ConditionFalse
+	}
+	for _, c := range of.Status.Conditions {
+		if c.Type == kind && c.Status == trouble {
+			return c.Message
+		}
+	}
+	return ""
+}

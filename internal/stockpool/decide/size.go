@@ -1,0 +1,144 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// size says how many pods the Deployment is to have now: what is declared, no more than it
+// has while a budget holds it, and none while one has it paused. What can't be told
+// neither grows nor pauses it.
+func size(v View, t Tally) (_ Tally, r Result) {
+	d, has := v.Declaration, v.Observation.Replicas()
+	if v.own() == nil {
+		has = 0
+	}
+	to, held := d.Wanted(v.taken()), v.heldBack()
+	if of := v.own(); of != nil && d.Keep == stockpool.KeepAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
+		// Those that the pool makes for them would be taken as well, up to its maximum.
+		to = min(to, max(has, d.Replicas))
+		r.warnf("each new pod counts as in use, since its Deployment gives it labels that allocated_selector selects (%s): the pool does not grow for "+
+			"those. Take them out of it: kubectl edit deployment/%s -n %s", d.AllocatedSelector, of.Name, of.Namespace)
+	}
+	t.unheld = to
+	if held != nil {
+		to = min(to, has)
+	}
+	if v.pausing() != nil {
+		t.replicas = 0
+	} else if t.replicas, t.kept = v.sparing(to, has); t.kept != "" {
+		r.warnf("%s", t.kept)
+	}
+	t.journal = t.journal.Gated(d, held, v.Now)
+	return t, r
+}
+
+// notePause notes since when a budget has the pool stopped.
+func notePause(v View, t Tally) (Tally, Result) {
+	own, has := v.own() != nil, v.Observation.Replicas()
+	switch paused := v.pausing() != nil; {
+	case paused && own && has == 0 && t.journal.PausedSince == nil:
+		t.journal.PausedSince = new(v.Now)
+	case !paused && own && has > 0 && t.replicas <= has:
+		t.journal.PausedSince = nil
+	}
+	return t, Result{}
+}
+
+// sparing is how many pods a scale-down leaves, and why it is more than it should be. One
+// that nobody declared, since pods were given back, waits where it would end others that
+// are in use; the maximum stays. A new Deployment has adopted the pods of a deleted one
+// before anything is applied to it.
+func (v View) sparing(to, has int) (stay int, kept string) {
+	d, j, own := v.Declaration, v.Journal, v.own()
+	switch {
+	case d.Keep != stockpool.KeepAvailable:
+		return to, ""
+	case j.Applied == "" && own != nil && own.Annotations[stockpool.AnnotationOpened] != "":
+		return max(to, min(has, d.Maximum)), ""
+	case to >= has || j.Applied == "" || j.Generation != d.Generation:
+		return to, ""
+	}
+	least, why := v.fewest()
+	if stay = max(to, min(least, has, d.Maximum)); stay > to {
+		kept = fmt.Sprintf("%d pods would do, and %d stay: %s", to, stay, why)
+	}
+	return stay, kept
+}
+
+// fewest is how many pods a scale-down has to leave so that none in use ends, and why it
+// is more than those.
+func (v View) fewest() (least int, why string) {
+	var used, idle []stockpool.Pod
+	for _, p := range v.Observation.Pods {
+		switch {
+		case v.inUse(p):
+			used = append(used, p)
+		case !p.Ended():
+			idle = append(idle, p)
+		}
+	}
+	if len(used) == 0 || len(idle) == 0 {
+		return len(used), ""
+	}
+	if of := v.Observation.Deployment; of.Status.Replicas > of.Status.UpdatedReplicas {
+		return len(used) + len(idle), "a rollout is under way, and a scale-down in its middle ends old pods and new ones, those in use as well"
+	}
+	byRank := func(a, b stockpool.Pod) int { return v.rank(a).compare(v.rank(b)) }
+	first, last := slices.MinFunc(used, byRank), slices.MaxFunc(idle, byRank)
+	var early []string
+	for _, p := range used {
+		if byRank(p, last) <= 0 {
+			early = append(early, p.Name)
+		}
+	}
+	least = len(used)
+	for _, p := range idle {
+		if byRank(p, first) >= 0 {
+			least++
+		}
+	}
+	if least == len(used) {
+		return least, ""
+	}
+	slices.Sort(early)
+	return least, fmt.Sprintf("%d in use would end before others that nobody uses, since a ReplicaSet ends first what has no node, does not run, is not "+
+		"ready or costs less to delete (%s)", len(early), wording.Some(early))
+}
+
+// rank orders a pool's pods as a ReplicaSet does that has too many: those of a lower rank
+// end first. What a pod costs comes last: it tells only pods apart that are alike in the
+// rest (Less of ActivePodsWithRanks in pkg/controller/controller_utils.go of Kubernetes).
+type rank [4]int
+
+// rank is that of a pod once those in use are marked, and no others.
+func (v View) rank(p stockpool.Pod) (r rank) {
+	if p.Node != "" {
+		r[0] = 1
+	}
+	r[1] = map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}[p.Phase]
+	if p.Ready {
+		r[2] = 1
+	}
+	cost := p.DeletionCost
+	switch used := v.inUse(p); {
+	case used:
+		cost = stockpool.SpareCost
+	case cost == stockpool.SpareCost:
+		cost = ""
+	}
+	if n, err := strconv.ParseInt(cost, 10, 32); err == nil {
+		r[3] = int(n)
+	}
+	return r
+}
+
+func (r rank) compare(other rank) int { return slices.Compare(r[:], other[:]) }
+
+func isAre(n int) string { return wording.Plural(n, "is", "are") }

@@ -1,0 +1,43 @@
+package decide_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+)
+
+// TestWhatPodsCountAs: each pod as one thing, and none of a Deployment that is another's.
+func TestWhatPodsCountAs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared())
+	w.settle()
+	w.pods = []stockpool.Pod{
+		{Name: "used", Ready: true, Node: "n", Labels: map[string]string{"session": "x"}},
+		{Name: "ready", Ready: true, Node: "n"},
+		{Name: "waits", Unschedulable: "no room"},
+		{Name: "pulls", Node: "n", Waiting: "ImagePullBackOff"},
+		{Name: "new"},
+		{Name: "starts", Node: "n"},
+		{Name: "ends", Ready: true, Ending: true, Labels: map[string]string{"session": "x"}},
+		{Name: "over", Phase: "Failed"},
+	}
+	got := map[string]string{}
+	for _, s := range decide.Standings(w.situation(w.observation())) {
+		got[s.Pod] = string(s.CountsAs) + ": " + s.Why
+	}
+	want := map[string]string{
+		"used": "in use: allocated_selector selects it", "ready": "available: it is ready, and not in use", "waits": "replica: it waits for a node",
+		"pulls": "replica: ImagePullBackOff", "new": "replica: it has no node yet", "starts": "replica: it is not ready yet",
+		"ends": "nothing: it is being deleted", "over": "nothing: it has ended: Failed",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.journal.DeploymentUID = "another"
+	if list := decide.Standings(w.situation(w.observation())); len(list) != 0 {
+		t.Errorf("of another's Deployment: %+v", list)
+	}
+}
