@@ -43,22 +43,22 @@ func TestClusterScripts(t *testing.T) {
 			"sim":   cmdSim,
 
 			// store NAMESPACE makes a store.
-			"store": func(ts *testscript.TestScript, _ bool, _ []string) { clusterEngine(ts, cluster) },
+			"store": func(ts *testscript.TestScript, _ bool, _ []string) { clusterProcess(ts, cluster) },
 			// pool NAME creates a pool of at least one instance.
 			"pool": func(ts *testscript.TestScript, _ bool, args []string) {
-				_, err := clusterEngine(ts, cluster).Pools().Create(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
+				_, err := clusterProcess(ts, cluster).SpotPools().Create(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
 				ts.Check(err)
 			},
 			// budget NAME GPU_HOURS declares a budget for the pods in $PODS.
 			"budget": func(ts *testscript.TestScript, _ bool, args []string) {
-				_, err := clusterEngine(ts, cluster).Budgets().Create(context.Background(), budget.Declaration{
+				_, err := clusterProcess(ts, cluster).Budgets().Create(context.Background(), budget.Declaration{
 					Name: args[0], GPUHours: args[1], Window: "24h", Selector: budget.Selector{Namespaces: []string{ts.Getenv("PODS")}},
 				}.WithDefaults())
 				ts.Check(err)
 			},
 			// stock NAME declares a stock pool of two pods in $PODS that no node fits.
 			"stock": func(ts *testscript.TestScript, _ bool, args []string) {
-				_, err := clusterEngine(ts, cluster).Stock().Create(context.Background(), stockpool.Declaration{
+				_, err := clusterProcess(ts, cluster).StockPools().Create(context.Background(), stockpool.Declaration{
 					Name: args[0], Namespace: ts.Getenv("PODS"), SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "1Gi", Replicas: 2,
 					NodeSelector: map[string]string{"gpupool.example.com/pool": "train"},
 				}.WithDefaults(), 0)
@@ -72,7 +72,7 @@ func TestClusterScripts(t *testing.T) {
 			},
 			// hold LOCK takes a lock.
 			"hold": func(ts *testscript.TestScript, _ bool, args []string) {
-				lock, err := clusterEngine(ts, cluster).Store.Lock(context.Background(), args[0], 0)
+				lock, err := clusterProcess(ts, cluster).Store.Lock(context.Background(), args[0], 0)
 				ts.Check(err)
 				ts.Defer(func() { ts.Check(lock.Release()) })
 			},
@@ -80,14 +80,14 @@ func TestClusterScripts(t *testing.T) {
 	})
 }
 
-// clusterEngine works on the script's store, which it makes, as Terraform does.
-func clusterEngine(ts *testscript.TestScript, cluster *kubetest.Cluster) *reconcile.Engine {
+// clusterProcess works on the script's store, which it makes, as Terraform does.
+func clusterProcess(ts *testscript.TestScript, cluster *kubetest.Cluster) reconcile.World {
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
 	ts.Check(err)
 	place, err := kubernetes.Open(context.Background(), client, ts.Value(namespaceKey{}).(string), kubernetes.Options{Create: true, Command: "terraform"})
 	ts.Check(err)
-	engine := worldOf(ts).engine()
-	engine.Store = place
-	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil }
-	return engine
+	p := worldOf(ts).process()
+	p.Store = place
+	p.Cluster = func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil }
+	return p
 }

@@ -25,11 +25,11 @@ import (
 // uid.
 func (w *world) createWithNodes(cluster *kubecluster.Cluster, name string) string {
 	w.tb.Helper()
-	engine := w.engine()
-	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return cluster, nil }
+	p := w.process()
+	p.Cluster = func(context.Context) (reconcile.Cluster, error) { return cluster, nil }
 	d := declaration(name, 1, 2)
 	d.Nodes = &spotpool.Nodes{}
-	state, err := engine.Pools().Create(context.Background(), d.WithDefaults(), 20*time.Second)
+	state, err := p.SpotPools().Create(context.Background(), d.WithDefaults(), 20*time.Second)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -6,7 +6,7 @@
 // newRoot. Commands import none of each other; what they share is in
 //
 //	process   arguments, streams, logs, signals, exit codes
-//	connect   the store, the cluster and the cloud that flags name, and the engine
+//	connect   the store, the cluster and the cloud that flags name, and the world
 //	describe  how pools, budgets and decisions read to people
 //	terminal  colours, columns, width, progress
 //

@@ -177,7 +177,7 @@ func cmdState(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: state show|pull POOL FILE [KEY=VALUE...]")
 	}
-	record, found, err := worldOf(ts).engine().Pools().Recorded(context.Background(), region, args[1])
+	record, found, err := worldOf(ts).process().SpotPools().Recorded(context.Background(), region, args[1])
 	ts.Check(err)
 	if !found {
 		ts.Fatalf("there is no pool %s", args[1])
@@ -239,7 +239,7 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: hold LOCK")
 	}
-	lock, err := worldOf(ts).engine().Store.Lock(context.Background(), args[0], 0)
+	lock, err := worldOf(ts).process().Store.Lock(context.Background(), args[0], 0)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(lock.Release()) })
 }
@@ -291,7 +291,7 @@ func cmdRemember(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(decoder.Decode(&e))
 		events = append(events, e)
 	}
-	kept := eventlog.Log{Store: worldOf(ts).engine().Store, Now: func() time.Time { return events[len(events)-1].At }}
+	kept := eventlog.Log{Store: worldOf(ts).process().Store, Now: func() time.Time { return events[len(events)-1].At }}
 	if added := kept.Add(context.Background(), events...); added.Events != len(events) || len(added.Warnings) > 0 {
 		ts.Fatalf("%d events of %d were added: %q", added.Events, len(events), added.Warnings)
 	}

@@ -20,7 +20,7 @@ func TestNamesOfAStateSteerNoTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	w.create("train", 1, 2)
-	record, _, err := w.engine().Pools().Recorded(context.Background(), region, "train")
+	record, _, err := w.process().SpotPools().Recorded(context.Background(), region, "train")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func TestReaderGoesAway(t *testing.T) {
 		if n := len(w.sim.Server.Instances()); args[0] == "reconcile" && n != 1 {
 			t.Errorf("%v: there are %d instances", args, n)
 		}
-		if _, err := w.engine().Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: 20 * time.Second}); err != nil {
+		if _, err := w.process().Runner().Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: 20 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 	}

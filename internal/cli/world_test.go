@@ -58,7 +58,7 @@ func (w *world) environment() []string {
 	}
 }
 
-func (w *world) engine() *reconcile.Engine {
+func (w *world) process() reconcile.World {
 	w.tb.Helper()
 	client, err := tencent.New(context.Background(), tencent.Config{
 		Region: region, Endpoint: w.sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
@@ -70,7 +70,7 @@ func (w *world) engine() *reconcile.Engine {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	return &reconcile.Engine{Cloud: client, Store: place, Actor: "test", PollInterval: 5 * time.Millisecond}
+	return reconcile.World{Cloud: client, Store: place, Actor: "test", PollInterval: 5 * time.Millisecond}
 }
 
 func declaration(name string, minimum, maximum int) spotpool.Declaration {
@@ -90,7 +90,7 @@ func declaration(name string, minimum, maximum int) spotpool.Declaration {
 // create creates a pool as Terraform does.
 func (w *world) create(name string, minimum, maximum int) spotpool.Declaration {
 	w.tb.Helper()
-	state, err := w.engine().Pools().Create(context.Background(), declaration(name, minimum, maximum), 20*time.Second)
+	state, err := w.process().SpotPools().Create(context.Background(), declaration(name, minimum, maximum), 20*time.Second)
 	if err != nil {
 		w.tb.Fatalf("creating the pool: %v", err)
 	}

@@ -160,7 +160,7 @@ func TestLowerLimitLeavesItsGrace(t *testing.T) {
 	r.run(reconcile.RunOptions{})
 	lowered := r.budget
 	lowered.GPUHours = "0.001"
-	state, err := r.engine().Budgets().Update(t.Context(), lowered)
+	state, err := r.process().Budgets().Update(t.Context(), lowered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestProtectedPodsStay(t *testing.T) {
 	})
 	changed := r.budget
 	changed.Enforce.ProtectedPriorityClass = class.Name
-	if _, err := r.engine().Budgets().Update(t.Context(), changed); err != nil {
+	if _, err := r.process().Budgets().Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	annotated := r.start("annotated", kubetest.Annotation("gpupool/protected", "true"))
@@ -266,13 +266,13 @@ func TestWrongClusterIsRefused(t *testing.T) {
 	r := newRig(t, enforcing(budget.Evict))
 	pod := r.start("runs", kubetest.GPUs(8))
 	time.Sleep(2 * time.Second)
-	e := r.engine()
-	right := e.Cluster
-	e.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
+	p := r.process()
+	right := p.Cluster
+	p.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
 		c, err := right(ctx)
 		return elsewhere{c}, err
 	}
-	report, err := e.Run(t.Context(), reconcile.RunOptions{})
+	report, err := p.Runner().Run(t.Context(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "nothing was touched") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}

@@ -90,7 +90,7 @@ func TestCopiesOfALabelHoldOneGPU(t *testing.T) {
 	burns := func() (int64, int) {
 		t.Helper()
 		r.run(reconcile.RunOptions{})
-		live, err := r.engine().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
+		live, err := r.process().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	late := newRig(t, overAll("0.001", key))
 	usage := func(r *rig) budgets.LiveUsage {
 		t.Helper()
-		live, err := r.engine().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
+		live, err := r.process().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestLabelsThatComeLaterWeighEarlierPods(t *testing.T) {
 	gpus := func() []string {
 		t.Helper()
 		r.run(reconcile.RunOptions{})
-		live, err := r.engine().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
+		live, err := r.process().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestANodeBetweenTwoRunsIsKnown(t *testing.T) {
 		return nil
 	})
 	r.run(reconcile.RunOptions{})
-	live, err := r.engine().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
+	live, err := r.process().Budgets().Ask(t.Context(), budgets.Question{Budget: r.budget.Name})
 	if err != nil || len(live.Pods) != 1 {
 		t.Fatalf("pods %v (%v)", live.Pods, err)
 	}

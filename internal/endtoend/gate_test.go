@@ -37,15 +37,15 @@ func newGated(t *testing.T, changes ...func(*budget.Declaration)) *gated {
 	t.Helper()
 	g := &gated{rig: newRig(t, changes...), sim: cvmsimtest.Start(t)}
 	g.gpupool(0, "reconcile")
-	e := g.engine()
+	p := g.process()
 	client, err := tencent.New(t.Context(), tencent.Config{
 		Region: "ap-singapore", Endpoint: g.sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Cloud = client
-	_, err = e.Pools().Create(t.Context(), spotpool.Declaration{
+	p.Cloud = client
+	_, err = p.SpotPools().Create(t.Context(), spotpool.Declaration{
 		Name: "train", Region: "ap-singapore", Minimum: 2, Maximum: 4, Budget: g.budget.Name,
 		Offerings:     []spotpool.Offering{{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}},
 		Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4"},
@@ -161,7 +161,7 @@ func TestARaisedLimitOpensTheGate(t *testing.T) {
 	left := g.held()
 	raised := g.budget
 	raised.GPUHours = "1000"
-	if _, err := g.engine().Budgets().Update(t.Context(), raised); err != nil {
+	if _, err := g.process().Budgets().Update(t.Context(), raised); err != nil {
 		t.Fatal(err)
 	}
 	if text := g.gpupool(0, "status"); !strings.Contains(text, "no run of gpupool reconcile has judged it since") {

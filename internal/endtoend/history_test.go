@@ -61,7 +61,7 @@ func newRemembering(t *testing.T, pods int) *remembering {
 		kubetest.Create(t, server, kubetest.Pod(s.namespace, fmt.Sprintf("runs-%02d", n), team, kubetest.GPUs(1), kubetest.OnNode(node.Name)))
 	}
 	s.waitForPods(pods)
-	declared, err := s.engine(nil).Budgets().Create(t.Context(), budget.Declaration{
+	declared, err := s.process(nil).Budgets().Create(t.Context(), budget.Declaration{
 		Name: "team-a", GPUHours: "0.001", Window: "24h", Thresholds: []int{100},
 		Selector: budget.Selector{Namespaces: []string{s.namespace}, MatchLabels: map[string]string{"team": "a"}},
 		Enforce:  budget.Enforcement{Action: budget.Evict, GracePeriod: "0s", MaxEvictionsPerRun: 1},
@@ -70,7 +70,7 @@ func newRemembering(t *testing.T, pods int) *remembering {
 		t.Fatal(err)
 	}
 	s.budget = declared.Declaration
-	t.Cleanup(func() { _, _ = s.engine(nil).Budgets().Delete(context.Background(), s.budget) })
+	t.Cleanup(func() { _, _ = s.process(nil).Budgets().Delete(context.Background(), s.budget) })
 	for _, zone := range offerings() {
 		if err := s.sim.Server.SetStock(cvmsim.StockRequest{
 			AvailabilityZone: zone.AvailabilityZone, InstanceType: zone.InstanceType, Stock: new(int64(100)), VCPUQuota: new(int64(1000)),
@@ -79,7 +79,7 @@ func newRemembering(t *testing.T, pods int) *remembering {
 		}
 	}
 	for name, minimum := range map[string]int{"train": 3, "infer": 1} {
-		if _, err := s.engine(nil).Pools().Create(t.Context(), spotpool.Declaration{
+		if _, err := s.process(nil).SpotPools().Create(t.Context(), spotpool.Declaration{
 			Name: name, Region: "ap-singapore", Minimum: minimum, Maximum: minimum + 1, Offerings: offerings(), Cooldown: spotpool.Duration(time.Second),
 			Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4"},
 		}.WithDefaults(), 20*time.Second); err != nil {
@@ -105,8 +105,8 @@ func (s *remembering) store() store.Store {
 	return place
 }
 
-// engine is a new process; nil is one that meets no fault.
-func (s *remembering) engine(m *faults.Process) *reconcile.Engine {
+// process is a new process; nil is one that meets no fault.
+func (s *remembering) process(m *faults.Process) reconcile.World {
 	s.t.Helper()
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: s.server.Kubeconfig()}, "gpupool/test")
 	if err != nil {
@@ -119,15 +119,15 @@ func (s *remembering) engine(m *faults.Process) *reconcile.Engine {
 		s.t.Fatal(err)
 	}
 	cluster := kubecluster.New(client)
-	e := &reconcile.Engine{
+	p := reconcile.World{
 		Store: s.store(), Cloud: cloud, Actor: "test", LockTimeout: 5 * time.Second, PollInterval: 5 * time.Millisecond, FreezeLag: time.Millisecond,
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil }, Clock: s.now,
 	}
 	if m != nil {
-		reconciletest.Possess(e, m)
-		e.Cluster = func(context.Context) (reconcile.Cluster, error) { return killable{cluster, m.Hook}, nil }
+		p = reconciletest.Possess(p, m)
+		p.Cluster = func(context.Context) (reconcile.Cluster, error) { return killable{cluster, m.Hook}, nil }
 	}
-	return e
+	return p
 }
 
 // pass lets time pass, here and in the cloud.
@@ -171,7 +171,7 @@ func (c killable) Evict(ctx context.Context, e budget.Eviction) error {
 // run runs without any fault.
 func (s *remembering) run() reconcile.Report {
 	s.t.Helper()
-	report, err := s.engine(nil).Run(s.t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: 20 * time.Second})
+	report, err := s.process(nil).Runner().Run(s.t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: 20 * time.Second})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func (s *remembering) run() reconcile.Report {
 func (s *remembering) killed(effect string, after bool) {
 	s.t.Helper()
 	m := faults.Killed(effect, after)
-	report, _ := s.engine(m).Run(s.t.Context(), reconcile.RunOptions{})
+	report, _ := s.process(m).Runner().Run(s.t.Context(), reconcile.RunOptions{})
 	if !m.Dead() {
 		s.t.Fatalf("the run never came to %q, but to %v: %+v, %+v", effect, m.Trace(), report.SpotPools, report.Decisions)
 	}
@@ -194,11 +194,11 @@ func (s *remembering) killed(effect string, after bool) {
 // doubled has two runs at once, the second of which waits for the first, or doesn't.
 func (s *remembering) doubled(wait time.Duration) {
 	s.t.Helper()
-	engines := []*reconcile.Engine{s.engine(nil), s.engine(nil)}
+	processes := []reconcile.World{s.process(nil), s.process(nil)}
 	var both sync.WaitGroup
-	for _, e := range engines {
+	for _, e := range processes {
 		both.Go(func() {
-			_, err := e.Run(s.t.Context(), reconcile.RunOptions{RunLockTimeout: wait})
+			_, err := e.Runner().Run(s.t.Context(), reconcile.RunOptions{RunLockTimeout: wait})
 			var locked *reconcile.RunLockedError
 			if err != nil && !errors.As(err, &locked) {
 				s.t.Error(err)
@@ -288,7 +288,7 @@ func TestTheHistoryIsWhatHappened(t *testing.T) {
 	}
 	s := newRemembering(t, 24)
 	kubetest.WaitFor(t, "the budget to be used up", func(context.Context) error {
-		report, err := s.engine(nil).Run(t.Context(), reconcile.RunOptions{DryRun: true})
+		report, err := s.process(nil).Runner().Run(t.Context(), reconcile.RunOptions{DryRun: true})
 		evicts := func(d outcome.Result) bool { return d.Kind() == string(budget.KindEvict) }
 		if err == nil && !slices.ContainsFunc(report.Decisions, evicts) {
 			err = fmt.Errorf("it decided %+v", report.Decisions)
@@ -346,19 +346,19 @@ func TestTheHistoryIsWhatHappened(t *testing.T) {
 // end makes one pool smaller, and destroys the other.
 func (s *remembering) end() {
 	s.t.Helper()
-	d, _, err := s.engine(nil).Pools().Recorded(s.t.Context(), "ap-singapore", "train")
+	d, _, err := s.process(nil).SpotPools().Recorded(s.t.Context(), "ap-singapore", "train")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	smaller := d.Declaration
 	smaller.Minimum, smaller.Maximum = 1, 1
-	if _, err := s.engine(nil).Pools().Update(s.t.Context(), smaller, 20*time.Second); err != nil {
+	if _, err := s.process(nil).SpotPools().Update(s.t.Context(), smaller, 20*time.Second); err != nil {
 		s.t.Fatal(err)
 	}
-	if d, _, err = s.engine(nil).Pools().Recorded(s.t.Context(), "ap-singapore", "infer"); err != nil {
+	if d, _, err = s.process(nil).SpotPools().Recorded(s.t.Context(), "ap-singapore", "infer"); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := s.engine(nil).Pools().Delete(s.t.Context(), d.Declaration, 20*time.Second); err != nil {
+	if err := s.process(nil).SpotPools().Delete(s.t.Context(), d.Declaration, 20*time.Second); err != nil {
 		s.t.Fatal(err)
 	}
 	for range 2 {

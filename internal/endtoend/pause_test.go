@@ -80,7 +80,7 @@ func TestTwoBudgetsHoldAWorkload(t *testing.T) {
 	second := r.budget
 	second.Name, second.UID = "all", ""
 	second.Selector = budget.Selector{Namespaces: []string{r.namespace}}
-	state, err := r.engine().Budgets().Create(t.Context(), second)
+	state, err := r.process().Budgets().Create(t.Context(), second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestTwoBudgetsHoldAWorkload(t *testing.T) {
 	raise := func(d budget.Declaration) {
 		t.Helper()
 		d.GPUHours = "1000"
-		if _, err := r.engine().Budgets().Update(t.Context(), d); err != nil {
+		if _, err := r.process().Budgets().Update(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
 	}
 	again := r.budget
 	again.Enforce.Repause = true
-	if _, err := r.engine().Budgets().Update(t.Context(), again); err != nil {
+	if _, err := r.process().Budgets().Update(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
 	r.runUntil("a pause", has("done suspend Deployment"))

@@ -58,13 +58,13 @@ func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 	for _, change := range changes {
 		change(&d)
 	}
-	state, err := r.engine().Budgets().Create(t.Context(), d.WithDefaults())
+	state, err := r.process().Budgets().Create(t.Context(), d.WithDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.budget = state.Declaration
 	t.Cleanup(func() {
-		_, _ = r.engine().Budgets().Delete(context.Background(), r.budget) // a test may have done so
+		_, _ = r.process().Budgets().Delete(context.Background(), r.budget) // a test may have done so
 	})
 	return r
 }
@@ -73,16 +73,16 @@ func enforcing(a budget.Action) func(*budget.Declaration) {
 	return func(d *budget.Declaration) { d.Enforce.Action = a }
 }
 
-// engine is a new process.
-func (r *rig) engine() *reconcile.Engine {
+// process is a new process.
+func (r *rig) process() reconcile.World {
 	r.t.Helper()
-	return processtest.Place{Dir: r.dir, Kubeconfig: r.server.Kubeconfig()}.Engine(r.t, "test")
+	return processtest.Place{Dir: r.dir, Kubeconfig: r.server.Kubeconfig()}.Process(r.t, "test")
 }
 
 // run runs once, and fails the test where the budget failed.
 func (r *rig) run(o reconcile.RunOptions) reconcile.Report {
 	r.t.Helper()
-	report, err := r.engine().Run(r.t.Context(), o)
+	report, err := r.process().Runner().Run(r.t.Context(), o)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -178,11 +178,11 @@ func (s *tenancy) declare(name string, selector budget.Selector, document string
 			s.t.Fatal(err)
 		}
 	}
-	state, err := s.engine().Budgets().Create(s.t.Context(), d.WithDefaults())
+	state, err := s.process().Budgets().Create(s.t.Context(), d.WithDefaults())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _, _ = s.engine().Budgets().Delete(context.Background(), state.Declaration) })
+	s.t.Cleanup(func() { _, _ = s.process().Budgets().Delete(context.Background(), state.Declaration) })
 }
 
 // declareOthers declares the others' budget: selected by a label alone, in all

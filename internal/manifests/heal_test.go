@@ -20,21 +20,21 @@ import (
 )
 
 // asAdministrator is a store in the namespace of the manifests, and a run in it.
-func asAdministrator(t *testing.T, cluster *kubetest.Cluster) *reconcile.Engine {
+func asAdministrator(t *testing.T, cluster *kubetest.Cluster) reconcile.World {
 	t.Helper()
 	client := connect(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()})
 	s, err := kubernetes.Open(t.Context(), client, manifests.DefaultNamespace, kubernetes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine(t, client, s)
+	return process(t, client, s)
 }
 
 // usedUp declares a budget that a pod in a namespace of its own has used up.
-func usedUp(t *testing.T, cluster *kubetest.Cluster, e *reconcile.Engine, name string, action budget.Action) (namespace string) {
+func usedUp(t *testing.T, cluster *kubetest.Cluster, p reconcile.World, name string, action budget.Action) (namespace string) {
 	t.Helper()
 	namespace = cluster.Namespace(t)
-	_, err := e.Budgets().Create(t.Context(), budget.Declaration{
+	_, err := p.Budgets().Create(t.Context(), budget.Declaration{
 		Name: name, GPUHours: "0.001", Window: "24h", Selector: budget.Selector{Namespaces: []string{namespace}},
 		Enforce: budget.Enforcement{Action: action, GracePeriod: "0s"},
 	}.WithDefaults())
@@ -43,7 +43,7 @@ func usedUp(t *testing.T, cluster *kubetest.Cluster, e *reconcile.Engine, name s
 	}
 	cluster.WaitRunning(t, kubetest.Create(t, cluster, kubetest.Pod(namespace, "pod", kubetest.GPUs(4))))
 	kubetest.WaitFor(t, name+" to be used up", func(ctx context.Context) error {
-		report, err := e.Run(ctx, reconcile.RunOptions{DryRun: true})
+		report, err := p.Runner().Run(ctx, reconcile.RunOptions{DryRun: true})
 		for _, b := range report.Budgets {
 			if b.Name == name && b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded {
 				return nil
@@ -66,7 +66,7 @@ func TestTheNextRunHeals(t *testing.T) {
 	ns := usedUp(t, cluster, e, "team-a", budget.Freeze)
 	run := func() reconcile.Report {
 		t.Helper()
-		report, err := e.Run(t.Context(), reconcile.RunOptions{})
+		report, err := e.Runner().Run(t.Context(), reconcile.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func prepareByNamespace(w *world) {
 	w.declare(budget.AlertOnly, "1000", func(d *budget.Declaration) {
 		d.Selector = budget.Selector{NamespaceLabels: map[string]string{"for": w.work}}
 	})
-	if _, err := w.admin.Run(w.t.Context(), reconcile.RunOptions{}); err != nil {
+	if _, err := w.admin.Runner().Run(w.t.Context(), reconcile.RunOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -91,7 +91,7 @@ func prepareVanished(w *world) {
 	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.work, "", kubetest.GPUs(1)))
 	w.cluster.WaitRunning(w.t, pod)
 	ctx := w.t.Context()
-	if _, err := w.admin.Run(ctx, reconcile.RunOptions{}); err != nil {
+	if _, err := w.admin.Runner().Run(ctx, reconcile.RunOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 	now := int64(0)
@@ -200,7 +200,7 @@ func prepareEnforced(w *world) {
 	w.t.Helper()
 	prepareWorkloads(w)
 	ctx := w.t.Context()
-	report, err := w.admin.Run(ctx, reconcile.RunOptions{})
+	report, err := w.admin.Runner().Run(ctx, reconcile.RunOptions{})
 	if failed, _ := report.Failures(); err != nil || failed > 0 {
 		w.t.Fatalf("%+v %v", report.Budgets, err)
 	}

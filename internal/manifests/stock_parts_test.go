@@ -41,7 +41,7 @@ func stocksInRuns(w *world) error { return stocks(w, true) }
 func stocksByApplies(w *world) error { return stocks(w, false) }
 
 func stocks(w *world, runs bool) error {
-	ctx, flow := w.t.Context(), w.account.Stock()
+	ctx, flow := w.t.Context(), w.account.StockPools()
 	state, err := flow.Create(ctx, stockPool(w.work), 0)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func stocks(w *world, runs bool) error {
 		return err
 	}
 	if runs {
-		report, err := w.account.Run(ctx, reconcile.RunOptions{})
+		report, err := w.account.Runner().Run(ctx, reconcile.RunOptions{})
 		if err != nil {
 			return err
 		}

@@ -24,16 +24,16 @@ type world struct {
 	cluster *kubetest.Cluster
 	home    string // the store's namespace
 	work    string // the workloads'
-	admin   *reconcile.Engine
+	admin   reconcile.World
 	client  *kubeclient.Client // the account's
-	account *reconcile.Engine
+	account reconcile.World
 	last    reconcile.Report // of its runs
 }
 
-func engine(t *testing.T, client *kubeclient.Client, s store.Store) *reconcile.Engine {
+func process(t *testing.T, client *kubeclient.Client, s store.Store) reconcile.World {
 	t.Helper()
 	cluster := kubecluster.New(client)
-	return &reconcile.Engine{
+	return reconcile.World{
 		Cloud:   spotpools.LazyCloud(func(context.Context) (spotpools.Cloud, error) { return nil, errors.New("no cloud here") }),
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
 		Store:   s, Actor: "test",
@@ -50,7 +50,7 @@ func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.admin = engine(t, adminClient, s)
+	w.admin = process(t, adminClient, s)
 	if p.prepare != nil {
 		p.prepare(w)
 	}
@@ -68,7 +68,7 @@ func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.account = engine(t, w.client, limited)
+	w.account = process(t, w.client, limited)
 	return w
 }
 
@@ -107,7 +107,7 @@ func raise(d *budget.Declaration) { d.GPUHours = "100000" }
 func (w *world) exceed() {
 	w.t.Helper()
 	kubetest.WaitFor(w.t, "the budget to be used up", func(ctx context.Context) error {
-		report, err := w.admin.Run(ctx, reconcile.RunOptions{DryRun: true})
+		report, err := w.admin.Runner().Run(ctx, reconcile.RunOptions{DryRun: true})
 		if err == nil && (len(report.Budgets) != 1 || report.Budgets[0].UsageReport == nil || !*report.Budgets[0].Exceeded) {
 			err = fmt.Errorf("%+v", report.Budgets)
 		}
@@ -118,7 +118,7 @@ func (w *world) exceed() {
 // run is one run of the account. What it could not do, or warns of, is the error.
 func (w *world) run() error {
 	w.t.Helper()
-	report, err := w.account.Run(w.t.Context(), reconcile.RunOptions{})
+	report, err := w.account.Runner().Run(w.t.Context(), reconcile.RunOptions{})
 	w.last = report
 	errs := []error{err}
 	for _, b := range report.Budgets {

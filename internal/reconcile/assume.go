@@ -59,10 +59,10 @@ func (r *run) assume(ctx context.Context) error {
 		var err error
 		switch a.kind {
 		case "pool":
-			a.name, err = r.engine.Pools().KeyOf(ctx, a.name)
+			a.name, err = r.runner.pools.KeyOf(ctx, a.name)
 			a.Object = "spot_pool/" + a.name
 		case "stock_pool":
-			a.name, err = r.engine.Stock().KeyOf(ctx, a.name)
+			a.name, err = r.runner.stock.KeyOf(ctx, a.name)
 			a.Object = "stock_pool/" + a.name
 		}
 		if err != nil {
@@ -90,10 +90,10 @@ func (r *run) assume(ctx context.Context) error {
 func (r *run) assumeOf(ctx context.Context, a Assumption, attributes map[string]string) (was map[string]string, err error) {
 	switch a.kind {
 	case "pool":
-		return r.engine.Pools().Assume(ctx, a.name, attributes)
+		return r.runner.pools.Assume(ctx, a.name, attributes)
 	case "stock_pool":
-		return r.engine.Stock().Assume(ctx, a.name, attributes)
+		return r.runner.stock.Assume(ctx, a.name, attributes)
 	}
-	hours, err := r.engine.Budgets().Assume(ctx, a.name, attributes[a.Attribute])
+	hours, err := r.runner.budgets.Assume(ctx, a.name, attributes[a.Attribute])
 	return map[string]string{a.Attribute: hours}, err
 }

@@ -11,7 +11,7 @@ import (
 
 func (g *gated) gate() spotpool.Gate {
 	g.t.Helper()
-	gate, _ := g.engine().Pools().Gate(context.Background(), g.pool)
+	gate, _ := g.process().SpotPools().Gate(context.Background(), g.pool)
 	return gate
 }
 

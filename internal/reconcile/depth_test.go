@@ -75,9 +75,9 @@ func (d *depth) measureAt(method string) faults.Hook {
 // change of the cloud or the cluster. Lower a ceiling when you shorten the path.
 func TestEffectsAreFewCallsDeep(t *testing.T) {
 	t.Parallel()
-	run := func(t *testing.T, e *reconcile.Engine) {
+	run := func(t *testing.T, p reconcile.World) {
 		t.Helper()
-		if _, err := e.Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait}); err != nil {
+		if _, err := p.Runner().Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			w := reconciletest.NewWorld(t)
 			w.MustCreate(1, 1)
 			w.Reclaim(1)
-			e := w.Engine(nil)
+			p := w.Process(nil)
 			client, err := tencent.New(t.Context(), tencent.Config{
 				Region: reconciletest.Region, Endpoint: w.Sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
 				Logger: slog.New(launchLog{slog.DiscardHandler, &at}),
@@ -97,9 +97,9 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.Cloud = client
+			p.Cloud = client
 			for at.frames == 0 && t.Context().Err() == nil { // the first run may only see the machine go
-				run(t, e)
+				run(t, p)
 			}
 			return at
 		}},
@@ -109,12 +109,12 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			d.Cluster.Start("ml", "a", 8)
 			d.Cluster.Step(time.Hour)
 			d.Cluster.Hook = at.measureAt("Evict")
-			run(t, d.Engine())
+			run(t, d.Process())
 			return at
 		}},
 		"ApplyStock": {depth{10, 3}, func(t *testing.T) (at depth) {
 			d := reconciletest.NewDesk(t)
-			_, err := d.Engine().Stock().Create(t.Context(), stockpool.Declaration{
+			_, err := d.Process().StockPools().Create(t.Context(), stockpool.Declaration{
 				Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
 				Labels: map[string]string{"team": "a"}, AllocatedSelector: "session",
 			}.WithDefaults(), 0)
@@ -125,7 +125,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			drifted.Spec.Template.Spec.Containers[0].Image = "registry.example.com/other:1"
 			d.Cluster.Put("ml/pool-g1", drifted)
 			d.Cluster.Hook = at.measureAt("ApplyStock")
-			run(t, d.Engine())
+			run(t, d.Process())
 			return at
 		}},
 	} {

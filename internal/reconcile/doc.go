@@ -1,6 +1,7 @@
 // Package reconcile is a run: its locks, the order of the kinds, its report. It names
 // the kinds of declarations in kinds.go, in the order in which a run takes them; besides,
-// a report has a field for each, and the engine what each needs of the world.
+// a report has a field for each. A World is what there is to reconcile with: it gives the
+// flow of one kind to whoever works on that kind, and a Runner of all to the commands.
 //
 // Each kind is a flow in a folder of its own, reconcile/budgets, reconcile/spotpools and
 // reconcile/stockpools; Terraform's operations use the same flows. The kinds meet in

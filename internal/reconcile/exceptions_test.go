@@ -51,17 +51,17 @@ func TestAnEndByItselfIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {
 		g := newGated(t)
-		if _, err := g.engine().Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err != nil {
+		if _, err := g.process().Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.engine().Pools().Hold(context.Background(), "train", asked(time.Hour)); err != nil {
+		if _, err := g.process().SpotPools().Hold(context.Background(), "train", asked(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		g.cluster.Step(time.Hour)
 		m := &faults.Process{Fault: faults.Fault{At: at, After: at%2 == 0}}
-		e := g.World.Engine(m)
-		e.Cluster, e.Clock = g.cluster.Connect, g.cluster.Now
-		_, _ = e.Run(context.Background(), reconcile.RunOptions{})
+		p := g.World.Process(m)
+		p.Cluster, p.Clock = g.cluster.Connect, g.cluster.Now
+		_, _ = p.Runner().Run(context.Background(), reconcile.RunOptions{})
 		g.run(reconcile.RunOptions{})
 		wantTold(t, g.World, g.cluster,
 			"grant by ann: 50 GPU-hours: night shift", "release by test: the grant of 50 GPU-hours by ann ends",
@@ -93,13 +93,13 @@ func (readOnly) Write(context.Context, store.Key, []byte, store.Revision) (store
 func TestNothingIsDecidedInAReadOnlyStore(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	e := g.engine()
+	e := g.process()
 	e.Store = readOnly{e.Store}
 	if _, err := e.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err == nil ||
 		!strings.Contains(err.Error(), "read-only file system") {
 		t.Errorf("granted: %v", err)
 	}
-	if _, err := e.Pools().Hold(context.Background(), "train", asked(time.Hour)); err == nil || !strings.Contains(err.Error(), "read-only file system") {
+	if _, err := e.SpotPools().Hold(context.Background(), "train", asked(time.Hour)); err == nil || !strings.Contains(err.Error(), "read-only file system") {
 		t.Errorf("held: %v", err)
 	}
 	report := g.run(reconcile.RunOptions{})

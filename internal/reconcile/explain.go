@@ -37,25 +37,26 @@ const toldFor = 24 * time.Hour
 
 // Explain observes and decides without any lock, and changes nothing. The error is
 // *declaration.UnknownNameError where a name fits nothing.
-func (e *Engine) Explain(ctx context.Context, names ...string) (Explanation, error) {
-	x := Explanation{SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(), Events: []history.Event{}}
-	r := e.begin(RunOptions{Names: names})
-	if err := r.read(ctx); err != nil {
+func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, error) {
+	w := r.world
+	x := Explanation{SchemaVersion: ReportSchemaVersion, At: w.now().UTC(), Store: w.Store.String(), Events: []history.Event{}}
+	one := r.begin(RunOptions{Names: names})
+	if err := one.read(ctx); err != nil {
 		return x, err
 	}
 	var described StatusReport
-	for _, k := range r.kinds {
+	for _, k := range one.kinds {
 		k.describe(ctx, &described, true)
 	}
 	x.Budgets, x.SpotPools, x.StockPools = described.Budgets, described.SpotPools, described.StockPools
-	if len(x.Budgets) > 0 && e.Cluster != nil {
-		if err := e.judgeNow(ctx, x.Budgets); err != nil {
+	if len(x.Budgets) > 0 && w.Cluster != nil {
+		if err := w.judgeNow(ctx, x.Budgets); err != nil {
 			return x, err
 		}
 	}
-	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
+	last, err := record.Load[declaration.RunSummary](ctx, w.Store, store.Statuses, lastRun)
 	if err != nil {
-		r.warnings.Add(lostSummary(err))
+		one.warnings.Add(lostSummary(err))
 	}
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]
@@ -65,17 +66,17 @@ func (e *Engine) Explain(ctx context.Context, names ...string) (Explanation, err
 		p := &x.StockPools[n]
 		p.Failing = last.Value.Failing.Of(p.Summary().Object())
 	}
-	x.remember(ctx, e, declaration.Names(names).Fits, r.warnings)
-	x.Warnings = r.warnings.Texts()
+	x.remember(ctx, w, declaration.Names(names).Fits, one.warnings)
+	x.Warnings = one.warnings.Texts()
 	return x, nil
 }
 
 // judgeNow has budgets be judged by the cluster of now, as a dry run does. One that
 // can't be is told of as the last run judged it.
-func (e *Engine) judgeNow(ctx context.Context, list []budgets.Description) error {
-	dry := e.dry()
+func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
+	dry := w.Dry()
 	dry.Log, dry.Progress = slog.New(slog.DiscardHandler), nil
-	r := dry.begin(RunOptions{DryRun: true})
+	r := dry.Runner().begin(RunOptions{DryRun: true})
 	if err := r.read(ctx); err != nil {
 		return err
 	}
@@ -110,14 +111,14 @@ func decisionsOn(list []outcome.Result, object string) []outcome.Result {
 }
 
 // remember adds what the history tells.
-func (x *Explanation) remember(ctx context.Context, e *Engine, fits func(object string) bool, warnings *outcome.Warnings) {
+func (x *Explanation) remember(ctx context.Context, w World, fits func(object string) bool, warnings *outcome.Warnings) {
 	since := x.At.Add(-toldFor)
 	for _, b := range x.Budgets {
 		if u := b.UsageReport; u != nil && u.ExceededSince != nil && u.ExceededSince.Before(since) {
 			since = *u.ExceededSince
 		}
 	}
-	kept := &eventlog.Log{Store: e.Store, Now: e.now}
+	kept := &eventlog.Log{Store: w.Store, Now: w.now}
 	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since, Until: x.At.Add(time.Minute)})
 	if err != nil {
 		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))

@@ -34,7 +34,7 @@ func TestAnExplanationGoesWithoutADamagedDay(t *testing.T) {
 	if _, err := d.Store().Write(t.Context(), key, []byte("PAR1"), doc.Revision); err != nil {
 		t.Fatal(err)
 	}
-	x, err := d.Engine().Explain(context.Background())
+	x, err := d.Runner().Explain(context.Background())
 	if err != nil || len(x.Budgets) != 2 || len(x.Events) == 0 {
 		t.Fatalf("it explains %d budgets, with %d events: %v", len(x.Budgets), len(x.Events), err)
 	}

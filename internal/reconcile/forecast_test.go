@@ -16,7 +16,7 @@ func TestAForecastSaysWhenItsBudgetIsUsedUp(t *testing.T) {
 		Market: spotpool.Market{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, ChargeType: spotpool.Spot}, GPUs: "4",
 		GPUType: "T4",
 	}}
-	f, err := g.engine().Pools().Forecast(context.Background(), g.pool, offers)
+	f, err := g.process().SpotPools().Forecast(context.Background(), g.pool, offers)
 	if err != nil || f == nil || f.MilliGPUs != 8000 || f.ExhaustedAt == nil {
 		t.Fatalf("two instances of four GPUs, and 4 GPU-hours in 45 minutes: %v, %+v", err, f)
 	}
@@ -24,10 +24,10 @@ func TestAForecastSaysWhenItsBudgetIsUsedUp(t *testing.T) {
 		t.Errorf("used up in %s, want half an hour", in)
 	}
 	offers[0].GPUs = "1"
-	if f, err = g.engine().Pools().Forecast(context.Background(), g.pool, offers); err != nil || f == nil || f.ExhaustedAt != nil {
+	if f, err = g.process().SpotPools().Forecast(context.Background(), g.pool, offers); err != nil || f == nil || f.ExhaustedAt != nil {
 		t.Errorf("two GPUs use 1.5 GPU-hours in 45 minutes: %v, %+v", err, f)
 	}
-	if f, err = g.engine().Pools().Forecast(context.Background(), g.pool, nil); err != nil || f != nil {
+	if f, err = g.process().SpotPools().Forecast(context.Background(), g.pool, nil); err != nil || f != nil {
 		t.Errorf("without offers: %v, %+v", err, f)
 	}
 }

@@ -61,8 +61,8 @@ func TestDryRunDecidesByANewerState(t *testing.T) {
 	if got := report.Budgets[0].LimitGPUHours; got == nil || *got != "9.000" {
 		t.Errorf("the budget: %+v", report.Budgets[0])
 	}
-	found, err := g.engine().Budgets().Find(context.Background(), b.Name)
-	if record, _, poolErr := g.engine().Pools().Recorded(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" ||
+	found, err := g.process().Budgets().Find(context.Background(), b.Name)
+	if record, _, poolErr := g.process().SpotPools().Recorded(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" ||
 		record.Declaration.Minimum != 1 {
 		t.Errorf("the store: %v, %v, %+v, %+v", err, poolErr, found, record.Declaration)
 	}
@@ -82,7 +82,7 @@ func TestBudgetsOfAStateArePublishedByTheClustersClock(t *testing.T) {
 		}
 		g.cluster.Step(20 * time.Minute)
 		g.run(reconcile.RunOptions{State: g.stateOf(g.pool, b)})
-		found, err := g.engine().Budgets().Find(context.Background(), b.Name)
+		found, err := g.process().Budgets().Find(context.Background(), b.Name)
 		if err != nil || found.Generation != b.Generation {
 			t.Fatalf("recorded: %v, %+v", err, found)
 		}
@@ -126,15 +126,15 @@ func TestARecordThatWasNotReadFails(t *testing.T) {
 	p.Minimum, p.Generation = 2, p.Generation+1
 	b.GPUHours, b.Generation = "9", b.Generation+1
 	met := map[store.Key]bool{}
-	e := g.engine()
-	e.Store = storetest.Wrap(e.Store, &storetest.Faults{Before: func(op storetest.Op) error {
+	process := g.process()
+	process.Store = storetest.Wrap(process.Store, &storetest.Faults{Before: func(op storetest.Op) error {
 		if op.Method != "Read" || met[op.Key] || op.Key.Kind != store.Budgets && op.Key.Kind != store.SpotPools {
 			return nil
 		}
 		met[op.Key] = true
 		return errors.New("the server is currently unable to handle the request")
 	}})
-	report, err := e.Run(context.Background(), reconcile.RunOptions{State: g.stateOf(p, b)})
+	report, err := process.Runner().Run(context.Background(), reconcile.RunOptions{State: g.stateOf(p, b)})
 	if err != nil || len(met) != 2 {
 		t.Fatalf("%d reads failed: %v", len(met), err)
 	}

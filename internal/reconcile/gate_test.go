@@ -31,7 +31,7 @@ type gated struct {
 func newGated(t *testing.T) *gated {
 	t.Helper()
 	g := &gated{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
-	state, err := g.engine().Budgets().Create(context.Background(), budget.Declaration{
+	state, err := g.process().Budgets().Create(context.Background(), budget.Declaration{
 		Name: "team-a", GPUHours: "4", Window: "45m", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 	}.WithDefaults())
 	if err != nil {
@@ -41,7 +41,7 @@ func newGated(t *testing.T) *gated {
 	g.run(reconcile.RunOptions{})
 	d := reconciletest.Pool(1, 2)
 	d.Budget = "team-a"
-	created, err := g.engine().Pools().Create(context.Background(), d, reconciletest.LongWait)
+	created, err := g.process().SpotPools().Create(context.Background(), d, reconciletest.LongWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,15 +50,15 @@ func newGated(t *testing.T) *gated {
 	return g
 }
 
-func (g *gated) engine() *reconcile.Engine {
-	e := g.World.Engine(nil)
-	e.Cluster, e.Clock = g.cluster.Connect, g.cluster.Now
-	return e
+func (g *gated) process() reconcile.World {
+	p := g.World.Process(nil)
+	p.Cluster, p.Clock = g.cluster.Connect, g.cluster.Now
+	return p
 }
 
 func (g *gated) run(o reconcile.RunOptions) reconcile.Report {
 	g.t.Helper()
-	report, err := g.engine().Run(context.Background(), o)
+	report, err := g.process().Runner().Run(context.Background(), o)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -94,11 +94,11 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 		t.Errorf("%d failed; the pool is %s: %v", failed, p.Outcome, p.Short)
 	}
 	g.Verify(0)
-	view, err := g.engine().Pools().View(context.Background(), g.pool)
+	view, err := g.process().SpotPools().View(context.Background(), g.pool)
 	if err != nil || !view.Gate.Closed || len(view.Plan.Decisions) > 0 {
 		t.Errorf("viewed: %v, %+v", err, view.Gate)
 	}
-	status, err := g.engine().Status(context.Background())
+	status, err := g.process().Runner().Status(context.Background())
 	if err != nil || !strings.Contains(strings.Join(status.SpotPools[0].Short, "\n"), "used up") {
 		t.Errorf("status: %v, %+v", err, status.SpotPools)
 	}
@@ -143,7 +143,7 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 	g := newGated(t)
 	ungated := reconciletest.Pool(1, 1)
 	ungated.Name = "ungated"
-	if _, err := g.engine().Pools().Create(context.Background(), ungated, reconciletest.LongWait); err != nil {
+	if _, err := g.process().SpotPools().Create(context.Background(), ungated, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	statusKey := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
@@ -208,15 +208,15 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 			if _, err := g.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultLaunchFailed}); err != nil {
 				t.Fatal(err)
 			}
-			e := g.engine()
-			e.Progress = func(event outcome.Event) {
+			p := g.process()
+			p.Progress = func(event outcome.Event) {
 				if exceeded && strings.HasPrefix(event.Message, "launch ") {
 					g.rewriteStatus(t, func(s *budget.Status) { s.Usage.Consumed = s.Usage.Limit })
 				}
 			}
 			d := g.pool
 			d.Minimum = 2
-			state, err := e.Pools().Update(context.Background(), d, reconciletest.LongWait)
+			state, err := p.SpotPools().Update(context.Background(), d, reconciletest.LongWait)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,11 +265,11 @@ func TestNewPoolIsGated(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	d := reconciletest.Pool(2, 2)
 	d.Name, d.Budget = "fresh", "team-a"
-	gate, err := g.engine().Pools().Gate(context.Background(), d)
+	gate, err := g.process().SpotPools().Gate(context.Background(), d)
 	if err != nil || !gate.Closed {
 		t.Errorf("the gate: %v, %+v", err, gate)
 	}
-	state, err := g.engine().Pools().Create(context.Background(), d, time.Second)
+	state, err := g.process().SpotPools().Create(context.Background(), d, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestNewPoolIsGated(t *testing.T) {
 		t.Errorf("held %d, warnings %v", state.Plan.Held, state.Warnings)
 	}
 	d.Budget = "misspelt"
-	gate, err = g.engine().Pools().Gate(context.Background(), d)
+	gate, err = g.process().SpotPools().Gate(context.Background(), d)
 	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "team-a") {
 		t.Errorf("of a budget that isn't there: %v, %+v", err, gate)
 	}
@@ -297,7 +297,7 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	report, err := g.engine().Run(ctx, reconcile.RunOptions{})
+	report, err := g.process().Runner().Run(ctx, reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,22 +320,22 @@ func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	b := g.budget
 	b.GPUHours = "0.5"
-	state, err := g.engine().Budgets().Update(context.Background(), b)
+	state, err := g.process().Budgets().Update(context.Background(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if at := state.Declaration.PublishedAt; !at.Equal(g.cluster.Now()) {
 		t.Errorf("published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
 	}
-	if gate, err := g.engine().Pools().Gate(context.Background(), g.pool); err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
+	if gate, err := g.process().SpotPools().Gate(context.Background(), g.pool); err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
 		t.Errorf("the gate: %+v, %v", gate, err)
 	}
 	b = state.Declaration
 	b.GPUHours = "4"
-	if _, err := g.engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := g.process().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
-	if gate, err := g.engine().Pools().Gate(context.Background(), g.pool); err != nil || gate.Closed {
+	if gate, err := g.process().SpotPools().Gate(context.Background(), g.pool); err != nil || gate.Closed {
 		t.Errorf("back at the limit that was judged: %+v, %v", gate, err)
 	}
 }

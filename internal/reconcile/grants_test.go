@@ -27,7 +27,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	g.Verify(0)
 
-	flow := g.engine().Budgets()
+	flow := g.process().Budgets()
 	for _, hours := range []string{"1", "2.5"} { // they add up: neither would do alone
 		if _, err := flow.Grant(context.Background(), "team-a", hours, asked(20*time.Minute)); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 
 	g.lose()
 	g.cluster.Step(20 * time.Minute)
-	gate, err := g.engine().Pools().Gate(context.Background(), g.pool)
+	gate, err := g.process().SpotPools().Gate(context.Background(), g.pool)
 	if err != nil || !gate.Closed || !strings.Contains(gate.Reason, "of 4.000 GPU-hours") {
 		t.Errorf("the gate after its end, before a run: %+v (%v)", gate, err)
 	}
@@ -61,7 +61,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 func TestAReleasedGrantCountsNoMore(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	flow := g.engine().Budgets()
+	flow := g.process().Budgets()
 	if _, err := flow.Grant(context.Background(), "team-a", "50", asked(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +90,9 @@ func TestGrantsAtOnceAreAllKept(t *testing.T) {
 	var group errgroup.Group
 	want := []string{}
 	for range 5 {
-		engine := g.engine()
+		p := g.process()
 		group.Go(func() error {
-			_, err := engine.Budgets().Grant(context.Background(), "team-a", "10", asked(time.Hour))
+			_, err := p.Budgets().Grant(context.Background(), "team-a", "10", asked(time.Hour))
 			return err
 		})
 		want = append(want, "grant by ann: 10 GPU-hours: night shift")
@@ -111,7 +111,7 @@ func TestGrantsAtOnceAreAllKept(t *testing.T) {
 func TestAnotherOfTheNameHasNoGrants(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	flow := g.engine().Budgets()
+	flow := g.process().Budgets()
 	if _, err := flow.Grant(context.Background(), "team-a", "50", asked(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +152,14 @@ func TestAKilledGrantIsWholeOrNotThere(t *testing.T) {
 	for at := 1; ; at++ {
 		g := newGated(t)
 		m := &faults.Process{Fault: faults.Fault{At: at, After: at%2 == 0}}
-		e := g.World.Engine(m)
-		e.Clock = g.cluster.Now
-		_, _ = e.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour))
+		p := g.World.Process(m)
+		p.Clock = g.cluster.Now
+		_, _ = p.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour))
 		b := g.run(reconcile.RunOptions{}).Budgets[0]
 		if limit := *b.LimitGPUHours; b.Outcome != outcome.Done || limit != "4.000" && limit != "54.000" {
 			t.Fatalf("killed at %d, the limit is %s: %+v", at, limit, b.Error)
 		}
-		if _, err := g.engine().Budgets().Grant(context.Background(), "team-a", "1", asked(time.Hour)); err != nil {
+		if _, err := g.process().Budgets().Grant(context.Background(), "team-a", "1", asked(time.Hour)); err != nil {
 			t.Fatalf("killed at %d, and again: %v", at, err)
 		}
 		want := []string{"grant by ann: 1 GPU-hours: night shift"}

@@ -35,7 +35,7 @@ func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
 	if p := w.run().SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, remedy) {
 		t.Errorf("the pool: %s, %+v", p.Outcome, p.Error)
 	}
-	if err := w.engine(nil).Pools().Delete(context.Background(), w.pool, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), remedy) {
+	if err := w.process(nil).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), remedy) {
 		t.Errorf("destroyed: %v", err)
 	}
 	w.Verify(1)
@@ -77,21 +77,21 @@ func newHeld(t *testing.T, minimum, maximum int) *heldWorld {
 	t.Helper()
 	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
 	w.pool = w.MustCreate(minimum, maximum)
-	if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+	if _, err := w.process(nil).SpotPools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func (w *heldWorld) engine(m *faults.Process) *reconcile.Engine {
-	e := w.World.Engine(m)
-	e.Clock = w.cluster.Now
-	return e
+func (w *heldWorld) process(m *faults.Process) reconcile.World {
+	p := w.World.Process(m)
+	p.Clock = w.cluster.Now
+	return p
 }
 
 func (w *heldWorld) run() reconcile.Report {
 	w.t.Helper()
-	report, err := w.engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+	report, err := w.process(nil).Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAHoldStopsLaunches(t *testing.T) {
 		t.Errorf("the pool: %s, %v, %v", p.Outcome, p.Hold, p.Short)
 	}
 	w.Verify(1)
-	status, err := w.engine(nil).Status(context.Background())
+	status, err := w.process(nil).Runner().Status(context.Background())
 	if err != nil || status.SpotPools[0].Hold == nil || len(status.SpotPools[0].Decisions) > 0 {
 		t.Errorf("status: %+v (%v)", status.SpotPools, err)
 	}
@@ -125,24 +125,24 @@ func TestAHoldStopsScaleInAndDestroy(t *testing.T) {
 	t.Parallel()
 	w := newHeld(t, 2, 4)
 	w.pool.Minimum, w.pool.Maximum = 1, 1
-	state, err := w.engine(nil).Pools().Update(context.Background(), w.pool, reconciletest.LongWait)
+	state, err := w.process(nil).SpotPools().Update(context.Background(), w.pool, reconciletest.LongWait)
 	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "1 held above maximum 1: on hold by ann until") {
 		t.Errorf("updated: %v (%v)", state.Warnings, err)
 	}
 	w.Verify(2)
-	err = w.engine(nil).Pools().Delete(context.Background(), state.Declaration, reconciletest.LongWait)
+	err = w.process(nil).SpotPools().Delete(context.Background(), state.Declaration, reconciletest.LongWait)
 	var held *spotpool.HeldError
 	if !errors.As(err, &held) || !strings.Contains(err.Error(), "on hold by ann until") || !strings.Contains(err.Error(), "gpupool release") {
 		t.Errorf("destroyed: %v", err)
 	}
 	w.Verify(2)
-	if _, err := w.engine(nil).Pools().Release(context.Background(), "ap-singapore/train", exception.Release{Who: "ann"}); err != nil {
+	if _, err := w.process(nil).SpotPools().Release(context.Background(), "ap-singapore/train", exception.Release{Who: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	w.cluster.Step(2 * time.Second)
 	w.run()
 	w.Verify(1)
-	if err := w.engine(nil).Pools().Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if err := w.process(nil).SpotPools().Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.Verify(0)
@@ -158,11 +158,11 @@ func TestAHoldStopsADeletionThatWasBegun(t *testing.T) {
 	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
 	w.pool = w.MustCreate(2, 2)
 	m := faults.Killed("Terminate", false)
-	_ = w.engine(m).Pools().Delete(context.Background(), w.pool, reconciletest.LongWait)
+	_ = w.process(m).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait)
 	if !m.Dead() {
 		t.Fatal("the deletion never came to its end")
 	}
-	if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+	if _, err := w.process(nil).SpotPools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if p := w.run().SpotPools[0]; p.Outcome != outcome.Skipped || !strings.Contains(p.Error.Message, "on hold by ann until") {
@@ -185,11 +185,11 @@ func TestALaunchThatWasKilledWaitsForTheEndOfAHold(t *testing.T) {
 			d := w.MustCreate(1, 4)
 			d.Minimum = 3
 			m := faults.Killed("Launch", taken)
-			_, _ = w.engine(m).Pools().Update(context.Background(), d, reconciletest.LongWait)
+			_, _ = w.process(m).SpotPools().Update(context.Background(), d, reconciletest.LongWait)
 			if !m.Dead() {
 				t.Fatal("the update never came to its launch")
 			}
-			if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+			if _, err := w.process(nil).SpotPools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			before := w.Launched()
@@ -212,13 +212,13 @@ func TestALaunchThatWasKilledWaitsForTheEndOfAHold(t *testing.T) {
 // leave nothing half done, and can be repeated.
 func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
 	t.Parallel()
-	for name, do := range map[string]func(e *reconcile.Engine) error{
-		"hold": func(e *reconcile.Engine) error {
-			_, err := e.Pools().Hold(context.Background(), "train", asked(time.Hour))
+	for name, do := range map[string]func(e reconcile.World) error{
+		"hold": func(e reconcile.World) error {
+			_, err := e.SpotPools().Hold(context.Background(), "train", asked(time.Hour))
 			return err
 		},
-		"release": func(e *reconcile.Engine) error {
-			_, err := e.Pools().Release(context.Background(), "train", exception.Release{Who: "ann"})
+		"release": func(e reconcile.World) error {
+			_, err := e.SpotPools().Release(context.Background(), "train", exception.Release{Who: "ann"})
 			return err
 		},
 	} {
@@ -227,11 +227,11 @@ func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
 			for at := 1; ; at++ {
 				w := newHeld(t, 1, 2)
 				m := &faults.Process{Fault: faults.Fault{At: at, After: at%2 == 0}}
-				_ = do(w.engine(m))
+				_ = do(w.process(m))
 				if p := w.run().SpotPools[0]; p.Outcome != outcome.Done {
 					t.Fatalf("killed at %d, the run says %s: %+v", at, p.Outcome, p.Error)
 				}
-				if err := do(w.engine(nil)); err != nil {
+				if err := do(w.process(nil)); err != nil {
 					t.Fatalf("killed at %d, and again: %v", at, err)
 				}
 				if docs, err := record.Holds(record.Keeper{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Untold) > 1 {

@@ -43,7 +43,7 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 			g := newGated(t)
 			b := g.budget
 			b.Enforce.Action, b.Enforce.GracePeriod = budget.Evict, "0s"
-			if _, err := g.engine().Budgets().Update(context.Background(), b); err != nil {
+			if _, err := g.process().Budgets().Update(context.Background(), b); err != nil {
 				t.Fatal(err)
 			}
 			g.run(reconcile.RunOptions{})
@@ -51,9 +51,9 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 			g.cluster.Step(40 * time.Minute)
 			g.lose()
 			undo := prevent(g)
-			e := g.engine()
-			e.LockTimeout = 0
-			report, err := e.Run(context.Background(), reconcile.RunOptions{})
+			process := g.process()
+			process.LockTimeout = 0
+			report, err := process.Runner().Run(context.Background(), reconcile.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 				t.Errorf("the pool is %s: %v, %+v", p.Outcome, p.Short, p.Error)
 			}
 			g.Verify(0)
-			if gate, err := g.engine().Pools().Gate(context.Background(), g.pool); err != nil || !gate.Closed {
+			if gate, err := g.process().SpotPools().Gate(context.Background(), g.pool); err != nil || !gate.Closed {
 				t.Errorf("the gate afterwards: %+v, %v", gate, err)
 			}
 			undo()
@@ -86,7 +86,7 @@ func TestLostLedgerOpensNothing(t *testing.T) {
 			g := newGated(t)
 			b := g.budget
 			b.Window, b.Enforce.Action, b.Enforce.GracePeriod, b.Thresholds = "24h", budget.Freeze, "0s", []int{100}
-			if _, err := g.engine().Budgets().Update(context.Background(), b); err != nil {
+			if _, err := g.process().Budgets().Update(context.Background(), b); err != nil {
 				t.Fatal(err)
 			}
 			gone := g.cluster.Start("ml", "gone", 8)

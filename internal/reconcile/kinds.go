@@ -33,16 +33,16 @@ type listed struct {
 }
 
 // kindsOf are the kinds, in the order in which a run takes them.
-func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
+func (r *run) kindsOf(o RunOptions) []listed {
 	var pools *spotpools.Run
 	var stock *stockpools.Run
-	budgets := e.Budgets().Run(budgets.Options{
+	budgets := r.runner.budgets.Run(budgets.Options{
 		RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss,
 		Others: func() bool { return len(pools.Targets())+len(stock.Targets()) > 0 },
 	}, r.warnings)
-	pools = e.Pools().Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
+	pools = r.runner.pools.Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
 		r.warnings)
-	stock = e.Stock().Run(stockpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
+	stock = r.runner.stock.Run(stockpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
 		r.warnings)
 	r.pools, r.budgets, r.stock = pools, budgets, stock
 	return []listed{

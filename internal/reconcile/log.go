@@ -80,4 +80,4 @@ func (r *run) logTexts(ctx context.Context, level slog.Level, message string, ab
 	}
 }
 
-func (r *run) log() *slog.Logger { return outcome.Teller{Log: r.engine.Log}.Logger() }
+func (r *run) log() *slog.Logger { return r.runner.world.teller().Logger() }

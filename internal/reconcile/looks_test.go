@@ -25,51 +25,59 @@ func TestLooksWriteNothing(t *testing.T) {
 		}
 		return nil
 	}
-	looks := map[string]func(ctx context.Context, e *reconcile.Engine) error{
-		"a refresh of a pool": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.Pools().View(ctx, g.pool)
+	looks := map[string]func(ctx context.Context, process reconcile.World) error{
+		"a refresh of a pool": func(ctx context.Context, process reconcile.World) error {
+			_, err := process.SpotPools().View(ctx, g.pool)
 			return err
 		},
-		"a plan of a new pool": func(ctx context.Context, e *reconcile.Engine) error {
+		"a plan of a new pool": func(ctx context.Context, process reconcile.World) error {
 			p := g.pool
 			p.Name = "new"
-			_, err := e.Pools().Preview(ctx, p)
+			_, err := process.SpotPools().Preview(ctx, p)
 			return err
 		},
-		"an import of a pool": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.Pools().Find(ctx, g.pool.Region, g.pool.Name)
+		"an import of a pool": func(ctx context.Context, process reconcile.World) error {
+			_, err := process.SpotPools().Find(ctx, g.pool.Region, g.pool.Name)
 			return err
 		},
-		"a gate": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Pools().Gate(ctx, g.pool); return nil },
-		"a forecast": func(ctx context.Context, e *reconcile.Engine) error {
-			_, _ = e.Pools().Forecast(ctx, g.pool, nil)
+		"a gate": func(ctx context.Context, process reconcile.World) error {
+			_, _ = process.SpotPools().Gate(ctx, g.pool)
 			return nil
 		},
-		"the market": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.Pools().Markets(ctx, g.pool.Region)
+		"a forecast": func(ctx context.Context, process reconcile.World) error {
+			_, _ = process.SpotPools().Forecast(ctx, g.pool, nil)
+			return nil
+		},
+		"the market": func(ctx context.Context, process reconcile.World) error {
+			_, err := process.SpotPools().Markets(ctx, g.pool.Region)
 			return err
 		},
-		"a refresh of a budget": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.Budgets().View(ctx, g.budget)
+		"a refresh of a budget": func(ctx context.Context, process reconcile.World) error {
+			_, err := process.Budgets().View(ctx, g.budget)
 			return err
 		},
-		"an import of a budget": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.Budgets().Find(ctx, g.budget.Name)
+		"an import of a budget": func(ctx context.Context, process reconcile.World) error {
+			_, err := process.Budgets().Find(ctx, g.budget.Name)
 			return err
 		},
-		"a status":  func(ctx context.Context, e *reconcile.Engine) error { _, err := e.Status(ctx); return err },
-		"a dry run": func(ctx context.Context, e *reconcile.Engine) error { return dry(ctx, e, reconcile.RunOptions{}) },
-		"a dry run with a newer state": func(ctx context.Context, e *reconcile.Engine) error {
+		"a status": func(ctx context.Context, process reconcile.World) error {
+			_, err := process.Runner().Status(ctx)
+			return err
+		},
+		"a dry run": func(ctx context.Context, process reconcile.World) error {
+			return dry(ctx, process, reconcile.RunOptions{})
+		},
+		"a dry run with a newer state": func(ctx context.Context, process reconcile.World) error {
 			p := g.pool
 			p.Generation++
-			return dry(ctx, e, reconcile.RunOptions{State: g.stateOf(p, g.budget)})
+			return dry(ctx, process, reconcile.RunOptions{State: g.stateOf(p, g.budget)})
 		},
 	}
 	for name, look := range looks {
-		e := g.engine()
-		faulty := storetest.Wrap(e.Store, &storetest.Faults{Before: refused})
-		e.Store = faulty
-		if err := look(t.Context(), e); err != nil {
+		process := g.process()
+		faulty := storetest.Wrap(process.Store, &storetest.Faults{Before: refused})
+		process.Store = faulty
+		if err := look(t.Context(), process); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, op := range faulty.Ops() {
@@ -81,9 +89,9 @@ func TestLooksWriteNothing(t *testing.T) {
 }
 
 // dry is a dry run in which nothing may fail.
-func dry(ctx context.Context, e *reconcile.Engine, o reconcile.RunOptions) error {
+func dry(ctx context.Context, p reconcile.World, o reconcile.RunOptions) error {
 	o.DryRun = true
-	report, err := e.Run(ctx, o)
+	report, err := p.Runner().Run(ctx, o)
 	if failed, _ := report.Failures(); err == nil && failed > 0 {
 		err = fmt.Errorf("%d failed: %+v, %+v", failed, report.SpotPools, report.Budgets)
 	}

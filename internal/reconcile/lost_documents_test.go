@@ -27,10 +27,10 @@ func newEnforced(t *testing.T) *gated {
 	g := newGated(t)
 	a := g.budget
 	a.Window, a.Enforce.Action, a.Enforce.GracePeriod = "24h", budget.Freeze, "0s"
-	if _, err := g.engine().Budgets().Update(context.Background(), a); err != nil {
+	if _, err := g.process().Budgets().Update(context.Background(), a); err != nil {
 		t.Fatal(err)
 	}
-	_, err := g.engine().Budgets().Create(context.Background(), budget.Declaration{
+	_, err := g.process().Budgets().Create(context.Background(), budget.Declaration{
 		Name: "team-b", GPUHours: "4", Window: "24h", Selector: budget.Selector{MatchLabels: map[string]string{"team": "b"}},
 		Enforce: budget.Enforcement{Action: budget.Pause, GracePeriod: "0s"},
 	}.WithDefaults())
@@ -129,7 +129,7 @@ func (g *gated) verifyEnforced(report reconcile.Report) {
 	if stopped := g.cluster.Stopped(); len(g.cluster.Frozen) != 1 || !slices.Equal(stopped, []string{"paused"}) {
 		g.t.Errorf("%d are frozen, and %v stopped: %v", len(g.cluster.Frozen), stopped, reconciletest.Told(report))
 	}
-	status, err := g.engine().Status(context.Background())
+	status, err := g.process().Runner().Status(context.Background())
 	if err != nil {
 		g.t.Fatal(err)
 	}

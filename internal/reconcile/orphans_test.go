@@ -36,7 +36,7 @@ func TestALostRecordIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		for run := range 3 {
-			status, err := g.engine().Status(context.Background())
+			status, err := g.process().Runner().Status(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

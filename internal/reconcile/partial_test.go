@@ -64,7 +64,7 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	d.Declare(func(b *budget.Declaration) { b.Name, b.GPUHours, b.Window = "team-b", "100", "2h" })
 	gone := d.Declare(func(b *budget.Declaration) { b.Name = "gone" })
 	d.Run()
-	if _, err := d.Engine().Budgets().Delete(context.Background(), gone); err != nil {
+	if _, err := d.Process().Budgets().Delete(context.Background(), gone); err != nil {
 		t.Fatal(err)
 	}
 	pod := d.Cluster.Start("ml", "a", 8)
@@ -76,7 +76,7 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	// What is exceeded is not told of by a run of another.
 	one := func(names ...string) reconcile.Report {
 		t.Helper()
-		report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Names: names, KeepLedger: time.Nanosecond})
+		report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{Names: names, KeepLedger: time.Nanosecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,17 +96,17 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	// Nothing is forgotten, however long it goes on.
 	d.Cluster.Step(4 * 24 * time.Hour)
 	one("team-b")
-	b, err := d.Engine().Budgets().Find(context.Background(), "team-b")
+	b, err := d.Process().Budgets().Find(context.Background(), "team-b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Window = "7d"
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Process().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantCounted(t, one("team-[b-z]"), "8.000")
 
-	_, err = d.Engine().Run(context.Background(), reconcile.RunOptions{Names: []string{"team-b", "nobody"}})
+	_, err = d.Runner().Run(context.Background(), reconcile.RunOptions{Names: []string{"team-b", "nobody"}})
 	var unknown *declaration.UnknownNameError
 	if !errors.As(err, &unknown) || unknown.Name != "nobody" {
 		t.Errorf("of an unknown name it says %v", err)
@@ -127,7 +127,7 @@ func TestARunOfSomeCountsForAll(t *testing.T) {
 	})
 	run := func(names ...string) reconcile.Report {
 		t.Helper()
-		report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Names: names})
+		report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{Names: names})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,8 +155,8 @@ func TestARunOfAPoolGoesByItsBudgetsLastStatus(t *testing.T) {
 	g.run(reconcile.RunOptions{}) // not exceeded yet
 	g.lose()
 	g.cluster.Step(20 * time.Minute) // exceeded by now, which nobody has judged
-	e := g.engine()
-	report, err := e.Run(context.Background(), reconcile.RunOptions{Names: []string{"ap-*/*"}})
+	p := g.process()
+	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{Names: []string{"ap-*/*"}})
 	if err != nil || len(report.Budgets) != 0 || len(report.SpotPools) != 1 || !slices.Equal(report.Names, []string{"ap-*/*"}) {
 		t.Fatalf("%v: %+v", err, report)
 	}

@@ -70,7 +70,7 @@ type subject struct {
 	// rewrite writes the record again. It is not the state's uid if foreign.
 	rewrite func(phase declaration.Phase, generations int64, mark string)
 	// perform does an operation by the state's declaration, and returns its result.
-	perform map[string]func(ctx context.Context, e *reconcile.Engine) (string, error)
+	perform map[string]func(ctx context.Context, e reconcile.World) (string, error)
 	key     store.Key
 	// has reports whether anything of the object is left in the world.
 	has func() bool
@@ -78,10 +78,10 @@ type subject struct {
 
 var subjects = []func(t *testing.T) *subject{spotPoolSubject, budgetSubject, stockPoolSubject}
 
-func (s *subject) engine() *reconcile.Engine {
-	e := s.World.Engine(nil)
-	e.FreezeLag = time.Millisecond
-	return e
+func (s *subject) process() reconcile.World {
+	p := s.World.Process(nil)
+	p.FreezeLag = time.Millisecond
+	return p
 }
 
 // arrange brings the record into a state.
@@ -112,7 +112,7 @@ func (s *subject) arrange(t *testing.T, state string) {
 			t.Fatal(err)
 		}
 	case "tombstone":
-		if _, err := s.perform["delete"](t.Context(), s.engine()); err != nil {
+		if _, err := s.perform["delete"](t.Context(), s.process()); err != nil {
 			t.Fatal(err)
 		}
 	case "moved with its store":
@@ -140,7 +140,7 @@ func (s *subject) arrange(t *testing.T, state string) {
 func (s *subject) apply(t *testing.T, operation string) string {
 	t.Helper()
 	had := s.has()
-	result, err := s.perform[operation](t.Context(), s.engine())
+	result, err := s.perform[operation](t.Context(), s.process())
 	if operation == "delete" {
 		switch has := s.has(); {
 		case err != nil && had && !has:
@@ -210,22 +210,22 @@ func spotPoolSubject(t *testing.T) *subject {
 	s.has = func() bool {
 		return slices.ContainsFunc(w.Sim.Server.Instances(), func(i cvmsim.Instance) bool { return i.InstanceID == id && i.State == "RUNNING" })
 	}
-	s.perform = map[string]func(ctx context.Context, e *reconcile.Engine) (string, error){
-		"create": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Pools().Create(ctx, declared, reconciletest.LongWait))
+	s.perform = map[string]func(ctx context.Context, p reconcile.World) (string, error){
+		"create": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.SpotPools().Create(ctx, declared, reconciletest.LongWait))
 		},
-		"read": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			v, err := e.Pools().View(ctx, d)
+		"read": func(ctx context.Context, p reconcile.World) (string, error) {
+			v, err := p.SpotPools().View(ctx, d)
 			return readResult(v.Recorded, v.Destroyed), err
 		},
-		"update": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Pools().Update(ctx, d, reconciletest.LongWait))
+		"update": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.SpotPools().Update(ctx, d, reconciletest.LongWait))
 		},
-		"delete": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return "done", e.Pools().Delete(ctx, d, reconciletest.LongWait)
+		"delete": func(ctx context.Context, p reconcile.World) (string, error) {
+			return "done", p.SpotPools().Delete(ctx, d, reconciletest.LongWait)
 		},
-		"import": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return found(e.Pools().Find(ctx, d.Region, d.Name))
+		"import": func(ctx context.Context, p reconcile.World) (string, error) {
+			return found(p.SpotPools().Find(ctx, d.Region, d.Name))
 		},
 	}
 	return s
@@ -240,7 +240,7 @@ func budgetSubject(t *testing.T) *subject {
 		Name: "team-a", GPUHours: "4", Window: "24h", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 		Enforce: budget.Enforcement{Action: budget.AlertOnly, GracePeriod: "0s"},
 	}.WithDefaults()
-	state, err := s.engine().Budgets().Create(t.Context(), declared)
+	state, err := s.process().Budgets().Create(t.Context(), declared)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,22 +255,22 @@ func budgetSubject(t *testing.T) *subject {
 		rewrite(t, record.Budgets(record.Keeper{Store: w.Store(), Actor: "test"}), phase, r)
 	}
 	s.rewrite(declaration.Active, 0, "")
-	s.perform = map[string]func(ctx context.Context, e *reconcile.Engine) (string, error){
-		"create": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Budgets().Create(ctx, declared))
+	s.perform = map[string]func(ctx context.Context, p reconcile.World) (string, error){
+		"create": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.Budgets().Create(ctx, declared))
 		},
-		"read": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			v, err := e.Budgets().View(ctx, d)
+		"read": func(ctx context.Context, p reconcile.World) (string, error) {
+			v, err := p.Budgets().View(ctx, d)
 			return readResult(v.Recorded, v.Destroyed), err
 		},
-		"update": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Budgets().Update(ctx, d))
+		"update": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.Budgets().Update(ctx, d))
 		},
-		"delete": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Budgets().Delete(ctx, d))
+		"delete": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.Budgets().Delete(ctx, d))
 		},
-		"import": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return found(e.Budgets().Find(ctx, d.Name))
+		"import": func(ctx context.Context, p reconcile.World) (string, error) {
+			return found(p.Budgets().Find(ctx, d.Name))
 		},
 	}
 	return s
@@ -284,7 +284,7 @@ func stockPoolSubject(t *testing.T) *subject {
 	declared := stockpool.Declaration{
 		Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
 	}.WithDefaults()
-	state, err := s.engine().Stock().Create(t.Context(), declared, 0)
+	state, err := s.process().StockPools().Create(t.Context(), declared, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,25 +303,25 @@ func stockPoolSubject(t *testing.T) *subject {
 	}
 	s.rewrite(declaration.Active, 0, "")
 	s.has = func() bool { return w.Cluster.Deployment(d.Key()) != nil }
-	s.perform = map[string]func(ctx context.Context, e *reconcile.Engine) (string, error){
-		"create": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Stock().Create(ctx, declared, 0))
+	s.perform = map[string]func(ctx context.Context, p reconcile.World) (string, error){
+		"create": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.StockPools().Create(ctx, declared, 0))
 		},
-		"read": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			v, err := e.Stock().View(ctx, d)
+		"read": func(ctx context.Context, p reconcile.World) (string, error) {
+			v, err := p.StockPools().View(ctx, d)
 			if v.Unfinished {
 				return "unfinished", err
 			}
 			return readResult(v.Recorded, v.Destroyed), err
 		},
-		"update": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Stock().Update(ctx, d, 0))
+		"update": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.StockPools().Update(ctx, d, 0))
 		},
-		"delete": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return done(e.Stock().Delete(ctx, d, reconciletest.LongWait))
+		"delete": func(ctx context.Context, p reconcile.World) (string, error) {
+			return done(p.StockPools().Delete(ctx, d, reconciletest.LongWait))
 		},
-		"import": func(ctx context.Context, e *reconcile.Engine) (string, error) {
-			return found(e.Stock().Find(ctx, d.Namespace, d.Name))
+		"import": func(ctx context.Context, p reconcile.World) (string, error) {
+			return found(p.StockPools().Find(ctx, d.Namespace, d.Name))
 		},
 	}
 	return s

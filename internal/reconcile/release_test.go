@@ -28,7 +28,7 @@ func newSuspended(t *testing.T, late ...string) *suspended {
 	w := &suspended{heldWorld: &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}}
 	d := reconciletest.Pool(1, 2)
 	d.Nodes = &spotpool.Nodes{}
-	created, err := w.engine(nil).Pools().Create(context.Background(), d.WithDefaults(), reconciletest.LongWait)
+	created, err := w.process(nil).SpotPools().Create(context.Background(), d.WithDefaults(), reconciletest.LongWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +43,10 @@ func newSuspended(t *testing.T, late ...string) *suspended {
 	return w
 }
 
-func (w *suspended) engine(m *faults.Process) *reconcile.Engine {
-	e := w.heldWorld.engine(m)
-	e.Cluster = w.cluster.Connect
-	return e
+func (w *suspended) process(m *faults.Process) reconcile.World {
+	p := w.heldWorld.process(m)
+	p.Cluster = w.cluster.Connect
+	return p
 }
 
 func (w *suspended) journal() record.Document[journal.Journal] {
@@ -64,23 +64,23 @@ func TestAReleaseHasReplacingGoOn(t *testing.T) {
 	t.Parallel()
 	ann := exception.Release{Who: "ann"}
 	w := newSuspended(t, "ins-1", "ins-2")
-	e := w.engine(nil)
-	if _, err := e.Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+	p := w.process(nil)
+	if _, err := p.SpotPools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	const why = "2 instances of the configuration 1:beef in a row never joined the cluster"
-	if held, err := e.Pools().Release(context.Background(), "train", ann); err != nil || len(held.Holds) != 1 || held.Suspended != why {
+	if held, err := p.SpotPools().Release(context.Background(), "train", ann); err != nil || len(held.Holds) != 1 || held.Suspended != why {
 		t.Errorf("released: %+v, %v", held, err)
 	}
 	if n := w.late(); n != 0 {
 		t.Errorf("%d instances count as late still", n)
 	}
-	if held, err := e.Pools().Release(context.Background(), "train", ann); err != nil || len(held.Holds) != 0 || held.Suspended != "" {
+	if held, err := p.SpotPools().Release(context.Background(), "train", ann); err != nil || len(held.Holds) != 0 || held.Suspended != "" {
 		t.Errorf("released again: %+v, %v", held, err)
 	}
 
 	one := newSuspended(t, "ins-1") // which suspends nothing
-	if held, err := one.engine(nil).Pools().Release(context.Background(), "train", ann); err != nil || held.Suspended != "" || one.late() != 1 {
+	if held, err := one.process(nil).SpotPools().Release(context.Background(), "train", ann); err != nil || held.Suspended != "" || one.late() != 1 {
 		t.Errorf("released after one: %+v, %v, %d are late", held, err, one.late())
 	}
 }
@@ -89,16 +89,16 @@ func TestAReleaseHasReplacingGoOn(t *testing.T) {
 func TestAReleaseWaitsForWhoActsOnThePool(t *testing.T) {
 	t.Parallel()
 	w := newSuspended(t, "ins-1", "ins-2")
-	e := w.engine(nil)
-	e.LockTimeout = 0
-	if _, err := e.Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+	p := w.process(nil)
+	p.LockTimeout = 0
+	if _, err := p.SpotPools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := w.Store().Lock(context.Background(), w.pool.Object(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := e.Pools().Release(context.Background(), "train", exception.Release{Who: "ann"})
+	held, err := p.SpotPools().Release(context.Background(), "train", exception.Release{Who: "ann"})
 	if len(held.Holds) != 1 || !record.IsLocked(err) || !strings.Contains(err.Error(), "is on hold no longer, and replacing stays suspended") {
 		t.Errorf("released: %+v, %v", held, err)
 	}
@@ -106,7 +106,7 @@ func TestAReleaseWaitsForWhoActsOnThePool(t *testing.T) {
 		t.Errorf("%d instances count as late", n)
 	}
 	_ = lock.Release()
-	if held, err := e.Pools().Release(context.Background(), "train", exception.Release{Who: "ann"}); err != nil || held.Suspended == "" {
+	if held, err := p.SpotPools().Release(context.Background(), "train", exception.Release{Who: "ann"}); err != nil || held.Suspended == "" {
 		t.Errorf("released again: %+v, %v", held, err)
 	}
 }

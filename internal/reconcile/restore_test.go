@@ -100,7 +100,7 @@ func loseLaunch(t *testing.T, w *reconciletest.World) {
 	t.Helper()
 	w.Reclaim(1)
 	killed := faults.Killed("Launch", true)
-	_, _ = w.Engine(killed).Run(context.Background(), reconcile.RunOptions{})
+	_, _ = w.Runner(killed).Run(context.Background(), reconcile.RunOptions{})
 	if !killed.Dead() {
 		t.Fatal("nothing was launched")
 	}
@@ -112,7 +112,7 @@ func runsWithin(t *testing.T, w *reconciletest.World, maximum int) string {
 	t.Helper()
 	var said []string
 	for range 3 {
-		report, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+		report, err := w.Runner(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,37 +60,37 @@ func (e *RunLockedError) Unwrap() error { return e.Err }
 // says what was done, even where the context ends in the middle. An error means that
 // no run took place: another one has the run lock, the store can't be read, or a name
 // fits nothing (*declaration.UnknownNameError).
-func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
+func (r *Runner) Run(ctx context.Context, o RunOptions) (Report, error) {
 	if o.DryRun { // what is written goes to a draft, and nothing settles
-		e, o.Wait = e.dry(), false
+		r, o.Wait = r.world.Dry().Runner(), false
 	}
-	r := e.begin(o)
-	ctx = outcome.WithRun(ctx, r.report.RunID)
-	err := r.keeper.WithLock(ctx, runLock, o.RunLockTimeout, func(ctx context.Context) error {
-		err := r.run(ctx)
+	one := r.begin(o)
+	ctx = outcome.WithRun(ctx, one.report.RunID)
+	err := one.keeper.WithLock(ctx, runLock, o.RunLockTimeout, func(ctx context.Context) error {
+		err := one.run(ctx)
 		var unknown *declaration.UnknownNameError
 		if errors.As(err, &unknown) {
 			return err // no run took place
 		}
-		r.tell(ctx, err)
+		one.tell(ctx, err)
 		if err != nil && len(o.Names) == 0 {
-			r.saveFailure(ctx, err)
+			one.saveFailure(ctx, err)
 		}
 		return err
 	})
 	if record.IsLocked(err) {
 		err = &RunLockedError{Err: err}
 	}
-	report := r.finished()
+	report := one.finished()
 	if !report.FinishedAt.IsZero() {
-		r.logDone(ctx, report)
+		one.logDone(ctx, report)
 	}
 	return report, err
 }
 
 // run is one run.
 type run struct {
-	engine   *Engine
+	runner   *Runner
 	keeper   record.Keeper
 	options  RunOptions
 	warnings *outcome.Warnings
@@ -103,16 +103,19 @@ type run struct {
 	interrupted bool
 }
 
-func (e *Engine) begin(o RunOptions) *run {
-	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor, Clock: e.clock()}, options: o, warnings: &outcome.Warnings{}}
-	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: e.now().UTC(), DryRun: o.DryRun, Names: o.Names}
-	r.kinds = r.kindsOf(e, o)
-	return r
+func (r *Runner) begin(o RunOptions) *run {
+	w := r.world
+	one := &run{runner: r, keeper: w.keeper(), options: o, warnings: &outcome.Warnings{}}
+	one.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: w.now().UTC(), DryRun: o.DryRun, Names: o.Names}
+	one.kinds = one.kindsOf(o)
+	return one
 }
+
+func (r *run) now() time.Time { return r.runner.world.now() }
 
 func (r *run) run(ctx context.Context) error {
 	r.logBegun(ctx)
-	before := r.engine.Calls()
+	before := r.runner.calls()
 	if r.options.State != nil {
 		if err := r.takeOver(ctx, r.options.State); err != nil {
 			return err
@@ -129,8 +132,8 @@ func (r *run) run(ctx context.Context) error {
 	for _, k := range r.kinds {
 		k.Reconcile(ctx)
 	}
-	r.report.FinishedAt = r.engine.now().UTC()
-	r.report.Calls = callsSince(before, r.engine.Calls())
+	r.report.FinishedAt = r.now().UTC()
+	r.report.Calls = callsSince(before, r.runner.calls())
 	r.interrupted = ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()

@@ -46,44 +46,44 @@ type StatusReport struct {
 // Status observes all that is declared, or what is named of it, without any lock,
 // and decides without acting. The error is *declaration.UnknownNameError where a
 // name fits nothing.
-func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
+func (r *Runner) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
-		SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(),
+		SchemaVersion: ReportSchemaVersion, At: r.world.now().UTC(), Store: r.world.Store.String(),
 		SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
 	}
-	r := e.begin(RunOptions{Names: names})
-	if err := r.read(ctx); err != nil {
+	one := r.begin(RunOptions{Names: names})
+	if err := one.read(ctx); err != nil {
 		return report, err
 	}
-	for _, k := range r.kinds {
+	for _, k := range one.kinds {
 		k.describe(ctx, &report, false)
 	}
 	if len(names) == 0 {
-		report.Orphans = r.warnOrphans(ctx)
+		report.Orphans = one.warnOrphans(ctx)
 	}
-	if err := report.addLastRun(ctx, e); err != nil {
+	if err := report.addLastRun(ctx, r.world.Store); err != nil {
 		report.LastRunLost = true
-		r.warnings.Add(lostSummary(err))
+		one.warnings.Add(lostSummary(err))
 	}
 	report.Totals = report.totals()
-	report.Warnings = r.warnings.Texts()
+	report.Warnings = one.warnings.Texts()
 	return report, nil
 }
 
 // addLastRun adds what the store keeps of the last runs, and of one under way. The
 // error says that their summary can't be read.
-func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
-	if day, err := record.Load[declaration.LastDay](ctx, e.Store, store.Statuses, lastDay); err == nil {
+func (r *StatusReport) addLastRun(ctx context.Context, from store.Store) error {
+	if day, err := record.Load[declaration.LastDay](ctx, from, store.Statuses, lastDay); err == nil {
 		r.LastDay = day.Value
 	}
-	if holder, err := e.Store.Holder(ctx, runLock); err == nil && holder != nil {
+	if holder, err := from.Holder(ctx, runLock); err == nil && holder != nil {
 		if holder.Gone {
 			r.Killed = holder
 		} else {
 			r.UnderWay = holder
 		}
 	}
-	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
+	last, err := record.Load[declaration.RunSummary](ctx, from, store.Statuses, lastRun)
 	if err != nil || !last.Exists() {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
 	if r.UnderWay == nil {
 		r.Overdue = summary.Overdue(r.At)
 	}
-	if probed, can := e.Store.(store.Probed); can && r.Overdue != nil {
+	if probed, can := from.(store.Probed); can && r.Overdue != nil {
 		if err := probed.Unwritable(); err != nil {
 			r.Unwritable = err.Error()
 		}

@@ -26,14 +26,14 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	d.Run()
 	look := func() budgets.Description {
 		t.Helper()
-		status, err := d.Engine().Status(context.Background())
+		status, err := d.Runner().Status(context.Background())
 		if err != nil || len(status.Budgets) != 1 || status.Budgets[0].UsageReport == nil {
 			t.Fatalf("the status: %+v, %v", status.Budgets, err)
 		}
 		return status.Budgets[0]
 	}
 	d.Cluster.Failing["UID"] = errors.New("get namespaces kube-system: connection refused")
-	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if b := look(); b.LastRunError != "the cluster can't be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
@@ -54,7 +54,7 @@ func TestStatusReadsTheStoreAlone(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	d.Run()
 	calls := d.Cluster.Calls()
-	status, err := d.Engine().Status(context.Background())
+	status, err := d.Runner().Status(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	met := told(outcome.NewErrorReport(failed))
 	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{{Object: history.Run, Error: &met}}, all)
 	summary.Starts = summary.Begun(r.report.StartedAt)
-	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.engine.now().UTC()
+	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
 	summary.Failed, summary.Decisions = 0, 0
 	if err := r.writeSummary(ctx, old, summary); err != nil {
 		r.warnings.Add(err.Error()) // often of what the run failed with
@@ -131,11 +131,11 @@ func (r *run) meetings() met {
 // FailedRun keeps in the store, and in its history, that a run could not begin, such as
 // for want of credentials. Where another run is under way, or nothing can be written,
 // it keeps nothing.
-func (e *Engine) FailedRun(ctx context.Context, o RunOptions, failed error) {
-	r := e.begin(o)
-	_ = r.keeper.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
-		r.tell(ctx, failed)
-		r.saveFailure(ctx, failed)
+func (r *Runner) FailedRun(ctx context.Context, o RunOptions, failed error) {
+	one := r.begin(o)
+	_ = one.keeper.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
+		one.tell(ctx, failed)
+		one.saveFailure(ctx, failed)
 		return nil
 	})
 }
@@ -160,7 +160,7 @@ func (r *run) saveDay(ctx context.Context) {
 	for _, s := range sizes {
 		delete(unseen, s.Object)
 	}
-	next, changed := old.Value.After(r.engine.now(), sizes, func(object string) bool { return unseen[object] })
+	next, changed := old.Value.After(r.now(), sizes, func(object string) bool { return unseen[object] })
 	if !changed {
 		return
 	}

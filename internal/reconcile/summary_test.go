@@ -18,7 +18,7 @@ import (
 
 func mustLook(t *testing.T, d *reconciletest.Desk) reconcile.StatusReport {
 	t.Helper()
-	status, err := d.Engine().Status(context.Background())
+	status, err := d.Runner().Status(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 		if n == 0 {
 			first = last
 		}
-		if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,12 +75,12 @@ func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
 	d := reconciletest.NewDesk(t)
 	d.Declare()
 	d.Cluster.Failing["UID"] = errors.New("gone")
-	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		d.Cluster.Step(time.Minute)
-		d.Engine().FailedRun(context.Background(), reconcile.RunOptions{}, errors.New("no credentials"))
+		d.Runner().FailedRun(context.Background(), reconcile.RunOptions{}, errors.New("no credentials"))
 	}
 	status := mustLook(t, d)
 	if f := status.Failing; f == nil || f.Runs != 2 || f.Error.Message != "no credentials" {

@@ -25,9 +25,9 @@ func (r *run) tell(ctx context.Context, failed error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	at := r.engine.now()
-	m := &eventlog.Log{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.engine.now}
-	outboxes := []*record.Outbox{r.engine.Pools().Outbox(), r.engine.Budgets().Outbox(), r.engine.Stock().Outbox()}
+	at := r.now()
+	m := &eventlog.Log{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.now}
+	outboxes := []*record.Outbox{r.runner.pools.Outbox(), r.runner.budgets.Outbox(), r.runner.stock.Outbox()}
 	var events []history.Event
 	for _, o := range outboxes {
 		events = append(events, o.Take()...)

@@ -32,7 +32,7 @@ func (r *run) lookAfterTombstones(ctx context.Context) {
 	}
 	for _, doc := range docs {
 		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.keeper.Store, doc)
-		if err == nil && tombstone.Expired(r.engine.now()) {
+		if err == nil && tombstone.Expired(r.now()) {
 			err = record.Remove(ctx, r.keeper.Store, store.Tombstones, doc.Key.Name, doc.Revision)
 		} else if err == nil {
 			err = r.pools.LookForLeft(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})

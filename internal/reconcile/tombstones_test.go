@@ -35,8 +35,8 @@ func TestTombstonesExpireByTheRunsClock(t *testing.T) {
 		after time.Duration
 		left  int
 	}{{0, 2}, {declaration.TombstoneLifetime, 0}} {
-		engine := &reconcile.Engine{Store: s, Actor: "test", Clock: func() time.Time { return now.Add(run.after) }}
-		if _, err := engine.Run(t.Context(), reconcile.RunOptions{}); err != nil {
+		p := reconcile.World{Store: s, Actor: "test", Clock: func() time.Time { return now.Add(run.after) }}
+		if _, err := p.Runner().Run(t.Context(), reconcile.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if docs, err := s.List(t.Context(), store.Tombstones); err != nil || len(docs) != run.left {

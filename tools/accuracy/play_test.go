@@ -57,7 +57,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := reconcile.Engine{Store: place, Actor: "accuracy", Cluster: func(context.Context) (reconcile.Cluster, error) {
+	process := reconcile.World{Store: place, Actor: "accuracy", Cluster: func(context.Context) (reconcile.Cluster, error) {
 		client, err := connect()
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 	if s.byNode {
 		declared.ResourceWeights = nil
 	}
-	if _, err := e.Budgets().Create(t.Context(), declared); err != nil {
+	if _, err := process.Budgets().Create(t.Context(), declared); err != nil {
 		t.Fatal(err)
 	}
 	p.observer = observe(t, c, p.namespace, s.from == budget.FromRunning)

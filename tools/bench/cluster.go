@@ -114,7 +114,7 @@ func declareBudget(ctx context.Context, client *kubeclient.Client) error {
 	if err != nil {
 		return err
 	}
-	engine := &reconcile.Engine{
+	p := reconcile.World{
 		Store: store, Actor: "bench",
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil },
 	}
@@ -123,7 +123,7 @@ func declareBudget(ctx context.Context, client *kubeclient.Client) error {
 		Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 		Enforce:  budget.Enforcement{Action: budget.AlertOnly},
 	}
-	_, err = engine.Budgets().Create(ctx, declared.WithDefaults())
+	_, err = p.Budgets().Create(ctx, declared.WithDefaults())
 	return err
 }
 

@@ -35,8 +35,8 @@ const releasedAfter = 15 * time.Minute
 type gpupool struct{}
 
 func (gpupool) keep(s *stage) {
-	e := &reconcile.Engine{Cloud: steady{s.client, s}, Cluster: s.cluster.Connect, Store: s.store, Actor: "days", Clock: s.clock}
-	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	process := reconcile.World{Cloud: steady{s.client, s}, Cluster: s.cluster.Connect, Store: s.store, Actor: "days", Clock: s.clock}
+	report, err := process.Runner().Run(context.Background(), reconcile.RunOptions{})
 	s.must(err)
 	for _, d := range report.Decisions {
 		s.log("%s %s", d.Outcome, d.Decision)
@@ -46,13 +46,13 @@ func (gpupool) keep(s *stage) {
 			s.log("%s: %v %v", p.Name, p.Short, p.Warnings)
 		}
 		at := slices.IndexFunc(s.pools, func(o *pool) bool { return o.Name == p.Name })
-		s.onCall(e, s.pools[at], slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, "in a row never joined") }))
+		s.onCall(process, s.pools[at], slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, "in a row never joined") }))
 	}
 }
 
 // onCall is a person who has a pool replace again, a while after a run has said that it
 // does not, as machines never joined.
-func (s *stage) onCall(e *reconcile.Engine, p *pool, suspended bool) {
+func (s *stage) onCall(process reconcile.World, p *pool, suspended bool) {
 	switch {
 	case !suspended:
 		p.suspended = time.Time{}
@@ -60,7 +60,7 @@ func (s *stage) onCall(e *reconcile.Engine, p *pool, suspended bool) {
 		s.counts["replacing suspended"]++
 		p.suspended = s.clock()
 	case s.clock().Sub(p.suspended) >= releasedAfter:
-		_, err := e.Pools().Release(context.Background(), p.Key(), exception.Release{Who: "on call", Why: "the image joins again"})
+		_, err := process.SpotPools().Release(context.Background(), p.Key(), exception.Release{Who: "on call", Why: "the image joins again"})
 		s.must(err)
 	}
 }

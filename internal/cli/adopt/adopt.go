@@ -106,9 +106,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if region == "" {
 		region = client.Region()
 	}
-	engine := o.store.Engine(place, client, nil)
-	engine.LockTimeout = time.Minute
-	if err := engine.Pools().Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
+	w := o.store.World(place, client, nil)
+	w.LockTimeout = time.Minute
+	if err := w.SpotPools().Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
 		return err
 	}
 	adopted := report{SchemaVersion: 1, DryRun: o.dryRun, Object: "spot_pool/" + region + "/" + name, InstanceIDs: args[1:]}

@@ -81,13 +81,12 @@ func (o *PersonFlags) person(ctx context.Context, place store.Store) string {
 	return cmp.Or(o.store.session.Getenv("USER"), "someone")
 }
 
-// EngineByStore is the engine on the command's store alone. Its clock is the API
-// server's, where the store is in a cluster.
-func (o *StoreFlags) EngineByStore(place store.Store) *reconcile.Engine {
-	engine := o.Engine(place, nil, nil)
-	engine.Clock = o.clock(place)
-	engine.LockTimeout = time.Minute
-	return engine
+// StoreWorld has only the command's store. Its clock is the API server's if the store is
+// in a cluster.
+func (o *StoreFlags) StoreWorld(place store.Store) reconcile.World {
+	w := o.World(place, nil, nil)
+	w.Clock, w.LockTimeout = o.clock(place), time.Minute
+	return w
 }
 
 func (o *StoreFlags) clock(place store.Store) func() time.Time {

@@ -1,5 +1,5 @@
 // Package connect opens what commands work on, as flags and environment say: the
-// store, the cluster, the cloud, and the engine that uses them.
+// store, the cluster, the cloud, and the world that has them.
 package connect
 
 import (
@@ -159,8 +159,8 @@ func Ledgers(documents []store.Document) map[string]map[string][]byte {
 	return clusters
 }
 
-// Engine is the engine on the command's store, cloud and cluster, each nil where the
-// command does not need it.
-func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) *reconcile.Engine {
-	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Clock: o.session.Now, Log: o.session.Logger()}
+// World has the command's store, cloud and cluster, each nil if the command does not need
+// it.
+func (o *StoreFlags) World(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) reconcile.World {
+	return reconcile.World{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Clock: o.session.Now, Log: o.session.Logger()}
 }

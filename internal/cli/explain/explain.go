@@ -85,9 +85,8 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	engine := o.store.Engine(place, cloud, o.store.Cluster())
 	progress := o.session.StartProgress()
-	explained, err := engine.Explain(ctx, chosen...)
+	explained, err := o.store.World(place, cloud, o.store.Cluster()).Runner().Explain(ctx, chosen...)
 	progress.Stop()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

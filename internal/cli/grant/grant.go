@@ -85,7 +85,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	granted, err := o.store.EngineByStore(place).Budgets().Grant(ctx, name, args[1], ask)
+	granted, err := o.store.StoreWorld(place).Budgets().Grant(ctx, name, args[1], ask)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	held, err := o.store.EngineByStore(place).Pools().Hold(ctx, strings.TrimPrefix(args[0], "spot_pool/"), ask)
+	held, err := o.store.StoreWorld(place).SpotPools().Hold(ctx, strings.TrimPrefix(args[0], "spot_pool/"), ask)
 	if err != nil {
 		return err
 	}

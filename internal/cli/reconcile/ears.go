@@ -11,11 +11,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
+// pools are the declared spot pools.
+type pools interface {
+	// WithNodes are the keys of the pools that have nodes, by uid.
+	WithNodes(ctx context.Context) (map[string]string, error)
+}
+
 // ears hear of nodes that were given notice, by a watch that is open while a pool that
 // the command looks after has nodes.
 type ears struct {
 	options *options
-	engine  *reconcile.Engine
+	flow    pools
 	wake    chan struct{} // something was heard
 
 	mu      sync.Mutex
@@ -25,8 +31,8 @@ type ears struct {
 	done chan struct{} // closed when it has ended
 }
 
-func (o *options) listen(engine *reconcile.Engine) *ears {
-	return &ears{options: o, engine: engine, wake: make(chan struct{}, 1)}
+func (o *options) listen(flow pools) *ears {
+	return &ears{options: o, flow: flow, wake: make(chan struct{}, 1)}
 }
 
 // follow opens the watch where a pool has nodes, and closes it where none has. What can't
@@ -44,7 +50,7 @@ func (e *ears) follow(ctx context.Context) {
 
 // pools are those with nodes that the command looks after, by their uids.
 func (e *ears) pools(ctx context.Context) (map[string]string, error) {
-	pools, err := e.engine.Pools().WithNodes(ctx)
+	pools, err := e.flow.WithNodes(ctx)
 	for uid, key := range pools {
 		if !e.options.names.Pool(key) {
 			delete(pools, uid)

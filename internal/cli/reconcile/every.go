@@ -12,15 +12,15 @@ import (
 // again runs until it is stopped. What fails in one run may succeed in the next; only
 // the store and credentials must be there from the start. Between two runs it hears of
 // notices.
-func (o *options) again(ctx context.Context, engine *reconcile.Engine) error {
-	ears := o.listen(engine)
+func (o *options) again(ctx context.Context, w reconcile.World) error {
+	all, ears := w.Runner(), o.listen(w.SpotPools())
 	defer ears.close()
 	for {
 		next := o.session.Now().Add(o.every)
-		if err := o.goOn(ctx, o.once(ctx, engine, o.runOptions())); err != nil {
+		if err := o.goOn(ctx, o.once(ctx, all, o.runOptions())); err != nil {
 			return err
 		}
-		if err := o.untilNext(ctx, engine, ears, next); err != nil {
+		if err := o.untilNext(ctx, all, ears, next); err != nil {
 			return err
 		}
 	}
@@ -42,11 +42,11 @@ func (o *options) goOn(ctx context.Context, err error) error {
 
 // untilNext waits until the next run is due. Of the pools whose instances are taken back
 // meanwhile, or were during the run before, it runs at once.
-func (o *options) untilNext(ctx context.Context, engine *reconcile.Engine, ears *ears, next time.Time) error {
+func (o *options) untilNext(ctx context.Context, all *reconcile.Runner, ears *ears, next time.Time) error {
 	for {
 		ears.follow(ctx)
 		if asked, some := ears.heard(ctx); some {
-			if err := o.goOn(ctx, o.once(ctx, engine, asked)); err != nil {
+			if err := o.goOn(ctx, o.once(ctx, all, asked)); err != nil {
 				return err
 			}
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -84,6 +85,8 @@ type options struct {
 	given       func(flag string) bool
 	metricsFile string
 	names       declaration.Names
+	place       string             // where the store is
+	progress    *terminal.Progress // of the run under way
 	// conflictCode is the exit code where another run is under way.
 	conflictCode int
 }

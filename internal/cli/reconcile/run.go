@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
@@ -21,33 +22,36 @@ func (o *options) run(ctx context.Context, names []string) error {
 	}
 	defer o.session.OnInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
 	started := o.session.Now()
-	engine, err := o.engine(ctx)
+	w, err := o.world(ctx)
 	switch {
 	case err != nil:
 		o.writeMetrics(reconcile.Report{StartedAt: started}, false)
 		return err
 	case o.every > 0:
-		return o.again(ctx, engine)
+		return o.again(ctx, w)
 	}
-	return o.once(ctx, engine, o.runOptions())
+	return o.once(ctx, w.Runner(), o.runOptions())
 }
 
-// engine prepares what a run needs, and makes no call yet.
-func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
+// world prepares what a run needs, and makes no call yet.
+func (o *options) world(ctx context.Context) (none reconcile.World, err error) {
 	place, err := o.openStore(ctx)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	cloud := o.cloud.Lazy()
 	if len(o.names) == 0 { // else it may be that no pool is named
 		if cloud, err = o.cloud.Cloud(ctx, place); err != nil {
 			if !o.dryRun {
-				o.store.Engine(place, nil, nil).FailedRun(ctx, o.runOptions(), err)
+				o.store.World(place, nil, nil).Runner().FailedRun(ctx, o.runOptions(), err)
 			}
-			return nil, err
+			return none, err
 		}
 	}
-	return o.store.Engine(place, cloud, o.store.Cluster()), nil
+	w := o.store.World(place, cloud, o.store.Cluster())
+	o.place = place.String()
+	w.Progress = func(e outcome.Event) { o.progress.Hear(e) }
+	return w, nil
 }
 
 // openStore opens the store. Where there is none and --from-state brings
@@ -68,11 +72,11 @@ var errTimeout = errors.New("--timeout is over")
 
 // once runs once: it prints the report, writes the metrics, and returns an error with
 // the exit code. Metrics are of runs of all.
-func (o *options) once(ctx context.Context, engine *reconcile.Engine, asked reconcile.RunOptions) error {
+func (o *options) once(ctx context.Context, all *reconcile.Runner, asked reconcile.RunOptions) error {
 	started := o.session.Now().UTC()
 	limited, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()
-	report, err := o.reconcile(limited, engine, asked)
+	report, err := o.reconcile(limited, all, asked)
 	ran := !report.FinishedAt.IsZero()
 	verdict := o.verdict(limited, report, err)
 	var locked *reconcile.RunLockedError
@@ -84,14 +88,14 @@ func (o *options) once(ctx context.Context, engine *reconcile.Engine, asked reco
 		o.writeMetrics(report, code == process.ExitDone || code == process.ExitChanges)
 	}
 	if ran {
-		if err := o.print(ctx, report, engine.Store.String()); err != nil && verdict == nil {
+		if err := o.print(ctx, report, o.place); err != nil && verdict == nil {
 			return err
 		}
 	}
 	return verdict
 }
 
-func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine, asked reconcile.RunOptions) (reconcile.Report, error) {
+func (o *options) reconcile(ctx context.Context, all *reconcile.Runner, asked reconcile.RunOptions) (reconcile.Report, error) {
 	if o.fromState != "" {
 		state, err := o.readState(ctx)
 		if err != nil {
@@ -99,10 +103,9 @@ func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine, asked
 		}
 		asked.State = state
 	}
-	progress := o.session.StartProgress()
-	defer progress.Stop()
-	engine.Progress = progress.Hear
-	return engine.Run(ctx, asked)
+	o.progress = o.session.StartProgress()
+	defer o.progress.Stop()
+	return all.Run(ctx, asked)
 }
 
 // runOptions are what the flags say of a run.

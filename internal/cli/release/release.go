@@ -15,7 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -73,7 +74,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := release(ctx, o.person.Release(ctx, place), o.store.EngineByStore(place), args[0])
+	w := o.store.StoreWorld(place)
+	r, err := release(ctx, o.person.Release(ctx, place), w.Budgets(), w.SpotPools(), args[0])
 	if err != nil {
 		return err
 	}
@@ -81,29 +83,29 @@ func (o *options) run(ctx context.Context, args []string) error {
 }
 
 // release ends what the budget or the pool of a name has in force.
-func release(ctx context.Context, by exception.Release, engine *reconcile.Engine, name string) (report, error) {
+func release(ctx context.Context, by exception.Release, b *budgets.Flow, p *spotpools.Flow, name string) (report, error) {
 	if budget, named := strings.CutPrefix(name, "budget/"); named {
-		return ofBudget(ctx, engine, budget, by)
+		return ofBudget(ctx, b, budget, by)
 	}
 	pool, named := strings.CutPrefix(name, "spot_pool/")
 	if named || strings.Contains(pool, "/") {
-		return ofPool(ctx, engine, pool, by)
+		return ofPool(ctx, p, pool, by)
 	}
-	_, noBudget := engine.Budgets().Find(ctx, name)
-	_, noPool := engine.Pools().KeyOf(ctx, name)
+	_, noBudget := b.Find(ctx, name)
+	_, noPool := p.KeyOf(ctx, name)
 	switch {
 	case noBudget == nil && noPool == nil:
 		return report{}, process.Usagef("%s is a budget and a pool: write budget/%s, or spot_pool/%s", name, name, name)
 	case noBudget == nil:
-		return ofBudget(ctx, engine, name, by)
+		return ofBudget(ctx, b, name, by)
 	case noPool == nil:
-		return ofPool(ctx, engine, name, by)
+		return ofPool(ctx, p, name, by)
 	}
 	return report{}, errors.Join(noBudget, noPool)
 }
 
-func ofBudget(ctx context.Context, engine *reconcile.Engine, name string, by exception.Release) (report, error) {
-	granted, err := engine.Budgets().Release(ctx, name, by)
+func ofBudget(ctx context.Context, b *budgets.Flow, name string, by exception.Release) (report, error) {
+	granted, err := b.Release(ctx, name, by)
 	if err != nil {
 		return report{}, err
 	}
@@ -116,8 +118,8 @@ func ofBudget(ctx context.Context, engine *reconcile.Engine, name string, by exc
 	}, nil
 }
 
-func ofPool(ctx context.Context, engine *reconcile.Engine, name string, by exception.Release) (report, error) {
-	held, err := engine.Pools().Release(ctx, name, by)
+func ofPool(ctx context.Context, p *spotpools.Flow, name string, by exception.Release) (report, error) {
+	held, err := p.Release(ctx, name, by)
 	if err != nil {
 		return report{}, err
 	}

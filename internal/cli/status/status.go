@@ -100,11 +100,11 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	// What the store tells needs no account, and is told where there is none.
-	engine := o.store.Engine(place, o.cloud.Lazy(), o.store.Cluster())
+	all := o.store.World(place, o.cloud.Lazy(), o.store.Cluster()).Runner()
 	if o.follow {
-		return o.watch(ctx, engine, names)
+		return o.watch(ctx, all, names)
 	}
-	report, err := o.look(ctx, engine, names)
+	report, err := o.look(ctx, all, names)
 	if err != nil {
 		return err
 	}
@@ -125,9 +125,9 @@ func (o *options) view(style terminal.Style, names []string) view {
 	return view{style: style, machines: o.machines, named: len(names) > 0, width: max(0, style.Width-1), zone: o.session.Zone}
 }
 
-func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []string) (reconcile.StatusReport, error) {
+func (o *options) look(ctx context.Context, all *reconcile.Runner, names []string) (reconcile.StatusReport, error) {
 	progress := o.session.StartProgress()
-	report, err := engine.Status(ctx, names...)
+	report, err := all.Status(ctx, names...)
 	progress.Stop()
 	if err != nil {
 		return report, err

@@ -12,10 +12,10 @@ import (
 
 // watch looks again and again. The first look must succeed; after one that fails
 // later, the next tries again.
-func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []string) error {
+func (o *options) watch(ctx context.Context, all *reconcile.Runner, names []string) error {
 	screen := &screen{session: o.session, style: o.session.Style()}
 	for first := true; ; first = false {
-		report, err := o.look(ctx, engine, names)
+		report, err := o.look(ctx, all, names)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

@@ -8,7 +8,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -39,12 +38,12 @@ func (o *options) live(ctx context.Context, names []string) error {
 	if o.exitCode && o.gpuHours == "" && (asked.Budget == "" || o.given("window") || o.given("period")) {
 		return process.WrongUsage(errNoLimit)
 	}
-	engine, err := o.engine(ctx, asked.Budget == "")
+	flow, err := o.budgets(ctx, asked.Budget == "")
 	if err != nil {
 		return err
 	}
 	progress := o.session.StartProgress()
-	live, err := engine.Budgets().Ask(ctx, asked)
+	live, err := flow.Ask(ctx, asked)
 	progress.Stop()
 	if err != nil {
 		return err
@@ -111,9 +110,9 @@ func (o *options) declaration() (budget.Declaration, error) {
 	return d.WithDefaults(), nil
 }
 
-// engine reaches the cluster, and the store with the ledger. A selector needs no
-// store.
-func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engine, error) {
+// budgets returns the flow on the cluster, and on the store with the ledger. A selector
+// needs no store.
+func (o *options) budgets(ctx context.Context, anySelector bool) (*budgets.Flow, error) {
 	place, err := o.store.Open(ctx, false)
 	if anySelector && errors.Is(err, store.ErrNoStore) {
 		o.session.Warn("there is no store, and so no ledger: pods that are gone are not counted")
@@ -122,10 +121,10 @@ func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engi
 	if err != nil {
 		return nil, err
 	}
-	return o.store.Engine(place, nil, o.store.Cluster()), nil
+	return o.store.World(place, nil, o.store.Cluster()).Budgets(), nil
 }
 
-// newLiveReport is the JSON of what the engine found.
+// newLiveReport is the JSON of what the flow found.
 func newLiveReport(live budgets.LiveUsage, l listing) LiveReport {
 	report := LiveReport{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),

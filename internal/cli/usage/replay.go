@@ -65,12 +65,12 @@ func (o *options) replayed(ctx context.Context, names []string) error {
 	if err != nil {
 		return process.WrongUsage(err)
 	}
-	engine, err := o.engine(ctx, false)
+	flow, err := o.budgets(ctx, false)
 	if err != nil {
 		return err
 	}
 	progress := o.session.StartProgress()
-	replay, err := engine.Budgets().Replay(ctx, asked)
+	replay, err := flow.Replay(ctx, asked)
 	progress.Stop()
 	if err != nil {
 		return err

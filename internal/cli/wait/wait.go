@@ -118,7 +118,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	seen, err := o.until(ctx, o.store.Engine(place, o.cloud.Lazy(), o.store.Cluster()), wanted, names)
+	seen, err := o.until(ctx, o.store.World(place, o.cloud.Lazy(), o.store.Cluster()).Runner(), wanted, names)
 	if err != nil {
 		return err
 	}
@@ -135,13 +135,13 @@ func (o *options) run(ctx context.Context, names []string) error {
 // until looks again and again, until all is as wanted or the time is over. A look
 // that fails tells nothing, and the next one tries again; what is looked for must be
 // declared.
-func (o *options) until(ctx context.Context, engine *reconcile.Engine, wanted condition, names []string) (report, error) {
+func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condition, names []string) (report, error) {
 	progress := o.session.StartProgress()
 	defer progress.Stop()
 	deadline := o.session.Now().Add(o.timeout)
 	latest := report{SchemaVersion: 1, For: wanted.text}
 	for {
-		seen, err := engine.Status(ctx, names...)
+		seen, err := all.Status(ctx, names...)
 		var unknown *declaration.UnknownNameError
 		switch {
 		case ctx.Err() != nil:

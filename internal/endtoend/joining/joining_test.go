@@ -68,7 +68,7 @@ func (r *rig) place() processtest.Place {
 // pools are a new process of terraform apply.
 func (r *rig) pools() *spotpools.Flow {
 	r.t.Helper()
-	return r.place().Engine(r.t, "terraform").Pools()
+	return r.place().Process(r.t, "terraform").SpotPools()
 }
 
 // gpupool runs the command line, which must end with a code, and returns what it prints.

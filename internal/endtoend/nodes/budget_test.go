@@ -19,7 +19,7 @@ import (
 // budgetExceeded: a pool that is told so gives its machines back once its budget has been
 // exceeded for half an hour, their nodes drained first, and has them again once it isn't.
 func budgetExceeded(r *rig) {
-	b, err := r.engine().Budgets().Create(r.t.Context(), budget.Declaration{
+	b, err := r.apply().Budgets().Create(r.t.Context(), budget.Declaration{
 		Name: "team-a", GPUHours: "1000", Window: "24h", Selector: budget.Selector{Namespaces: []string{r.namespace}},
 		Enforce: budget.Enforcement{Action: budget.AlertOnly},
 	}.WithDefaults())
@@ -29,7 +29,7 @@ func budgetExceeded(r *rig) {
 	limit := func(hours string) {
 		d := b.Declaration
 		d.GPUHours = hours
-		if b, err = r.engine().Budgets().Update(r.t.Context(), d); err != nil {
+		if b, err = r.apply().Budgets().Update(r.t.Context(), d); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -84,7 +84,7 @@ func budgetExceeded(r *rig) {
 	r.reconcile()
 	r.pass(time.Hour)
 	r.says(r.reconcile(), "no instance is wanted")
-	adopted := r.engine().Pools().Adopt(r.t.Context(), r.pool.Region, r.pool.Name, []string{"ins-12345678"}, false)
+	adopted := r.apply().SpotPools().Adopt(r.t.Context(), r.pool.Region, r.pool.Name, []string{"ins-12345678"}, false)
 	if adopted == nil || !strings.Contains(adopted.Error(), "its exceeded budget team-a drains it") {
 		r.t.Errorf("adopting into a pool that its budget drains: %v", adopted)
 	}

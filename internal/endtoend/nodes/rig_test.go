@@ -70,10 +70,10 @@ func (r *rig) place() processtest.Place {
 	return processtest.Place{Dir: r.dir, Kubeconfig: r.kubeconfig, CVM: r.sim.URL}
 }
 
-// engine is a new process of terraform apply.
-func (r *rig) engine() *reconcile.Engine {
+// apply is a new process of terraform apply.
+func (r *rig) apply() reconcile.World {
 	r.t.Helper()
-	return r.place().Engine(r.t, "terraform")
+	return r.place().Process(r.t, "terraform")
 }
 
 // create creates the pool, has its machines join, and a run mark them.
@@ -87,7 +87,7 @@ func (r *rig) create(minimum, maximum int, changes ...func(*spotpool.Declaration
 	for _, change := range changes {
 		change(&d)
 	}
-	state, err := r.engine().Pools().Create(r.t.Context(), d.WithDefaults(), 20*time.Second)
+	state, err := r.apply().SpotPools().Create(r.t.Context(), d.WithDefaults(), 20*time.Second)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (r *rig) update(minimum, maximum int, wait time.Duration) spotpools.State {
 	r.t.Helper()
 	d := r.pool
 	d.Minimum, d.Maximum = minimum, maximum
-	state, err := r.engine().Pools().Update(r.t.Context(), d, wait)
+	state, err := r.apply().SpotPools().Update(r.t.Context(), d, wait)
 	if err != nil {
 		r.t.Fatal(err)
 	}

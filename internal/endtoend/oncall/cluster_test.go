@@ -68,12 +68,12 @@ func newDay(t *testing.T, template string, changes ...func(*budget.Declaration))
 // declare declares the budget, in the cluster or in one that calls itself otherwise.
 func (d *day) declare(in func(reconcile.Cluster) reconcile.Cluster) {
 	d.t.Helper()
-	e, err := newEngine(filepath.Join(d.dir, ".gpupool"), d.sim.URL, d.now)
+	p, err := newProcess(filepath.Join(d.dir, ".gpupool"), d.sim.URL, d.now)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	e.Cluster = func(context.Context) (reconcile.Cluster, error) { return in(kubecluster.New(d.client)), nil }
-	if _, err := e.Budgets().Create(d.t.Context(), d.budget.WithDefaults()); err != nil {
+	p.Cluster = func(context.Context) (reconcile.Cluster, error) { return in(kubecluster.New(d.client)), nil }
+	if _, err := p.Budgets().Create(d.t.Context(), d.budget.WithDefaults()); err != nil {
 		d.t.Fatal(err)
 	}
 }

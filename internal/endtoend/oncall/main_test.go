@@ -65,12 +65,12 @@ func apply() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	e, err := newEngine(".gpupool", os.Getenv("GPUPOOL_ENDPOINT"), clock)
+	p, err := newProcess(".gpupool", os.Getenv("GPUPOOL_ENDPOINT"), clock)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	if _, err := e.Pools().Create(context.Background(), d, 20*time.Second); err != nil {
+	if _, err := p.SpotPools().Create(context.Background(), d, 20*time.Second); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -85,16 +85,16 @@ func newTemplate(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	e, err := newEngine(filepath.Join(dir, ".gpupool"), cvmsimtest.Serve(t, server).URL, time.Now)
+	p, err := newProcess(filepath.Join(dir, ".gpupool"), cvmsimtest.Serve(t, server).URL, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range healthy {
-		if _, err := e.Pools().Create(t.Context(), pool(fmt.Sprintf("infer-%02d", n+1), 1, 2), 20*time.Second); err != nil {
+		if _, err := p.SpotPools().Create(t.Context(), pool(fmt.Sprintf("infer-%02d", n+1), 1, 2), 20*time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
-	forget(t, e.Store, filepath.Join(dir, ".gpupool", "history"))
+	forget(t, p.Store, filepath.Join(dir, ".gpupool", "history"))
 	return dir
 }
 
@@ -122,19 +122,19 @@ func forget(t *testing.T, place store.Store, history string) {
 	}
 }
 
-// newEngine is that of terraform apply, on the store in a directory.
-func newEngine(dir, endpoint string, clock func() time.Time) (*reconcile.Engine, error) {
+// newProcess is that of terraform apply, on the store in a directory.
+func newProcess(dir, endpoint string, clock func() time.Time) (reconcile.World, error) {
 	client, err := tencent.New(context.Background(), tencent.Config{
 		Region: region, Endpoint: endpoint, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
 	})
 	if err != nil {
-		return nil, err
+		return reconcile.World{}, err
 	}
 	place, err := directory.Open(dir, directory.Options{Create: true, Command: "terraform"})
 	if err != nil {
-		return nil, err
+		return reconcile.World{}, err
 	}
-	return &reconcile.Engine{Cloud: client, Store: place, Actor: "terraform", Clock: clock, PollInterval: 5 * time.Millisecond}, nil
+	return reconcile.World{Cloud: client, Store: place, Actor: "terraform", Clock: clock, PollInterval: 5 * time.Millisecond}, nil
 }
 
 // pool declares a pool with an offering in each of two zones.

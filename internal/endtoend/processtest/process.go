@@ -1,5 +1,5 @@
 // Package processtest starts processes of gpupool within a test: the command line, and
-// the engine by which the provider carries an apply out.
+// the world in which the provider carries an apply out.
 package processtest
 
 import (
@@ -34,8 +34,8 @@ func (p Place) Environment() map[string]string {
 	}
 }
 
-// Engine is that of a new process, which waits for locks and machines impatiently.
-func (p Place) Engine(t testing.TB, actor string) *reconcile.Engine {
+// Process is that of a new process, which waits for locks and machines impatiently.
+func (p Place) Process(t testing.TB, actor string) reconcile.World {
 	t.Helper()
 	place, err := directory.Open(p.Dir, directory.Options{Create: true})
 	if err != nil {
@@ -46,21 +46,21 @@ func (p Place) Engine(t testing.TB, actor string) *reconcile.Engine {
 		t.Fatal(err)
 	}
 	cluster := kubecluster.New(client)
-	e := &reconcile.Engine{
+	process := reconcile.World{
 		Store: place, Actor: actor, LockTimeout: 5 * time.Second,
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
 	}
 	if p.CVM == "" {
-		return e
+		return process
 	}
-	e.PollInterval = 20 * time.Millisecond
-	e.Cloud, err = tencent.New(t.Context(), tencent.Config{
+	process.PollInterval = 20 * time.Millisecond
+	process.Cloud, err = tencent.New(t.Context(), tencent.Config{
 		Region: "ap-singapore", Endpoint: p.CVM, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return process
 }
 
 // Command is a command line, with nobody at a terminal and nobody who interrupts it.

@@ -16,7 +16,7 @@ func TestAGrantIsNoDrift(t *testing.T) {
 	s := serve(t, w)
 	config := providertest.Values{"name": "team-a", "gpu_hours": "100", "window": "24h", "selector": providertest.Values{"namespaces": []any{"ml"}}}
 	o := create(t, s, config)
-	if _, err := w.Engine().Budgets().Grant(t.Context(), "team-a", "50", exception.Request{For: time.Hour, Who: "ann", Why: "release 3.1"}); err != nil {
+	if _, err := w.Process().Budgets().Grant(t.Context(), "team-a", "50", exception.Request{For: time.Hour, Who: "ann", Why: "release 3.1"}); err != nil {
 		t.Fatal(err)
 	}
 	o, diags := s.Read(o)

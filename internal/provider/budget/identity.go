@@ -46,9 +46,9 @@ func (r *budgetResource) find(ctx context.Context, req resource.ImportStateReque
 		return m
 	}
 	var d core.Declaration
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadBudgets(ctx)
 	if err == nil {
-		d, err = reader.Budgets().Find(ctx, name)
+		d, err = reader.Find(ctx, name)
 	}
 	if err != nil {
 		diags.Append(connection.Error("Importing budget/"+name, err))

@@ -19,7 +19,7 @@ const imported = "import {\n  to = gpupool_budget.team_a\n  id = \"team-a\"\n}\n
 func TestImportChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
-	state, err := w.Engine().Budgets().Create(t.Context(), core.Declaration{
+	state, err := w.Process().Budgets().Create(t.Context(), core.Declaration{
 		Name: "team-a", GPUHours: "5.50", Window: "1d", Thresholds: []int{80, 100},
 		Selector: core.Selector{
 			Namespaces: []string{"a", "b"}, MatchLabels: map[string]string{"team": "a"},
@@ -57,8 +57,8 @@ func TestImportChangesNothing(t *testing.T) {
 func TestBudgetThatExists(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
-	e := w.Engine()
-	state, err := e.Budgets().Create(t.Context(), core.Declaration{
+	p := w.Process()
+	state, err := p.Budgets().Create(t.Context(), core.Declaration{
 		Name: "team-a", GPUHours: "5", Window: "24h", Selector: core.Selector{Namespaces: []string{"theirs"}},
 	}.WithDefaults())
 	if err != nil {

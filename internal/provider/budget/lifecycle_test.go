@@ -112,13 +112,13 @@ func TestDrift(t *testing.T) {
 	w := providertest.NewWithCluster(t)
 	change := func(do func(d *core.Declaration)) func() {
 		return func() {
-			e := w.Engine()
-			d, err := e.Budgets().Find(t.Context(), "team-a")
+			p := w.Process()
+			d, err := p.Budgets().Find(t.Context(), "team-a")
 			if err != nil {
 				t.Fatal(err)
 			}
 			do(&d)
-			if _, err := e.Budgets().Update(t.Context(), d); err != nil {
+			if _, err := p.Budgets().Update(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -169,12 +169,12 @@ func TestDestroyedElsewhere(t *testing.T) {
 		resource.TestStep{Config: w.BudgetConfig(budget()), ConfigStateChecks: []statecheck.StateCheck{uid()}},
 		resource.TestStep{
 			PreConfig: func() {
-				e := w.Engine()
-				d, err := e.Budgets().Find(t.Context(), "team-a")
+				p := w.Process()
+				d, err := p.Budgets().Find(t.Context(), "team-a")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := e.Budgets().Delete(t.Context(), d); err != nil {
+				if _, err := p.Budgets().Delete(t.Context(), d); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -194,13 +194,13 @@ func TestRecreatedElsewhere(t *testing.T) {
 		resource.TestStep{Config: w.BudgetConfig(budget())},
 		resource.TestStep{
 			PreConfig: func() {
-				e := w.Engine()
-				d, err := e.Budgets().Find(t.Context(), "team-a")
+				p := w.Process()
+				d, err := p.Budgets().Find(t.Context(), "team-a")
 				if err == nil {
-					_, err = e.Budgets().Delete(t.Context(), d)
+					_, err = p.Budgets().Delete(t.Context(), d)
 				}
 				if err == nil {
-					_, err = e.Budgets().Create(t.Context(), d)
+					_, err = p.Budgets().Create(t.Context(), d)
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -102,11 +102,11 @@ func (r *budgetResource) warnOfSelector(ctx context.Context, d core.Declaration,
 	if len(d.Selector.Namespaces) == 0 || !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadBudgets(ctx)
 	if err != nil {
 		return // an apply says so
 	}
-	doubts, _ := reader.Budgets().SelectorDoubts(ctx, d)
+	doubts, _ := reader.SelectorDoubts(ctx, d)
 	for _, doubt := range doubts {
 		diags.AddAttributeWarning(path.Root("selector").AtName("namespaces"), "Budget "+d.Name+" names a namespace that does not exist",
 			"As it stands, "+doubt+". Pods in it count once it exists.")
@@ -194,11 +194,11 @@ func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount i
 	if !r.Connection.StoreReady() {
 		return 0, ""
 	}
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadBudgets(ctx)
 	if err != nil {
 		return 0, ""
 	}
-	state, err := reader.Budgets().View(ctx, d)
+	state, err := reader.View(ctx, d)
 	if err != nil || state.Status == nil {
 		return 0, ""
 	}

@@ -17,7 +17,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -34,7 +33,7 @@ var (
 )
 
 type budgetResource struct {
-	kit.Resource[model, core.Declaration, budgets.State]
+	kit.Resource[model, core.Declaration, budgets.State, flow]
 }
 
 // defaultTimeout is how long an operation may take: it makes a few calls, and may
@@ -45,20 +44,28 @@ const defaultTimeout = 5 * time.Minute
 // record of the budget when it was last looked at.
 const recordedKey = "recorded"
 
+// flow is what applies ask of the flow.
+type flow interface {
+	Create(ctx context.Context, d core.Declaration) (budgets.State, error)
+	Update(ctx context.Context, d core.Declaration) (budgets.State, error)
+	Delete(ctx context.Context, d core.Declaration) (left []string, err error)
+}
+
 // NewResource returns the resource gpupool_budget.
 func NewResource() resource.Resource {
 	r := &budgetResource{}
-	r.Kind = kit.Kind[model, core.Declaration, budgets.State]{
+	r.Kind = kit.Kind[model, core.Declaration, budgets.State, flow]{
 		Type: TypeName, Title: "budget", Timeout: defaultTimeout,
 		Declaration: func(m model, _ *diag.Diagnostics) core.Declaration { return m.declaration() },
 		Identity:    func(m model) any { return identityModel{Name: m.Name} },
 		Problems:    model.problems, Import: r.find,
 		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
-		Create: func(ctx context.Context, e *reconcile.Engine, _ model, d *core.Declaration, _ time.Duration) (budgets.State, error) {
-			return e.Budgets().Create(ctx, *d)
+		Flow: func(ctx context.Context) (flow, error) { return r.Connection.Budgets(ctx) },
+		Create: func(ctx context.Context, f flow, _ model, d *core.Declaration, _ time.Duration) (budgets.State, error) {
+			return f.Create(ctx, *d)
 		},
-		Update: func(ctx context.Context, e *reconcile.Engine, _ model, d, _ core.Declaration, _ time.Duration) (budgets.State, error) {
-			return e.Budgets().Update(ctx, d)
+		Update: func(ctx context.Context, f flow, _ model, d, _ core.Declaration, _ time.Duration) (budgets.State, error) {
+			return f.Update(ctx, d)
 		},
 		Delete: remove, View: r.view,
 		Found:   func(s budgets.State) kit.Found { return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed} },
@@ -71,11 +78,11 @@ func NewResource() resource.Resource {
 // view reads a budget, with the warnings of the last run, such as of pods that another
 // budget counts, too.
 func (r *budgetResource) view(ctx context.Context, d core.Declaration) (budgets.State, error) {
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadBudgets(ctx)
 	if err != nil {
 		return budgets.State{}, err
 	}
-	state, err := reader.Budgets().View(ctx, d)
+	state, err := reader.View(ctx, d)
 	if state.Status != nil {
 		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
@@ -95,8 +102,8 @@ func (r *budgetResource) refresh(ctx context.Context, m model, _ core.Declaratio
 	return m, err
 }
 
-func remove(ctx context.Context, e *reconcile.Engine, d core.Declaration, _ time.Duration) (left diag.Diagnostics, err error) {
-	workloads, err := e.Budgets().Delete(ctx, d)
+func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (left diag.Diagnostics, err error) {
+	workloads, err := f.Delete(ctx, d)
 	for _, text := range workloads {
 		left.AddWarning("Budget "+d.Name+" left a workload as it was", text)
 	}

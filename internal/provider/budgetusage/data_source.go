@@ -56,15 +56,15 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 }
 
 func (s *usageDataSource) look(ctx context.Context, name string) (budgets.State, error) {
-	reader, err := s.Connection.Reader(ctx)
+	reader, err := s.Connection.ReadBudgets(ctx)
 	if err != nil {
 		return budgets.State{}, err
 	}
-	d, err := reader.Budgets().Find(ctx, name)
+	d, err := reader.Find(ctx, name)
 	if err != nil {
 		return budgets.State{}, err
 	}
-	return reader.Budgets().View(ctx, d)
+	return reader.View(ctx, d)
 }
 
 // doubt says why the values may not be up to date; nothing where they are new and of

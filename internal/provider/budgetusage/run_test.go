@@ -30,7 +30,7 @@ resource "gpupool_budget" "team_a" {
 ` + usage)
 	reconciled := func() {
 		t.Helper()
-		if _, err := w.Engine().Run(t.Context(), reconcile.RunOptions{}); err != nil {
+		if _, err := w.Process().Runner().Run(t.Context(), reconcile.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

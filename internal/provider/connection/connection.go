@@ -18,8 +18,10 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
@@ -51,7 +53,7 @@ type Settings struct {
 // account, pools need no cluster, and a configuration without either needs nothing.
 type Connection struct {
 	settings Settings
-	core     once[assembled]
+	core     once[flows]
 	account  once[*tencent.Client]
 	client   once[*kubeclient.Client]
 	identity once[string]
@@ -105,54 +107,63 @@ func (c *Connection) unknownForStore() UnknownArguments {
 	return nil
 }
 
-// assembled is the engine and its store.
-type assembled struct {
-	engine *reconcile.Engine
-	place  *open.Deferred
+// flows are those of each kind, over one world, and the world's store.
+type flows struct {
+	spotPools  *spotpools.Flow
+	budgets    *budgets.Flow
+	stockPools *stockpools.Flow
+	place      *open.Deferred
 }
 
-// Engine opens the store for writing, and creates it where there is none: it is only
-// for operations of an apply. The engine reaches the account and the cluster when it
-// first needs them.
-func (c *Connection) Engine(ctx context.Context) (*reconcile.Engine, error) {
-	a, err := c.prepared(ctx)
+// SpotPools returns the flow for an apply. As the other two, it opens the store for
+// writing, and creates it if there is none; the flow reaches the account and the cluster
+// when it first needs them.
+func (c *Connection) SpotPools(ctx context.Context) (*spotpools.Flow, error) {
+	f, err := c.writing(ctx)
+	return f.spotPools, err
+}
+
+// Budgets returns the flow for an apply.
+func (c *Connection) Budgets(ctx context.Context) (*budgets.Flow, error) {
+	f, err := c.writing(ctx)
+	return f.budgets, err
+}
+
+// StockPools returns the flow for an apply.
+func (c *Connection) StockPools(ctx context.Context) (*stockpools.Flow, error) {
+	f, err := c.writing(ctx)
+	return f.stockPools, err
+}
+
+func (c *Connection) writing(ctx context.Context) (flows, error) {
+	f, err := c.prepared(ctx)
 	if err != nil {
-		return nil, err
+		return flows{}, err
 	}
-	if err := a.place.Create(ctx); err != nil {
-		return nil, unusable{err}
+	if err := f.place.Create(ctx); err != nil {
+		return flows{}, unusable{err}
 	}
-	return a.engine, nil
+	return f, nil
 }
 
-// Within carries an operation of an apply out by the engine, for no longer than wait.
-func Within[T any](ctx context.Context, c *Connection, wait time.Duration, do func(context.Context, *reconcile.Engine) (T, error)) (done T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	engine, err := c.Engine(ctx)
-	if err != nil {
-		return done, err
-	}
-	return do(ctx, engine)
-}
-
-// prepared assembles the engine, once, and opens nothing.
-func (c *Connection) prepared(ctx context.Context) (assembled, error) {
+// prepared assembles the flows, once, and opens nothing.
+func (c *Connection) prepared(ctx context.Context) (flows, error) {
 	if err := c.unknownForStore().error(); err != nil {
-		return assembled{}, err
+		return flows{}, err
 	}
-	return c.core.do(ctx, func() (assembled, error) {
+	return c.core.do(ctx, func() (flows, error) {
 		log := c.logger(ctx)
 		place := open.Defer(c.settings.Store, open.Options{
 			Command: "terraform", Kubernetes: func() (*kubeclient.Client, error) { return c.kubernetes(ctx) },
 		})
-		return assembled{place: place, engine: &reconcile.Engine{
+		w := reconcile.World{
 			Cloud:   spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return c.cloud(ctx) }),
 			Cluster: func(ctx context.Context) (reconcile.Cluster, error) { return c.clusterOf(ctx) },
 			Store:   place, Actor: "terraform", LockTimeout: untilContextEnds,
 			PollInterval: c.settings.PollInterval, Log: log,
 			Progress: func(e outcome.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
-		}}, nil
+		}
+		return flows{spotPools: w.SpotPools(), budgets: w.Budgets(), stockPools: w.StockPools(), place: place}, nil
 	})
 }
 

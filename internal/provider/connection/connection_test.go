@@ -48,27 +48,27 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the store was made: %v", err)
 	}
-	reader, err := c.Reader(t.Context())
+	reader, err := c.ReadBudgets(t.Context())
 	if err != nil {
 		t.Fatalf("a store that isn't there can't be read: %v", err)
 	}
-	if _, err := reader.Budgets().Find(t.Context(), "team-a"); err == nil {
+	if _, err := reader.Find(t.Context(), "team-a"); err == nil {
 		t.Error("there is a budget without a store")
 	}
 	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) || len(c.LostStore()) != 1 {
 		t.Errorf("a reader made the store: %v, %v", err, c.LostStore())
 	}
-	engine, err := c.Engine(t.Context())
+	pools, err := c.SpotPools(t.Context())
 	if err != nil {
 		t.Fatalf("the store alone can't be opened: %v", err)
 	}
 	if _, err := os.Stat(s.Store.Path); err != nil || len(c.LostStore()) > 0 {
 		t.Errorf("who writes did not make the store: %v, %v", err, c.LostStore())
 	}
-	if _, err := engine.Cloud.AccountID(t.Context()); err == nil {
+	if _, err := pools.Cloud.AccountID(t.Context()); err == nil {
 		t.Error("there is an account without credentials")
 	}
-	if _, err := engine.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") ||
+	if _, err := pools.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") ||
 		strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
@@ -81,13 +81,13 @@ func TestAccountAndStoreAreOpenedOnce(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
 	c := connection.New(settings(t, sim.URL))
-	first, err := c.Engine(t.Context())
+	first, err := c.SpotPools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := c.Engine(t.Context())
+	second, err := c.SpotPools(t.Context())
 	if err != nil || first != second {
-		t.Errorf("two engines: %v", err)
+		t.Errorf("two flows: %v", err)
 	}
 	for range 3 {
 		if id, err := c.AccountID(t.Context()); err != nil || id != cvmsim.DemoAccountID {
@@ -164,13 +164,13 @@ func TestUnknownArgumentsOpenNothing(t *testing.T) {
 		if _, err := c.ClusterUID(t.Context()); errors.As(err, &unknown) != (len(test.unknown.Cluster()) > 0) {
 			t.Errorf("%s unknown: the cluster says %v", name, err)
 		}
-		_, writing := c.Engine(t.Context())
-		_, reading := c.Reader(t.Context())
+		_, writing := c.Budgets(t.Context())
+		_, reading := c.ReadBudgets(t.Context())
 		if errors.As(writing, &unknown) == test.look || errors.As(reading, &unknown) == test.look {
 			t.Errorf("%s unknown: the store says %v, and to a reader %v", name, writing, reading)
 		}
 	}
-	_, err = connection.New(connection.Settings{Unknown: connection.UnknownArguments{"store"}}).Engine(t.Context())
+	_, err = connection.New(connection.Settings{Unknown: connection.UnknownArguments{"store"}}).SpotPools(t.Context())
 	if d := connection.Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
 		t.Errorf("%s: %s", d.Summary(), d.Detail())
 	}
@@ -191,7 +191,7 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(later.Store.Path, "store.json"), []byte(`{"version": 99}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, newer := connection.New(later).Engine(t.Context())
+	_, newer := connection.New(later).SpotPools(t.Context())
 	keyless := settings(t, "http://127.0.0.1:1")
 	keyless.Cloud.SecretKey = ""
 	_, half := connection.New(keyless).AccountID(t.Context())
@@ -241,12 +241,12 @@ func TestLogsReachTerraformWithoutSecrets(t *testing.T) {
 	ctx := tflogtest.RootLogger(context.Background(), &out)
 	s := settings(t, "http://127.0.0.1:1")
 	s.Cloud.SecretKey = "the-secret"
-	engine, err := connection.New(s).Engine(ctx)
+	pools, err := connection.New(s).SpotPools(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
-	log := engine.Log
+	log := pools.Teller.Log
 	log.With("pool", "train").WithGroup("launch").Warn("asking with the-secret", "count", 2,
 		slog.Group("offering", "zone", "ap-singapore-2"), "key", "the-secret", "error", errors.New("bad the-secret"))
 	log.Debug("quiet")

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -17,18 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
-
-// Reader is what refreshes, plans, imports and data sources may ask. It never writes.
-type Reader struct{ engine *reconcile.Engine }
-
-// Pools answers questions about spot pools.
-func (r Reader) Pools() PoolReader { return r.engine.Pools() }
-
-// Budgets answers questions about budgets.
-func (r Reader) Budgets() BudgetReader { return r.engine.Budgets() }
-
-// Stock answers questions about stock pools.
-func (r Reader) Stock() StockReader { return r.engine.Stock() }
 
 // PoolReader reads and plans spot pools.
 type PoolReader interface {
@@ -55,17 +42,35 @@ type StockReader interface {
 	Refusal(ctx context.Context, d stockpool.Declaration) error
 }
 
-// Reader opens the store for reading. A store that does not exist reads as an empty
+// ReadSpotPools returns the flow for refreshes, plans, imports and data sources. As the
+// other two, it opens the store for reading. A store that does not exist reads as an empty
 // one, and is not created; LostStore warns of it.
-func (c *Connection) Reader(ctx context.Context) (Reader, error) {
-	a, err := c.prepared(ctx)
+func (c *Connection) ReadSpotPools(ctx context.Context) (PoolReader, error) {
+	f, err := c.reading(ctx)
+	return f.spotPools, err
+}
+
+// ReadBudgets returns the flow for refreshes, plans, imports and data sources.
+func (c *Connection) ReadBudgets(ctx context.Context) (BudgetReader, error) {
+	f, err := c.reading(ctx)
+	return f.budgets, err
+}
+
+// ReadStockPools returns the flow for refreshes, plans, imports and data sources.
+func (c *Connection) ReadStockPools(ctx context.Context) (StockReader, error) {
+	f, err := c.reading(ctx)
+	return f.stockPools, err
+}
+
+func (c *Connection) reading(ctx context.Context) (flows, error) {
+	f, err := c.prepared(ctx)
 	if err != nil {
-		return Reader{}, err
+		return flows{}, err
 	}
-	if err := a.place.Open(ctx); err != nil {
-		return Reader{}, unusable{err}
+	if err := f.place.Open(ctx); err != nil {
+		return flows{}, unusable{err}
 	}
-	return Reader{a.engine}, nil
+	return f, nil
 }
 
 // LostStore warns where the store does not exist. It is for objects of a Terraform

@@ -12,13 +12,12 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Kind is what differs from one resource to another. M has the resource's values, D is its
-// declaration and S is its observed state.
-type Kind[M Model, D record.Declaration[D], S any] struct {
+// declaration, S is its observed state, and F are the operations of its flow.
+type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	Type    string        // in Terraform
 	Title   string        // in errors
 	Timeout time.Duration // of an operation, by default
@@ -40,13 +39,15 @@ type Kind[M Model, D record.Declaration[D], S any] struct {
 
 	PlanCreate, PlanUpdate, PlanDestroy func(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse)
 
+	// Flow returns the flow of an apply.
+	Flow func(context.Context) (F, error)
 	// Create and Update carry out what is declared; Create may complete the declaration.
-	Create func(ctx context.Context, e *reconcile.Engine, m M, d *D, wait time.Duration) (S, error)
-	Update func(ctx context.Context, e *reconcile.Engine, m M, d, was D, wait time.Duration) (S, error)
+	Create func(ctx context.Context, f F, m M, d *D, wait time.Duration) (S, error)
+	Update func(ctx context.Context, f F, m M, d, was D, wait time.Duration) (S, error)
 	// KeepsFailed saves the state of an update that failed after it was recorded.
 	KeepsFailed bool
 	// Delete returns warnings of what it left.
-	Delete func(ctx context.Context, e *reconcile.Engine, d D, wait time.Duration) (diag.Diagnostics, error)
+	Delete func(ctx context.Context, f F, d D, wait time.Duration) (diag.Diagnostics, error)
 
 	View  func(context.Context, D) (S, error)
 	Found func(S) Found

@@ -11,29 +11,28 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Resource has the operations of a resource, which embeds it and adds its schemas.
-type Resource[M Model, D record.Declaration[D], S any] struct {
+type Resource[M Model, D record.Declaration[D], S, F any] struct {
 	Connection *connection.Connection
-	Kind       Kind[M, D, S]
+	Kind       Kind[M, D, S, F]
 }
 
 // Metadata names the resource.
-func (r *Resource[M, D, S]) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+func (r *Resource[M, D, S, F]) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = r.Kind.Type
 }
 
 // Configure takes the provider's connection.
-func (r *Resource[M, D, S]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+func (r *Resource[M, D, S, F]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Connection = connection.Of(req.ProviderData, &resp.Diagnostics)
 }
 
 // ValidateConfig checks the values that are known. Problems of an unknown value, or of
 // what contains one, are left to a later call.
-func (r *Resource[M, D, S]) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+func (r *Resource[M, D, S, F]) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var m M
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -50,7 +49,7 @@ func (r *Resource[M, D, S]) ValidateConfig(ctx context.Context, req resource.Val
 // results must agree: so every value comes from the configuration, the state and the
 // private state. The cloud, the cluster and the store are asked only for errors and
 // warnings.
-func (r *Resource[M, D, S]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource[M, D, S, F]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
 		r.Kind.PlanDestroy(ctx, req, resp)
@@ -62,7 +61,7 @@ func (r *Resource[M, D, S]) ModifyPlan(ctx context.Context, req resource.ModifyP
 }
 
 // ImportState writes the state of what is found. Terraform then calls Read.
-func (r *Resource[M, D, S]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+func (r *Resource[M, D, S, F]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	m := r.Kind.Import(ctx, req, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -72,15 +71,15 @@ func (r *Resource[M, D, S]) ImportState(ctx context.Context, req resource.Import
 }
 
 // Create creates what is planned.
-func (r *Resource[M, D, S]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+func (r *Resource[M, D, S, F]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m, none M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	d, wait := r.begin(m, "create", &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	state, err := connection.Within(ctx, r.Connection, wait+r.Kind.Slack, func(ctx context.Context, e *reconcile.Engine) (S, error) {
-		return r.Kind.Create(ctx, e, m, &d, wait)
+	state, err := within(ctx, r.Kind.Flow, wait+r.Kind.Slack, func(ctx context.Context, f F) (S, error) {
+		return r.Kind.Create(ctx, f, m, &d, wait)
 	})
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
@@ -90,7 +89,7 @@ func (r *Resource[M, D, S]) Create(ctx context.Context, req resource.CreateReque
 }
 
 // Update carries out what was changed.
-func (r *Resource[M, D, S]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+func (r *Resource[M, D, S, F]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, prior M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
@@ -103,8 +102,8 @@ func (r *Resource[M, D, S]) Update(ctx context.Context, req resource.UpdateReque
 		return
 	}
 	d = d.Identified(was.Identity())
-	state, err := connection.Within(ctx, r.Connection, wait+r.Kind.Slack, func(ctx context.Context, e *reconcile.Engine) (S, error) {
-		return r.Kind.Update(ctx, e, m, d, was, wait)
+	state, err := within(ctx, r.Kind.Flow, wait+r.Kind.Slack, func(ctx context.Context, f F) (S, error) {
+		return r.Kind.Update(ctx, f, m, d, was, wait)
 	})
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
@@ -115,15 +114,15 @@ func (r *Resource[M, D, S]) Update(ctx context.Context, req resource.UpdateReque
 }
 
 // Delete destroys what the state has.
-func (r *Resource[M, D, S]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+func (r *Resource[M, D, S, F]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	d, wait := r.begin(m, "delete", &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	left, err := connection.Within(ctx, r.Connection, wait+r.Kind.Slack, func(ctx context.Context, e *reconcile.Engine) (diag.Diagnostics, error) {
-		return r.Kind.Delete(ctx, e, d, wait)
+	left, err := within(ctx, r.Kind.Flow, wait+r.Kind.Slack, func(ctx context.Context, f F) (diag.Diagnostics, error) {
+		return r.Kind.Delete(ctx, f, d, wait)
 	})
 	resp.Diagnostics.Append(left...)
 	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
@@ -134,9 +133,22 @@ func (r *Resource[M, D, S]) Delete(ctx context.Context, req resource.DeleteReque
 	}
 }
 
+// within carries an operation of an apply out by its flow, for no longer than wait.
+func within[F, T any](
+	ctx context.Context, flow func(context.Context) (F, error), wait time.Duration, do func(context.Context, F) (T, error),
+) (done T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	f, err := flow(ctx)
+	if err != nil {
+		return done, err
+	}
+	return do(ctx, f)
+}
+
 // Read takes over the store's record and what is observed, and passes warnings on. A
 // missing record does not mean that the object is gone: only a tombstone does.
-func (r *Resource[M, D, S]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+func (r *Resource[M, D, S, F]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	d := r.Kind.Declaration(m, &resp.Diagnostics)
@@ -170,7 +182,7 @@ func (r *Resource[M, D, S]) Read(ctx context.Context, req resource.ReadRequest, 
 
 // CheckStore adds an error to a plan if another store has the object. One that was imported
 // and never applied is in none.
-func (r *Resource[M, D, S]) CheckStore(ctx context.Context, d D, private connection.PrivateReader, diags *diag.Diagnostics) bool {
+func (r *Resource[M, D, S, F]) CheckStore(ctx context.Context, d D, private connection.PrivateReader, diags *diag.Diagnostics) bool {
 	if uid, _ := d.Identity(); uid == "" {
 		return true
 	}
@@ -181,24 +193,24 @@ func (r *Resource[M, D, S]) CheckStore(ctx context.Context, d D, private connect
 }
 
 // ErrLost is the error about an object that the store knows nothing of.
-func (r *Resource[M, D, S]) ErrLost(ctx context.Context, d D, private connection.PrivateReader) error {
+func (r *Resource[M, D, S, F]) ErrLost(ctx context.Context, d D, private connection.PrivateReader) error {
 	return r.Connection.ErrLost(ctx, private, r.lost(d))
 }
 
-func (r *Resource[M, D, S]) lost(d D) record.LostError {
+func (r *Resource[M, D, S, F]) lost(d D) record.LostError {
 	uid, _ := d.Identity()
 	return record.LostError{Title: r.Kind.Title, Key: d.Key(), UID: uid}
 }
 
 // begin reads what an operation needs of its values.
-func (r *Resource[M, D, S]) begin(m M, operation string, diags *diag.Diagnostics) (D, time.Duration) {
+func (r *Resource[M, D, S, F]) begin(m M, operation string, diags *diag.Diagnostics) (D, time.Duration) {
 	wait, unread := timeoutOf(m.timeouts(), operation, r.Kind.Timeout)
 	diags.Append(unread...)
 	return r.Kind.Declaration(m, diags), wait
 }
 
 // save writes an object's values, and then what keep does.
-func (r *Resource[M, D, S]) save(
+func (r *Resource[M, D, S, F]) save(
 	ctx context.Context, m M, state S, to *tfsdk.State, identity *tfsdk.ResourceIdentity, private connection.PrivateWriter,
 ) diag.Diagnostics {
 	diags := to.Set(ctx, m)
@@ -207,7 +219,7 @@ func (r *Resource[M, D, S]) save(
 }
 
 // keep writes an object's identity and what later plans need, and passes warnings on.
-func (r *Resource[M, D, S]) keep(
+func (r *Resource[M, D, S, F]) keep(
 	ctx context.Context, m M, state S, identity *tfsdk.ResourceIdentity, private connection.PrivateWriter,
 ) diag.Diagnostics {
 	diags := r.identify(ctx, m, identity)
@@ -218,7 +230,7 @@ func (r *Resource[M, D, S]) keep(
 
 // identify writes an object's identity. Terraform before 1.12 has none, and the framework
 // asks for it in every answer.
-func (r *Resource[M, D, S]) identify(ctx context.Context, m M, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
+func (r *Resource[M, D, S, F]) identify(ctx context.Context, m M, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
 	if identity == nil {
 		return nil
 	}

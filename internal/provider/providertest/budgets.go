@@ -59,7 +59,7 @@ func (w *World) Forget(name string) {
 // to it.
 func (w *World) Judge(name string, change func(*budget.Status)) {
 	w.tb.Helper()
-	d, err := w.Engine().Budgets().Find(w.tb.Context(), name)
+	d, err := w.Process().Budgets().Find(w.tb.Context(), name)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -162,8 +162,8 @@ func block(arguments map[string]string) string {
 	return fmt.Sprintf("provider \"gpupool\" {\n%s}\n\n", lines)
 }
 
-// Engine is another client that manages the same pools and budgets.
-func (w *World) Engine() *reconcile.Engine {
+// Process is another client that manages the same pools and budgets.
+func (w *World) Process() reconcile.World {
 	w.tb.Helper()
 	client, err := tencent.New(w.tb.Context(), tencent.Config{
 		Endpoint: w.Sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey, Region: "ap-singapore",
@@ -171,7 +171,7 @@ func (w *World) Engine() *reconcile.Engine {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	return &reconcile.Engine{
+	return reconcile.World{
 		Cloud: client, Cluster: w.cluster, Store: w.Store(), Actor: "reconcile", LockTimeout: time.Minute, PollInterval: 10 * time.Millisecond,
 	}
 }

@@ -87,7 +87,7 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	const doing = "Reading spot offers"
-	reader, err := s.Connection.Reader(ctx)
+	reader, err := s.Connection.ReadSpotPools(ctx)
 	if err == nil && m.Region.ValueString() == "" {
 		var region string
 		region, err = s.Connection.Region(ctx)
@@ -97,7 +97,7 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	markets, err := reader.Pools().Markets(ctx, m.Region.ValueString())
+	markets, err := reader.Markets(ctx, m.Region.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return

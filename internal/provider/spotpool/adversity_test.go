@@ -91,14 +91,14 @@ func TestDriftOfTheRecord(t *testing.T) {
 // declareMaximum changes the record as another state would.
 func declareMaximum(t *testing.T, w *providertest.World, maximum int) error {
 	t.Helper()
-	engine := w.Engine()
-	record, there, err := engine.Pools().Recorded(t.Context(), "ap-singapore", "train")
+	p := w.Process()
+	record, there, err := p.SpotPools().Recorded(t.Context(), "ap-singapore", "train")
 	if err != nil || !there {
 		return errors.Join(err, errors.New("there is no record"))
 	}
 	d := record.Declaration
 	d.Maximum = maximum
-	_, err = engine.Pools().Update(t.Context(), d, time.Minute)
+	_, err = p.SpotPools().Update(t.Context(), d, time.Minute)
 	return err
 }
 
@@ -111,10 +111,10 @@ func TestDestroyedElsewhere(t *testing.T) {
 		resource.TestStep{Config: w.Config(pool())},
 		resource.TestStep{
 			PreConfig: func() {
-				engine := w.Engine()
-				record, _, err := engine.Pools().Recorded(t.Context(), "ap-singapore", "train")
+				p := w.Process()
+				record, _, err := p.SpotPools().Recorded(t.Context(), "ap-singapore", "train")
 				if err == nil {
-					err = engine.Pools().Delete(t.Context(), record.Declaration, time.Minute)
+					err = p.SpotPools().Delete(t.Context(), record.Declaration, time.Minute)
 				}
 				if err != nil {
 					t.Fatal(err)

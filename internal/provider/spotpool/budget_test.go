@@ -76,12 +76,12 @@ func TestBudgetIsDestroyed(t *testing.T) {
 	w.Judge("team-a", used(1))
 	s := serve(t, w)
 	o := create(t, s, train(gated))
-	e := w.Engine()
-	d, err := e.Budgets().Find(t.Context(), "team-a")
+	process := w.Process()
+	d, err := process.Budgets().Find(t.Context(), "team-a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Budgets().Delete(t.Context(), d); err != nil {
+	if _, err := process.Budgets().Delete(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

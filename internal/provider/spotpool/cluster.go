@@ -25,10 +25,10 @@ func (r *poolResource) sameCluster(ctx context.Context, d core.Declaration, diag
 		err = spotpools.SameCluster(d, uid)
 	}
 	if err == nil && r.Connection.StoreReady() {
-		var reader connection.Reader
-		if reader, err = r.Connection.Reader(ctx); err == nil {
+		var reader connection.PoolReader
+		if reader, err = r.Connection.ReadSpotPools(ctx); err == nil {
 			d.ClusterUID = uid
-			err = reader.Pools().SameBudget(ctx, d)
+			err = reader.SameBudget(ctx, d)
 		}
 	}
 	if err != nil {

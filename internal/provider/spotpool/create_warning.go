@@ -21,11 +21,11 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	if !r.Connection.Ready() || d.Region == "" {
 		return false
 	}
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
 		return false
 	}
-	plan, err := reader.Pools().Preview(ctx, d)
+	plan, err := reader.Preview(ctx, d)
 	var exists *record.ExistsError
 	if errors.As(err, &exists) {
 		diags.AddWarning("Spot pool "+d.Key()+" can't be created as things are", exists.Error())

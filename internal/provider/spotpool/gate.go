@@ -23,12 +23,12 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 	if d.Budget == "" || !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
 		diags.Append(connection.Error("Looking at the budget of "+d.Object(), err))
 		return
 	}
-	gate, err := reader.Pools().Gate(ctx, d)
+	gate, err := reader.Gate(ctx, d)
 	if !gate.Closed {
 		return
 	}
@@ -43,11 +43,11 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 // orphaned says that the pool's budget is not declared, so that every run of gpupool
 // reconcile fails for this pool. Where the pool is short, the plan gives that as the
 // reason, and orphaned says nothing.
-func orphaned(ctx context.Context, reader connection.Reader, state spotpools.State) string {
+func orphaned(ctx context.Context, reader connection.PoolReader, state spotpools.State) string {
 	if !state.Gate.Closed || state.Plan.Shortfall > 0 {
 		return ""
 	}
-	_, err := reader.Pools().Gate(ctx, state.Declaration)
+	_, err := reader.Gate(ctx, state.Declaration)
 	var missing *record.UndeclaredError
 	if !errors.As(err, &missing) {
 		return ""
@@ -58,8 +58,8 @@ func orphaned(ctx context.Context, reader connection.Reader, state spotpools.Sta
 // forecast says when a pool at its maximum would use its budget up, if that is before
 // the budget's window ends. It says nothing where that is unknown, since the gate
 // tells why.
-func forecast(ctx context.Context, reader connection.Reader, d core.Declaration, offers []core.Offer) string {
-	f, err := reader.Pools().Forecast(ctx, d, offers)
+func forecast(ctx context.Context, reader connection.PoolReader, d core.Declaration, offers []core.Offer) string {
+	f, err := reader.Forecast(ctx, d, offers)
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
 		return ""
 	}

@@ -18,7 +18,7 @@ func declareBudget(t *testing.T, w *providertest.World, changes ...func(*budget.
 	for _, change := range changes {
 		change(&d)
 	}
-	if _, err := w.Engine().Budgets().Create(t.Context(), d); err != nil {
+	if _, err := w.Process().Budgets().Create(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 }

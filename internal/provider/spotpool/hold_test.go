@@ -15,7 +15,7 @@ func TestAPoolOnHold(t *testing.T) {
 	w := providertest.New(t)
 	s := serve(t, w)
 	o := create(t, s, train(nil))
-	if _, err := w.Engine().Pools().Hold(t.Context(), "train", exception.Request{For: time.Hour, Who: "ann", Why: "looking"}); err != nil {
+	if _, err := w.Process().SpotPools().Hold(t.Context(), "train", exception.Request{For: time.Hour, Who: "ann", Why: "looking"}); err != nil {
 		t.Fatal(err)
 	}
 	s = fresh(t, w)
@@ -35,7 +35,7 @@ func TestAPoolOnHold(t *testing.T) {
 	if n := len(w.Pool("train")); n != 2 {
 		t.Errorf("%d instances, not 2", n)
 	}
-	if _, err := w.Engine().Pools().Release(t.Context(), "train", exception.Release{Who: "ann"}); err != nil {
+	if _, err := w.Process().SpotPools().Release(t.Context(), "train", exception.Release{Who: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	s.Destroy(o)

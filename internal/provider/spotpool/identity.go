@@ -42,9 +42,9 @@ func (r *poolResource) find(ctx context.Context, req resource.ImportStateRequest
 		return m
 	}
 	var d core.Declaration
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err == nil {
-		d, err = reader.Pools().Find(ctx, region, name)
+		d, err = reader.Find(ctx, region, name)
 	}
 	if err != nil {
 		diags.Append(connection.Error(fmt.Sprintf("Importing spot_pool/%s/%s", region, name), err))

@@ -22,7 +22,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		return
 	}
 	doing := "Looking at the market of " + d.Object()
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
 		diags.Append(connection.Error(doing, err))
 		return
@@ -40,7 +40,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 			d.Object(), d.AccountID, account, d.AccountID))
 		return
 	}
-	markets, err := reader.Pools().Markets(ctx, d.Region)
+	markets, err := reader.Markets(ctx, d.Region)
 	offers := markets.Offers
 	if text := markets.QuotaWarning(d.Region); text != "" && d.InstanceChargeType == core.Spot {
 		diags.AddWarning(doing, text)

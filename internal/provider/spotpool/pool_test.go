@@ -57,9 +57,9 @@ var (
 // nothing to do.
 func reconcileUntilIdle(t *testing.T, w *providertest.World) {
 	t.Helper()
-	engine := w.Engine()
+	p := w.Process()
 	for range 20 {
-		report, err := engine.Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
+		report, err := p.Runner().Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -32,32 +31,40 @@ var (
 )
 
 type poolResource struct {
-	kit.Resource[model, core.Declaration, spotpools.State]
+	kit.Resource[model, core.Declaration, spotpools.State, flow]
 }
 
 const (
 	defaultTimeout = 15 * time.Minute
 	// slack is how much longer than its timeout an operation's context lasts: at the
-	// timeout the engine stops waiting, and still has to record what it did.
+	// timeout the flow stops waiting, and still has to record what it did.
 	slack = 2 * time.Minute
 )
+
+// flow is what applies ask of the flow.
+type flow interface {
+	Create(ctx context.Context, d core.Declaration, wait time.Duration) (spotpools.State, error)
+	Update(ctx context.Context, d core.Declaration, wait time.Duration) (spotpools.State, error)
+	Delete(ctx context.Context, d core.Declaration, wait time.Duration) error
+}
 
 // NewResource returns the resource gpupool_spot_pool.
 func NewResource() resource.Resource {
 	r := &poolResource{}
-	r.Kind = kit.Kind[model, core.Declaration, spotpools.State]{
+	r.Kind = kit.Kind[model, core.Declaration, spotpools.State, flow]{
 		Type: TypeName, Title: "spot pool", Timeout: defaultTimeout, Slack: slack,
 		Declaration: model.declaration,
 		Identity:    func(m model) any { return identityModel{Region: m.Region, Name: m.Name} },
 		Problems:    model.problems, Doubts: core.Declaration.Warnings, Import: r.find,
 		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
+		Flow:   func(ctx context.Context) (flow, error) { return r.Connection.SpotPools(ctx) },
 		Create: r.create,
-		Update: func(ctx context.Context, e *reconcile.Engine, _ model, d, _ core.Declaration, wait time.Duration) (spotpools.State, error) {
-			return e.Pools().Update(ctx, d, wait)
+		Update: func(ctx context.Context, f flow, _ model, d, _ core.Declaration, wait time.Duration) (spotpools.State, error) {
+			return f.Update(ctx, d, wait)
 		},
 		KeepsFailed: true,
-		Delete: func(ctx context.Context, e *reconcile.Engine, d core.Declaration, wait time.Duration) (diag.Diagnostics, error) {
-			return nil, e.Pools().Delete(ctx, d, wait)
+		Delete: func(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (diag.Diagnostics, error) {
+			return nil, f.Delete(ctx, d, wait)
 		},
 		View: func(ctx context.Context, d core.Declaration) (spotpools.State, error) {
 			return view(ctx, r.Connection, d)
@@ -69,13 +76,13 @@ func NewResource() resource.Resource {
 }
 
 // create creates a pool, in the provider's region where it names none.
-func (r *poolResource) create(ctx context.Context, e *reconcile.Engine, _ model, d *core.Declaration, wait time.Duration) (state spotpools.State, err error) {
+func (r *poolResource) create(ctx context.Context, f flow, _ model, d *core.Declaration, wait time.Duration) (state spotpools.State, err error) {
 	if d.Region == "" {
 		if d.Region, err = r.Connection.Region(ctx); err != nil {
 			return state, err
 		}
 	}
-	return e.Pools().Create(ctx, *d, wait)
+	return f.Create(ctx, *d, wait)
 }
 
 // refresh writes the state only where it differs, which makes a refresh of many pools
@@ -97,11 +104,11 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 	if _, err := c.AccountID(ctx); err != nil {
 		return spotpools.State{}, err
 	}
-	reader, err := c.Reader(ctx)
+	reader, err := c.ReadSpotPools(ctx)
 	if err != nil {
 		return spotpools.State{}, err
 	}
-	state, err := reader.Pools().View(ctx, d)
+	state, err := reader.View(ctx, d)
 	if err != nil || state.Destroyed {
 		return state, err
 	}

@@ -22,7 +22,7 @@ func TestAZoneOfAnUncommonName(t *testing.T) {
 	if p := s.Plan(o, config); len(diags)+len(p.Diagnostics) > 0 {
 		t.Errorf("%s%s", diags, p.Diagnostics)
 	}
-	report, err := w.Engine().Run(t.Context(), reconcile.RunOptions{})
+	report, err := w.Process().Runner().Run(t.Context(), reconcile.RunOptions{})
 	if err != nil || report.Changes() {
 		t.Errorf("%+v, %v", report.Decisions, err)
 	}

@@ -47,18 +47,18 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 }
 
 func (s *poolDataSource) look(ctx context.Context, region, name string) (spotpools.State, error) {
-	reader, err := s.Connection.Reader(ctx)
+	reader, err := s.Connection.ReadSpotPools(ctx)
 	if err == nil && region == "" {
 		region, err = s.Connection.Region(ctx)
 	}
 	if err != nil {
 		return spotpools.State{}, err
 	}
-	d, err := reader.Pools().Find(ctx, region, name)
+	d, err := reader.Find(ctx, region, name)
 	if err != nil {
 		return spotpools.State{}, err
 	}
-	state, err := reader.Pools().View(ctx, d)
+	state, err := reader.View(ctx, d)
 	if err == nil && state.Destroyed {
 		err = fmt.Errorf("the spot pool %s was destroyed", d.Key())
 	}

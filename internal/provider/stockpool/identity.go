@@ -62,9 +62,9 @@ func isName(namespace, name string) bool {
 }
 
 func (r *stockResource) find(ctx context.Context, namespace, name string) (core.Declaration, error) {
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadStockPools(ctx)
 	if err != nil {
 		return core.Declaration{}, err
 	}
-	return reader.Stock().Find(ctx, namespace, name)
+	return reader.Find(ctx, namespace, name)
 }

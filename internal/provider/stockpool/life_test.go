@@ -246,7 +246,7 @@ func TestARunMendsWhatTerraformDeclared(t *testing.T) {
 				if err := s.Cluster.Client().AppsV1().Deployments(s.namespace).Delete(context.Background(), "pool-g1", metav1.DeleteOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				report, err := s.Engine().Run(context.Background(), reconcile.RunOptions{})
+				report, err := s.Process().Runner().Run(context.Background(), reconcile.RunOptions{})
 				if err != nil || len(report.StockPools) != 1 || report.StockPools[0].Error != nil {
 					t.Fatalf("a run: %+v, %v", report.StockPools, err)
 				}

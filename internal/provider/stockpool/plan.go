@@ -109,9 +109,9 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadStockPools(ctx)
 	if err == nil {
-		err = reader.Stock().Refusal(ctx, d)
+		err = reader.Refusal(ctx, d)
 	}
 	var missing *decide.NamespaceError
 	var covered *stockpools.NotCoveredError

@@ -15,7 +15,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -32,7 +31,7 @@ var (
 )
 
 type stockResource struct {
-	kit.Resource[model, core.Declaration, stockpools.State]
+	kit.Resource[model, core.Declaration, stockpools.State, flow]
 }
 
 // defaultTimeout is how long an operation may take, which waits for pods.
@@ -47,21 +46,29 @@ const (
 	driftedKey    = "drifted"
 )
 
+// flow is what applies ask of the flow.
+type flow interface {
+	Create(ctx context.Context, d core.Declaration, wait time.Duration) (stockpools.State, error)
+	Update(ctx context.Context, d core.Declaration, wait time.Duration) (stockpools.State, error)
+	Delete(ctx context.Context, d core.Declaration, wait time.Duration) (left string, err error)
+}
+
 // NewResource returns the resource gpupool_stock_pool.
 func NewResource() resource.Resource {
 	r := &stockResource{}
-	r.Kind = kit.Kind[model, core.Declaration, stockpools.State]{
+	r.Kind = kit.Kind[model, core.Declaration, stockpools.State, flow]{
 		Type: TypeName, Title: "stock pool", Timeout: defaultTimeout,
 		Declaration: func(m model, _ *diag.Diagnostics) core.Declaration { return m.declaration() },
 		Identity:    func(m model) any { return identityModel{Namespace: m.Namespace, Name: m.Name} },
 		Problems:    model.problems, Import: r.imported,
 		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
-		Create: func(ctx context.Context, e *reconcile.Engine, m model, d *core.Declaration, wait time.Duration) (stockpools.State, error) {
-			return e.Stock().Create(ctx, *d, m.rollout(wait))
+		Flow: func(ctx context.Context) (flow, error) { return r.Connection.StockPools(ctx) },
+		Create: func(ctx context.Context, f flow, m model, d *core.Declaration, wait time.Duration) (stockpools.State, error) {
+			return f.Create(ctx, *d, m.rollout(wait))
 		},
-		Update: func(ctx context.Context, e *reconcile.Engine, m model, d, was core.Declaration, wait time.Duration) (stockpools.State, error) {
+		Update: func(ctx context.Context, f flow, m model, d, was core.Declaration, wait time.Duration) (stockpools.State, error) {
 			d.ClusterUID, d.DeploymentUID = was.ClusterUID, was.DeploymentUID
-			return e.Stock().Update(ctx, d, m.rollout(wait))
+			return f.Update(ctx, d, m.rollout(wait))
 		},
 		Delete: remove, View: r.view,
 		Found: func(s stockpools.State) kit.Found {
@@ -94,11 +101,11 @@ func (m model) rollout(wait time.Duration) time.Duration {
 
 // view looks at a pool.
 func (r *stockResource) view(ctx context.Context, d core.Declaration) (stockpools.State, error) {
-	reader, err := r.Connection.Reader(ctx)
+	reader, err := r.Connection.ReadStockPools(ctx)
 	if err != nil {
 		return stockpools.State{}, err
 	}
-	return reader.Stock().View(ctx, d)
+	return reader.View(ctx, d)
 }
 
 // Delete leaves a Deployment that was imported, and that no apply took over.
@@ -112,8 +119,8 @@ func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	r.Resource.Delete(ctx, req, resp)
 }
 
-func remove(ctx context.Context, e *reconcile.Engine, d core.Declaration, wait time.Duration) (left diag.Diagnostics, err error) {
-	text, err := e.Stock().Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
+func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (left diag.Diagnostics, err error) {
+	text, err := f.Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
 	if text != "" {
 		left.AddWarning("Stock pool "+d.Key()+" left something", text)
 	}

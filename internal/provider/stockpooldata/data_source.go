@@ -79,18 +79,18 @@ func (s *stockDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 }
 
 func (s *stockDataSource) look(ctx context.Context, namespace, name string) (stockpools.State, error) {
-	reader, err := s.Connection.Reader(ctx)
+	reader, err := s.Connection.ReadStockPools(ctx)
 	if err != nil {
 		return stockpools.State{}, err
 	}
-	d, err := reader.Stock().Find(ctx, namespace, name)
+	d, err := reader.Find(ctx, namespace, name)
 	if err != nil {
 		return stockpools.State{}, err
 	}
 	if d.UID == "" {
 		return stockpools.State{}, fmt.Errorf("there is a Deployment %s/%s, and no stock pool of that name is declared in this store", namespace, name)
 	}
-	state, err := reader.Stock().View(ctx, d)
+	state, err := reader.View(ctx, d)
 	if err == nil && state.Destroyed {
 		err = fmt.Errorf("the stock pool %s was destroyed", d.Key())
 	}

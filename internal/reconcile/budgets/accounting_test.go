@@ -164,7 +164,7 @@ func TestAWrongClockIsNotBelieved(t *testing.T) {
 	for _, fast := range []time.Duration{40 * 24 * time.Hour, -40 * 24 * time.Hour} {
 		d.Cluster.Step(10 * time.Minute)
 		d.Cluster.Fast = fast
-		r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+		r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 		if err != nil || r.Budgets[0].Outcome != outcome.Failed || !strings.Contains(r.Budgets[0].Error.Message, "clock") {
 			t.Errorf("by a clock that is %v ahead: %v, %+v", fast, err, r.Budgets[0])
 		}
@@ -178,9 +178,9 @@ func TestTheRunnersClockMayBeWrong(t *testing.T) {
 	t.Parallel()
 	d, _ := watched(t)
 	d.Cluster.Step(30 * time.Minute)
-	e := d.Engine()
-	e.Clock = func() time.Time { return d.Cluster.Now().Add(-100 * 24 * time.Hour) }
-	r, err := e.Run(context.Background(), reconcile.RunOptions{})
+	p := d.Process()
+	p.Clock = func() time.Time { return d.Cluster.Now().Add(-100 * 24 * time.Hour) }
+	r, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

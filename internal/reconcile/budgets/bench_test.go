@@ -23,12 +23,12 @@ func BenchmarkRunAfterChanges(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			e := &reconcile.Engine{Cluster: cluster.Connect, Store: place, Actor: "test"}
+			p := reconcile.World{Cluster: cluster.Connect, Store: place, Actor: "test"}
 			for n := range 10 {
 				d := budget.Declaration{
 					Name: fmt.Sprintf("team-%d", n), GPUHours: "1000000", Window: "7d", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 				}
-				if _, err := e.Budgets().Create(context.Background(), d.WithDefaults()); err != nil {
+				if _, err := p.Budgets().Create(context.Background(), d.WithDefaults()); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -37,7 +37,7 @@ func BenchmarkRunAfterChanges(b *testing.B) {
 				uids = append(uids, cluster.Start("ml", fmt.Sprintf("pod-%d", n), 1))
 			}
 			run := func() {
-				report, err := e.Run(context.Background(), reconcile.RunOptions{})
+				report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 				if failed, _ := report.Failures(); err != nil || failed > 0 {
 					b.Fatal(err, report.Budgets[0].Error)
 				}

@@ -23,7 +23,7 @@ func TestWrongClusterIsLeftAlone(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	d.Cluster.ClusterUID = "99999999-2222-3333-4444-555555555555"
 	before := d.Documents()
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,13 +50,13 @@ func TestUnreachableClusterFailsBudgets(t *testing.T) {
 	d := newDesk(t)
 	d.Declare()
 	d.Cluster.Failing["UID"] = errors.New("get namespaces kube-system: connection refused")
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || len(report.Budgets) != 1 || report.Budgets[0].Outcome != outcome.Failed {
 		t.Fatalf("got %v, %+v", err, report.Budgets)
 	}
-	none := d.Engine()
+	none := d.Process()
 	none.Cluster = nil
-	report, err = none.Run(context.Background(), reconcile.RunOptions{})
+	report, err = none.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed {
 		t.Errorf("without a cluster: %v, %+v", err, report.Budgets)
 	}

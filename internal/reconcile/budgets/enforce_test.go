@@ -54,7 +54,7 @@ func TestAnAlertThatFailsIsTriedAgain(t *testing.T) {
 	d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(time.Hour)
 	d.Cluster.Failing["Alert"] = errors.New("create events in ml: forbidden")
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "create events") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
@@ -141,7 +141,7 @@ func TestNothingIsEvictedWhereTheFreezeFails(t *testing.T) {
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
 	d.Cluster.Failing["Freeze"] = errors.New("create validatingadmissionpolicybindings: forbidden")
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestFreezeIsUpheld(t *testing.T) {
 	}
 	d.Cluster.Start("ml", "b", 8)
 	d.Cluster.Failing["Freeze"] = errors.New("the policy is not in the cluster")
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

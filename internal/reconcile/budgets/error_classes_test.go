@@ -31,7 +31,7 @@ func TestErrorsOfTheClusterHaveAClass(t *testing.T) {
 		class  errorclass.Class
 	}{{"UID", errorclass.Transient}, {"LivePods", errorclass.Transient}, {"Evict", errorclass.Authorisation}} {
 		d.Cluster.Failing[c.method] = fmt.Errorf("team-a: %w", classed(c.class))
-		report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+		report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

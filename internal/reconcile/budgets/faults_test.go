@@ -58,14 +58,14 @@ func TestTwoRunsAtOnceCountNothingTwice(t *testing.T) {
 	d.Cluster.Step(15 * time.Minute)
 	d.Run()
 	d.Cluster.Step(15 * time.Minute)
-	first := d.Engine()
+	first := d.Process()
 	first.Store = &conflicted{Store: first.Store, meet: func() {
 		d.Cluster.Start("ml", "b", 2)
 		d.Cluster.Remove(uid)
 		d.Cluster.Step(15 * time.Minute)
 		d.Run()
 	}}
-	report, err := first.Run(context.Background(), reconcile.RunOptions{})
+	report, err := first.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Done {
 		t.Fatalf("the first run: %v, %+v", err, report.Budgets)
 	}
@@ -95,7 +95,7 @@ func TestALedgerOfANewerGpupoolStopsBudgets(t *testing.T) {
 	}
 	before := d.Documents()
 	d.Cluster.Step(time.Hour)
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
@@ -168,7 +168,7 @@ func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 	if _, err := d.Store().Write(context.Background(), key, newer, doc.Revision); err != nil {
 		t.Fatal(err)
 	}
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
@@ -214,7 +214,7 @@ func TestUnusableRecordFailsItsBudgetAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.Cluster.Step(72 * time.Hour)
-			report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+			report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 			if err != nil || report.Budgets[0].Outcome != outcome.Failed || report.Budgets[1].Outcome != outcome.Done {
 				t.Fatalf("got %v, %+v", err, report.Budgets)
 			}

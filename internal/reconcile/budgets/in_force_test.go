@@ -122,7 +122,7 @@ func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 	d.Cluster.Pods[stuck].Priority = -1
 	d.Cluster.Step(4 * time.Hour)
 	d.Cluster.Broken = map[string]error{"stuck": errors.New("it has more than one disruption budget")}
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 		d.Cluster.Start("ml", fmt.Sprint("more-", n), 1)
 	}
 	d.Cluster.Failing["Evict"] = forbidden{}
-	if report, err = d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	if report, err = d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(reconciletest.Told(report)); n < 2 || n > 20 {

@@ -22,7 +22,7 @@ type budgetStory struct {
 	name    string
 	deletes bool
 	prepare func(d *desk) budget.Declaration
-	do      func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error
+	do      func(ctx context.Context, e reconcile.World, b budget.Declaration) error
 	// again is what a user does after it was cut short, beside running reconcile.
 	again func(d *desk, b budget.Declaration)
 	// verify checks what must hold after the next clean runs.
@@ -44,17 +44,17 @@ func budgetStories() []budgetStory {
 			return b
 		}
 	}
-	run := func(ctx context.Context, e *reconcile.Engine, _ budget.Declaration) error {
-		_, err := e.Run(ctx, reconcile.RunOptions{})
+	run := func(ctx context.Context, p reconcile.World, _ budget.Declaration) error {
+		_, err := p.Runner().Run(ctx, reconcile.RunOptions{})
 		return err
 	}
 	nothing := func(*desk, budget.Declaration) {}
-	remove := func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
-		_, err := e.Budgets().Delete(ctx, b)
+	remove := func(ctx context.Context, p reconcile.World, b budget.Declaration) error {
+		_, err := p.Budgets().Delete(ctx, b)
 		return err
 	}
 	removeAgain := func(d *desk, b budget.Declaration) {
-		if err := remove(context.Background(), d.Engine(), b); err != nil {
+		if err := remove(context.Background(), d.Process(), b); err != nil {
 			d.t.Errorf("deleting again: %v", err)
 		}
 	}
@@ -182,7 +182,7 @@ func (s budgetStory) cut() faults.Operation[scene] {
 	return faults.Operation[scene]{
 		Name:  s.name,
 		Begin: func(t *testing.T) scene { t.Helper(); d := newDesk(t); return scene{d, s.prepare(d)} },
-		Do:    func(of scene, p *faults.Process) error { return s.do(of.t.Context(), of.EngineBy(p), of.b) },
+		Do:    func(of scene, p *faults.Process) error { return s.do(of.t.Context(), of.ProcessBy(p), of.b) },
 		Holds: func(of scene, f faults.Fault, _ error) {
 			if f != (faults.Fault{}) {
 				s.again(of.desk, of.b)
@@ -224,7 +224,7 @@ func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
 	}
 	d.Cluster.Step(time.Minute)
 	observer := &faults.Process{}
-	if _, err := d.EngineBy(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	if _, err := d.ProcessBy(observer).Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"Lock", "UID", "Observe", "Write ledger", "Freezes", "Write statuses", "Write statuses"}
@@ -236,7 +236,7 @@ func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
 // leaves tells whether a budget is on its way out, or gone, as a status shows it.
 func (d *desk) leaves(t *testing.T, name string) bool {
 	t.Helper()
-	status, err := d.Engine().Status(context.Background())
+	status, err := d.Runner().Status(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestAnInterruptedRunStartsNothingMore(t *testing.T) {
 			if method == "Observe" {
 				d.Cluster.Failing["Observe"] = context.Canceled
 			}
-			report, err := d.Engine().Run(ctx, reconcile.RunOptions{})
+			report, err := d.Runner().Run(ctx, reconcile.RunOptions{})
 			if err != nil || report.Budgets[0].Outcome != outcome.Skipped || len(d.Cluster.Evicted) > 0 {
 				t.Errorf("got %v, %+v, evicted %v", err, report.Budgets, d.Cluster.Evicted)
 			}

@@ -107,7 +107,7 @@ func TestBudgetsAreTakenOverFromAState(t *testing.T) {
 	run := func(o reconcile.RunOptions) reconcile.Report {
 		t.Helper()
 		o.State = state
-		report, err := elsewhere.Engine().Run(context.Background(), o)
+		report, err := elsewhere.Runner().Run(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func TestAcceptingALossCountsRunningPods(t *testing.T) {
 				d.Run()
 			}
 			d.Cluster.Step(time.Minute)
-			r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"})
+			r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +156,7 @@ func TestALossIsNoRecovery(t *testing.T) {
 		t.Errorf("while usage is unknown, the history has %v", kinds)
 	}
 	d.Cluster.Step(time.Minute)
-	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"}); err != nil {
+	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"}); err != nil {
 		t.Fatal(err)
 	}
 	if kinds := d.happened(); !slices.Contains(kinds, history.Recovered) {
@@ -173,14 +173,14 @@ func TestAcceptingALossAnnouncesWhatItLifts(t *testing.T) {
 		"--accept-loss REASON counts no more than that 2.067 of 5.000 GPU-hours are used (41%): it lifts what is in force") {
 		t.Errorf("the run that finds the loss warns of %q", told)
 	}
-	e := d.Engine()
+	p := d.Process()
 	announced := false
-	e.Progress = func(event outcome.Event) {
+	p.Progress = func(event outcome.Event) {
 		announced = announced || event.Message == want && len(d.Cluster.Frozen) == 1
 	}
 	o := reconcile.RunOptions{DryRun: true, AcceptLoss: "the disk is gone"}
 	for range 2 {
-		r, err := e.Run(context.Background(), o)
+		r, err := p.Runner().Run(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,9 @@ func TestALossIsOfItsTimeWhateverTheClockReads(t *testing.T) {
 	reconciletest.LoseLedger(t, d.Store(), "/recent")
 	d.Cluster.Forget()
 	d.Cluster.Step(time.Minute)
-	e := d.Engine()
-	e.Clock = func() time.Time { return d.Cluster.Now().Add(-100 * 24 * time.Hour) }
-	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	p := d.Process()
+	p.Clock = func() time.Time { return d.Cluster.Now().Add(-100 * 24 * time.Hour) }
+	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestAPersonAcceptsALoss(t *testing.T) {
 		t.Fatalf("the freeze is lifted though part of the ledger is lost: %q", r.Budgets[0].Warnings)
 	}
 	accept := func() reconcile.Report {
-		r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"})
+		r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestAPersonAcceptsWhatIsForgotten(t *testing.T) {
 	d, b := worked(t, "20", time.Hour)
 	d.update(b, func(b *budget.Declaration) { b.Window, b.GPUHours = "30d", "90" })
 	wantTold(t, d.Run())
-	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "counted by hand", KeepLedger: d.Keep})
+	r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "counted by hand", KeepLedger: d.Keep})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,11 +52,11 @@ func TestNobodyWaitsForManyPauses(t *testing.T) {
 	t.Parallel()
 	const workloads = 600
 	d, many, _ := crowded(t, workloads)
-	e := d.Engine()
-	watched := storetest.Wrap(e.Store, &storetest.Faults{})
-	e.Store = watched
+	p := d.Process()
+	watched := storetest.Wrap(p.Store, &storetest.Faults{})
+	p.Store = watched
 	begun := time.Now()
-	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestTimeThatEndsAmongPausesSkipsNobodyElse(t *testing.T) {
 			stop()
 		}
 	})
-	report, err := d.Engine().Run(ctx, reconcile.RunOptions{})
+	report, err := d.Runner().Run(ctx, reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestADamagedPartOfPausesStopsItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.raise(many)
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

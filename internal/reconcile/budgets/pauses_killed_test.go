@@ -46,7 +46,7 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 		return s
 	}
 	run := func(s scene, p *faults.Process) error {
-		_, err := s.d.EngineBy(p).Run(s.d.t.Context(), reconcile.RunOptions{})
+		_, err := s.d.ProcessBy(p).Runner().Run(s.d.t.Context(), reconcile.RunOptions{})
 		return err
 	}
 	wantPaused := func(s scene, held int) {
@@ -96,7 +96,7 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 			wantPaused(s, workloads)
 			return s
 		}, Do: func(s scene, p *faults.Process) error {
-			_, err := s.d.EngineBy(p).Budgets().Delete(s.d.t.Context(), s.b)
+			_, err := s.d.ProcessBy(p).Budgets().Delete(s.d.t.Context(), s.b)
 			return err
 		}, Holds: func(s scene, _ faults.Fault, _ error) {
 			if _, err := s.d.Budgets().Delete(context.Background(), s.b); err != nil {

@@ -193,7 +193,7 @@ func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
 	if _, err := d.Store().Write(context.Background(), key, append(doc.Data[:40:40], '}'), doc.Revision); err != nil {
 		t.Fatal(err)
 	}
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 		t.Errorf("warnings %v", report.Budgets[0].Warnings)
 	}
 	d.Cluster.Failing["Owners"] = errors.New("cannot get replicasets: forbidden")
-	failed, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	failed, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || failed.Budgets[0].Outcome != outcome.Failed || !strings.Contains(failed.Budgets[0].Error.Message, "replicasets") {
 		t.Errorf("where it can't be told: %v, %+v", err, failed.Budgets)
 	}

@@ -39,7 +39,7 @@ func TestUsageIsTrueWithinItsBound(t *testing.T) {
 				w.collect()
 			case 7:
 				killed := &faults.Process{Fault: faults.Fault{At: rapid.IntRange(1, 20).Draw(rt, "kill"), After: rapid.Bool().Draw(rt, "after")}}
-				_, _ = d.EngineBy(killed).Run(context.Background(), reconcile.RunOptions{})
+				_, _ = d.ProcessBy(killed).Runner().Run(context.Background(), reconcile.RunOptions{})
 			case 8:
 				d.DryRun()
 			default:

@@ -48,9 +48,9 @@ func TestReportsNameTheLimit(t *testing.T) {
 			d := newDesk(t)
 			d.Declare(func(b *budget.Declaration) { b.GPUHours = "12.5" })
 			tt.hinder(t, d)
-			e := d.Engine()
-			e.LockTimeout = 0
-			report, err := e.Run(context.Background(), reconcile.RunOptions{})
+			p := d.Process()
+			p.LockTimeout = 0
+			report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

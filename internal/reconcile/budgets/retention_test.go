@@ -173,7 +173,7 @@ func TestABudgetThatCannotBeReadStopsNoRetention(t *testing.T) {
 // runKeeping runs, whatever becomes of single budgets.
 func (d *desk) runKeeping(keep time.Duration) {
 	d.t.Helper()
-	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{KeepLedger: keep}); err != nil {
+	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{KeepLedger: keep}); err != nil {
 		d.t.Fatal(err)
 	}
 }

@@ -44,9 +44,9 @@ func TestLockedBudgetIsSkipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := d.Engine()
-	e.LockTimeout = 0
-	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	p := d.Process()
+	p.LockTimeout = 0
+	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Done || report.Budgets[1].Outcome != outcome.Skipped {
 		t.Fatalf("got %v, %+v", err, report.Budgets)
 	}

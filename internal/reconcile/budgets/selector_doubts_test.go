@@ -18,7 +18,7 @@ func TestANamespaceThatDoesNotExistIsReported(t *testing.T) {
 	if len(r.Budgets) != 1 || !slices.Contains(r.Budgets[0].Warnings, doubt) {
 		t.Errorf("the run says %+v", r.Budgets)
 	}
-	status, err := d.Engine().Status(t.Context())
+	status, err := d.Runner().Status(t.Context())
 	if err != nil || len(status.Budgets) != 1 || !slices.Contains(status.Budgets[0].Warnings, doubt) {
 		t.Errorf("the status says %+v, %v", status.Budgets, err)
 	}

@@ -198,7 +198,7 @@ func TestARunOfOneLeavesWhatAnotherHolds(t *testing.T) {
 			d.Cluster.Step(time.Hour)
 			run := func(names ...string) {
 				t.Helper()
-				report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Names: names})
+				report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{Names: names})
 				if err != nil || len(report.Budgets) == 0 {
 					t.Fatalf("a run of %v: %+v, %v", names, report, err)
 				}

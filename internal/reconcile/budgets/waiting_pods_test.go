@@ -105,7 +105,7 @@ func TestAFreezeNeedsNoListOfPods(t *testing.T) {
 	t.Parallel()
 	d, b := backlog(t, budget.Freeze, func(b *budget.Declaration) { b.Enforce.HonourPodProtection = new(false) })
 	d.Cluster.Failing["LivePods"] = errors.New("list pods: timeout")
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !slices.Contains(reconciletest.Told(report), "done freeze") {
 		t.Errorf("%v, %+v, %v", err, report.Budgets, reconciletest.Told(report))
 	}

@@ -23,7 +23,7 @@ func (w *world) changeLimit(which, how int) {
 	d := b.states[len(b.states)-1]
 	d.GPUHours = []string{"0.5", "2", "50", "1000"}[how%4]
 	b.states = append(b.states, d)
-	state, err := w.engine(w.store).Budgets().Update(context.Background(), d)
+	state, err := w.process(w.store).Budgets().Update(context.Background(), d)
 	w.logf("apply of %s with %s GPU-hours: %v", d.Object(), d.GPUHours, err)
 	if err == nil {
 		b.states = []budget.Declaration{state.Declaration}
@@ -33,7 +33,7 @@ func (w *world) changeLimit(which, how int) {
 func (w *world) grant(which, how int) {
 	if b, ok := pick(w.budgets, which); ok {
 		length := time.Duration(1+how) * time.Hour
-		_, err := w.engine(w.store).Budgets().Grant(context.Background(), b.states[0].Name, "100", exception.Request{For: length, Who: "ops", Why: "a demo"})
+		_, err := w.process(w.store).Budgets().Grant(context.Background(), b.states[0].Name, "100", exception.Request{For: length, Who: "ops", Why: "a demo"})
 		w.logf("grant for %s: %v", b.states[0].Name, err)
 		if err == nil {
 			b.granted = time.Now().Add(length)

@@ -19,7 +19,7 @@ func (w *world) apply(p *pool, why string, change func(*spotpool.Declaration)) {
 	d = d.WithDefaults()
 	p.attempts = append(p.attempts, d)
 	w.logf("apply of %s: %s", d.Key(), why)
-	state, err := w.engine(w.store).Pools().Update(context.Background(), d, 5*time.Second)
+	state, err := w.process(w.store).SpotPools().Update(context.Background(), d, 5*time.Second)
 	if err != nil {
 		w.logf("apply of %s: %v", d.Key(), err)
 	}
@@ -58,7 +58,7 @@ func (w *world) image(which, how int) {
 func (w *world) destroy(which, _ int) {
 	if p, ok := pick(w.pools, which); ok {
 		p.deleting = true
-		err := w.engine(w.store).Pools().Delete(context.Background(), p.now(), 20*time.Second)
+		err := w.process(w.store).SpotPools().Delete(context.Background(), p.now(), 20*time.Second)
 		p.deleting = err == nil || w.phase(p) != declaration.Active
 		w.logf("destroy of %s: %v", p.now().Key(), err)
 	}
@@ -122,7 +122,7 @@ func (w *world) staleDestroy(which, how int) {
 	}
 	running, ending := len(w.cloud.of(p.uid())), w.terminated(p)
 	p.deleting = true
-	err = w.engine(w.store).Pools().Delete(context.Background(), stale, 20*time.Second)
+	err = w.process(w.store).SpotPools().Delete(context.Background(), stale, 20*time.Second)
 	w.logf("destroy of %s by a state of generation %d: %v", stale.Key(), stale.Generation, err)
 	phase := w.phase(p)
 	p.deleting = err == nil || phase != declaration.Active
@@ -160,7 +160,7 @@ func (w *world) staleUpdate(which, how int) {
 	before := p.now()
 	stale.Minimum = max(stale.Minimum-1, 0)
 	p.attempts = append(p.attempts, stale)
-	_, err := w.engine(w.store).Pools().Update(context.Background(), stale, 5*time.Second)
+	_, err := w.process(w.store).SpotPools().Update(context.Background(), stale, 5*time.Second)
 	w.logf("apply of %s by a state of generation %d: %v", stale.Key(), stale.Generation, err)
 	after, failed := record.SpotPools(w.keeper()).Load(context.Background(), stale.Key())
 	if failed == nil && after.Exists() && before.DeletionProtection && !after.Value.Declaration.DeletionProtection && stale.Generation < before.Generation &&
@@ -171,7 +171,7 @@ func (w *world) staleUpdate(which, how int) {
 
 // destroyElsewhere destroys by a store that does not know the object.
 func (w *world) destroyElsewhere(which, how int) {
-	e := w.engine(w.other)
+	process := w.process(w.other)
 	var what string
 	var err error
 	switch how % 3 {
@@ -181,7 +181,7 @@ func (w *world) destroyElsewhere(which, how int) {
 			return
 		}
 		p.deleting = true
-		what, err = p.now().Object(), e.Pools().Delete(context.Background(), p.now(), 20*time.Second)
+		what, err = p.now().Object(), process.SpotPools().Delete(context.Background(), p.now(), 20*time.Second)
 		p.deleting = false
 	case 1:
 		s, ok := pick(w.stock, which)
@@ -189,14 +189,14 @@ func (w *world) destroyElsewhere(which, how int) {
 			return
 		}
 		what = s.now().Object()
-		_, err = e.Stock().Delete(context.Background(), s.now(), 20*time.Second)
+		_, err = process.StockPools().Delete(context.Background(), s.now(), 20*time.Second)
 	default:
 		b, ok := pick(w.budgets, which)
 		if !ok || b.deleting {
 			return
 		}
 		what = b.states[0].Object()
-		_, err = e.Budgets().Delete(context.Background(), b.states[len(b.states)-1])
+		_, err = process.Budgets().Delete(context.Background(), b.states[len(b.states)-1])
 	}
 	w.logf("destroy of %s in another store: %v", what, err)
 	if err == nil {
@@ -206,7 +206,7 @@ func (w *world) destroyElsewhere(which, how int) {
 
 func (w *world) hold(which, how int) {
 	if p, ok := pick(w.pools, which); ok {
-		_, err := w.engine(w.store).Pools().Hold(context.Background(), p.now().Key(),
+		_, err := w.process(w.store).SpotPools().Hold(context.Background(), p.now().Key(),
 			exception.Request{For: time.Duration(1+how) * time.Hour, Who: "ops", Why: "maintenance"})
 		w.logf("hold of %s: %v", p.now().Key(), err)
 	}

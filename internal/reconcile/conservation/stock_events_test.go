@@ -87,7 +87,7 @@ func (w *world) replicas(which, how int) {
 	}
 	d := s.now()
 	d.Replicas = 1 + how%4
-	state, err := w.engine(w.store).Stock().Update(context.Background(), d, 0)
+	state, err := w.process(w.store).StockPools().Update(context.Background(), d, 0)
 	w.logf("apply of %s with %d replicas: %v", d.Key(), d.Replicas, err)
 	if err == nil {
 		s.states = append(s.states, state.Declaration)
@@ -96,7 +96,7 @@ func (w *world) replicas(which, how int) {
 
 func (w *world) destroyStock(which, _ int) {
 	if s, ok := pick(w.stock, which); ok {
-		_, err := w.engine(w.store).Stock().Delete(context.Background(), s.now(), 5*time.Second)
+		_, err := w.process(w.store).StockPools().Delete(context.Background(), s.now(), 5*time.Second)
 		s.deleting = s.deleting || err == nil
 		w.logf("destroy of %s: %v", s.now().Key(), err)
 	}

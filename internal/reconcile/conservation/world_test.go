@@ -137,7 +137,7 @@ func newWorld(s setup) *world {
 		if of.Weightless {
 			d.ResourceWeights = map[string]string{"nvidia.com/gpu": "0", fpga: "1"}
 		}
-		state, err := w.engine(w.store).Budgets().Create(ctx, d.WithDefaults())
+		state, err := w.process(w.store).Budgets().Create(ctx, d.WithDefaults())
 		w.must("creating a budget", err)
 		w.budgets = append(w.budgets, &budgetState{setup: of, states: []budget.Declaration{state.Declaration}})
 	}
@@ -146,7 +146,7 @@ func newWorld(s setup) *world {
 		w.pools = append(w.pools, &pool{setup: of, replaced: map[string]bool{}, doubtful: map[string]bool{}})
 		d := w.spotPool(n, of)
 		w.pools[n].states = []spotpool.Declaration{d}
-		state, err := w.engine(w.store).Pools().Create(ctx, d, 2*time.Minute)
+		state, err := w.process(w.store).SpotPools().Create(ctx, d, 2*time.Minute)
 		w.must("creating a spot pool", err)
 		w.pools[n].states[0] = state.Declaration
 	}
@@ -157,7 +157,7 @@ func newWorld(s setup) *world {
 			Labels:   map[string]string{"team": of.Team}, AllocatedSelector: "session",
 		}
 		w.cluster.stockKeys[d.Key()] = true
-		state, err := w.engine(w.store).Stock().Create(ctx, d.WithDefaults(), 0)
+		state, err := w.process(w.store).StockPools().Create(ctx, d.WithDefaults(), 0)
 		w.must("creating a stock pool", err)
 		w.stock = append(w.stock, &stockState{setup: of, states: []stockpool.Declaration{state.Declaration}})
 		if of.Marked {
@@ -195,9 +195,9 @@ func (w *world) spotPool(n int, of spotSetup) spotpool.Declaration {
 	return d.WithDefaults()
 }
 
-// engine is a new process.
-func (w *world) engine(s store.Store) *reconcile.Engine {
-	return &reconcile.Engine{
+// process is a new process.
+func (w *world) process(s store.Store) reconcile.World {
+	return reconcile.World{
 		Cloud: w.cloud, Cluster: w.cluster.connect, Store: s, Actor: "test", LockTimeout: 5 * time.Second, PollInterval: time.Second, FreezeLag: time.Second,
 	}
 }
@@ -215,14 +215,14 @@ func (w *world) pass(d time.Duration) {
 // run is one reconcile run, and the check of all promises.
 func (w *world) run(f faults.Fault) {
 	w.cluster.pass()
-	e := w.engine(w.store)
+	p := w.process(w.store)
 	if f != (faults.Fault{}) {
-		reconciletest.Possess(e, &faults.Process{Fault: f})
+		p = reconciletest.Possess(p, &faults.Process{Fault: f})
 	}
 	w.running, w.unwritten = true, f.Times > 0 && strings.HasPrefix(f.On, "Write ledger")
 	clear(w.zeroed)
 	clear(w.grown)
-	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	w.running = false
 	var did []string
 	for _, d := range report.Decisions {

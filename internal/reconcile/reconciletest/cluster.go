@@ -106,7 +106,7 @@ func over(s *state, hooks ...faults.Hook) *Cluster {
 // By is the same cluster, each call of which goes through hooks first.
 func (c *Cluster) By(hooks ...faults.Hook) reconcile.Cluster { return over(c.state, hooks...) }
 
-// Connect is the cluster as an engine is given it.
+// Connect is the cluster as a reconcile.World has it.
 func (c *Cluster) Connect(context.Context) (reconcile.Cluster, error) { return c, nil }
 
 // read makes a call of a port: it goes through the hooks, is counted, and fails if that was

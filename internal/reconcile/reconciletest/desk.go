@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -40,28 +39,21 @@ func (d *Desk) Store() store.Store {
 	return s
 }
 
-// Engine is a new process.
-func (d *Desk) Engine() *reconcile.Engine {
-	return &reconcile.Engine{
+// Process is the world of a new process.
+func (d *Desk) Process() reconcile.World {
+	return reconcile.World{
 		Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
 	}
 }
 
-// Budgets is a new process that keeps budgets alone: no run is under way in it.
-func (d *Desk) Budgets() *budgets.Flow {
-	return &budgets.Flow{
-		Cluster:   func(context.Context) (budgets.Cluster, error) { return d.Cluster, nil },
-		Keeper:    record.Keeper{Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second},
-		FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
-	}
-}
+// Runner is a new process that runs.
+func (d *Desk) Runner() *reconcile.Runner { return d.Process().Runner() }
 
-// EngineBy is a process that meets a fault.
-func (d *Desk) EngineBy(p *faults.Process) *reconcile.Engine {
-	e := d.Engine()
-	Possess(e, p)
-	return e
-}
+// Budgets is a new process that keeps budgets alone: no run is under way in it.
+func (d *Desk) Budgets() *budgets.Flow { return d.Process().Budgets() }
+
+// ProcessBy is the world of a process that meets a fault.
+func (d *Desk) ProcessBy(p *faults.Process) reconcile.World { return Possess(d.Process(), p) }
 
 // Declare creates a budget of 4 GPU-hours a day for team a, changed as asked.
 func (d *Desk) Declare(changes ...func(*budget.Declaration)) budget.Declaration {
@@ -83,7 +75,7 @@ func (d *Desk) Declare(changes ...func(*budget.Declaration)) budget.Declaration 
 // Run runs once, and fails the test where a budget failed.
 func (d *Desk) Run() reconcile.Report {
 	d.t.Helper()
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{KeepLedger: d.Keep})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{KeepLedger: d.Keep})
 	if err != nil {
 		d.t.Fatalf("a run: %v", err)
 	}
@@ -98,7 +90,7 @@ func (d *Desk) Run() reconcile.Report {
 // DryRun runs without doing anything.
 func (d *Desk) DryRun() reconcile.Report {
 	d.t.Helper()
-	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{DryRun: true})
+	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{DryRun: true})
 	if err != nil {
 		d.t.Fatalf("a dry run: %v", err)
 	}

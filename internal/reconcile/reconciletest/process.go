@@ -11,15 +11,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Possess has all calls of an engine's ports be those of a process. Its cluster is one in
+// Possess returns a world in which all calls are those of a process. Its cluster is one in
 // memory, or has a method By as that one has.
-func Possess(e *reconcile.Engine, p *faults.Process) {
-	e.Store = storeBy(e.Store, p)
-	if e.Cloud != nil {
-		e.Cloud = cloudBy(e.Cloud, p)
+func Possess(w reconcile.World, p *faults.Process) reconcile.World {
+	w.Store = hookedStore{w.Store, p}
+	if w.Cloud != nil {
+		w.Cloud = hookedCloud{w.Cloud, p}
 	}
-	if connect := e.Cluster; connect != nil {
-		e.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
+	if connect := w.Cluster; connect != nil {
+		w.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
 			c, err := connect(ctx)
 			if err != nil {
 				return nil, err
@@ -29,10 +29,8 @@ func Possess(e *reconcile.Engine, p *faults.Process) {
 			}).By(p.Hook), nil
 		}
 	}
+	return w
 }
-
-func cloudBy(c spotpools.Cloud, p *faults.Process) spotpools.Cloud { return hookedCloud{c, p} }
-func storeBy(s store.Store, p *faults.Process) store.Store         { return hookedStore{s, p} }
 
 // hookedCloud is a cloud as a process reaches it.
 type hookedCloud struct {

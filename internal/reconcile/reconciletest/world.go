@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -113,48 +112,40 @@ func (w *World) Store() store.Store {
 	return s
 }
 
-// Engine is a new process; nil is one that meets no fault.
-func (w *World) Engine(by *faults.Process) *reconcile.Engine {
+// Process is the world of a new process; nil is one that meets no fault.
+func (w *World) Process(by *faults.Process) reconcile.World {
 	w.t.Helper()
-	e := &reconcile.Engine{
+	p := reconcile.World{
 		Cloud: w.Client(30*time.Second, 6), Store: w.Store(), Actor: "test",
 		LockTimeout: 5 * time.Second, PollInterval: 5 * time.Millisecond,
 	}
 	if w.Cluster != nil {
-		e.Cloud, e.Cluster = careful{e.Cloud, w.Cluster}, w.Cluster.Connect
+		p.Cloud, p.Cluster = careful{p.Cloud, w.Cluster}, w.Cluster.Connect
 	}
 	if by != nil {
-		Possess(e, by)
+		return Possess(p, by)
 	}
-	return e
+	return p
+}
+
+// Runner is a new process that runs; nil is one that meets no fault.
+func (w *World) Runner(by *faults.Process) *reconcile.Runner {
+	w.t.Helper()
+	return w.Process(by).Runner()
 }
 
 // Pools is a new process that keeps pools alone: no run is under way in it.
 func (w *World) Pools(by *faults.Process) *spotpools.Flow {
 	w.t.Helper()
-	p := spotpools.Ports{
-		Cloud: w.Client(30*time.Second, 6), Keeper: record.Keeper{Store: w.Store(), Actor: "test", LockTimeout: 5 * time.Second},
-		Clock: time.Now, PollInterval: 5 * time.Millisecond,
-	}
-	if w.Cluster != nil {
-		p.Cloud = careful{p.Cloud, w.Cluster}
-		p.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster, nil }
-	}
-	if by != nil {
-		p.Cloud, p.Keeper.Store = cloudBy(p.Cloud, by), storeBy(p.Keeper.Store, by)
-		if w.Cluster != nil {
-			p.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster.By(by.Hook), nil }
-		}
-	}
-	return spotpools.New(p)
+	return w.Process(by).SpotPools()
 }
 
-// HastyEngine is a process that soon gives up on a cloud that doesn't answer.
-func (w *World) HastyEngine() *reconcile.Engine {
+// HastyProcess soon gives up on a cloud that doesn't answer.
+func (w *World) HastyProcess() reconcile.World {
 	w.t.Helper()
-	e := w.Engine(nil)
-	e.Cloud = w.Client(300*time.Millisecond, 2)
-	return e
+	p := w.Process(nil)
+	p.Cloud = w.Client(300*time.Millisecond, 2)
+	return p
 }
 
 // Pool is a declaration as Terraform hands it in at create.
@@ -266,7 +257,7 @@ func (w *World) CleanRuns() reconcile.Report {
 	var report reconcile.Report
 	for range 10 {
 		var err error
-		report, err = w.Engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: LongWait})
+		report, err = w.Runner(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: LongWait})
 		if err != nil {
 			w.t.Fatalf("a clean run: %v", err)
 		}

@@ -35,7 +35,7 @@ func TestAnAdoptionGoesOnBesideRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	beside := &faults.Process{Before: func(faults.Call) {
-		if err := runOnce(context.Background(), w.Engine(nil)); err != nil {
+		if err := runOnce(context.Background(), w.Process(nil)); err != nil {
 			t.Errorf("a run beside the adoption: %v", err)
 		}
 	}}

@@ -17,9 +17,9 @@ func TestAForgottenCreationFails(t *testing.T) {
 	w := newWorld(t)
 	w.cutCreate()
 	after := func(later time.Duration) spotpools.Report {
-		process := w.Engine(nil)
+		process := w.Process(nil)
 		process.Clock = func() time.Time { return time.Now().Add(later) }
-		report, err := process.Run(context.Background(), reconcile.RunOptions{})
+		report, err := process.Runner().Run(context.Background(), reconcile.RunOptions{})
 		if err != nil || len(report.SpotPools) != 1 {
 			t.Fatalf("%+v, %v", report.SpotPools, err)
 		}

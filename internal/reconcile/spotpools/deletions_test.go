@@ -57,9 +57,9 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 			}
 			refused := state.Plan.Members[0].ID
 			w.fail(cvmsim.Fault{Kind: cvmsim.FaultError, Code: code, Action: "TerminateInstances", InstanceID: refused, Count: -1})
-			_ = update(size(2, 2))(context.Background(), w.Engine(nil), d)
+			_ = update(size(2, 2))(context.Background(), w.Process(nil), d)
 			for range 3 {
-				_ = runOnce(context.Background(), w.Engine(nil))
+				_ = runOnce(context.Background(), w.Process(nil))
 			}
 			own := w.Own()
 			if len(own) != 2 || w.working() != 2 {

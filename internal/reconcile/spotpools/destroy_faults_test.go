@@ -107,7 +107,7 @@ func TestDestroyNeverLies(t *testing.T) {
 			w := newWorld(t)
 			d := start.prepare(w)
 			w.fail(fault)
-			err := w.HastyEngine().Pools().Delete(context.Background(), d, 40*time.Second)
+			err := w.HastyProcess().SpotPools().Delete(context.Background(), d, 40*time.Second)
 			over := len(w.Sim.Server.Faults()) == 0
 			if err == nil {
 				w.gone(d)
@@ -132,13 +132,13 @@ func TestDestroyThatSeesNothing(t *testing.T) {
 	d := w.MustCreate(2, 4)
 	w.killDeletionAt(d, "Write tombstones", true)
 	w.fail(cvmsim.Fault{Kind: cvmsim.FaultHTTP502, Action: "DescribeInstances", Count: -1})
-	if err := w.HastyEngine().Pools().Delete(context.Background(), d, time.Second); err == nil {
+	if err := w.HastyProcess().SpotPools().Delete(context.Background(), d, time.Second); err == nil {
 		t.Fatal("a destroy that saw nothing says that it is done")
 	}
 	if n := len(w.Own()); n != 2 {
 		t.Errorf("%d machines run, want both", n)
 	}
-	report, err := w.HastyEngine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Second})
+	report, err := w.HastyProcess().Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

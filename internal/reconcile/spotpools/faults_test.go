@@ -53,7 +53,7 @@ func (op operation) cut() faults.Operation[scene] {
 			} else if p.Fault.On == "Launch" { // only what was written down before knows of it
 				s.listLate()
 			}
-			return op.do(ctx, s.Engine(p), s.d)
+			return op.do(ctx, s.Process(p), s.d)
 		},
 		Holds: func(s scene, _ faults.Fault, err error) {
 			s.t.Helper()
@@ -161,7 +161,7 @@ func suffer(t *testing.T, op operation, extra int, listingDelay time.Duration, f
 	w.fail(faults...)
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	w.kept(op, d, op.do(ctx, w.HastyEngine(), d))
+	w.kept(op, d, op.do(ctx, w.HastyProcess(), d))
 	w.Sim.Server.ClearFaults()
 	w.Step(2 * time.Minute) // cool-downs end, failed launches leave
 	w.recovered(op, d, extra)

@@ -74,7 +74,7 @@ func (w *world) tells(kind history.Kind, want []string) {
 func TestTheHistoryHasEachEventOnce(t *testing.T) {
 	t.Parallel()
 	heal := func(w *world, m *faults.Process) {
-		_, _ = w.Engine(m).Run(context.Background(), reconcile.RunOptions{})
+		_, _ = w.Runner(m).Run(context.Background(), reconcile.RunOptions{})
 	}
 	// live tells the whole story, and returns the effects of the run that heals.
 	live := func(t *testing.T, m *faults.Process, doubled bool) {
@@ -191,7 +191,7 @@ func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
 	w.CleanRuns()
 	w.CleanRuns()
 	observer := &faults.Process{}
-	if _, err := w.Engine(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	if _, err := w.Runner(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var writes []string

@@ -55,9 +55,9 @@ func TestLostBeforeItsEffect(t *testing.T) {
 		cvmsim.Fault{Kind: cvmsim.FaultResetBefore, Action: "RunInstances", Count: 2},
 		cvmsim.Fault{Kind: cvmsim.FaultSoldOut, AvailabilityZone: reconciletest.ZoneB, Count: -1},
 	)
-	process := w.Engine(nil)
+	process := w.Process(nil)
 	process.Cloud = w.Client(30*time.Second, 2) // a call gives up after the two that are lost
-	report, err := process.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+	report, err := process.Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	if err != nil {
 		t.Fatal(err)
 	}

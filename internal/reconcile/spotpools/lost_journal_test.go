@@ -29,7 +29,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 	}
 	run := func(w *world, _ spotpool.Declaration) []string {
 		t.Helper()
-		report, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{})
+		report, err := w.Runner(nil).Run(context.Background(), reconcile.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 			}
 			for range 3 {
 				w.Step(5 * time.Minute)
-				if _, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+				if _, err := w.Runner(nil).Run(context.Background(), reconcile.RunOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -83,7 +83,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 			w.Reclaim(1)
 			w.Step(time.Minute)
 			for range 2 {
-				if _, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+				if _, err := w.Runner(nil).Run(context.Background(), reconcile.RunOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}

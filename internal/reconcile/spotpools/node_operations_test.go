@@ -71,14 +71,14 @@ func nodeOperations() []operation {
 				}
 				return d
 			},
-			do: func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+			do: func(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
 				d.Minimum, d.Maximum = 1, 1
-				state, err := e.Pools().Update(ctx, d, 50*time.Millisecond)
+				state, err := p.SpotPools().Update(ctx, d, 50*time.Millisecond)
 				if err != nil {
 					return err
 				}
 				back(&state.Declaration)
-				_, err = e.Pools().Update(ctx, state.Declaration, reconciletest.LongWait)
+				_, err = p.SpotPools().Update(ctx, state.Declaration, reconciletest.LongWait)
 				return err
 			},
 			again:     updateAgain(back),

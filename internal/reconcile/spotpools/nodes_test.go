@@ -25,7 +25,7 @@ func (w *world) away() {
 
 func (w *world) mustRun(o reconcile.RunOptions) reconcile.Report {
 	w.t.Helper()
-	report, err := w.Engine(nil).Run(context.Background(), o)
+	report, err := w.Runner(nil).Run(context.Background(), o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 type operation struct {
 	name    string
 	prepare func(w *world) spotpool.Declaration
-	do      func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error
+	do      func(ctx context.Context, e reconcile.World, d spotpool.Declaration) error
 	// again is what a user does after it was cut short, beside running reconcile.
 	again func(w *world, d spotpool.Declaration)
 	// actions are the calls that it makes, beside observing.
@@ -122,9 +122,9 @@ func interrupted() []operation {
 				w.loseJournal()
 				return d
 			},
-			do: func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+			do: func(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
 				size(3, 4)(&d)
-				_, err := e.Pools().Update(ctx, d, reconciletest.LongWait)
+				_, err := p.SpotPools().Update(ctx, d, reconciletest.LongWait)
 				return err
 			},
 			again: updateAgain(size(3, 4)), short: true,

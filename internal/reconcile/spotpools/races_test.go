@@ -41,7 +41,7 @@ func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 			for range 2 {
 				process := schedule.process()
 				group.Go(func() {
-					_, err := w.Engine(process).Run(context.Background(), reconcile.RunOptions{})
+					_, err := w.Runner(process).Run(context.Background(), reconcile.RunOptions{})
 					var locked *reconcile.RunLockedError
 					if err != nil && !errors.As(err, &locked) && !errors.Is(err, faults.ErrKilled) {
 						t.Errorf("reconcile: %v", err)

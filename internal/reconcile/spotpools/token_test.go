@@ -411,11 +411,11 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.slow()
 	var out lockedBuffer
-	engine := func(m *faults.Process) *reconcile.Engine {
-		e := w.Engine(m)
-		e.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		e.Progress = func(o outcome.Event) { fmt.Fprintf(&out, "%+v\n", o) }
-		return e
+	process := func(m *faults.Process) reconcile.World {
+		p := w.Process(m)
+		p.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		p.Progress = func(o outcome.Event) { fmt.Fprintf(&out, "%+v\n", o) }
+		return p
 	}
 	show := func(v any, err error) {
 		text, bad := json.Marshal(v)
@@ -423,7 +423,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	}
 	d := w.MustCreateAs(reconciletest.JoiningPool(1, 4))
 	d.Minimum = 2
-	state, err := engine(&faults.Process{Fault: faults.Fault{On: "Launch", Times: 1000}}).Pools().Update(context.Background(), d, 0)
+	state, err := process(&faults.Process{Fault: faults.Fault{On: "Launch", Times: 1000}}).SpotPools().Update(context.Background(), d, 0)
 	show(state.Plan.Decisions, err)
 	show(state.Warnings, nil)
 	if list := w.Cluster.Tokens(); len(list) != 2 {
@@ -431,11 +431,11 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	}
 	secrets := []string{w.Cluster.Tokens()[0].Secret, w.Cluster.Tokens()[1].Secret}
 	show(w.Cluster.Tokens()[0], nil)
-	report, err := engine(&faults.Process{Fault: faults.Fault{On: "DeleteToken", Times: 1}}).Run(context.Background(), reconcile.RunOptions{})
+	report, err := process(&faults.Process{Fault: faults.Fault{On: "DeleteToken", Times: 1}}).Runner().Run(context.Background(), reconcile.RunOptions{})
 	show(report, err)
-	report, err = engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+	report, err = process(nil).Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	show(report, err)
-	status, err := engine(nil).Status(context.Background())
+	status, err := process(nil).Runner().Status(context.Background())
 	show(status, err)
 	w.Verify(2)
 	printed := out.String()

@@ -37,15 +37,15 @@ func size(minimum, maximum int) func(*spotpool.Declaration) {
 	return func(d *spotpool.Declaration) { d.Minimum, d.Maximum = minimum, maximum }
 }
 
-func create(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	return shortOr(e.Pools().Create(ctx, d, reconciletest.LongWait))
+func create(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
+	return shortOr(p.SpotPools().Create(ctx, d, reconciletest.LongWait))
 }
 
 func createAgain(w *world, d spotpool.Declaration) {
 	_, err := w.Pools(nil).Create(context.Background(), d, reconciletest.LongWait)
 	var exists *record.ExistsError
 	if errors.As(err, &exists) { // it was finished, and Terraform never heard of it: it is imported
-		err = importAndApply(context.Background(), w.Engine(nil), d)
+		err = importAndApply(context.Background(), w.Process(nil), d)
 	}
 	if err != nil {
 		w.t.Errorf("creating again: %v", err)
@@ -54,30 +54,30 @@ func createAgain(w *world, d spotpool.Declaration) {
 
 // importAndApply is terraform import, the refresh that follows it, and an apply of
 // the configuration that the pool was to be created with.
-func importAndApply(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	found, err := e.Pools().Find(ctx, d.Region, d.Name)
+func importAndApply(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
+	found, err := p.SpotPools().Find(ctx, d.Region, d.Name)
 	if err != nil {
 		return err
 	}
-	state, err := e.Pools().View(ctx, found)
+	state, err := p.SpotPools().View(ctx, found)
 	if err != nil {
 		return err
 	}
 	d.UID, d.AccountID, d.Generation = state.Declaration.UID, state.Declaration.AccountID, state.Declaration.Generation
-	return shortOr(e.Pools().Update(ctx, d, reconciletest.LongWait))
+	return shortOr(p.SpotPools().Update(ctx, d, reconciletest.LongWait))
 }
 
 func importAgain(w *world, d spotpool.Declaration) {
-	if err := importAndApply(context.Background(), w.Engine(nil), d); err != nil {
+	if err := importAndApply(context.Background(), w.Process(nil), d); err != nil {
 		w.t.Errorf("importing and applying again: %v", err)
 	}
 }
 
 // update applies a change to the pool as it was planned over.
-func update(change func(*spotpool.Declaration)) func(context.Context, *reconcile.Engine, spotpool.Declaration) error {
-	return func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+func update(change func(*spotpool.Declaration)) func(context.Context, reconcile.World, spotpool.Declaration) error {
+	return func(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
 		change(&d)
-		return shortOr(e.Pools().Update(ctx, d, reconciletest.LongWait))
+		return shortOr(p.SpotPools().Update(ctx, d, reconciletest.LongWait))
 	}
 }
 
@@ -97,8 +97,8 @@ func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Decla
 	}
 }
 
-func destroy(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	return e.Pools().Delete(ctx, d, reconciletest.LongWait)
+func destroy(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
+	return p.SpotPools().Delete(ctx, d, reconciletest.LongWait)
 }
 
 func destroyAgain(w *world, d spotpool.Declaration) {
@@ -108,12 +108,12 @@ func destroyAgain(w *world, d spotpool.Declaration) {
 	w.gone(d)
 }
 
-func reconcileOnce(ctx context.Context, e *reconcile.Engine, _ spotpool.Declaration) error {
-	return runOnce(ctx, e)
+func reconcileOnce(ctx context.Context, p reconcile.World, _ spotpool.Declaration) error {
+	return runOnce(ctx, p)
 }
 
-func runOnce(ctx context.Context, e *reconcile.Engine) error {
-	report, err := e.Run(ctx, reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+func runOnce(ctx context.Context, process reconcile.World) error {
+	report, err := process.Runner().Run(ctx, reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	if err != nil {
 		return err
 	}

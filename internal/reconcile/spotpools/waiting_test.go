@@ -23,10 +23,10 @@ func waitingRun(t *testing.T, pause, atMost time.Duration) (w *world, d spotpool
 	w.Reclaim(2)
 	w.fail(cvmsim.Fault{Kind: cvmsim.FaultLaunchHangs, Count: -1})
 	reports := make(chan reconcile.Report, 1)
-	engine := w.Engine(nil)
-	engine.PollInterval = pause
+	p := w.Process(nil)
+	p.PollInterval = pause
 	go func() {
-		r, err := engine.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: atMost})
+		r, err := p.Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: atMost})
 		if err != nil {
 			t.Errorf("reconcile: %v", err)
 		}

@@ -25,7 +25,7 @@ func TestTwoRunsBesideAnApply(t *testing.T) {
 	for range 2 {
 		all.Go(func() {
 			for range 5 {
-				_, err := d.Engine().Run(context.Background(), reconcile.RunOptions{RunLockTimeout: time.Minute})
+				_, err := d.Runner().Run(context.Background(), reconcile.RunOptions{RunLockTimeout: time.Minute})
 				if err != nil {
 					t.Errorf("a run: %v", err)
 				}
@@ -36,7 +36,7 @@ func TestTwoRunsBesideAnApply(t *testing.T) {
 		of := state.Declaration
 		for n := range 5 {
 			of.Replicas = n + 1
-			state, err := d.Engine().Stock().Update(context.Background(), of, 0)
+			state, err := d.Process().StockPools().Update(context.Background(), of, 0)
 			if err != nil {
 				t.Errorf("an apply: %v", err)
 				return
@@ -80,7 +80,7 @@ func TestManyAreSeenAtOnce(t *testing.T) {
 	d := newDesk(t)
 	d.Declare()
 	d.Run()
-	flow := d.Engine().Stock()
+	flow := d.Process().StockPools()
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
@@ -127,7 +127,7 @@ func TestAConflictIsLookedAtAgain(t *testing.T) {
 	}
 	d.Cluster.Hook = nil
 	d.Cluster.Failing["StockOf"] = errors.New("no answer")
-	if r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil || len(r.StockPools) != 1 || r.StockPools[0].Error != nil {
+	if r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil || len(r.StockPools) != 1 || r.StockPools[0].Error != nil {
 		t.Errorf("an idle pool needs no fresh look: %+v, %v", r.StockPools, err)
 	}
 }

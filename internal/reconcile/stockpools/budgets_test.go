@@ -98,11 +98,11 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	d.Run()
 	more := state.Declaration
 	more.Replicas = 5
-	if _, err := d.Engine().Stock().Update(context.Background(), more, 0); err != nil {
+	if _, err := d.Process().StockPools().Update(context.Background(), more, 0); err != nil {
 		t.Fatal(err)
 	}
 	d.is(2, decide.Degraded)
-	seen, err := d.Engine().Stock().View(context.Background(), state.Declaration)
+	seen, err := d.Process().StockPools().View(context.Background(), state.Declaration)
 	if err != nil || !slices.ContainsFunc(seen.Warnings, func(text string) bool {
 		return strings.Contains(text, "kept from growing: its budget team-a is used up")
 	}) {
@@ -117,16 +117,16 @@ func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
 	d := newDesk(t)
 	named := pool(func(d *stockpool.Declaration) { d.Budget = "team-a" })
 	var undeclared *record.UndeclaredError
-	if err := d.Engine().Stock().Refusal(context.Background(), named); !errors.As(err, &undeclared) || strings.Contains(err.Error(), "use the store") {
+	if err := d.Process().StockPools().Refusal(context.Background(), named); !errors.As(err, &undeclared) || strings.Contains(err.Error(), "use the store") {
 		t.Errorf("a plan is told %v", err)
 	}
 	d.budget(budget.AlertOnly)
 	typo := pool(func(d *stockpool.Declaration) { d.Budget = "team-x" })
-	if err := d.Engine().Stock().Refusal(context.Background(), typo); err == nil ||
+	if err := d.Process().StockPools().Refusal(context.Background(), typo); err == nil ||
 		!strings.Contains(err.Error(), `has no budget "team-x": did you mean "team-a"? It has team-a`) {
 		t.Errorf("of a name that is misspelled, a plan is told %v", err)
 	}
-	if err := d.Engine().Stock().Refusal(context.Background(), named); err != nil {
+	if err := d.Process().StockPools().Refusal(context.Background(), named); err != nil {
 		t.Errorf("of a budget that is declared, a plan is told %v", err)
 	}
 	d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
@@ -225,7 +225,7 @@ func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
 			d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
 			d.uses("train", 4, "uid-of-train")
 			d.Cluster.Step(2 * time.Hour)
-			if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+			if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if slices.Contains(d.Cluster.Acts, "Pause pool-g1") || slices.Contains(d.Cluster.Acts, "Pause train") != c.others {

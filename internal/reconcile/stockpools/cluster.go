@@ -7,7 +7,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -51,37 +50,4 @@ type Changes interface {
 	UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error
 	// SpareStockPod has a scale-down end others before a pod, or no longer.
 	SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error
-}
-
-// Dry is a cluster that answers every change with outcome.ErrPlanned.
-func Dry(c Reader) Cluster {
-	return struct {
-		Reader
-		planned
-	}{Reader: c}
-}
-
-// planned embeds no port: a change that it lacks does not compile.
-type planned struct{}
-
-func (planned) CreateStock(context.Context, *appsv1.Deployment) (*appsv1.Deployment, error) {
-	return nil, outcome.ErrPlanned
-}
-
-func (planned) ApplyStock(context.Context, *appsv1.Deployment, *appsv1.Deployment) (*appsv1.Deployment, error) {
-	return nil, outcome.ErrPlanned
-}
-
-func (planned) DeleteStock(context.Context, *appsv1.Deployment) error { return outcome.ErrPlanned }
-
-func (planned) GuardStock(context.Context, *policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget) error {
-	return outcome.ErrPlanned
-}
-
-func (planned) UnguardStock(context.Context, *policyv1.PodDisruptionBudget) error {
-	return outcome.ErrPlanned
-}
-
-func (planned) SpareStockPod(context.Context, string, stockpool.Pod, bool) error {
-	return outcome.ErrPlanned
 }

@@ -57,7 +57,7 @@ func damaged([]byte) []byte { return []byte("{") }
 func (d *desk) run() reconcile.Report {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)
-	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (d *desk) exceed(name string, labels map[string]string, changes ...func(*bu
 // explained is what a run would do about the one pool, and by which budgets.
 func (d *desk) explained() stockpools.Description {
 	d.t.Helper()
-	x, err := d.Engine().Explain(context.Background(), "stock_pool/"+key)
+	x, err := d.Runner().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 			c.spoil(d)
 			more := state.Declaration
 			more.Replicas = 5
-			state, err := d.Engine().Stock().Update(context.Background(), more, 0)
+			state, err := d.Process().StockPools().Update(context.Background(), more, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +311,7 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 	})
 	d.Cluster.Step(time.Minute)
 	relabel()
-	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if d.replicas() != 0 {
@@ -329,7 +329,7 @@ func TestSomebodyElsesDeploymentSaysNothingOfThePool(t *testing.T) {
 	of := d.Cluster.Deployment(key).DeepCopy()
 	of.UID, of.Spec.Template.Labels["team"] = "foreign", "b"
 	d.Cluster.Put(key, of)
-	x, err := d.Engine().Explain(context.Background(), "stock_pool/"+key)
+	x, err := d.Runner().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil || len(x.StockPools) != 1 || len(x.StockPools[0].Budgets) > 0 {
 		t.Errorf("it is covered: %+v, %v", x.StockPools, err)
 	}

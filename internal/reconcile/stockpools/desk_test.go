@@ -46,7 +46,7 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) create(changes ...func(*stockpool.Declaration)) stockpools.State {
 	d.t.Helper()
-	state, err := d.Engine().Stock().Create(context.Background(), pool(changes...), 0)
+	state, err := d.Process().StockPools().Create(context.Background(), pool(changes...), 0)
 	if err != nil {
 		d.t.Fatalf("creating the stock pool: %v", err)
 	}

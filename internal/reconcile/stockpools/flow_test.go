@@ -37,12 +37,12 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	}
 	changed := state.Declaration
 	changed.Replicas, changed.Image = 3, "registry.example.com/team/runtime:2"
-	state, err := d.Engine().Stock().Update(context.Background(), changed, 0)
+	state, err := d.Process().StockPools().Update(context.Background(), changed, 0)
 	if err != nil || state.Declaration.Generation != 2 || d.replicas() != 3 {
 		t.Fatalf("updated, it has %d pods: %+v, %v", d.replicas(), state, err)
 	}
 	d.is(3, decide.Ready)
-	if _, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil {
+	if _, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if d.replicas() != -1 {
@@ -51,7 +51,7 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	if docs, err := d.Store().List(context.Background(), store.StockJournals); err != nil || len(docs) > 0 {
 		t.Errorf("its journal is there: %v, %v", docs, err)
 	}
-	if _, err := d.Engine().Stock().Update(context.Background(), state.Declaration, 0); err == nil || !strings.Contains(err.Error(), "was destroyed at") {
+	if _, err := d.Process().StockPools().Update(context.Background(), state.Declaration, 0); err == nil || !strings.Contains(err.Error(), "was destroyed at") {
 		t.Errorf("a stale state brings it back: %v", err)
 	}
 	for kind, want := range map[history.Kind]int{history.Create: 1, history.Update: 1, history.Destroy: 1} {
@@ -133,7 +133,7 @@ func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 				c.change = func(*stockpool.Declaration) {}
 			}
 			acts, documents := len(d.Cluster.Acts), d.stocked()
-			_, err := d.Engine().Stock().Create(context.Background(), pool(c.change), 0)
+			_, err := d.Process().StockPools().Create(context.Background(), pool(c.change), 0)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v, want one that says %q", err, c.says)
 			}
@@ -162,10 +162,10 @@ func TestAnotherClusterIsNotTouched(t *testing.T) {
 	state := d.create()
 	d.Cluster.ClusterUID = "99999999-2222-3333-4444-555555555555"
 	acts := len(d.Cluster.Acts)
-	_, deleted := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute)
-	_, updated := d.Engine().Stock().Update(context.Background(), state.Declaration, 0)
-	_, viewed := d.Engine().Stock().View(context.Background(), state.Declaration)
-	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	_, deleted := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	_, updated := d.Process().StockPools().Update(context.Background(), state.Declaration, 0)
+	_, viewed := d.Process().StockPools().View(context.Background(), state.Declaration)
+	r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || r.StockPools[0].Outcome != outcome.Failed {
 		t.Errorf("a run: %v, %+v", err, r.StockPools)
 	}
@@ -186,13 +186,13 @@ func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 	theirs.Annotations, theirs.Labels = nil, nil
 	theirs.Spec.Template.Spec.Containers[0].Name = "main"
 	d.Cluster.Put(key, theirs)
-	found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1")
+	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")
 	if err != nil || found.UID != "" || found.DeploymentUID == "" || found.Image != pool().Image {
 		t.Fatalf("found %+v: %v", found, err)
 	}
 	declared := pool()
 	declared.ClusterUID, declared.DeploymentUID = found.ClusterUID, found.DeploymentUID
-	state, err := d.Engine().Stock().Update(context.Background(), declared, 0)
+	state, err := d.Process().StockPools().Update(context.Background(), declared, 0)
 	if err != nil || state.Declaration.UID == "" || d.replicas() != 2 {
 		t.Fatalf("adopted: %+v, %v", state, err)
 	}
@@ -209,7 +209,7 @@ func TestAnOrphanIsLeft(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	state := d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
-	notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
 	if err != nil || notice == "" || d.replicas() != 2 || d.stocked() != 0 {
 		t.Errorf("it has %d pods, %d documents: %s, %v", d.replicas(), d.stocked(), notice, err)
 	}
@@ -230,7 +230,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.told(history.Mend) != 0 {
 		t.Errorf("it did %q", d.Cluster.Acts[acts:])
 	}
-	if s, err := d.Engine().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 ||
+	if s, err := d.Runner().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 ||
 		s.StockPools[0].Outcome != outcome.Planned {
 		t.Errorf("its status is %+v: %v", s.StockPools, err)
 	}
@@ -246,7 +246,7 @@ func TestADryRunAssumes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d.Engine().Run(context.Background(), reconcile.RunOptions{DryRun: true, Assume: []reconcile.Assumption{a}})
+		return d.Runner().Run(context.Background(), reconcile.RunOptions{DryRun: true, Assume: []reconcile.Assumption{a}})
 	}
 	r, err := assumed("stock_pool/pool-g1.replicas=5")
 	if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Summary() != "scale its Deployment from 2 to 5" || r.Assumed[0].Declared != "2" ||
@@ -273,7 +273,7 @@ func TestALookShowsWhoseANameIs(t *testing.T) {
 	foreign := d.Cluster.Deployment(key).DeepCopy()
 	foreign.UID, foreign.Labels = "somebody's", nil
 	d.Cluster.Put(key, foreign)
-	status, err := d.Engine().Status(context.Background())
+	status, err := d.Runner().Status(context.Background())
 	if err != nil || len(status.StockPools) != 1 {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestALookShowsWhoseANameIs(t *testing.T) {
 	if p.Outcome != outcome.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "somebody's") || len(p.Decisions) > 0 || !status.Trouble() {
 		t.Errorf("it is %s, with %+v, and a run would do %+v", p.Outcome, p.Error, p.Decisions)
 	}
-	x, err := d.Engine().Explain(context.Background())
+	x, err := d.Runner().Explain(context.Background())
 	if err != nil || len(x.StockPools) != 1 || x.StockPools[0].Outcome != outcome.Failed || len(x.StockPools[0].Standings) != 0 {
 		t.Errorf("%v: it explains %+v", err, x.StockPools)
 	}
@@ -296,7 +296,7 @@ func TestExplainTellsAllThatDecisionsFollowFrom(t *testing.T) {
 	d.Run()
 	d.create()
 	d.create(func(d *stockpool.Declaration) { d.Name, d.Labels = "other", map[string]string{"team": "b"} })
-	x, err := d.Engine().Explain(context.Background(), "stock_pool/"+key)
+	x, err := d.Runner().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil || len(x.StockPools) != 1 || len(x.Budgets) != 0 {
 		t.Fatalf("%v: it explains %+v", err, x)
 	}

@@ -25,7 +25,7 @@ import (
 // clean runs.
 type operation struct {
 	before func(*desk)
-	do     func(*desk, *reconcile.Engine) error
+	do     func(*desk, reconcile.World) error
 	// replicas is how many pods the Deployment has in the end; -1 where there is none.
 	replicas int
 	phase    decide.Phase // empty where the pool is gone
@@ -38,8 +38,8 @@ type operation struct {
 
 var operations = map[string]operation{
 	"create": {
-		do: func(_ *desk, e *reconcile.Engine) error {
-			_, err := e.Stock().Create(context.Background(), pool(guarded), 0)
+		do: func(_ *desk, e reconcile.World) error {
+			_, err := e.StockPools().Create(context.Background(), pool(guarded), 0)
 			var exists *record.ExistsError
 			if errors.As(err, &exists) {
 				return nil // nothing is left to do
@@ -65,10 +65,10 @@ var operations = map[string]operation{
 			theirs.Spec.Template.Spec.Containers[0].Name, *theirs.Spec.Replicas = "main", 1
 			d.Cluster.Put(key, theirs)
 		},
-		do: func(d *desk, e *reconcile.Engine) error {
+		do: func(d *desk, e reconcile.World) error {
 			declared := pool(guarded) // what was imported before it had a uid
 			declared.ClusterUID, declared.DeploymentUID = d.Cluster.ClusterUID, string(d.Cluster.Deployment(key).UID)
-			_, err := e.Stock().Update(context.Background(), declared, 0)
+			_, err := e.StockPools().Update(context.Background(), declared, 0)
 			return err
 		},
 		replicas: 2, phase: decide.Ready, once: []history.Kind{history.Create}, again: true,
@@ -137,21 +137,21 @@ func (d *desk) exceeds() string {
 }
 
 // updates is an apply of the pool that the store has, changed.
-func updates(change func(*stockpool.Declaration)) func(*desk, *reconcile.Engine) error {
-	return func(_ *desk, e *reconcile.Engine) error {
-		of, err := e.Stock().Find(context.Background(), "ml", "pool-g1")
+func updates(change func(*stockpool.Declaration)) func(*desk, reconcile.World) error {
+	return func(_ *desk, p reconcile.World) error {
+		of, err := p.StockPools().Find(context.Background(), "ml", "pool-g1")
 		if err != nil {
 			return err
 		}
 		change(&of)
-		_, err = e.Stock().Update(context.Background(), of, 0)
+		_, err = p.StockPools().Update(context.Background(), of, 0)
 		return err
 	}
 }
 
 // destroys is a destroy of the pool that the store has, if any.
-func destroys(_ *desk, e *reconcile.Engine) error {
-	of, err := e.Stock().Find(context.Background(), "ml", "pool-g1")
+func destroys(_ *desk, p reconcile.World) error {
+	of, err := p.StockPools().Find(context.Background(), "ml", "pool-g1")
 	var absent *record.AbsentError
 	if errors.As(err, &absent) || err == nil && of.UID == "" {
 		return nil
@@ -159,7 +159,7 @@ func destroys(_ *desk, e *reconcile.Engine) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.Stock().Delete(context.Background(), of, reconciletest.LongWait)
+	_, err = p.StockPools().Delete(context.Background(), of, reconciletest.LongWait)
 	return err
 }
 
@@ -167,8 +167,8 @@ func guarded(d *stockpool.Declaration) {
 	d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1}
 }
 
-func run(_ *desk, e *reconcile.Engine) error {
-	_, err := e.Run(context.Background(), reconcile.RunOptions{})
+func run(_ *desk, p reconcile.World) error {
+	_, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	return err
 }
 
@@ -187,7 +187,7 @@ func (of operation) cut(name string) faults.Operation[*desk] {
 	return faults.Operation[*desk]{
 		Name: name, Begin: of.begun, Hits: ofStock,
 		Do: func(d *desk, p *faults.Process) error {
-			e := d.EngineBy(p)
+			e := d.ProcessBy(p)
 			err := of.do(d, e)
 			if p.Fault.Times > 1 {
 				_, _ = run(d, e), of.do(d, e)
@@ -274,7 +274,7 @@ func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
 							d.Cluster.Put(key, now)
 						}
 					}
-					_ = of.do(d, d.EngineBy(m))
+					_ = of.do(d, d.ProcessBy(m))
 					if of.phase == "" && of.replicas >= 0 {
 						return // what is left is anybody's
 					}
@@ -302,14 +302,14 @@ func TestTwoRunsBesideAnyOperationItComesOut(t *testing.T) {
 			for range 2 {
 				all.Go(func() {
 					for range 3 {
-						if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{RunLockTimeout: time.Minute}); err != nil {
+						if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{RunLockTimeout: time.Minute}); err != nil {
 							t.Errorf("a run: %v", err)
 						}
 					}
 				})
 			}
 			all.Go(func() {
-				if err := of.do(d, d.Engine()); err != nil && of.again {
+				if err := of.do(d, d.Process()); err != nil && of.again {
 					t.Errorf("the operation: %v", err)
 				}
 			})
@@ -325,7 +325,7 @@ func (d *desk) recover(of operation) {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)
 	if of.again {
-		if err := of.do(d, d.Engine()); err != nil {
+		if err := of.do(d, d.Process()); err != nil {
 			d.t.Fatalf("again: %v", err)
 		}
 	}

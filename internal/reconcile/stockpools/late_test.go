@@ -15,7 +15,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Cluster.Failing["CreateStock"] = errors.New("the request timed out")
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil {
+	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil {
 		t.Fatal("it was created")
 	}
 	first := d.journal().Opened
@@ -26,7 +26,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 			d.Cluster.Put(key, pool().Bare(first))
 		}
 	})
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
+	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err != nil {
 		t.Fatal(err)
 	}
 	d.is(2, decide.Ready)
@@ -35,7 +35,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	}
 	d.Cluster.Put(key, nil) // the next creation has a token of its own
 	m := faults.Killed("CreateStock", false)
-	_ = run(d, d.EngineBy(m))
+	_ = run(d, d.ProcessBy(m))
 	if again := d.journal().Opened; again == "" || again == first {
 		t.Errorf("it is created anew under %q, and was under %q", again, first)
 	}

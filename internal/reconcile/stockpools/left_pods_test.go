@@ -22,7 +22,7 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 	}
 	d.Cluster.Put(key, nil)
 	d.Cluster.LeaveStockPods(key, pods...)
-	_, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Second)
+	_, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Second)
 	if err == nil || !strings.Contains(err.Error(), "2 of its pods are ending") || d.stocked() == 0 {
 		t.Errorf("it says %v, and %d documents are left", err, d.stocked())
 	}
@@ -32,7 +32,7 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 		t.Errorf("a run says %+v", r.StockPools)
 	}
 	d.Cluster.LeaveStockPods(key)
-	if notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil || notice != "" || d.stocked() != 0 {
+	if notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || notice != "" || d.stocked() != 0 {
 		t.Errorf("it says %q, %v, and %d documents are left", notice, err, d.stocked())
 	}
 }
@@ -46,7 +46,7 @@ func TestADestroyNamesPodsThatStay(t *testing.T) {
 	d.Cluster.Put(key, nil)
 	d.Cluster.LeaveStockPods(key, append(pods, stockpool.Pod{Name: "over", Phase: "Failed"})...)
 	acts := len(d.Cluster.Acts)
-	notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
 	if err != nil || !strings.Contains(notice, pods[0].Name) || !strings.Contains(notice, pods[1].Name) || strings.Contains(notice, "over") {
 		t.Errorf("it says %q, %v", notice, err)
 	}
@@ -61,7 +61,7 @@ func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
 	d := newDesk(t)
 	state := d.create()
 	m := &faults.Process{Fault: faults.Fault{On: "Write history", Times: 1 << 30}}
-	notice, err := d.EngineBy(m).Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	notice, err := d.ProcessBy(m).StockPools().Delete(context.Background(), state.Declaration, time.Minute)
 	if err != nil || !strings.Contains(notice, "the history could not be told that it is destroyed") || d.stocked() != 0 {
 		t.Errorf("it says %q, %v; %d documents are left", notice, err, d.stocked())
 	}

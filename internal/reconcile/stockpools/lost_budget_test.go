@@ -113,7 +113,7 @@ func TestALostBudgetHoldsPoolsOfItsCluster(t *testing.T) {
 			}
 			more := state.Declaration
 			more.Replicas = 5
-			state, err := d.Engine().Stock().Update(context.Background(), more, 0)
+			state, err := d.Process().StockPools().Update(context.Background(), more, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

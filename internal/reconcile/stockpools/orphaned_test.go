@@ -29,7 +29,7 @@ func TestAnOrphaningDeleteEndsNoPods(t *testing.T) {
 			d.Cluster.Put(key, nil)
 			d.Cluster.LeaveStockPods(key, pods...)
 
-			r, err := d.Engine().Run(t.Context(), reconcile.RunOptions{DryRun: true})
+			r, err := d.Runner().Run(t.Context(), reconcile.RunOptions{DryRun: true})
 			if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Outcome != outcome.Planned ||
 				!strings.Contains(r.Decisions[0].Summary(), "with 2 replicas, for the pods that the deleted one left") {
 				t.Fatalf("a dry run says %+v, %v", r.Decisions, err)

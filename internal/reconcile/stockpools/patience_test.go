@@ -29,7 +29,7 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 			}
 		}
 	})
-	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
+	r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 		d.Cluster.StockPods(key)[n].Ready = false
 	}
 	began := time.Now()
-	if r, err = d.Engine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute}); err != nil {
+	if r, err = d.Runner().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.report(r); got.Outcome != outcome.Short || time.Since(began) > 30*time.Second {
@@ -54,7 +54,7 @@ func TestACreationThatNobodyFinishes(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Cluster.Failing["CreateStock"] = errors.New("no answer")
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil {
+	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil {
 		t.Fatal("it was created")
 	}
 	delete(d.Cluster.Failing, "CreateStock")
@@ -67,7 +67,7 @@ func TestACreationThatNobodyFinishes(t *testing.T) {
 		{2 * time.Hour, outcome.Failed, "nobody has gone on with it"},
 	} {
 		d.Cluster.Step(c.step)
-		r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+		r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 		if err != nil || len(r.StockPools) != 1 {
 			t.Fatalf("the run reports %+v, %v", r.StockPools, err)
 		}
@@ -78,7 +78,7 @@ func TestACreationThatNobodyFinishes(t *testing.T) {
 	if d.replicas() != -1 {
 		t.Error("a run created the Deployment")
 	}
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
+	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err != nil {
 		t.Fatal(err)
 	}
 	d.is(2, decide.Ready)

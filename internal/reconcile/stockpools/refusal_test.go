@@ -21,14 +21,14 @@ func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 	d := newDesk(t)
 	d.create()
 	var exists *record.ExistsError
-	if err := d.Engine().Stock().Refusal(context.Background(), pool()); !errors.As(err, &exists) {
+	if err := d.Process().StockPools().Refusal(context.Background(), pool()); !errors.As(err, &exists) {
 		t.Errorf("a plan is told %v", err)
 	}
 	foreign := d.Cluster.Deployment(key).DeepCopy()
 	foreign.UID = "somebody's"
 	d.Cluster.Put(key, foreign)
 	var taken *decide.TakenError
-	if err := d.Engine().Stock().Refusal(context.Background(), pool()); !errors.As(err, &taken) {
+	if err := d.Process().StockPools().Refusal(context.Background(), pool()); !errors.As(err, &taken) {
 		t.Errorf("of somebody else's, a plan is told %v", err)
 	}
 }
@@ -39,7 +39,7 @@ func TestAReplacementOfAnOrphanIsRefusedAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
-	err := d.Engine().Stock().Refusal(context.Background(), pool())
+	err := d.Process().StockPools().Refusal(context.Background(), pool())
 	var exists *record.ExistsError
 	if err == nil || errors.As(err, &exists) || !strings.Contains(err.Error(), `on_destroy = "orphan"`) {
 		t.Errorf("a plan is told %v", err)
@@ -52,7 +52,7 @@ func TestARecordThatCantBeReadIsToldAtPlan(t *testing.T) {
 	d := newDesk(t)
 	d.create()
 	d.damage(store.StockPools, key)
-	if err := d.Engine().Stock().Refusal(context.Background(), pool()); err == nil || !strings.Contains(err.Error(), "is damaged") {
+	if err := d.Process().StockPools().Refusal(context.Background(), pool()); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("a plan is told %v", err)
 	}
 }
@@ -74,17 +74,17 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	} {
 		changed, acts := state.Declaration, len(d.Cluster.Acts)
 		change(&changed)
-		if _, err := d.Engine().Stock().Update(context.Background(), changed, 0); !errors.Is(err, refuses) || len(d.Cluster.Acts) != acts {
+		if _, err := d.Process().StockPools().Update(context.Background(), changed, 0); !errors.Is(err, refuses) || len(d.Cluster.Acts) != acts {
 			t.Errorf("%s: %v; it did %q", name, err, d.Cluster.Acts[acts:])
 		}
 	}
 	changed := state.Declaration
 	changed.OnDestroy = stockpool.DestroyOrphan
-	if _, err := d.Engine().Stock().Update(context.Background(), changed, 0); err != nil {
+	if _, err := d.Process().StockPools().Update(context.Background(), changed, 0); err != nil {
 		t.Errorf("what changes nothing in the cluster is not tried there: %v", err)
 	}
 	delete(d.Cluster.Failing, "PreviewStock")
-	recorded, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1")
+	recorded, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")
 	if err != nil || recorded.Image != pool().Image || recorded.Replicas != 2 {
 		t.Errorf("the record has %s and %d pods: %v", recorded.Image, recorded.Replicas, err)
 	}
@@ -105,8 +105,8 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	d.Cluster.Put(key, foreign)
 	changed := state.Declaration
 	changed.Replicas = 3
-	_, updated := d.Engine().Stock().Update(context.Background(), changed, 0)
-	view, err := d.Engine().Stock().View(context.Background(), state.Declaration)
+	_, updated := d.Process().StockPools().Update(context.Background(), changed, 0)
+	view, err := d.Process().StockPools().View(context.Background(), state.Declaration)
 	if err != nil || len(view.Warnings) == 0 || updated == nil {
 		t.Fatalf("it is viewed as %+v (%v), and updated: %v", view, err, updated)
 	}
@@ -118,13 +118,13 @@ func TestAdviceAboutATakenName(t *testing.T) {
 			t.Errorf("%s says %s", of, text)
 		}
 	}
-	if notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil || !strings.Contains(notice, "it was left") {
+	if notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || !strings.Contains(notice, "it was left") {
 		t.Fatalf("destroyed: %s, %v", notice, err)
 	}
-	if found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1"); err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
+	if found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1"); err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
 		t.Errorf("an import finds %+v, %v", found, err)
 	}
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil ||
+	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil ||
 		!strings.Contains(err.Error(), "take it over: terraform import ADDRESS "+key) {
 		t.Errorf("of a new one it says %v", err)
 	}

@@ -16,11 +16,11 @@ import (
 // imported is what an import and its refresh make of the pool.
 func (d *desk) imported() stockpools.State {
 	d.t.Helper()
-	found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1")
+	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	state, err := d.Engine().Stock().View(context.Background(), found)
+	state, err := d.Process().StockPools().View(context.Background(), found)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.Cluster.Failing["CreateStock"] = errors.New("no answer")
-			if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil {
+			if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil {
 				t.Fatal("it was created")
 			}
 			delete(d.Cluster.Failing, "CreateStock")
@@ -46,7 +46,7 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 			}
 			of := state.Declaration
 			of.Replicas = replicas
-			if _, err := d.Engine().Stock().Update(context.Background(), of, 0); err != nil {
+			if _, err := d.Process().StockPools().Update(context.Background(), of, 0); err != nil {
 				t.Fatal(err)
 			}
 			if r := d.recorded(); r.Value.Phase != declaration.Active {
@@ -78,14 +78,14 @@ func TestARecordedAdoptionIsKnown(t *testing.T) {
 	declared := pool()
 	declared.ClusterUID, declared.DeploymentUID = imported.ClusterUID, imported.DeploymentUID
 	m := faults.Killed("ApplyStock", false)
-	if _, err := d.EngineBy(m).Stock().Update(context.Background(), declared, 0); err == nil || d.recorded().Value.Phase != declaration.Active {
+	if _, err := d.ProcessBy(m).StockPools().Update(context.Background(), declared, 0); err == nil || d.recorded().Value.Phase != declaration.Active {
 		t.Fatalf("%v; its record is %s", err, d.recorded().Value.Phase)
 	}
-	state, err := d.Engine().Stock().View(context.Background(), imported)
+	state, err := d.Process().StockPools().View(context.Background(), imported)
 	if err != nil || !state.Recorded || state.Declaration.UID != d.recorded().Value.Declaration.UID {
 		t.Fatalf("a refresh shows %+v, %v", state, err)
 	}
-	if _, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil || d.replicas() != -1 || d.stocked() != 0 {
+	if _, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || d.replicas() != -1 || d.stocked() != 0 {
 		t.Errorf("destroyed: %v; %d pods and %d documents are left", err, d.replicas(), d.stocked())
 	}
 }
