@@ -85,7 +85,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 		most    depth
 		measure func(t *testing.T) depth
 	}{
-		"RunInstances": {depth{14, 4}, func(t *testing.T) (at depth) {
+		"RunInstances": {depth{11, 4}, func(t *testing.T) (at depth) {
 			w := reconciletest.NewWorld(t)
 			w.MustCreate(1, 1)
 			w.Reclaim(1)
@@ -103,7 +103,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			}
 			return at
 		}},
-		"Evict": {depth{18, 4}, func(t *testing.T) (at depth) {
+		"Evict": {depth{14, 4}, func(t *testing.T) (at depth) {
 			d := reconciletest.NewDesk(t)
 			d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Evict })
 			d.Cluster.Start("ml", "a", 8)
@@ -112,7 +112,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			run(t, d.Process())
 			return at
 		}},
-		"ApplyStock": {depth{10, 3}, func(t *testing.T) (at depth) {
+		"ApplyStock": {depth{7, 3}, func(t *testing.T) (at depth) {
 			d := reconciletest.NewDesk(t)
 			_, err := d.Process().StockPools().Create(t.Context(), stockpool.Declaration{
 				Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,

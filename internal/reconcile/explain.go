@@ -32,8 +32,8 @@ type Explanation struct {
 	Warnings []string        `json:"warnings"`
 }
 
-// toldFor is how far back an explanation tells what happened, at least.
-const toldFor = 24 * time.Hour
+// eventsFor is how far back the events of an explanation go, at least.
+const eventsFor = 24 * time.Hour
 
 // Explain observes and decides without any lock, and changes nothing. The error is
 // *declaration.UnknownNameError where a name fits nothing.
@@ -66,7 +66,7 @@ func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, err
 		p := &x.StockPools[n]
 		p.Failing = last.Value.Failing.Of(p.Summary().Object())
 	}
-	x.remember(ctx, w, declaration.Names(names).Fits, one.warnings)
+	x.addEvents(ctx, w, declaration.Names(names).Fits, one.warnings)
 	x.Warnings = one.warnings.Texts()
 	return x, nil
 }
@@ -110,9 +110,9 @@ func decisionsOn(list []outcome.Result, object string) []outcome.Result {
 	return found
 }
 
-// remember adds what the history tells.
-func (x *Explanation) remember(ctx context.Context, w World, fits func(object string) bool, warnings *outcome.Warnings) {
-	since := x.At.Add(-toldFor)
+// addEvents adds the events of the history.
+func (x *Explanation) addEvents(ctx context.Context, w World, fits func(object string) bool, warnings *outcome.Warnings) {
+	since := x.At.Add(-eventsFor)
 	for _, b := range x.Budgets {
 		if u := b.UsageReport; u != nil && u.ExceededSince != nil && u.ExceededSince.Before(since) {
 			since = *u.ExceededSince

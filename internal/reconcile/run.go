@@ -32,7 +32,7 @@ type RunOptions struct {
 	// is lost; empty where nobody does.
 	AcceptLoss string
 	// Names are of the pools, stock pools and budgets that the run is about; none for all. The
-	// others are neither looked at nor changed, and what is the whole store's
+	// others are neither observed nor changed, and what is the whole store's
 	// (tombstones, the ledger's retention, the summary) is left to a run of all.
 	Names declaration.Names
 	// KeepHistory is how much of the history is kept. Zero means
@@ -66,18 +66,7 @@ func (r *Runner) Run(ctx context.Context, o RunOptions) (Report, error) {
 	}
 	one := r.begin(o)
 	ctx = outcome.WithRun(ctx, one.report.RunID)
-	err := one.keeper.WithLock(ctx, runLock, o.RunLockTimeout, func(ctx context.Context) error {
-		err := one.run(ctx)
-		var unknown *declaration.UnknownNameError
-		if errors.As(err, &unknown) {
-			return err // no run took place
-		}
-		one.tell(ctx, err)
-		if err != nil && len(o.Names) == 0 {
-			one.saveFailure(ctx, err)
-		}
-		return err
-	})
+	err := one.locked(ctx)
 	if record.IsLocked(err) {
 		err = &RunLockedError{Err: err}
 	}
@@ -111,6 +100,25 @@ func (r *Runner) begin(o RunOptions) *run {
 	return one
 }
 
+// locked runs under the run lock, and records what the run did.
+func (r *run) locked(ctx context.Context) (err error) {
+	ctx, release, err := r.keeper.Lock(ctx, runLock, r.options.RunLockTimeout)
+	if err != nil {
+		return err
+	}
+	defer release(&err)
+	err = r.run(ctx)
+	var unknown *declaration.UnknownNameError
+	if errors.As(err, &unknown) {
+		return err // no run took place
+	}
+	r.addHistory(ctx, err)
+	if err != nil && len(r.options.Names) == 0 {
+		r.saveFailure(ctx, err)
+	}
+	return err
+}
+
 func (r *run) now() time.Time { return r.runner.world.now() }
 
 func (r *run) run(ctx context.Context) error {
@@ -140,7 +148,7 @@ func (r *run) run(ctx context.Context) error {
 	if len(r.options.Names) > 0 {
 		return r.amendSummary(ctx)
 	}
-	r.lookAfterTombstones(ctx)
+	r.checkTombstones(ctx)
 	r.warnOrphans(ctx)
 	r.saveDay(ctx)
 	return r.saveSummary(ctx)

@@ -88,7 +88,7 @@ func (r *StatusReport) addLastRun(ctx context.Context, from store.Store) error {
 		return err
 	}
 	if ended := last.Value.FinishedAt; ended.After(r.At) {
-		r.At = ended.UTC() // a run ended while this looked
+		r.At = ended.UTC() // a run ended during this observation
 	}
 	summary := last.Value.WithFailing()
 	r.LastRun = &summary

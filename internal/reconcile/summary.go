@@ -42,7 +42,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	defer cancel()
 	old := r.lastSummary(ctx)
 	summary := old.Value.WithFailing()
-	met := told(outcome.NewErrorReport(failed))
+	met := historyError(outcome.NewErrorReport(failed))
 	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{{Object: history.Run, Error: &met}}, all)
 	summary.Starts = summary.Begun(r.report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
@@ -53,7 +53,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 }
 
 // amendSummary brings the summary of the last run of all up to what this one of some
-// made of what is named. It says nothing else: the others were not looked at.
+// made of what is named. It says nothing else: the others were not observed.
 func (r *run) amendSummary(ctx context.Context) error {
 	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
 	if err != nil || !old.Exists() {
@@ -107,7 +107,7 @@ func (r *run) meetings() met {
 	for _, s := range r.finished().Declarations() {
 		var failed *history.Error
 		if s.Error != nil {
-			e := told(s.Error)
+			e := historyError(s.Error)
 			failed = &e
 		}
 		switch s.Outcome {
@@ -134,7 +134,7 @@ func (r *run) meetings() met {
 func (r *Runner) FailedRun(ctx context.Context, o RunOptions, failed error) {
 	one := r.begin(o)
 	_ = one.keeper.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
-		one.tell(ctx, failed)
+		one.addHistory(ctx, failed)
 		one.saveFailure(ctx, failed)
 		return nil
 	})

@@ -22,9 +22,9 @@ func (r *run) warnOrphans(ctx context.Context) int {
 	return len(orphans)
 }
 
-// lookAfterTombstones removes expired tombstones, of all kinds, and looks for machines of
-// pools that were destroyed lately.
-func (r *run) lookAfterTombstones(ctx context.Context) {
+// checkTombstones removes expired tombstones, of all kinds, and finds instances that are
+// left of recently destroyed pools.
+func (r *run) checkTombstones(ctx context.Context) {
 	docs, err := r.keeper.Store.List(ctx, store.Tombstones)
 	if err != nil {
 		r.warnings.Add(err.Error())

@@ -146,19 +146,20 @@ func (j *job[D, R]) step(ctx context.Context) (more bool) {
 // act takes the lock, and has the work act on the record as it is now.
 func (j *job[D, R]) act(ctx context.Context) (next Next, err error) {
 	life, d := j.run.kind.Records(), j.target.Record.Declaration
-	err = life.Locked(ctx, d, func(ctx context.Context) error {
-		// The declaration may have changed since it was listed.
-		now, err := life.Still(ctx, d, j.target.Record.Phase)
-		if err != nil {
-			return err
-		}
-		if now == nil {
-			return &GoneError{life.Noun()}
-		}
-		next, err = j.work.Act(ctx, *now)
-		return err
-	})
-	return next, err
+	ctx, release, err := life.Lock(ctx, d.Object(), life.LockTimeout)
+	if err != nil {
+		return 0, err
+	}
+	defer release(&err)
+	// The declaration may have changed since it was listed.
+	now, err := life.Still(ctx, d, j.target.Record.Phase)
+	if err != nil {
+		return 0, err
+	}
+	if now == nil {
+		return 0, &GoneError{life.Noun()}
+	}
+	return j.work.Act(ctx, *now)
 }
 
 // ending is how a work ended, by its error.

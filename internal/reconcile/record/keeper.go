@@ -33,17 +33,16 @@ func (k Keeper) now() time.Time {
 	return clock().UTC().Truncate(time.Second)
 }
 
-// WithLock runs do under the named lock, for which it waits at most as long as wait.
-// The context of do ends when the lock is lost.
-func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, do func(ctx context.Context) error) (err error) {
+// Lock takes the named lock, for which it waits at most as long as wait. The context that
+// it returns ends when the lock is lost; release gives the lock back, and joins what goes
+// wrong with that to an error.
+func (k Keeper) Lock(ctx context.Context, name string, wait time.Duration) (locked context.Context, release func(*error), err error) {
 	lock, err := k.Store.Lock(ctx, name, wait)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	done := make(chan struct{})
-	defer close(done)
 	go func() {
 		select {
 		case <-lock.Lost():
@@ -51,7 +50,20 @@ func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, d
 		case <-done:
 		}
 	}()
-	defer func() { err = errors.Join(err, lock.Release()) }()
+	return ctx, func(err *error) {
+		*err = errors.Join(*err, lock.Release())
+		close(done)
+		cancel(nil)
+	}, nil
+}
+
+// WithLock runs do under the named lock.
+func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, do func(ctx context.Context) error) (err error) {
+	ctx, release, err := k.Lock(ctx, name, wait)
+	if err != nil {
+		return err
+	}
+	defer release(&err)
 	return do(ctx)
 }
 

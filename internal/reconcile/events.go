@@ -12,14 +12,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// failuresTold is how many failures of one run are told one by one: where the cloud or
-// a cluster is away, everything fails alike.
-const failuresTold = 200
+// failuresListed is how many failures of one run are listed one by one: if the cloud or a
+// cluster is away, everything fails alike.
+const failuresListed = 200
 
-// tell appends what the run did to the history, in one write, and what failed. Nothing
-// about that makes the run fail: what is not told now stands in its document, and the
-// next run tells it.
-func (r *run) tell(ctx context.Context, failed error) {
+// addHistory appends what the run did to the history, in one write, and what failed. A
+// failure of that does not fail the run: what is not appended stays in its document, and
+// the next run appends it.
+func (r *run) addHistory(ctx context.Context, failed error) {
 	if r.options.DryRun {
 		return
 	}
@@ -54,24 +54,24 @@ func (r *run) failures(at time.Time, failed error) []history.Event {
 	report := r.finished()
 	var events []history.Event
 	if failed != nil {
-		events = append(events, about(history.Run, "").RunFailed(told(outcome.NewErrorReport(failed))))
+		events = append(events, about(history.Run, "").RunFailed(historyError(outcome.NewErrorReport(failed))))
 	}
 	uids := map[string]string{}
 	for _, p := range report.SpotPools {
 		object := "spot_pool/" + p.Region + "/" + p.Name
 		uids[object] = p.UID
 		if p.Outcome == outcome.Failed && p.Error != nil {
-			events = append(events, about(object, p.UID).Failed(told(p.Error)))
+			events = append(events, about(object, p.UID).Failed(historyError(p.Error)))
 		}
 	}
 	for _, b := range report.Budgets {
 		if b.Outcome == outcome.Failed && b.Error != nil {
-			events = append(events, about("budget/"+b.Name, b.UID).Failed(told(b.Error)))
+			events = append(events, about("budget/"+b.Name, b.UID).Failed(historyError(b.Error)))
 		}
 	}
 	for _, p := range report.StockPools {
 		if p.Outcome == outcome.Failed && p.Error != nil {
-			events = append(events, about(p.Summary().Object(), p.UID).Failed(told(p.Error)))
+			events = append(events, about(p.Summary().Object(), p.UID).Failed(historyError(p.Error)))
 		}
 	}
 	for _, d := range report.Decisions {
@@ -79,10 +79,10 @@ func (r *run) failures(at time.Time, failed error) []history.Event {
 			events = append(events, refused(about(of.Object, uids[of.Object]), of, *d.Error))
 		}
 	}
-	if more := len(events) - failuresTold; more > 0 {
+	if more := len(events) - failuresListed; more > 0 {
 		rest := about(history.Run, "").Failed(history.Error{Message: fmt.Sprintf("%d more failed or were refused in this run", more)})
 		rest.Count = more
-		events = append(events[:failuresTold], rest)
+		events = append(events[:failuresListed], rest)
 	}
 	return events
 }
@@ -96,10 +96,10 @@ func refused(about history.About, d spotpool.Decision, why outcome.ErrorReport) 
 	return about.Refused(history.Ask{
 		Sequence: int(d.Sequence), WrittenAt: about.At, Count: d.Count, ChargeType: string(d.ChargeType), Price: price,
 		Offering: history.Offering{AvailabilityZone: d.Offering.AvailabilityZone, InstanceType: d.Offering.InstanceType, SubnetID: d.Offering.SubnetID},
-	}, told(&why))
+	}, historyError(&why))
 }
 
-// told is an error as the history and the summary of runs have it.
-func told(e *outcome.ErrorReport) history.Error {
+// historyError is an error as the history and the summary of runs have it.
+func historyError(e *outcome.ErrorReport) history.Error {
 	return history.Error{Class: string(e.Class), Code: e.Code, Message: e.Message, RequestID: e.RequestID, Remedy: e.Remedy}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
-// TestLooksWriteNothing has everything that only looks meet a store that takes no
+// TestObservationsWriteNothing has everything that only observes meet a store that takes no
 // write and no lock, while there is something to be noticed: an instance was
 // reclaimed, and the budget is used up.
-func TestLooksWriteNothing(t *testing.T) {
+func TestObservationsWriteNothing(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.lose()
@@ -21,11 +21,11 @@ func TestLooksWriteNothing(t *testing.T) {
 	g.cluster.Step(30 * time.Minute)
 	refused := func(op storetest.Op) error {
 		if op.Method != "Read" && op.Method != "List" && op.Method != "Holder" {
-			return fmt.Errorf("%s of %s by one who only looks", op.Method, op.Key)
+			return fmt.Errorf("%s of %s by one who only observes", op.Method, op.Key)
 		}
 		return nil
 	}
-	looks := map[string]func(ctx context.Context, process reconcile.World) error{
+	observations := map[string]func(ctx context.Context, process reconcile.World) error{
 		"a refresh of a pool": func(ctx context.Context, process reconcile.World) error {
 			_, err := process.SpotPools().View(ctx, g.pool)
 			return err
@@ -73,11 +73,11 @@ func TestLooksWriteNothing(t *testing.T) {
 			return dry(ctx, process, reconcile.RunOptions{State: g.stateOf(p, g.budget)})
 		},
 	}
-	for name, look := range looks {
+	for name, observe := range observations {
 		process := g.process()
 		faulty := storetest.Wrap(process.Store, &storetest.Faults{Before: refused})
 		process.Store = faulty
-		if err := look(t.Context(), process); err != nil {
+		if err := observe(t.Context(), process); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, op := range faulty.Ops() {
