@@ -129,7 +129,7 @@ func noNulls(x reconcile.Explanation) reconcile.Explanation {
 	return x
 }
 
-// verdict is the exit code, which fails where something could not be looked at.
+// verdict is the exit code, which fails where something could not be observed.
 func verdict(x reconcile.Explanation) error {
 	all := x.Declarations()
 	failed := outcome.Count(all, outcome.Failed)

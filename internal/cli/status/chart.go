@@ -20,7 +20,7 @@ const axis = 8
 
 // charts draw how the worst of all went over the last day, in no more rows than this: a
 // budget's use against its limit, and a pool's size against its minimum.
-func charts(v view, r reconcile.StatusReport, room int) []string {
+func charts(v layout, r reconcile.StatusReport, room int) []string {
 	clock := terminal.Clock{Now: r.At, Zone: v.zone}
 	all := slices.Concat(budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock))
 	slices.SortStableFunc(all, func(a, b entry) int { return int(a.rank) - int(b.rank) })
@@ -37,7 +37,7 @@ func charts(v view, r reconcile.StatusReport, room int) []string {
 
 // chartOf is the chart of one, with an empty line before it; nil where there are not
 // two quarter hours to draw.
-func chartOf(v view, r reconcile.StatusReport, e entry) []string {
+func chartOf(v layout, r reconcile.StatusReport, e entry) []string {
 	values, of := r.LastDay.Of(e.object, r.At)
 	if len(values) < 2 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// addFailures says what the last runs failed with, what a look fails with now, unless
+// addFailures says what the last runs failed with, what this observation fails with, unless
 // that is the same or what runs failed with as a whole, and what to do.
 func addFailures(d *describe.Details, clock terminal.Clock, last *declaration.Failing, now *outcome.ErrorReport, whole *declaration.Failing) {
 	if last != nil {
@@ -28,7 +28,7 @@ func addFailures(d *describe.Details, clock terminal.Clock, last *declaration.Fa
 	}
 }
 
-// same says that a look fails with what runs failed with.
+// same says that an observation fails with what runs failed with.
 func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 	if last == nil {
 		return false

@@ -15,7 +15,7 @@ import (
 )
 
 // header says how runs go, and how all stands together.
-func header(v view, r reconcile.StatusReport, clock terminal.Clock) []string {
+func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 	var lines []string
 	add := func(c terminal.Colour, text string) {
 		for _, line := range terminal.Wrap(clock.Text(text), v.width, "  ") {

@@ -104,7 +104,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if o.follow {
 		return o.watch(ctx, all, names)
 	}
-	report, err := o.look(ctx, all, names)
+	report, err := o.observe(ctx, all, names)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 		o.session.Warn(report.Warnings...)
 	}
 	err = o.session.Print(report, func(style terminal.Style) string {
-		return text(o.view(style, names), report)
+		return text(o.layout(style, names), report)
 	})
 	if err != nil {
 		return err
@@ -120,12 +120,12 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return o.verdict(report)
 }
 
-// view is how a look is shown. A line is cut at the width of a terminal.
-func (o *options) view(style terminal.Style, names []string) view {
-	return view{style: style, machines: o.machines, named: len(names) > 0, width: max(0, style.Width-1), zone: o.session.Zone}
+// layout is how a status is shown. A line is cut at the width of a terminal.
+func (o *options) layout(style terminal.Style, names []string) layout {
+	return layout{style: style, machines: o.machines, named: len(names) > 0, width: max(0, style.Width-1), zone: o.session.Zone}
 }
 
-func (o *options) look(ctx context.Context, all *reconcile.Runner, names []string) (reconcile.StatusReport, error) {
+func (o *options) observe(ctx context.Context, all *reconcile.Runner, names []string) (reconcile.StatusReport, error) {
 	progress := o.session.StartProgress()
 	report, err := all.Status(ctx, names...)
 	progress.Stop()
@@ -142,7 +142,7 @@ func (o *options) look(ctx context.Context, all *reconcile.Runner, names []strin
 }
 
 // verdict is the exit code of a status, which fails where something could not be
-// looked at.
+// observed.
 func (o *options) verdict(report reconcile.StatusReport) error {
 	all := report.Declarations()
 	failed := outcome.Count(all, outcome.Failed)

@@ -16,8 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// view is how a status is shown.
-type view struct {
+// layout is how a status is shown.
+type layout struct {
 	style    terminal.Style
 	machines bool
 	named    bool                 // what is shown was asked for by name
@@ -29,7 +29,7 @@ type view struct {
 
 // fitting is a table within the width: it leaves out bars first, and then columns in
 // the order of spare. Other columns stay.
-func (v view) fitting(width int, build func(terminal.Style) *terminal.Table, spare ...string) *terminal.Table {
+func (v layout) fitting(width int, build func(terminal.Style) *terminal.Table, spare ...string) *terminal.Table {
 	t := build(v.style)
 	if v.width == 0 || t.Fits(width) {
 		return t
@@ -42,7 +42,7 @@ func (v view) fitting(width int, build func(terminal.Style) *terminal.Table, spa
 }
 
 // text is a status for people: what is in trouble first.
-func text(v view, r reconcile.StatusReport) string {
+func text(v layout, r reconcile.StatusReport) string {
 	var out bytes.Buffer
 	v.whole = r.Failing
 	clock := terminal.Clock{Now: r.At, Zone: v.zone}
@@ -82,7 +82,7 @@ func text(v view, r reconcile.StatusReport) string {
 }
 
 // writeTable writes entries as rows, and how many others are how.
-func writeTable(out *bytes.Buffer, v view, noun string, columns []string, entries, all []entry, spare ...string) {
+func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entries, all []entry, spare ...string) {
 	if len(entries) == 0 {
 		return
 	}
@@ -130,7 +130,7 @@ func hasNodes(pools []spotpools.Description) bool {
 }
 
 // poolEntries are the pools, the worst first.
-func poolEntries(v view, pools []spotpools.Description, clock terminal.Clock) []entry {
+func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	withNodes := hasNodes(pools)
 	for _, p := range pools {
@@ -163,7 +163,7 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 }
 
 // poolDetails says what else there is to say about a pool.
-func poolDetails(v view, p spotpools.Description, clock terminal.Clock) []string {
+func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)
 	addPassedOver(details, clock, p.PassedOver)

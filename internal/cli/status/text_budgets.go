@@ -17,7 +17,7 @@ func budgetColumns() []string {
 }
 
 // budgetEntries are the budgets as of the last run, the worst first.
-func budgetEntries(v view, budgets []budgets.Description, clock terminal.Clock) []entry {
+func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	for _, b := range budgets {
 		entries = append(entries, entry{

@@ -16,7 +16,7 @@ import (
 
 // machineLines are a pool's instances in a table, with their nodes where the pool has
 // some.
-func machineLines(v view, p spotpools.Description, at time.Time) []string {
+func machineLines(v layout, p spotpools.Description, at time.Time) []string {
 	return v.fitting(v.width-detailsIndent, func(style terminal.Style) *terminal.Table {
 		t := &terminal.Table{}
 		row := func(node []string, condition string, cells ...string) {

@@ -14,7 +14,7 @@ import (
 func stockColumns() []string { return slices.Insert(describe.StockColumns(), 1, "STATE") }
 
 // stockEntries are the stock pools, the worst first.
-func stockEntries(v view, pools []stockpools.Description, clock terminal.Clock) []entry {
+func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	for _, p := range pools {
 		name := describe.StockName(p.Report)
@@ -63,7 +63,7 @@ func heldBack(p stockpools.Description) bool {
 }
 
 // stockDetails says what else there is to say about a stock pool.
-func stockDetails(v view, p stockpools.Description, clock terminal.Clock) []string {
+func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)
 	addPassedOver(details, clock, p.PassedOver)

@@ -34,7 +34,7 @@ func TestStockPoolsAreShown(t *testing.T) {
 			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown",
 		}),
 	}}
-	got := text(view{zone: time.UTC}, report)
+	got := text(layout{zone: time.UTC}, report)
 	for _, want := range []string{
 		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "held back: its budget team-a is used up",
 		"ml/kept     held back    Degraded",

@@ -141,7 +141,7 @@ func TestStatusForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			width := max(0, tt.style.Width-1)
-			clitest.Golden(t, name, text(view{style: tt.style, machines: tt.machines, width: width}, tt.report))
+			clitest.Golden(t, name, text(layout{style: tt.style, machines: tt.machines, width: width}, tt.report))
 		})
 	}
 }
@@ -156,7 +156,7 @@ func withNodes(t *testing.T) reconcile.StatusReport {
 func TestGuideShowsNodes(t *testing.T) {
 	t.Parallel()
 	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: []spotpools.Description{clitest.GuideNodes(t)}}
-	_, got, _ := strings.Cut(text(view{style: terminal.Style{Width: 80, Height: 40}, machines: true, named: true, width: 79}, r), "\n\n")
+	_, got, _ := strings.Cut(text(layout{style: terminal.Style{Width: 80, Height: 40}, machines: true, named: true, width: 79}, r), "\n\n")
 	shown := clitest.Printed(t, clitest.Guide(t, "nodes.md.tmpl"), "gpupool status train --machines")
 	if diff := cmp.Diff(shown, got); diff != "" {
 		t.Errorf("what the guide shows (-) and what is printed (+):\n%s\n%s", diff, got)
@@ -168,7 +168,7 @@ func TestPoolsWithoutNodesSayNothingOfThem(t *testing.T) {
 	t.Parallel()
 	r := withNodes(t)
 	r.SpotPools = r.SpotPools[len(r.SpotPools)-1:]
-	got := text(view{machines: true}, r)
+	got := text(layout{machines: true}, r)
 	for _, word := range []string{"NODE", "node", "HEALTH", "GPU PODS", "drain", "cluster"} {
 		if strings.Contains(got, word) {
 			t.Errorf("it says %q:\n%s", word, got)
@@ -196,7 +196,7 @@ func TestCharts(t *testing.T) {
 			{Object: "spot_pool/ap-singapore/team-29", Value: 2, Of: 2},
 		}, func(string) bool { return false })
 	}
-	v := view{style: terminal.Style{Width: 80, Height: 40}, width: 79}
+	v := layout{style: terminal.Style{Width: 80, Height: 40}, width: 79}
 	drawn := charts(v, r, 30)
 	for _, line := range drawn {
 		if v.style.Clip(line) != line {
@@ -268,7 +268,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 	stopped.Action, stopped.Enforced = budget.Pause, []budget.Action{budget.Pause}
 	for _, width := range []int{200, 100, 80, 60, 50} {
 		style := terminal.Style{Width: width, Height: 100}
-		shown := text(view{style: style, machines: true, named: true, width: width - 1}, report)
+		shown := text(layout{style: style, machines: true, named: true, width: width - 1}, report)
 		lines := strings.Split(shown, "\n")
 		tables := 0
 		for n, line := range lines {

@@ -10,12 +10,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// watch looks again and again. The first look must succeed; after one that fails
-// later, the next tries again.
+// watch observes again and again. The first observation must succeed; after one that
+// fails later, the next tries again.
 func (o *options) watch(ctx context.Context, all *reconcile.Runner, names []string) error {
 	screen := &screen{session: o.session, style: o.session.Style()}
 	for first := true; ; first = false {
-		report, err := o.look(ctx, all, names)
+		report, err := o.observe(ctx, all, names)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -26,7 +26,7 @@ func (o *options) watch(ctx context.Context, all *reconcile.Runner, names []stri
 		case o.session.JSON():
 			err = o.session.PutJSON(report, false)
 		default:
-			v := o.view(screen.style, names)
+			v := o.layout(screen.style, names)
 			v.tight = screen.style.IsTerminal() && screen.style.Height < rowsForWords
 			err = screen.show(text(v, report), func(room int) []string { return charts(v, report, room) })
 		}

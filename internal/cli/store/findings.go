@@ -38,8 +38,8 @@ type problem struct {
 	Error    string `json:"error"`
 }
 
-// look reads every document.
-func look(ctx context.Context, remains stored.Remains) (findings, error) {
+// readAll reads every document.
+func readAll(ctx context.Context, remains stored.Remains) (findings, error) {
 	found := findings{problems: []problem{}}
 	for _, kind := range stored.Kinds() {
 		documents, err := remains.List(ctx, kind)

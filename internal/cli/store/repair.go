@@ -86,7 +86,7 @@ func (o *repairOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := look(ctx, remains)
+	found, err := readAll(ctx, remains)
 	if err != nil {
 		return err
 	}

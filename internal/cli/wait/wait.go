@@ -132,9 +132,8 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// until looks again and again, until all is as wanted or the time is over. A look
-// that fails tells nothing, and the next one tries again; what is looked for must be
-// declared.
+// until observes again and again, until all is as wanted or the time is over. After an
+// observation that fails, the next one tries again; what is waited for must be declared.
 func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condition, names []string) (report, error) {
 	progress := o.session.StartProgress()
 	defer progress.Stop()
@@ -173,7 +172,7 @@ func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condi
 	}
 }
 
-// take has the report be of a look.
+// take has the report be of an observation.
 func (r *report) take(at time.Time, results []result) {
 	r.At, r.Objects, r.Reached = at, results, len(results) > 0
 	for _, of := range results {

@@ -14,7 +14,7 @@ const fieldManager = "gpupool"
 // Cluster is what flows see of a cluster, and do in it. It is safe for concurrent use.
 type Cluster struct {
 	*connection
-	*podObserver
+	*podReader
 	enforcer
 	nodeClient
 	noticeClient
@@ -28,13 +28,13 @@ type connection struct {
 	kube   *kubeclient.Groups
 }
 
-// podObserver sees which pods hold GPUs, and what ended since.
-type podObserver struct {
+// podReader observes which pods hold GPUs, and what ended since.
+type podReader struct {
 	*connection
 	pageSize int // of pods; zero for the default
 
 	mu sync.Mutex
-	// nodes are those of the last look, for pods that are looked at again.
+	// nodes are those of the last observation, for pods that are observed again.
 	nodes *nodes
 }
 
@@ -44,7 +44,7 @@ type enforcer struct{ *connection }
 // nodeClient sees and drains the nodes of spot pools.
 type nodeClient struct {
 	*connection
-	pods *podObserver
+	pods *podReader
 }
 
 // noticeClient marks nodes that the cloud takes back.
@@ -56,10 +56,10 @@ type tokenClient struct{ *connection }
 // stockClient sees and changes what stock pools are made of.
 type stockClient struct{ *connection }
 
-// New looks at a cluster through a connection. It makes no call.
+// New returns a cluster behind a connection. It makes no call.
 func New(c *kubeclient.Client) *Cluster {
 	to := &connection{client: c, kube: c.Kubernetes()}
-	pods := &podObserver{connection: to}
+	pods := &podReader{connection: to}
 	return &Cluster{to, pods, enforcer{to}, nodeClient{to, pods}, noticeClient{to}, tokenClient{to}, stockClient{to}}
 }
 

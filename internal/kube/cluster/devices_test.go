@@ -59,7 +59,7 @@ func TestDevicesAreCountedAsTheSchedulerHandsThemOut(t *testing.T) {
 	}
 
 	held, by := map[string]string{}, map[string]string{}
-	for _, s := range in(ns, observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods) {
+	for _, s := range in(ns, observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods) {
 		sum := new(big.Rat)
 		for _, share := range s.Shares {
 			sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))

@@ -49,7 +49,7 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.ServiceAccountKubeconfig(t, ns, "nobody"))
+	c := connect(t, server.ServiceAccountKubeconfig(t, ns, "nobody"))
 	w := budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}}
 	job := budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "j"}}
 	pod := budget.PodRef{Namespace: ns, Name: "p", UID: "u"}
@@ -71,9 +71,9 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	} {
 		mustFail(t, call(), kubeclient.ClassAuthorization, "cannot ", "the role needs the verb "+want)
 	}
-	// A role that lacks one verb of a look.
+	// A role that lacks one verb of an observation.
 	allow(t, server, ns, "partly", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}})
-	_, err := look(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), gpu.ObserveOptions{})
+	_, err := connect(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), gpu.ObserveOptions{})
 	mustFail(t, err, kubeclient.ClassAuthorization, "cannot list pods in the whole cluster", "the role needs the verb list on pods")
 }
 

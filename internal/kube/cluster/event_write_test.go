@@ -14,7 +14,7 @@ import (
 func TestANamespaceThatIsGoneIsToldNothing(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	err := look(t, server.Kubeconfig()).Alert(t.Context(),
+	err := connect(t, server.Kubeconfig()).Alert(t.Context(),
 		budget.Event{Namespace: "no-such-namespace", Budget: "b", BudgetUID: "u", Reason: "GPUBudgetThreshold", Message: "m"})
 	if err != nil {
 		t.Error(err)
@@ -25,7 +25,7 @@ func TestAnAlertIsOneEventHoweverOften(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	for range 3 {
 		for _, threshold := range []int{50, 80} {
 			if err := c.Alert(t.Context(), budget.Event{

@@ -26,7 +26,7 @@ func TestEvictTakesExactlyThisPod(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := kubetest.Create(t, server, kubetest.Node("evict-exactly", 8))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	first := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.OnNode(node.Name))))
 	if err := c.Evict(t.Context(), evictionOf(first)); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
 	ns := server.Namespace(t)
 	pod := runningGuarded(t, server, ns, "pdb-blocks")
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 1, guarded))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	started := time.Now()
 	var blocked *budget.EvictionBlockedError
 	err := c.Evict(t.Context(), evictionOf(pod))
@@ -81,7 +81,7 @@ func TestTwoDisruptionBudgetsBlockAnEviction(t *testing.T) {
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "one", 0, guarded))
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "two", 0, guarded))
 	var blocked *budget.EvictionBlockedError
-	err := look(t, server.Kubeconfig()).Evict(t.Context(), evictionOf(pod))
+	err := connect(t, server.Kubeconfig()).Evict(t.Context(), evictionOf(pod))
 	if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "more than one PodDisruptionBudget") {
 		t.Errorf("got %v, want it blocked", err)
 	}
@@ -108,7 +108,7 @@ func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
 	})
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	kubetest.WaitFor(t, "an eviction to be refused", func(ctx context.Context) error {
 		pod := kubetest.Create(t, server, kubetest.Pod(ns, "", kubetest.BoundTo("nowhere")))
 		var blocked *budget.EvictionBlockedError
@@ -127,7 +127,7 @@ func TestAnEvictionGetsItsGrace(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := kubetest.Create(t, server, kubetest.Node("evict-grace", 8))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	pods := server.Client().CoreV1().Pods(ns)
 	slow := func(pod *corev1.Pod) { pod.Spec.TerminationGracePeriodSeconds = new(int64(315360000)) }
 	start := func(name string) *corev1.Pod {
@@ -172,7 +172,7 @@ func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	pods := server.Client().CoreV1().Pods(ns)
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 2, guarded))
 	start := func(name string, labels map[string]string) *corev1.Pod {

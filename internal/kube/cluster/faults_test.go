@@ -171,7 +171,7 @@ func TestAWatchThatIsCutGoesOnFromWhereItWas(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	direct := look(t, server.Kubeconfig())
+	direct := connect(t, server.Kubeconfig())
 	before := observe(t, direct, gpu.ObserveOptions{})
 	want := five(t, server, ns)
 	var watches atomic.Int32
@@ -197,7 +197,7 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	before := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{})
+	before := observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{})
 	want := five(t, server, ns)
 	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.URL.Query().Get("watch") != "" {
@@ -220,7 +220,7 @@ func TestWhatIsLeftOfAHistoryTellsOfClaimsToo(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := nodeWithDevices(t, server, ns, "history-claims")
-	before := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{})
+	before := observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{})
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("two"), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, pod)
 	remove(t, server, pod)

@@ -53,7 +53,7 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 	server := kubetest.Start(t)
 	policy(t, server)
 	ns, free := server.Namespace(t), server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{Budget: "freeze-costly", BudgetUID: "a7a7a7a7-aaaa", Selector: budget.Selector{Namespaces: []string{ns}}}
 	for i := range 40 { // so many that each name is compared with all of them
 		freeze.Ignored = append(freeze.Ignored, fmt.Sprintf("ignored.example.com/resource-%d", i))

@@ -54,7 +54,7 @@ const (
 // so that the refusal names the budget.
 //
 // A pod that no node has yet can come to ask for GPUs after it was made: a fraction
-// is an annotation, and a label brings it under a budget. So updates are looked at
+// is an annotation, and a label brings it under a budget. So updates are checked
 // until it is bound. A pod that was let in stays so: what it asked for before, and
 // under the same budget, no update is refused for.
 //

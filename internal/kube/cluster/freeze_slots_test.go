@@ -86,7 +86,7 @@ func TestManyBudgetsAreFrozenAtOnce(t *testing.T) {
 			return kubetest.Pod(namespace, "", kubetest.GPUs(1), kubetest.Labels(map[string]string{"team": team(n)}))
 		}
 	}
-	runs := []*kubecluster.Cluster{look(t, server.Kubeconfig()), look(t, server.Kubeconfig())}
+	runs := []*kubecluster.Cluster{connect(t, server.Kubeconfig()), connect(t, server.Kubeconfig())}
 	// As the slots are applied they select everything: nobody may notice when one
 	// is taken for the first time.
 	whileTrying(t, server, pod(other, 0), func() {
@@ -148,7 +148,7 @@ func TestFreezesOutliveTheAPIServer(t *testing.T) {
 	server := kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
 	policy(t, server)
 	ns, other := server.Namespace(t), server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	f := budget.FreezeRule{Budget: "lasting", BudgetUID: "b7b7b7b7-aaaa", Selector: budget.Selector{Namespaces: []string{ns}}}
 	in := func(namespace string) func() *corev1.Pod {
 		return func() *corev1.Pod { return kubetest.Pod(namespace, "", kubetest.GPUs(1)) }

@@ -67,7 +67,7 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 	server := kubetest.Start(t)
 	policy(t, server)
 	ns, other, spared := server.Namespace(t, "env=prod"), server.Namespace(t, "env=dev"), server.Namespace(t, "env=prod")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{
 		Budget: "freeze-selected", BudgetUID: "f1f2f3f4-aaaa", RecoversAt: time.Date(2026, 7, 16, 14, 35, 0, 0, time.UTC),
 		ProtectedNamespaces: []string{spared}, Resources: []string{"example.com/tensor"},
@@ -128,7 +128,7 @@ func TestFreezeOfABudgetThatPodsCantEscape(t *testing.T) {
 	server := kubetest.Start(t)
 	policy(t, server)
 	ns, spared := server.Namespace(t), server.Namespace(t, budget.ProtectedKey+"=true")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{Budget: "freeze-all", BudgetUID: "a1a2a3a4-aaaa", Selector: budget.Selector{Namespaces: []string{ns, spared}}}
 	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
 	pod := func(namespace string) func() *corev1.Pod {
@@ -156,7 +156,7 @@ func TestFreezeAdmitsWhatItsBudgetDoesNotCount(t *testing.T) {
 	server := kubetest.Start(t)
 	policy(t, server)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	const slice = "nvidia.com/mig-1g.5gb"
 	freeze := budget.FreezeRule{
 		Budget: "freeze-ignores", BudgetUID: "e1e2e3e4-aaaa", Selector: budget.Selector{Namespaces: []string{ns}},
@@ -202,7 +202,7 @@ func TestFreezeIsListedChangedAndLifted(t *testing.T) {
 	server := kubetest.Start(t)
 	policy(t, server)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{Budget: "freeze-lifted", BudgetUID: "c1c2c3c4-bbbb", Selector: budget.Selector{Namespaces: []string{ns}}}
 	pod := func() *corev1.Pod { return kubetest.Pod(ns, "", kubetest.GPUs(1)) }
 	if err := c.Freeze(t.Context(), freeze); err != nil {
@@ -245,7 +245,7 @@ func TestFreezeIsListedChangedAndLifted(t *testing.T) {
 func TestFreezeWithoutItsPolicySaysWhatToApply(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{Budget: "b", BudgetUID: "d1d2d3d4", Selector: budget.Selector{Namespaces: []string{"x"}}}
 	var missing *kubecluster.MissingPolicyError
 	err := c.Freeze(t.Context(), freeze)

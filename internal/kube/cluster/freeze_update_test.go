@@ -51,7 +51,7 @@ func TestAFreezeHoldsPodsThatComeToAskForGPUs(t *testing.T) {
 	server := kubetest.Start(t)
 	policy(t, server)
 	ns, shielded := server.Namespace(t), server.Namespace(t, budget.ProtectedKey+"=true")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	team := func(labels ...string) kubetest.PodOption {
 		all := map[string]string{"team": "a", "stage": "run"}
 		for n := 0; n < len(labels); n += 2 {

@@ -42,7 +42,7 @@ func (c *connection) readNamespaces(ctx context.Context) ([]namespace, error) {
 }
 
 // Namespaces are the labels of the namespaces, by name.
-func (c *podObserver) Namespaces(ctx context.Context) (map[string]map[string]string, error) {
+func (c *podReader) Namespaces(ctx context.Context) (map[string]map[string]string, error) {
 	list, err := c.readNamespaces(ctx)
 	out := make(map[string]map[string]string, len(list))
 	for _, n := range list {
@@ -52,7 +52,7 @@ func (c *podObserver) Namespaces(ctx context.Context) (map[string]map[string]str
 }
 
 // PriorityClasses lists the values of the priority classes, by name.
-func (c *podObserver) PriorityClasses(ctx context.Context) (map[string]int32, error) {
+func (c *podReader) PriorityClasses(ctx context.Context) (map[string]int32, error) {
 	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
 		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
 			var p schedulingv1.PriorityClass

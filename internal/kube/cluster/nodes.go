@@ -43,7 +43,7 @@ func (n *nodes) list() []gpu.Node {
 
 // readNodes lists the nodes, and the slices in which DRA drivers tell of their
 // devices. The warnings say what of that may not be read.
-func (c *podObserver) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
+func (c *podReader) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
 	type one struct {
 		node gpu.Node
 		gpus *big.Rat
@@ -87,7 +87,7 @@ func (c *podObserver) readNodes(ctx context.Context, table *gpu.Table) (*nodes, 
 	return out, warnings, nil
 }
 
-// add adds what a replay told of nodes, and what earlier looks saw.
+// add adds what a replay has of nodes, and what earlier observations had.
 func (n *nodes) add(replayed *nodeReplay, remembered []gpu.Node) {
 	known := map[string]*gpu.Node{} // by UID, of those that are not there
 	merge := func(node *gpu.Node) {
@@ -127,15 +127,15 @@ func (n *nodes) add(replayed *nodeReplay, remembered []gpu.Node) {
 	}
 }
 
-// keep remembers the nodes of a look, for pods that are looked at again.
-func (c *podObserver) keep(n *nodes) {
+// keep keeps the nodes of an observation, for pods that are observed again.
+func (c *podReader) keep(n *nodes) {
 	c.mu.Lock()
 	c.nodes = n
 	c.mu.Unlock()
 }
 
-// lastNodes are those of the last look, or a new one.
-func (c *podObserver) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
+// lastNodes are those of the last observation, or of a new one.
+func (c *podReader) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
 	c.mu.Lock()
 	last := c.nodes
 	c.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// only is the only pod of a namespace that a look shows, or its replay.
+// only is the only pod of a namespace in an observation, or in its replay.
 func only(t *testing.T, namespace string, pods []gpu.Pod) gpu.Pod {
 	t.Helper()
 	found := in(namespace, pods)
@@ -43,12 +43,12 @@ func drop(t *testing.T, server *kubetest.Cluster, name string) {
 	})
 }
 
-// TestANodeIsKnownByWhatTheReplayTells of it, and by what an earlier look saw.
+// TestANodeIsKnownByWhatTheReplayTells of it, and by an earlier observation.
 func TestANodeIsKnownByWhatTheReplayTells(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	before := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{})
+	before := observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{})
 	node := kubetest.Create(t, server, kubetest.Node("trust-replay", 8))
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "train", kubetest.GPUs(4), kubetest.BoundTo(node.Name), kubetest.StopsAfter(time.Hour)))
 	server.WaitRunning(t, pod)
@@ -58,7 +58,7 @@ func TestANodeIsKnownByWhatTheReplayTells(t *testing.T) {
 		"status"); err != nil {
 		t.Fatal(err)
 	}
-	seen := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{From: before.ResourceVersion, List: true})
+	seen := observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{From: before.ResourceVersion, List: true})
 	if s := only(t, ns, seen.Pods); s.Shown == 0 || s.Capped || len(s.Shares) != 1 {
 		t.Errorf("while its kubelet restarts: shown by %d, capped %v: %v", s.Shown, s.Capped, s.Problems)
 	}
@@ -70,15 +70,15 @@ func TestANodeIsKnownByWhatTheReplayTells(t *testing.T) {
 		"a replay":        {gpu.ObserveOptions{From: before.ResourceVersion, List: true}, true},
 		"what was seen":   {gpu.ObserveOptions{Nodes: seen.Nodes}, true},
 		"nothing at all":  {gpu.ObserveOptions{}, false},
-		"a later history": {gpu.ObserveOptions{From: observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).ResourceVersion, List: true}, false},
+		"a later history": {gpu.ObserveOptions{From: observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{}).ResourceVersion, List: true}, false},
 	} {
-		s := only(t, ns, observe(t, look(t, server.Kubeconfig()), test.options).Pods)
+		s := only(t, ns, observe(t, connect(t, server.Kubeconfig()), test.options).Pods)
 		if !s.Node.Gone || (s.Shown > 0) != test.shown || len(s.Shares) != 1 || s.Shares[0].Units.RatString() != "4" ||
 			(s.Node.Model == "Tesla-T4") != test.shown {
 			t.Errorf("by %s: shown by %d on %+v", name, s.Shown, s.Node)
 		}
 	}
-	told := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{From: before.ResourceVersion}).Replay.Nodes
+	told := observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{From: before.ResourceVersion}).Replay.Nodes
 	found := false
 	for _, n := range told {
 		found = found || n.UID == string(node.UID) && n.Gone && n.Capacity["nvidia.com/gpu"].RatString() == "8"
@@ -93,13 +93,13 @@ func TestNobodyMayWatchNodes(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	before := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{})
+	before := observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{})
 	read := func(verbs []string, group string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 	}
 	allow(t, server, ns, "reader", read([]string{"get", "list"}, "", "namespaces", "nodes"), read([]string{"list", "watch"}, "", "pods"),
 		read([]string{"list"}, "scheduling.k8s.io", "priorityclasses"), read([]string{"list", "watch"}, "resource.k8s.io", "resourceslices", "resourceclaims"))
-	limited := look(t, server.ServiceAccountKubeconfig(t, ns, "reader"))
+	limited := connect(t, server.ServiceAccountKubeconfig(t, ns, "reader"))
 	after := observe(t, limited, gpu.ObserveOptions{From: before.ResourceVersion})
 	if text := strings.Join(after.Warnings, "\n"); !after.Replay.Complete || !strings.Contains(text, "nodes") || !strings.Contains(text, "are estimates") {
 		t.Errorf("replay %+v, warnings %q", after.Replay.Reason, after.Warnings)
@@ -136,7 +136,7 @@ func TestAFractionIsOfAGPUThatItsSchedulerReserved(t *testing.T) {
 		}
 		return out
 	}
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	if got := fmt.Sprint(held(before.Pods)); got != "map[forged:none half:1/2]" {
 		t.Errorf("pods hold %s", got)

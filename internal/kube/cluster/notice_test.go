@@ -48,7 +48,7 @@ func TestANodeBearsANotice(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	kubetest.Create(t, server, kubetest.Node("noticed", 8))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	ctx := t.Context()
 	now := time.Now().UTC().Truncate(time.Second)
 	at := now.Add(node.NoticeAhead)
@@ -116,7 +116,7 @@ func TestWhatOthersWriteIsNoNotice(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	kubetest.Create(t, server, kubetest.Node("misread", 8))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	now := time.Now()
 	at := now.Add(time.Minute)
 	for name, condition := range map[string][2]string{
@@ -184,7 +184,7 @@ func TestAWatchTellsOfANoticeOnce(t *testing.T) {
 	for _, name := range []string{"marked", "unmarked", "old", "later"} {
 		kubetest.Create(t, server, kubetest.Node(name, 8))
 	}
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -235,7 +235,7 @@ func TestAWatchTellsOfANoticeOnce(t *testing.T) {
 func TestAWatchThatIsForbiddenIsTroubleOnce(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.ServiceAccountKubeconfig(t, server.Namespace(t), "nobody"))
+	c := connect(t, server.ServiceAccountKubeconfig(t, server.Namespace(t), "nobody"))
 	var h heard
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})

@@ -11,10 +11,10 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// Observe looks at the cluster. With a resource version it replays the watch of
+// Observe lists what holds GPUs in the cluster. With a resource version it replays the watch of
 // pods from there, and where that is complete it lists no pods, unless it is
 // asked to.
-func (c *podObserver) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
+func (c *podReader) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
 	var out gpu.Observation
 	table, err := o.Rules.Table()
 	if err != nil {
@@ -32,9 +32,9 @@ func (c *podObserver) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Ob
 	if err != nil {
 		return out, err
 	}
-	look := c.newLook(ctx, table, n, out.At)
-	look.replayed = replayed
-	if out.Replay.Ended, err = replayed.ended(look); err != nil {
+	observation := c.newObservation(ctx, table, n, out.At)
+	observation.replayed = replayed
+	if out.Replay.Ended, err = replayed.ended(observation); err != nil {
 		return out, err
 	}
 	if out.Replay.Former, out.Replay.FormerMissing, err = c.formerNamespaces(ctx, o.From, out.ResourceVersion, replayed.outside(there)); err != nil {
@@ -44,19 +44,19 @@ func (c *podObserver) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Ob
 	if out.Listed {
 		// The next replay begins before the list: it may tell again of what the list
 		// shows, and leaves out nothing that ended while it was read.
-		out.Pods, err = look.listPods(ctx, kubeclient.Collection{})
+		out.Pods, err = observation.listPods(ctx, kubeclient.Collection{})
 		replayed.label(out.Pods)
 	} else {
-		out.Pods, err = replayed.changed(look)
+		out.Pods, err = replayed.changed(observation)
 	}
-	out.Warnings = append(out.Warnings, look.warnings...)
+	out.Warnings = append(out.Warnings, observation.warnings...)
 	return out, err
 }
 
 // gather reads at once what does not depend on one another: the nodes, what budgets
 // ask of namespaces, and the replays from a position up to the observation's own.
 // The observation gets what is its own of that.
-func (c *podObserver) gather(ctx context.Context, o gpu.ObserveOptions, replayed *podReplay, out *gpu.Observation) (n *nodes, there []namespace, err error) {
+func (c *podReader) gather(ctx context.Context, o gpu.ObserveOptions, replayed *podReplay, out *gpu.Observation) (n *nodes, there []namespace, err error) {
 	var (
 		changed   *nodeReplay
 		warnings  []string
@@ -102,7 +102,7 @@ func (c *podObserver) gather(ctx context.Context, o gpu.ObserveOptions, replayed
 }
 
 // position is the server's resource version of pods now.
-func (c *podObserver) position(ctx context.Context) (string, error) {
+func (c *podReader) position(ctx context.Context) (string, error) {
 	list, err := c.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return "", kubeclient.Wrap("list", "pods in the whole cluster", err)

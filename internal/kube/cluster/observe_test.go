@@ -17,8 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// look connects to a cluster as the person of a kubeconfig.
-func look(t testing.TB, kubeconfig string) *kubecluster.Cluster {
+// connect connects to a cluster as the person of a kubeconfig.
+func connect(t testing.TB, kubeconfig string) *kubecluster.Cluster {
 	t.Helper()
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: kubeconfig}, "gpupool/test")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestObserveSeesPodsWithGPUsAlone(t *testing.T) {
 	kubetest.Create(t, server, kubetest.Pod(ns, "web"))
 	server.WaitRunning(t, trained)
 
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	got := observe(t, c, gpu.ObserveOptions{})
 	pods := in(ns, got.Pods)
 	if len(pods) != 1 || pods[0].Name != "train" || pods[0].Shares[0].Units.String() != "2/1" || pods[0].Node.Model != "Tesla-T4" ||
@@ -84,7 +84,7 @@ func TestObserveSeesPodsWithGPUsAlone(t *testing.T) {
 		t.Fatalf("got %+v", pods)
 	}
 	if !got.Listed || got.Replay.Complete || got.Replay.Reason == "" {
-		t.Errorf("a first look lists all, and has no replay: %v %+v", got.Listed, got.Replay)
+		t.Errorf("a first observation lists all, and has no replay: %v %+v", got.Listed, got.Replay)
 	}
 	if got.Namespaces[ns]["team"] != "a" || got.PriorityClasses["system-node-critical"] == 0 || got.Allocatable.Sign() <= 0 {
 		t.Errorf("got namespaces %v, priority classes %v, %v GPUs", got.Namespaces[ns], got.PriorityClasses, got.Allocatable)
@@ -113,7 +113,7 @@ func TestObserveReadsPageAfterPage(t *testing.T) {
 		kubetest.Create(t, server, kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.BoundTo("nowhere")))
 		want = append(want, name)
 	}
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	c.SetPageSize(2)
 	if got := names(in(ns, observe(t, c, gpu.ObserveOptions{}).Pods)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -128,7 +128,7 @@ func TestDevicesByClaimAreCountedAlsoWhenThePodIsGone(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := nodeWithDevices(t, server, ns, "claims-counted")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("two"), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, pod)
@@ -164,7 +164,7 @@ func TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone(t *testing.T) {
 		}
 		return nil
 	})
-	got := in(ns, observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods)
+	got := in(ns, observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods)
 	if len(got) != 1 || got[0].End.Source != ledger.ContainerFinished {
 		t.Errorf("got %+v, want its end", got)
 	}
@@ -185,7 +185,7 @@ func TestLivePodsAreThoseThatHoldGPUsNow(t *testing.T) {
 	server.WaitRunning(t, live)
 	server.WaitRunning(t, relabelled)
 	server.WaitFinished(t, done)
-	got, err := look(t, server.Kubeconfig()).LivePods(t.Context(), []string{ns}, gpu.Rules{})
+	got, err := connect(t, server.Kubeconfig()).LivePods(t.Context(), []string{ns}, gpu.Rules{})
 	if err != nil || !slices.Equal(names(got), []string{"live", "relabelled"}) {
 		t.Errorf("got %v (%v), want the two that live in the namespace", names(got), err)
 	}

@@ -59,7 +59,7 @@ func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error)
 	f, known := o.found[named]
 	if !known {
 		var err error
-		f, err = o.look(ctx, named)
+		f, err = o.find(ctx, named)
 		var not *budget.NotPausedError
 		if errors.As(err, &not) {
 			f.ownership = budget.Ownership{Reason: "its owner, the " + not.Error()}
@@ -79,8 +79,8 @@ func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error)
 	return f.ownership, nil
 }
 
-// look finds what a pod names as its owner.
-func (o *owners) look(ctx context.Context, named budget.Workload) (f found, err error) {
+// find finds what a pod names as its owner.
+func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err error) {
 	w := named
 	switch {
 	case w.APIVersion == "apps/v1" && w.Kind == "ReplicaSet":

@@ -51,7 +51,7 @@ func TestOwnersAreWhatTheClusterHas(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	d := kubetest.Create(t, server, kubetest.Deployment(ns, "d", 1, kubetest.GPUs(1)))
 	s := kubetest.Create(t, server, kubetest.StatefulSet(ns, "s", 1, kubetest.Resource("example.com/npu", "1")))
 	j := kubetest.Create(t, server, kubetest.Job(ns, "j", 1, kubetest.ClaimTemplate("gpus")))
@@ -92,7 +92,7 @@ func TestWorkloadsWithOwnersThatNoObjectCanBe(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	of := kubetest.Deployment(ns, "of", 0, kubetest.GPUs(1))
 	rs := kubetest.Create(t, server, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{

@@ -14,7 +14,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// Workload looks at a workload. The error is *budget.NotPausedError where it
+// Workload observes a workload. The error is *budget.NotPausedError where it
 // is gone, or of a kind that can't be paused.
 func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
 	o, err := c.find(ctx, w)

@@ -62,7 +62,7 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 		})
 	}
 	waitFor("2/2 3/3 false/1")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	workloads := []budget.Workload{workloadOf("apps/v1", "Deployment", d), workloadOf("apps/v1", "StatefulSet", s), workloadOf("batch/v1", "Job", j)}
 	before := map[string]int32{}
 	for _, w := range workloads {
@@ -116,7 +116,7 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	deployments := server.Client().AppsV1().Deployments(ns)
 	makeOne := func(name string) budget.Workload {
 		return workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, kubetest.Deployment(ns, name, 1)))
@@ -173,7 +173,7 @@ func TestAStatefulSetThatWouldLoseItsVolumesIsNotPaused(t *testing.T) {
 		},
 	}}
 	s = kubetest.Create(t, server, s)
-	if got := mustNotPause(t, look(t, server.Kubeconfig()), workloadOf("apps/v1", "StatefulSet", s)); !strings.Contains(got, "whenScaled is Delete") {
+	if got := mustNotPause(t, connect(t, server.Kubeconfig()), workloadOf("apps/v1", "StatefulSet", s)); !strings.Contains(got, "whenScaled is Delete") {
 		t.Errorf("got %q", got)
 	}
 	if now, err := server.Client().AppsV1().StatefulSets(ns).Get(t.Context(), "ckpt", metav1.GetOptions{}); err != nil || *now.Spec.Replicas != 1 {

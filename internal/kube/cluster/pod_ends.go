@@ -30,7 +30,7 @@ const eachAlone = 5
 // PodEvents looks up, in the cluster's Events, when pods ended: by uid. A pod of
 // which they tell nothing is absent. Events are kept for an hour, and are
 // best-effort: they refine an estimate, and nothing rests on them.
-func (c *podObserver) PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error) {
+func (c *podReader) PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error) {
 	byNamespace := map[string][]budget.PodRef{}
 	for _, p := range pods {
 		byNamespace[p.Namespace] = append(byNamespace[p.Namespace], p)
@@ -64,7 +64,7 @@ func (c *podObserver) PodEvents(ctx context.Context, pods []budget.PodRef) (map[
 }
 
 // events lists the Events of a namespace, page by page.
-func (c *podObserver) events(ctx context.Context, namespace string, s fieldselector.Selector, add func(*corev1.Event)) error {
+func (c *podReader) events(ctx context.Context, namespace string, s fieldselector.Selector, add func(*corev1.Event)) error {
 	o := metav1.ListOptions{FieldSelector: s.String(), Limit: 500}
 	for {
 		list, err := c.kube.CoreV1().Events(namespace).List(ctx, o)

@@ -17,7 +17,7 @@ func TestEventsTellWhenPodsEnded(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	at := time.Now().Add(-10 * time.Minute).UTC().Truncate(time.Second)
 	tell := func(name, uid, reason string, at time.Time) {
 		kubetest.Create(t, server, &corev1.Event{

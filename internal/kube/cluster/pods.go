@@ -15,9 +15,9 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// look is one look at pods: what counts, and what is known beside them.
-type look struct {
-	cluster *podObserver
+// observation is one listing of pods: what counts, and what is known beside them.
+type observation struct {
+	cluster *podReader
 	table   *gpu.Table
 	nodes   *nodes
 	at      time.Time
@@ -32,8 +32,8 @@ type look struct {
 // reservation is a GPU that is held for a group of fractions.
 type reservation struct{ node, group string }
 
-func (c *podObserver) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
-	l := &look{cluster: c, table: table, nodes: n, at: at, filter: interestOf(table)}
+func (c *podReader) newObservation(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *observation {
+	l := &observation{cluster: c, table: table, nodes: n, at: at, filter: interestOf(table)}
 	l.claims = sync.OnceValues(func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error) { return c.readClaims(ctx) })
 	l.reserved = sync.OnceValues(func() (map[reservation]bool, error) { return l.readReservations(ctx) })
 	return l
@@ -41,7 +41,7 @@ func (c *podObserver) newLook(ctx context.Context, table *gpu.Table, n *nodes, a
 
 // readReservations lists the pods that hold GPUs for fractions, and adds those of
 // which the replay told: they end with the last pod of their group.
-func (l *look) readReservations(ctx context.Context) (map[reservation]bool, error) {
+func (l *observation) readReservations(ctx context.Context) (map[reservation]bool, error) {
 	found := map[reservation]bool{}
 	add := func(pod *corev1.Pod) {
 		if node, group, ok := gpu.ReservationOf(pod); ok {
@@ -71,7 +71,7 @@ func (l *look) readReservations(ctx context.Context) (map[reservation]bool, erro
 }
 
 // listPods lists the pods that hold GPUs, or are to.
-func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu.Pod, error) {
+func (l *observation) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu.Pod, error) {
 	where.Client, where.Resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
 	where.PageSize = l.cluster.pageSize
 	return kubeclient.List(ctx, where, func(object []byte) (gpu.Pod, bool, error) {
@@ -95,7 +95,7 @@ func byClaim(pod *corev1.Pod) bool {
 
 // pod is what a pod holds; false for one without GPUs, unless it says that it has
 // some.
-func (l *look) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
+func (l *observation) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 	if !l.table.MayHold(pod) {
 		return gpu.Pod{}, false, nil
 	}
@@ -134,7 +134,7 @@ func (l *look) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 }
 
 // readClaims lists the resource claims.
-func (c *podObserver) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
+func (c *podReader) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
 	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"},
 		func(object []byte) (*resourcev1.ResourceClaim, bool, error) {
 			claim := new(resourcev1.ResourceClaim)
@@ -156,16 +156,16 @@ const fewNamespaces = 10
 // LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
 // is named. It selects by no label: the ledger counts a pod by the labels that it
 // had when it was first seen, and they may have been edited since.
-func (c *podObserver) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
+func (c *podReader) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
 
 // WaitingPods are those of LivePods that are not bound to a node.
-func (c *podObserver) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
+func (c *podReader) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "spec.nodeName=,status.phase=Pending"})
 }
 
-func (c *podObserver) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Pod, error) {
+func (c *podReader) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Pod, error) {
 	table, err := rules.Table()
 	if err != nil {
 		return nil, err
@@ -179,10 +179,10 @@ func (c *podObserver) live(ctx context.Context, namespaces []string, rules gpu.R
 		namespaces = []string{""}
 	}
 	var out []gpu.Pod
-	look := c.newLook(ctx, table, n, at) // which asks for claims and reservations once
+	observation := c.newObservation(ctx, table, n, at) // which asks for claims and reservations once
 	for _, namespace := range namespaces {
 		where.Namespace = namespace
-		found, err := look.listPods(ctx, where)
+		found, err := observation.listPods(ctx, where)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ const (
 	NodeCordonAnnotation = "gpupool/cordoned-by"
 )
 
-// Nodes looks at all nodes of the cluster.
+// Nodes observes all nodes of the cluster.
 func (c *nodeClient) Nodes(ctx context.Context) (node.Look, error) {
 	uid, err := c.UID(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ func poolNode(t *testing.T, c *cluster.Cluster, name string) node.Node {
 		t.Fatal(err)
 	}
 	if !l.Seen() {
-		t.Fatal("the look says that it saw nothing")
+		t.Fatal("the observation says that it has nothing")
 	}
 	n := slices.IndexFunc(l.Nodes, func(n node.Node) bool { return n.Name == name })
 	if n < 0 {
@@ -36,7 +36,7 @@ func TestANodeIsCordonedInAPoolsName(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	made := kubetest.Create(t, server, kubetest.Node("cordoned", 8))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	ctx := t.Context()
 	n := poolNode(t, c, made.Name)
 	if n.UID != string(made.UID) || n.Ready != node.ReadyTrue || n.Cordoned || n.Pool != "" {
@@ -80,7 +80,7 @@ func TestExactlyOneNodeIsChanged(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	kubetest.Create(t, server, kubetest.Node("exactly-one", 8))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	ctx := t.Context()
 	n := poolNode(t, c, "exactly-one")
 	if err := c.DeleteNode(ctx, n, "pool-1"); !errors.Is(err, node.ErrChanged) {
@@ -133,7 +133,7 @@ func TestPodsOfANodeAsADrainSeesThem(t *testing.T) {
 	server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "kept", kubetest.GPUs(1), kubetest.Annotation("gpupool/protected", "true"),
 		kubetest.OnNode("drained"))))
 	server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "elsewhere", kubetest.GPUs(1), kubetest.OnNode("not-drained"))))
-	pods, err := look(t, server.Kubeconfig()).NodePods(t.Context(), "drained")
+	pods, err := connect(t, server.Kubeconfig()).NodePods(t.Context(), "drained")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 // TestAPodThatIsBornBoundIsToldWithTheLabelsOfItsBirth has the labels of a pod changed
-// before the look that first sees it, whether that lists or not.
+// before the observation that first has it, whether that lists or not.
 func TestAPodThatIsBornBoundIsToldWithTheLabelsOfItsBirth(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	kubetest.Create(t, server, kubetest.Pod(ns, "train", kubetest.GPUs(1), kubetest.BoundTo("nowhere"), kubetest.Labels(map[string]string{"team": "a"})))
 	moved := []byte(`{"metadata": {"labels": {"team": "b"}}}`)
@@ -34,14 +34,14 @@ func TestAPodThatIsBornBoundIsToldWithTheLabelsOfItsBirth(t *testing.T) {
 }
 
 // TestAPodIsToldWithTheLabelsThatItWasBoundWith has pods labelled while they wait
-// behind a gate, by the binding itself, and once more after it: whether a look
+// behind a gate, by the binding itself, and once more after it: whether an observation
 // lists or not, and whether the pods are still there.
 func TestAPodIsToldWithTheLabelsThatItWasBoundWith(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := kubetest.Create(t, server, kubetest.Node("bound-with", 8, func(n *corev1.Node) { n.Labels["topology.kubernetes.io/zone"] = "z1" }))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	patch := func(name, text string) {
 		t.Helper()

@@ -15,7 +15,7 @@ import (
 // name by now, by the uid of each pod that was in one: as they last were, by a
 // replay of the watch of namespaces. The labels are nil where it does not tell them;
 // missing says why, where it is not complete.
-func (c *podObserver) formerNamespaces(ctx context.Context, from, until string, pods []*corev1.Pod) (former map[string]map[string]string, missing string,
+func (c *podReader) formerNamespaces(ctx context.Context, from, until string, pods []*corev1.Pod) (former map[string]map[string]string, missing string,
 	err error) {
 	if len(pods) == 0 {
 		return nil, "", nil

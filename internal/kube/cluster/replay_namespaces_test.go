@@ -18,7 +18,7 @@ func TestANamespaceThatIsGoneIsToldOf(t *testing.T) {
 	server := kubetest.Start(t)
 	node := kubetest.Create(t, server, kubetest.Node("former", 8))
 	stays := server.Namespace(t, "kind=stays")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	pods := map[string]string{} // by namespace
 	for _, kind := range []string{"gone", "replaced"} {

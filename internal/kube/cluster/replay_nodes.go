@@ -40,9 +40,9 @@ func (r *nodeReplay) node(c kubeclient.Change) error {
 }
 
 // replayNodes replays the watch of nodes, so that one is known that came and went
-// between two looks. It need not be complete: pods on a node of which nothing is
+// between two observations. It need not be complete: pods on a node of which nothing is
 // known are estimates. The warning says so where nodes may not be watched.
-func (c *podObserver) replayNodes(ctx context.Context, from, until string) (r *nodeReplay, warning string, err error) {
+func (c *podReader) replayNodes(ctx context.Context, from, until string) (r *nodeReplay, warning string, err error) {
 	r = newNodeReplay()
 	if from == "" {
 		return r, "", nil

@@ -41,7 +41,7 @@ func newPodReplay(table *gpu.Table) *podReplay {
 
 // replayPods replays the watch of pods, and of the claims by which they may have
 // held devices.
-func (c *podObserver) replayPods(ctx context.Context, from, until string, r *podReplay) (gpu.Replay, error) {
+func (c *podReader) replayPods(ctx context.Context, from, until string, r *podReplay) (gpu.Replay, error) {
 	if from == "" {
 		return gpu.Replay{Reason: "there was no run before this one"}, nil
 	}
@@ -62,7 +62,7 @@ func (c *podObserver) replayPods(ctx context.Context, from, until string, r *pod
 // replayClaims replays the watch of claims. Where none changes, its server does not
 // learn by itself that time goes on, and would say only after many seconds that it
 // told of everything: a list that must be up to date has it ask etcd.
-func (c *podObserver) replayClaims(ctx context.Context, from, until string, r *podReplay) error {
+func (c *podReader) replayClaims(ctx context.Context, from, until string, r *podReplay) error {
 	if _, err := c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1}); err != nil && !apierrors.IsForbidden(err) {
 		return kubeclient.Wrap("list", "resourceclaims in the whole cluster", err)
 	}
@@ -137,10 +137,10 @@ func (r *podReplay) claim(c kubeclient.Change) error {
 }
 
 // changed are the pods that changed and are there.
-func (r *podReplay) changed(l *look) ([]gpu.Pod, error) { return r.seen(l, false) }
+func (r *podReplay) changed(l *observation) ([]gpu.Pod, error) { return r.seen(l, false) }
 
 // ended are the pods that were deleted, as they last were.
-func (r *podReplay) ended(l *look) ([]gpu.Pod, error) {
+func (r *podReplay) ended(l *observation) ([]gpu.Pod, error) {
 	out, err := r.seen(l, true)
 	for i := range out {
 		p := &out[i]
@@ -154,7 +154,7 @@ func (r *podReplay) ended(l *look) ([]gpu.Pod, error) {
 }
 
 // seen are the pods that were deleted, or those that were not.
-func (r *podReplay) seen(l *look, deleted bool) ([]gpu.Pod, error) {
+func (r *podReplay) seen(l *observation, deleted bool) ([]gpu.Pod, error) {
 	var out []gpu.Pod
 	for _, uid := range r.order {
 		if r.deleted[uid] != deleted {

@@ -27,7 +27,7 @@ func TestReplayTellsOfPodsBornAndDeletedBetweenTwoLooks(t *testing.T) {
 	goes := kubetest.Create(t, server, kubetest.Pod(ns, "goes", kubetest.GPUs(1), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, stays)
 	server.WaitRunning(t, goes)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 
 	brief := kubetest.Create(t, server, kubetest.Pod(ns, "brief", kubetest.GPUs(3), kubetest.OnNode(node.Name)))
@@ -39,7 +39,7 @@ func TestReplayTellsOfPodsBornAndDeletedBetweenTwoLooks(t *testing.T) {
 
 	started := time.Now()
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
-	t.Logf("the second look took %v", time.Since(started))
+	t.Logf("the second observation took %v", time.Since(started))
 	if !after.Replay.Complete || after.Listed {
 		t.Fatalf("the replay is not complete, or all was listed: %q, listed %v", after.Replay.Reason, after.Listed)
 	}
@@ -62,7 +62,7 @@ func TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "fraction", kubetest.Annotation("gpu-fraction", "0.5"), kubetest.BoundTo("nowhere")))
 	unmarked := []byte(`{"metadata": {"annotations": null}}`)
@@ -83,7 +83,7 @@ func TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds(t *testing.T) {
 func TestNothingNewIsACompleteReplay(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	started := time.Now()
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
@@ -100,7 +100,7 @@ func TestNothingNewIsACompleteReplay(t *testing.T) {
 func TestAnIdleClusterTakesItsServersWord(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t, "--nodes=1")
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	for range 3 {
 		server.Namespace(t)
@@ -120,7 +120,7 @@ func TestAListMayBeAskedForBesideAReplay(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	kubetest.Create(t, server, kubetest.Pod(ns, "old", kubetest.GPUs(1), kubetest.BoundTo("nowhere")))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion, List: true})
 	if !after.Replay.Complete || !after.Listed || !slices.Equal(names(in(ns, after.Pods)), []string{"old"}) {
@@ -133,7 +133,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 	server := kubetest.StartOwn(t)
 	ns := server.Namespace(t)
 	kubetest.Create(t, server, kubetest.Pod(ns, "there", kubetest.GPUs(1)))
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	before := observe(t, c, gpu.ObserveOptions{})
 	kubetest.Create(t, server, kubetest.Pod(ns, "later", kubetest.GPUs(1)))
 	server.Restart(t)

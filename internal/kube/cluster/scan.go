@@ -31,7 +31,7 @@ const (
 	mapKey = 1
 )
 
-// interest says which names make a pod worth being looked at as a whole.
+// interest says which names make a pod worth being decoded as a whole.
 type interest struct {
 	resource   func(name []byte) bool
 	annotation func(key []byte) bool
@@ -106,7 +106,7 @@ func (i interest) resources(requirements []byte, found *bool) error {
 	}, found)
 }
 
-// named looks at the key of one entry of a map.
+// named reads the key of one entry of a map.
 func (i interest) named(found *bool, follow bool, entry []byte, wanted func([]byte) bool) error {
 	if !follow {
 		return nil

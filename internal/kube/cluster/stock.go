@@ -17,7 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Stock looks at what bears the label of stock pools, in the whole cluster.
+// Stock observes what has the label of stock pools, in the whole cluster.
 func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error) {
 	uid, err := c.UID(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func stocked(of kubeclient.Collection) kubeclient.Collection {
 	return of
 }
 
-// StockOf looks afresh at what is in the cluster under one pool's name, whosever it is.
+// StockOf observes again what has one pool's name, also if it is unmanaged.
 func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error) {
 	var s stockpool.Observation
 	uid, err := c.UID(ctx)

@@ -55,7 +55,7 @@ func ours(namespace string) stockpool.Declaration {
 func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	d := ours(server.Namespace(t))
 	live := kubetest.Create(t, server, theirs(d.Namespace))
 	would, err := c.PreviewStock(t.Context(), live, d.Desired(live, "main", 0))
@@ -100,7 +100,7 @@ func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 func TestWhatOthersAddIsRemoved(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	for field, patch := range map[string]string{
 		"nodeSelector":       `{"spec":{"template":{"spec":{"nodeSelector":{"zone":"a"}}}}}`,
 		"command":            `{"metadata":{"labels":null},"spec":{"template":{"spec":{"containers":[{"name":"runtime","command":["evil"]}]}}}}`,

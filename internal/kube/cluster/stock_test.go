@@ -32,7 +32,7 @@ func stockIn(namespace string, changes ...func(*stockpool.Declaration)) stockpoo
 func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t, "pod-security.kubernetes.io/enforce=restricted"))
 	ctx := t.Context()
 	made, err := c.CreateStock(ctx, d.Bare("token"))
@@ -115,7 +115,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 func TestSomebodysChangeIsFound(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t))
 	ctx := t.Context()
 	made, err := c.CreateStock(ctx, d.Bare("token"))
@@ -164,7 +164,7 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := look(t, server.Kubeconfig())
+	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t))
 	ctx := t.Context()
 	made, err := c.CreateStock(ctx, d.Bare("token"))
