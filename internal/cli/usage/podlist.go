@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
 // podList are the selected pods of a list that hold GPUs. Its zero value is empty.
@@ -66,7 +66,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 			p.partly++
 		}
 	}
-	if record, holds := budgets.RecordOf(s, q.read); holds {
+	if record, holds := accounting.RecordOf(s, q.read); holds {
 		record.UID = uid
 		if p.noNodes {
 			record.Allocation.Shown = 1
@@ -82,7 +82,7 @@ const otherLabel = "gpupool/not-asked-for"
 // addOther adds what a pod that is not selected shares with others.
 func (p *podList) addOther(q question, s gpu.Pod) {
 	s.Labels = map[string]string{otherLabel: ""}
-	if r, holds := budgets.RecordOf(s, q.read); holds && r.Allocation.Shared() {
+	if r, holds := accounting.RecordOf(s, q.read); holds && r.Allocation.Shared() {
 		r.Place, r.Owner = nil, nil
 		p.others = append(p.others, r)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -17,10 +19,10 @@ import (
 // actor carries out the decisions about one budget under its lock, some in each
 // of its turns.
 type actor struct {
-	flow        *Flow
-	books       *books
-	pauser      pauser
-	warnings    *outcome.Warnings
+	*kind
+	cluster     Cluster
+	books       *accounting.Books
+	pauser      pauses.Pauser
 	declaration budget.Declaration
 	judgement   judgement
 	decided     bool // by the pods of now
@@ -59,7 +61,7 @@ const failuresAtMost = 10
 // decisionsATurn is how many decisions about one budget are carried out before it is
 // the next one's turn: nobody's limit waits until all that another's tenants run is
 // dealt with.
-const decisionsATurn = batchSize
+const decisionsATurn = pauses.BatchSize
 
 // ending is how the run ended with the budget, by what was done by now.
 func (a *actor) ending() ending {
@@ -113,7 +115,7 @@ func (a *actor) aboutTo(ctx context.Context, some []budget.Decision, left int) {
 	}
 	next := a.queue[:min(left, len(a.queue))]
 	status := a.judgement.plan.AboutTo(a.done, slices.Concat(a.unknown, next))
-	saved, err := a.flow.saveStatus(ctx, a.judgement.document, status)
+	saved, err := a.saveStatus(ctx, a.judgement.document, status)
 	if err != nil { // it changes nothing about what is done
 		a.warnings.Add(fmt.Sprintf("%s: what is about to be done could not be written down, and is not told should this run be killed: %v",
 			a.declaration.Object(), err))
@@ -157,14 +159,14 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	var errs []error
 	switch d := some[0]; d.Kind {
 	case budget.KindPause:
-		errs = a.pauser.pause(ctx, owners(some))
+		errs = a.pauser.Pause(ctx, owners(some))
 	case budget.KindResume:
-		errs = a.pauser.resume(ctx, owners(some))
+		errs = a.pauser.Resume(ctx, owners(some))
 	default:
 		errs = []error{a.do(calling, d)}
 	}
 	for n, d := range some {
-		if errors.Is(errs[n], errNotBegun) {
+		if errors.Is(errs[n], pauses.ErrNotBegun) {
 			a.givenUp = stoppedBy(ctx)
 			a.noteResult(ctx, d, outcome.Skipped, a.givenUp.Why)
 			continue
@@ -237,7 +239,7 @@ func (a *actor) outcome(d budget.Decision, err error) outcome.Outcome {
 }
 
 func (a *actor) do(ctx context.Context, d budget.Decision) error {
-	c, uid := a.books.cluster, a.declaration.UID
+	c, uid := a.cluster, a.declaration.UID
 	switch d.Kind {
 	case budget.KindAlert:
 		return a.alert(ctx, d)

@@ -17,10 +17,10 @@ func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 	var failures []error
 	highest := slices.Max(d.Thresholds)
 	for _, namespace := range d.Namespaces {
-		if _, there := a.books.observation.Namespaces[namespace]; !there {
+		if _, there := a.books.Observation.Namespaces[namespace]; !there {
 			continue
 		}
-		err := a.books.cluster.Alert(ctx, budget.Event{
+		err := a.cluster.Alert(ctx, budget.Event{
 			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: highest,
 			Message: fmt.Sprintf("GPU budget %s: %s reached: %s", a.declaration.Name, d.Reached(), strings.Join(d.Reasons, "; ")), Warning: highest >= 100,
 		})
@@ -56,14 +56,14 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 		events = []budget.Event{event.On(*d.Owner)}
 	default:
 		for _, namespace := range d.Namespaces {
-			if _, there := a.books.observation.Namespaces[namespace]; there {
+			if _, there := a.books.Observation.Namespaces[namespace]; there {
 				event.Namespace = namespace
 				events = append(events, event)
 			}
 		}
 	}
 	for _, event := range events {
-		if err := a.books.cluster.Alert(ctx, event); err != nil {
+		if err := a.cluster.Alert(ctx, event); err != nil {
 			a.eventsFailed = true
 			a.warnings.Add(fmt.Sprintf("%s: what was done is not told of by Events in the cluster: %v", d.Object, err))
 			return

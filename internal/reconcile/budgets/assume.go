@@ -16,9 +16,9 @@ func (f *Flow) Assume(ctx context.Context, name, gpuHours string) (was string, e
 	if err := valid(d.WithDefaults()); err != nil {
 		return was, err
 	}
-	changed, differs, err := f.changed(r, d, f.now().UTC())
+	next, differs, err := changed(f.records(), r, d, f.now().UTC())
 	if err == nil && differs {
-		_, err = f.records().Save(ctx, r, r.Value.Phase, changed)
+		_, err = f.records().Save(ctx, r, r.Value.Phase, next)
 	}
 	return was, err
 }

@@ -2,10 +2,10 @@ package budgets
 
 import (
 	"context"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -20,19 +20,9 @@ type Cluster interface {
 // PodReader reads what is judged, and changes nothing.
 type PodReader interface {
 	record.Cluster
-	// Observe looks at the cluster. With a resource version it replays the watch
-	// of pods from there, and where that is complete it lists no pods.
-	Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error)
+	accounting.Cluster
 	// Namespaces are the labels of all namespaces, by name.
 	Namespaces(ctx context.Context) (map[string]map[string]string, error)
-	// LivePods lists afresh the pods with GPUs of some namespaces, or of all where
-	// none is named; it may answer more, never fewer. Those that wait for GPUs are
-	// among them: what is enforced is judged on these.
-	LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
-	// WaitingPods are those of LivePods that are not bound to a node.
-	WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
-	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
-	PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error)
 }
 
 // WorkloadReader reads what is enforced, and on what; it changes nothing.

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
 // decide plans once more, on a fresh look at the pods if the budget enforces. It
@@ -18,11 +18,11 @@ import (
 func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	s, second := a.judgement.situation, decide.Observation{Paused: paused}
 	if wanted := s.WantsPods(); wanted != decide.NoPods {
-		pods, err := a.books.live(ctx, s.Declaration, wanted)
+		pods, err := a.books.Live(ctx, s.Declaration, wanted)
 		switch {
 		case err == nil:
 			second.Pods = pods
-			a.failure = a.books.fillOwners(ctx, a.flow.Keeper, s, &second)
+			a.failure = a.fillOwners(ctx, &second)
 		case wanted == decide.WaitingPods: // they are told of, no more
 			a.failure = err
 		default:
@@ -35,7 +35,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 		a.ensureFreeze(ctx)
 	}
 	if len(plan.Undone) > 0 {
-		if err := a.pauser.markStarted(ctx, plan.Undone); err != nil && !errors.Is(err, errNotBegun) {
+		if err := a.pauser.MarkStarted(ctx, plan.Undone); err != nil && !errors.Is(err, pauses.ErrNotBegun) {
 			a.warnings.Add(fmt.Sprintf("%s: that someone started again what it had paused could not be noted: %v", a.declaration.Object(), err))
 		}
 	}
@@ -44,13 +44,13 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 
 // fillOwners looks up whose the pods are, where it decides what becomes of them: of which
 // workload, and whether a stock pool keeps that.
-func (b *books) fillOwners(ctx context.Context, k record.Keeper, s decide.Situation, second *decide.Observation) error {
-	owned := s.WantsOwners(*second)
+func (a *actor) fillOwners(ctx context.Context, second *decide.Observation) error {
+	owned := a.judgement.situation.WantsOwners(*second)
 	if len(owned) == 0 {
 		return nil
 	}
-	owners, err := b.cluster.Owners(ctx, owned, gpu.Rules{Weights: s.Declaration.ResourceWeights})
-	stock, unread := k.StockDeployments(ctx)
+	owners, err := a.cluster.Owners(ctx, owned, gpu.Rules{Weights: a.declaration.ResourceWeights})
+	stock, unread := a.flow.Keeper.StockDeployments(ctx)
 	err = errors.Join(err, unread)
 	for n := range second.Pods {
 		p := &second.Pods[n]

@@ -22,7 +22,7 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 	if err != nil {
 		return State{}, err
 	}
-	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, f.publishedIn(cluster)
+	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, publishedIn(cluster, f.now())
 	defer f.tell(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.records().Load(ctx, d.Name)
@@ -65,11 +65,11 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 		if err != nil {
 			return err
 		}
-		changed, differs, err := f.changed(r, d, f.publishedIn(cluster))
+		next, differs, err := changed(f.records(), r, d, publishedIn(cluster, f.now()))
 		if err != nil || !differs {
 			return err
 		}
-		d = changed
+		d = next
 		_, err = f.records().Save(ctx, r, declaration.Active, d)
 		if err == nil {
 			f.note(f.about(d).Updated(d.Generation))
@@ -96,13 +96,13 @@ func valid(d budget.Declaration) error {
 
 // changed is what to record of a changed declaration, and whether it differs from
 // what is recorded.
-func (f *Flow) changed(r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) (budget.Declaration, bool, error) {
+func changed(life record.Life[budget.Declaration], r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) (budget.Declaration, bool, error) {
 	if !r.Exists() {
 		d.PublishedAt = now
 		return d.Identified(d.UID, d.Generation+1), true, nil
 	}
 	d.PublishedAt = published(r, d, now)
-	return f.records().Change(r, d)
+	return life.Change(r, d)
 }
 
 // published is when the limit of a declaration was published: now, where it is a
@@ -125,12 +125,11 @@ func limited(d budget.Declaration) budget.Declaration {
 
 // publishedIn is now, by the cluster's clock where it was heard: graces are
 // measured by that.
-func (f *Flow) publishedIn(c Cluster) time.Time {
-	at := c.Now()
-	if at.IsZero() {
-		at = f.now()
+func publishedIn(c Cluster, now time.Time) time.Time {
+	if at := c.Now(); !at.IsZero() {
+		now = at
 	}
-	return at.UTC().Truncate(time.Second)
+	return now.UTC().Truncate(time.Second)
 }
 
 // Find finds a budget for an import, by its name in the store.

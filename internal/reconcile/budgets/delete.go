@@ -1,15 +1,14 @@
 package budgets
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -31,21 +30,27 @@ func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []stri
 		if r, err = f.records().BeginDeletion(ctx, r); err != nil {
 			return err
 		}
-		notices, err = f.clear(ctx, cluster, r)
+		notices, err = lifter{f, cluster}.clear(ctx, r)
 		return err
 	})
 	return notices, err
 }
 
+// lifter lifts what destroyed budgets enforce.
+type lifter struct {
+	*Flow
+	cluster Cluster
+}
+
 // clear undoes what a budget enforces, and removes what is recorded of it.
 // One that only ever alerted needs no right to do so. The budget's lock must
 // be held.
-func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Declaration]) ([]string, error) {
+func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) ([]string, error) {
 	d := r.Value.Declaration
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.Value.Enforced) == 0)
-	notices, resumed, err := f.release(ctx, c, d, status.Value)
-	if onlyAlerts && isForbidden(err) {
+	notices, resumed, err := f.release(ctx, d, status.Value)
+	if onlyAlerts && pauses.Forbidden(err) {
 		err = nil
 	}
 	if err != nil {
@@ -76,8 +81,8 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 // release lifts the freeze of a budget that is destroyed and resumes what it
 // paused. The notices say what was left as someone else has it. Events tell of
 // it on what was resumed, and where the last status, if any, has a freeze felt.
-func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, let []budget.Workload, err error) {
-	if err := c.Unfreeze(ctx, d.UID); err != nil {
+func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (notices []string, let []budget.Workload, err error) {
+	if err := f.cluster.Unfreeze(ctx, d.UID); err != nil {
 		return nil, nil, err
 	}
 	var events []budget.Event
@@ -88,53 +93,20 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 			events = append(events, event)
 		}
 	}
-	all, err := readPauses(ctx, f.Keeper.Store)
-	if err := cmp.Or(err, all.broken[d.UID]); err != nil {
-		return nil, nil, err
+	p := pauses.Pauser{Keeper: f.Keeper, Clock: f.Clock, Cluster: f.cluster, Budget: d}
+	let, notices, err = p.LetGo(ctx)
+	if err != nil {
+		return notices, let, err
 	}
-	var list []declaration.Pause
-	if own := all.ofBudget(d.UID); own != nil {
-		list = own.workloads()
-	}
-	p := pauser{keeper: f.Keeper, clock: f.Clock, cluster: c, budget: d}
-	for some := range slices.Chunk(list, batchSize) {
-		resumed, left, err := p.letGo(ctx, some)
-		notices = append(notices, left...)
-		let = append(let, resumed...)
-		for _, w := range resumed {
-			events = append(events, announcement(d, budget.KindResume.Data().Event, destroyed).On(w))
-		}
-		if err != nil {
-			return notices, let, err
-		}
+	for _, w := range let {
+		events = append(events, announcement(d, budget.KindResume.Data().Event, destroyed).On(w))
 	}
 	for _, event := range events {
-		if err := c.Alert(ctx, event); err != nil {
+		if err := f.cluster.Alert(ctx, event); err != nil {
 			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), let, nil
 		}
 	}
 	return notices, let, nil
-}
-
-// letGo resumes a batch of what a budget that is destroyed has paused. It returns what
-// was resumed, and what is to be said of what was left as someone else has it.
-func (p pauser) letGo(ctx context.Context, list []declaration.Pause) (resumed []budget.Workload, notices []string, err error) {
-	workloads := make([]budget.Workload, len(list))
-	for n, pause := range list {
-		workloads[n] = pause.Workload
-	}
-	for n, failed := range p.resume(ctx, workloads) {
-		var left *budget.NotPausedError
-		switch {
-		case errors.As(failed, &left) && left.Released:
-			notices = append(notices, left.Error())
-		case failed != nil:
-			err = cmp.Or(err, failed)
-		case list[n].Phase == declaration.Paused:
-			resumed = append(resumed, workloads[n])
-		}
-	}
-	return resumed, notices, err
 }
 
 const destroyed = "the budget is destroyed"

@@ -55,10 +55,10 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 			list[len(list)-1].Why = &Why{}
 		}
 	}
-	granted, err := r.kind.flow.grants(ctx)
+	granted, err := readGrants(ctx, r.kind.flow.Keeper)
 	for _, t := range r.Targets() {
 		d := t.Record.Declaration.WithDefaults()
-		of := r.kind.flow.describe(ctx, d, t.Record.Phase, granted, err)
+		of := r.kind.describe(ctx, d, t.Record.Phase, granted, err)
 		if why {
 			of.explain(d, r.kind.flow.now())
 		}
@@ -68,12 +68,12 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	return list
 }
 
-func (f *Flow) describe(ctx context.Context, d budget.Declaration, phase declaration.Phase, granted grants, unread error) Description {
+func (k *kind) describe(ctx context.Context, d budget.Declaration, phase declaration.Phase, granted grants, unread error) Description {
 	s := Description{Phase: phase, Window: d.Window}
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}
-	status, known, err := f.Keeper.BudgetStatus(ctx, d)
+	status, known, err := k.flow.Keeper.BudgetStatus(ctx, d)
 	switch {
 	case err != nil:
 		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Failed, Why: err})
@@ -81,19 +81,19 @@ func (f *Flow) describe(ctx context.Context, d budget.Declaration, phase declara
 		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Skipped})
 	default:
 		s.Report = newReport(d, status.Value, loop.Ending{Became: outcome.Done})
-		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, f.now()); err != nil {
+		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, k.flow.now()); err != nil {
 			s.Untrusted = err.Error()
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 	}
 	for _, g := range s.Judged {
-		if s.Untrusted == "" && !g.InForce(f.now()) {
+		if s.Untrusted == "" && !g.InForce(k.flow.now()) {
 			s.Untrusted = fmt.Sprintf("what is told is by a limit that a grant of %s GPU-hours was a part of, and that ended at %s: the next run of "+
 				"gpupool reconcile judges it anew", g.GPUHours, g.Until.UTC().Format(time.RFC3339))
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 	}
-	s.Grants = granted.of(d).InForce(f.now())
+	s.Grants = granted.of(d).InForce(k.flow.now())
 	if err := cmp.Or(unread, granted[d.UID].Err); err != nil {
 		s.Untrusted = cmp.Or(s.Untrusted, err.Error())
 		s.Warnings = append(s.Warnings, err.Error())

@@ -8,13 +8,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 )
 
 // enforcer enforces the budgets of one run.
 type enforcer struct {
 	*kind
-	books    *books
+	cluster  Cluster
+	books    *accounting.Books
 	inForce  *inForce
 	declared []budget.Declaration
 	// busy are those that are, or may have to be, acted on, and bystanders those that are
@@ -61,11 +64,11 @@ func rank(s decide.Situation) int {
 
 // pauser is what a budget pauses and resumes by in this run: it looks out for what
 // the others would pause, and they for what it has.
-func (e *enforcer) pauser(d budget.Declaration) pauser {
-	return pauser{
-		keeper: e.flow.Keeper, clock: e.flow.Clock, cluster: e.books.cluster, budget: d, declared: e.declared,
-		wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
-		learn:  func(paused []declaration.Pause) { e.inForce.learn(d.UID, paused) },
+func (e *enforcer) pauser(d budget.Declaration) pauses.Pauser {
+	return pauses.Pauser{
+		Keeper: e.flow.Keeper, Clock: e.flow.Clock, Cluster: e.cluster, Budget: d, Declared: e.declared,
+		Wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
+		Learn:  func(paused []declaration.Pause) { e.inForce.learn(d.UID, paused) },
 	}
 }
 

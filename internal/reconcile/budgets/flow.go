@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -29,6 +30,10 @@ type Flow struct {
 // records is the life of the store's budgets.
 func (f *Flow) records() record.Life[budget.Declaration] { return record.Budgets(f.Keeper) }
 
+func (f *Flow) accountant() accounting.Accountant {
+	return accounting.Accountant{Keeper: f.Keeper, Clock: f.Clock}
+}
+
 func (f *Flow) now() time.Time { return f.Clock() }
 
 // Outbox is what is to be told of budgets.
@@ -37,13 +42,6 @@ func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
 // tell tells the history what an operation did.
 func (f *Flow) tell(ctx context.Context) {
 	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
-}
-
-func (f *Flow) freezeLag() time.Duration {
-	if f.FreezeLag <= 0 {
-		return budget.FreezeLag
-	}
-	return f.FreezeLag
 }
 
 // whose is what needs a cluster, in errors.

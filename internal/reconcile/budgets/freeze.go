@@ -18,7 +18,7 @@ import (
 func (a *actor) ensureFreeze(ctx context.Context) {
 	calling, release := record.Outliving(ctx)
 	defer release()
-	if err := a.books.cluster.Freeze(calling, a.freezeRule()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
+	if err := a.cluster.Freeze(calling, a.freezeRule()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
 		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
 		a.noteResult(ctx, d, a.outcome(d, err), err)
 	}
@@ -53,7 +53,7 @@ func (a *actor) awaitFreeze(ctx context.Context) {
 	if a.frozenAt.IsZero() || a.notFrozen {
 		return
 	}
-	heeded := time.NewTimer(a.frozenAt.Add(a.flow.freezeLag()).Sub(a.flow.now()))
+	heeded := time.NewTimer(a.frozenAt.Add(a.freezeLag()).Sub(a.flow.now()))
 	defer heeded.Stop()
 	select {
 	case <-ctx.Done():
@@ -70,10 +70,10 @@ func (a *actor) awaitWithdrawn(ctx context.Context) {
 	if len(left) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.flow.freezeLag())
+	ctx, cancel := context.WithTimeout(ctx, a.freezeLag())
 	defer cancel()
 	for {
-		pods, err := a.books.cluster.WaitingPods(ctx, a.declaration.Selector.Namespaces, a.books.rules)
+		pods, err := a.cluster.WaitingPods(ctx, a.declaration.Selector.Namespaces, a.books.Rules)
 		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Pod) bool { return slices.Contains(left, s.UID) }) {
 			return
 		}
@@ -83,4 +83,11 @@ func (a *actor) awaitWithdrawn(ctx context.Context) {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+func (a *actor) freezeLag() time.Duration {
+	if a.flow.FreezeLag <= 0 {
+		return budget.FreezeLag
+	}
+	return a.flow.FreezeLag
 }

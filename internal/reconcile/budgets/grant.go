@@ -22,7 +22,11 @@ type Granted struct {
 
 // Grant adds hours to a budget for a while. The next run heeds it.
 func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Request) (Granted, error) {
-	d, err := f.active(ctx, name)
+	r, err := f.records().Find(ctx, name)
+	d := r.Value.Declaration
+	if err == nil && r.Value.Phase == declaration.Deleting {
+		err = fmt.Errorf("nothing is granted: %s", f.records().Unfinished(d))
+	}
 	if err != nil {
 		return Granted{}, err
 	}
@@ -72,15 +76,6 @@ func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (G
 	return f.granted(ctx, d, after, released, now)
 }
 
-// active is the declaration of a budget that is not being destroyed.
-func (f *Flow) active(ctx context.Context, name string) (budget.Declaration, error) {
-	r, err := f.records().Find(ctx, name)
-	if err == nil && r.Value.Phase == declaration.Deleting {
-		err = fmt.Errorf("nothing is granted: %s", f.records().Unfinished(r.Value.Declaration))
-	}
-	return r.Value.Declaration, err
-}
-
 // granted is what became of grants, of which the history is told.
 func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declaration.Grants, which []budget.Grant, now time.Time) (Granted, error) {
 	f.note(after.Events(d, now)...)
@@ -92,11 +87,11 @@ func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declarat
 // grants are those of all budgets, as one run or command reads them.
 type grants map[string]record.Excepted[declaration.Grants]
 
-func (f *Flow) grants(ctx context.Context) (grants, error) {
-	if f.Keeper.Store == nil {
+func readGrants(ctx context.Context, k record.Keeper) (grants, error) {
+	if k.Store == nil {
 		return nil, nil
 	}
-	return record.Grants(f.Keeper).All(ctx)
+	return record.Grants(k).All(ctx)
 }
 
 // of are the grants of one budget.

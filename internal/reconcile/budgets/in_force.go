@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
 // inForce is what budgets have in force, as a look found it, and as what the run
@@ -33,27 +34,27 @@ func (k *kind) lookInForce(ctx context.Context, c Cluster, clusterUID string, na
 	for _, freeze := range freezes {
 		f.frozen[freeze.BudgetUID] = freeze
 	}
-	all, err := readPauses(ctx, k.flow.Keeper.Store)
-	f.err, f.broken = errors.Join(f.err, err), all.broken
-	for _, own := range all.byBudget {
-		if own.clusterUID != clusterUID {
+	all, err := pauses.Read(ctx, k.flow.Keeper.Store)
+	f.err, f.broken = errors.Join(f.err, err), all.Broken
+	for _, own := range all.ByBudget {
+		if own.ClusterUID != clusterUID {
 			continue
 		}
-		for _, pause := range own.workloads() {
+		for _, pause := range own.Workloads() {
 			running := false
 			if underWay(pause) { // a run was killed: only a look tells how far it came
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}
-			f.paused = append(f.paused, f.pausedBy(own.uid, pause, running))
+			f.paused = append(f.paused, f.pausedBy(own.UID, pause, running))
 		}
 	}
-	for _, uid := range slices.Sorted(maps.Keys(all.broken)) {
+	for _, uid := range slices.Sorted(maps.Keys(all.Broken)) {
 		if !k.run.Recorded(uid) {
-			k.warnings.Add(all.broken[uid].Error())
+			k.warnings.Add(all.Broken[uid].Error())
 		}
 	}
-	if f.err != nil && !isForbidden(f.err) {
+	if f.err != nil && !pauses.Forbidden(f.err) {
 		k.warnings.Add(fmt.Sprintf("what budgets have in force can't be told: %v", f.err))
 	}
 	return f
@@ -107,14 +108,4 @@ func (f *inForce) whyBlocked(s decide.Situation) error {
 		return nil
 	}
 	return cmp.Or(f.err, f.broken[s.Declaration.UID])
-}
-
-// isForbidden says that the role lacks a right: all that went wrong is that.
-func isForbidden(err error) bool {
-	var many interface{ Unwrap() []error }
-	if errors.As(err, &many) {
-		return !slices.ContainsFunc(many.Unwrap(), func(err error) bool { return !isForbidden(err) })
-	}
-	var refused interface{ Forbidden() bool }
-	return errors.As(err, &refused) && refused.Forbidden()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
 // judgement is what follows from the use of one budget.
@@ -27,7 +28,7 @@ type judgement struct {
 // judged fails alone.
 func (e *enforcer) judge(list []budget.Declaration, previous map[string]previousStatus, granted grants, works map[string]*work) {
 	b, f := e.books, e.inForce
-	for n, result := range meter.Evaluate(granted.limited(list, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range meter.Evaluate(granted.limited(list, b.Now()), b.Ledger().All(), b.Ledger().Header, b.Now(), time.LoadLocation) {
 		d := list[n]
 		w, last := works[d.Name], previous[d.Name]
 		if w.err = cmp.Or(result.Err, last.err, granted[d.UID].Err); w.err != nil {
@@ -38,35 +39,35 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 		e.statuses[d.Name] = w.judgement.plan.Status
 		if w.judgement.blocked == nil && !w.judgement.idle() {
 			e.busy = append(e.busy, s)
-			w.actor = &actor{flow: e.flow, books: b, pauser: e.pauser(d), warnings: e.warnings, declaration: d, judgement: w.judgement}
+			w.actor = &actor{kind: e.kind, cluster: e.cluster, books: b, pauser: e.pauser(d), declaration: d, judgement: w.judgement}
 		}
 		e.announceAccepted(w.judgement)
 	}
 }
 
-func (k *kind) situation(d budget.Declaration, result meter.Result, b *books, last previousStatus, granted grants, f *inForce) decide.Situation {
+func (k *kind) situation(d budget.Declaration, result meter.Result, b *accounting.Books, last previousStatus, granted grants, f *inForce) decide.Situation {
 	freeze, frozen := f.frozen[d.UID]
 	s := decide.Situation{
-		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: k.options.RunID,
+		Declaration: d, Result: result, Grants: granted.of(d), Now: b.Now(), RunID: k.options.RunID,
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Observation: decide.Observation{Paused: f.paused},
-		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
-		SelectorDoubts: selectorDoubts(d.Selector, b.observation.Namespaces),
+		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
+		SelectorDoubts: selectorDoubts(d.Selector, b.Observation.Namespaces),
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.Told(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
-		s.CameAbout = befell(previous, b, f)
+		s.CameAbout = cameAbout(previous, b, f)
 	}
 	return s
 }
 
 // bystanders are the situations of the cluster's budgets that a run of some leaves as
 // they are: what one of these would hold is not started because another lets it go.
-func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *books, previous map[string]previousStatus, granted grants,
+func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *accounting.Books, previous map[string]previousStatus, granted grants,
 	f *inForce) []decide.Situation {
 	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
 	var list []decide.Situation
-	for n, result := range meter.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range meter.Evaluate(granted.limited(others, b.Now()), b.Ledger().All(), b.Ledger().Header, b.Now(), time.LoadLocation) {
 		if last := previous[others[n].Name]; result.Err == nil && last.err == nil && granted[others[n].UID].Err == nil {
 			list = append(list, k.situation(others[n], result, b, last, granted, f))
 		}
@@ -74,10 +75,10 @@ func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *boo
 	return list
 }
 
-// befell are those of the events that an earlier run was about to bring about of which
+// cameAbout are those of the events that an earlier run was about to bring about of which
 // the look shows that it did: the pod is gone or ends, the workload is held by the
 // budget, or is no longer.
-func befell(s budget.Status, b *books, m *inForce) map[string]bool {
+func cameAbout(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
 	if len(s.AboutTo) == 0 {
 		return nil
 	}
@@ -92,7 +93,7 @@ func befell(s budget.Status, b *books, m *inForce) map[string]bool {
 	for _, e := range s.AboutTo {
 		switch {
 		case e.Kind == history.Evict && len(e.Pods) == 1:
-			r, known := b.documents.ledger.Get(e.Pods[0].UID)
+			r, known := b.Ledger().Get(e.Pods[0].UID)
 			did[e.ID] = known && (!r.Open() || r.Deletion != 0)
 		case len(e.Workloads) == 1:
 			did[e.ID] = seen && held[e.Workloads[0].UID] == (e.Kind == history.Pause)

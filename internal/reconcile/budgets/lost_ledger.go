@@ -8,42 +8,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
-// noticeLoss notes in the ledger that all of an earlier one was lost: it begins
-// with this very look, and a budget was judged before. The note is kept as long
-// as anything else of that time would be.
-func (b *books) noticeLoss(budgets []budget.Declaration, previous map[string]previousStatus) {
-	h := &b.documents.ledger.Header
-	if h.Began != ledger.TimeOf(b.now()) {
-		return
-	}
-	for _, d := range budgets {
-		s := previous[d.Name].document.Value
-		if s.At.IsZero() || s.UID != d.UID || ledger.TimeOf(s.At) >= h.Began {
-			continue
-		}
-		h.Lost = append(h.Lost, ledger.Loss{
-			Document: "all before " + h.Began.Time().Format(time.RFC3339), To: h.Began,
-			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and what is there begins at %s", s.Name, s.At.UTC().Format(time.RFC3339),
-				h.Began.Time().Format(time.RFC3339)),
-		})
-		return
-	}
-}
-
 // acceptLoss goes on without what is lost of the ledger, where a person says so.
-func (k *kind) acceptLoss(b *books) {
+func (k *kind) acceptLoss(b *accounting.Books) {
 	if k.options.AcceptLoss == "" {
 		return
 	}
-	since := b.documents.ledger.Header.Forgone.Before
-	lost := b.documents.ledger.Accept(ledger.Acceptance{At: ledger.TimeOf(b.now()), Reason: k.options.AcceptLoss})
+	since := b.Ledger().Header.Forgone.Before
+	lost := b.Ledger().Accept(ledger.Acceptance{At: ledger.TimeOf(b.Now()), Reason: k.options.AcceptLoss})
 	var parts []string
 	for _, loss := range lost {
 		parts = append(parts, loss.Reason)
 	}
-	if before := b.documents.ledger.Header.Forgone.Before; before > since {
+	if before := b.Ledger().Header.Forgone.Before; before > since {
 		parts = append(parts, "what was used before "+before.Time().Format(time.RFC3339)+" and is not in the ledger")
 	}
 	if len(parts) == 0 {

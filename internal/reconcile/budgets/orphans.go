@@ -45,7 +45,7 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 }
 
 func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
-	notices, _, err := k.flow.release(ctx, c, d, budget.Status{})
+	notices, _, err := lifter{k.flow, c}.release(ctx, d, budget.Status{})
 	if errors.Is(err, outcome.ErrPlanned) {
 		k.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
 		return

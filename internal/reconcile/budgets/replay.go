@@ -24,19 +24,19 @@ type LiveReplay struct {
 // for. Nothing is written. Unlike in Ask, the limit is compared with any window: what
 // if it were declared so is what is asked.
 func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
-	l, err := f.look(ctx, q)
+	l, err := f.inquire(ctx, q)
 	if err != nil {
 		return LiveReplay{}, err
 	}
-	since, err := f.heldSince(l)
+	since, err := l.coveredSince()
 	if err != nil {
 		return LiveReplay{}, err
 	}
-	r := LiveReplay{Declaration: l.declaration, Warnings: l.warnings}
-	if r.Replayed, err = meter.Replay(l.declaration, l.documents.ledger.All(), since, l.at, time.LoadLocation); err != nil {
+	r := LiveReplay{Declaration: l.declaration, Warnings: l.Warnings}
+	if r.Replayed, err = meter.Replay(l.declaration, l.Ledger().All(), since, l.at, time.LoadLocation); err != nil {
 		return r, err
 	}
-	h := l.documents.ledger.Header
+	h := l.Ledger().Header
 	r.Coverage = h.Coverage(ledger.TimeOf(since), ledger.TimeOf(l.at))
 	if r.CompleteFrom, err = meter.CompleteFrom(l.declaration, since, time.LoadLocation); err != nil {
 		return r, err

@@ -1,6 +1,7 @@
 package budgets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,16 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
+
+// DefaultKeepLedger is for how long what ended is kept also where no window
+// reaches back to it: so that one that is made longer, up to a month, or a budget
+// that takes the place of another, counts what was used before.
+const DefaultKeepLedger = 35 * 24 * time.Hour
 
 // Options say what a run may do with budgets.
 type Options struct {
@@ -146,17 +153,17 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	if err != nil {
 		return nil, err
 	}
-	granted, err := k.flow.grants(ctx)
+	granted, err := readGrants(ctx, k.flow.Keeper)
 	if err != nil {
 		return nil, err
 	}
-	k.tellGrants(ctx, list, granted, b.now())
-	inForce := k.lookInForce(ctx, c, uid, b.observation.Namespaces)
+	k.tellGrants(ctx, list, granted, b.Now())
+	inForce := k.lookInForce(ctx, c, uid, b.Observation.Namespaces)
 	if !k.partial() {
 		k.liftOrphans(ctx, c, uid, inForce)
 		k.forgetStatuses(ctx, previous)
 	}
-	e := &enforcer{kind: k, books: b, inForce: inForce, declared: k.counted(uid, list)}
+	e := &enforcer{kind: k, cluster: c, books: b, inForce: inForce, declared: k.counted(uid, list)}
 	if e.judge(list, previous, granted, works); k.partial() {
 		e.bystanders = k.bystanders(uid, list, b, previous, granted, inForce)
 	}
@@ -168,15 +175,15 @@ func (k *kind) partial() bool { return len(k.options.Names) > 0 }
 
 // account has the ledger know of all that a look at the cluster shows: written,
 // before anything follows from it. With it come the budgets' last statuses.
-func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budget.Declaration) (*books, map[string]previousStatus, error) {
+func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budget.Declaration) (*accounting.Books, map[string]previousStatus, error) {
 	counted := k.counted(uid, judged)
 	k.flow.Teller.Tell("cluster", "looking at the pods and nodes of the cluster", nil)
 	k.flow.Teller.Logger().InfoContext(ctx, "looking at the cluster", "cluster", uid)
-	b, err := k.flow.account(ctx, c, uid, counted)
+	b, err := k.flow.accountant().Account(ctx, c, uid, counted)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, text := range b.warnings {
+	for _, text := range b.Warnings {
 		k.warnings.Add(text)
 	}
 	previous, err := k.previousStatuses(ctx)
@@ -184,13 +191,17 @@ func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budg
 		return nil, nil, err
 	}
 	k.tellLeft(ctx, previous)
-	if !k.partial() {
-		b.prune(counted, previous, k.options.KeepLedger)
+	statuses := map[string]budget.Status{}
+	for name, s := range previous {
+		statuses[name] = s.document.Value
 	}
-	b.noticeLoss(counted, previous)
+	if !k.partial() {
+		b.Prune(counted, statuses, cmp.Or(k.options.KeepLedger, DefaultKeepLedger))
+	}
+	b.NoticeLoss(counted, statuses)
 	k.acceptLoss(b)
 	k.tellLoss(b)
-	if err := k.flow.saveLedger(ctx, b.documents); err != nil {
+	if err := k.flow.accountant().Save(ctx, b); err != nil {
 		return nil, nil, fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 	}
 	return b, previous, nil

@@ -71,24 +71,24 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 
 // saveStatus replaces a budget's status, whoever wrote it meanwhile, and takes up what
 // it has to tell.
-func (f *Flow) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
+func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
 	name := record.BudgetStatusName(status.Name)
-	status.Untold = f.outbox.Sign(status.Untold, f.Keeper.Actor)
+	status.Untold = k.flow.outbox.Sign(status.Untold, k.flow.Keeper.Actor)
 	for range 3 {
-		saved, err := record.Save(ctx, f.Keeper.Store, store.Statuses, name, previous, status.Stored())
+		saved, err := record.Save(ctx, k.flow.Keeper.Store, store.Statuses, name, previous, status.Stored())
 		if err == nil {
-			f.outbox.Note(status.Untold...)
+			k.flow.outbox.Note(status.Untold...)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return saved, err
 		}
-		doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
+		doc, err := k.flow.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return previous, err
 		}
 		previous.Revision = doc.Revision
 		if theirs, err := declaration.Decode[declaration.BudgetStatus](name, doc.Data); err == nil && theirs.UID == status.UID {
-			status.Untold, _ = history.Merge(theirs.Told(f.outbox.Has).Untold, status.Untold...)
+			status.Untold, _ = history.Merge(theirs.Told(k.flow.outbox.Has).Untold, status.Untold...)
 		}
 	}
 	return previous, fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)

@@ -7,11 +7,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
 // about is what an event about a budget begins with.
 func (f *Flow) about(d budget.Declaration) history.About {
-	return history.About{At: f.now(), Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID, Actor: f.Keeper.Actor}
+	about := d.About(f.now())
+	about.Actor = f.Keeper.Actor
+	return about
 }
 
 // note takes up events that stand in no document.
@@ -38,13 +41,13 @@ func (k *kind) tellLeft(ctx context.Context, previous map[string]previousStatus)
 }
 
 // tellLoss tells what of the ledger is lost, and what of it was accepted in this run.
-func (k *kind) tellLoss(b *books) {
-	about := history.About{At: b.now(), Object: history.Run, ObjectUID: b.documents.ledger.Header.ClusterUID, ClusterUID: b.documents.ledger.Header.ClusterUID}
-	for _, loss := range b.documents.ledger.Header.Lost {
+func (k *kind) tellLoss(b *accounting.Books) {
+	about := history.About{At: b.Now(), Object: history.Run, ObjectUID: b.Ledger().Header.ClusterUID, ClusterUID: b.Ledger().Header.ClusterUID}
+	for _, loss := range b.Ledger().Header.Lost {
 		switch {
 		case !loss.Accepted.Given():
 			k.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))
-		case k.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.now()):
+		case k.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.Now()):
 			accepted := about
 			accepted.Outcome, accepted.Reasons = "accepted", []string{k.options.AcceptLoss}
 			k.flow.note(accepted.Lost("accepted: "+loss.Document, history.Error{Message: loss.Reason}))
@@ -55,7 +58,7 @@ func (k *kind) tellLoss(b *books) {
 // tellLast tells what the status of a budget that ends has to tell, what was undone,
 // and that the budget was destroyed. What is wrong with the status keeps nothing from
 // that.
-func (f *Flow) tellLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
+func (f lifter) tellLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
 	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -60,7 +61,7 @@ type PodUsed struct {
 // Ask answers a question. Nothing is written. Without a store there is no ledger
 // either, and pods that are gone are not known.
 func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
-	l, err := f.look(ctx, q)
+	l, err := f.inquire(ctx, q)
 	if err != nil {
 		return LiveUsage{Declaration: q.Declaration}, err
 	}
@@ -72,19 +73,19 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	if judged.GPUHours == "" {
 		judged.GPUHours = fmt.Sprint(budget.MaxGPUHours)
 	}
-	granted, err := f.grantedTo(ctx, d, q, l.at)
+	granted, err := l.grants(ctx, d, q)
 	if err != nil {
 		return LiveUsage{Declaration: d}, err
 	}
 	judged = judged.Granted(granted, l.at)
-	result := meter.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at,
+	result := meter.Evaluate(append([]budget.Declaration{judged}, l.others...), l.Ledger().All(), l.Ledger().Header, l.at,
 		time.LoadLocation)[0]
 	if result.Err != nil {
 		return LiveUsage{Declaration: d}, result.Err
 	}
 	live := LiveUsage{
 		Declaration: d, At: l.at, Grants: granted.List, Usage: result.Usage, ExceededSince: result.ExceededSince, Overlaps: result.Overlaps,
-		Warnings: append(l.warnings, lostTexts(result.Lost)...),
+		Warnings: append(l.Warnings, lostTexts(result.Lost)...),
 	}
 	if d.GPUHours == "" {
 		live.Usage.Limit, live.Usage.ProjectedExhaustion, live.ExceededSince = 0, nil, nil
@@ -97,16 +98,16 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	return live, err
 }
 
-// grantedTo are the grants that are a part of the limit that is asked about; none where
+// grants are the grants that are a part of the limit that is asked about; none where
 // that is another than the declared one.
-func (f *Flow) grantedTo(ctx context.Context, d budget.Declaration, q Question, at time.Time) (budget.Grants, error) {
+func (l *inquiry) grants(ctx context.Context, d budget.Declaration, q Question) (budget.Grants, error) {
 	if q.Budget == "" || q.Over.GPUHours != "" || d.GPUHours == "" {
 		return budget.Grants{}, nil
 	}
-	all, err := record.Grants(f.Keeper).Of(ctx, d.UID)
-	list := all.InForce(at)
+	all, err := record.Grants(l.flow.Keeper).Of(ctx, d.UID)
+	list := all.InForce(l.at)
 	if !q.At.IsZero() {
-		list = slices.DeleteFunc(list, func(g budget.Grant) bool { return g.From.After(at) })
+		list = slices.DeleteFunc(list, func(g budget.Grant) bool { return g.From.After(l.at) })
 	}
 	return budget.Grants{List: list}, err
 }
@@ -119,40 +120,41 @@ func lostTexts(lost []string) []string {
 	return texts
 }
 
-// looked is what a question is answered by.
-type looked struct {
-	*books
+// inquiry is what a question is answered by.
+type inquiry struct {
+	*accounting.Books
+	flow        *Flow
 	declared    budget.Declaration
 	declaration budget.Declaration   // with what is asked over it
 	others      []budget.Declaration // of the cluster
 	at          time.Time
 }
 
-// look finds what a question is about, and looks at its cluster.
-func (f *Flow) look(ctx context.Context, q Question) (*looked, error) {
-	declared, c, uid, err := f.asked(ctx, q)
+// inquire finds what a question is about, and observes its cluster.
+func (f *Flow) inquire(ctx context.Context, q Question) (*inquiry, error) {
+	declared, c, uid, err := q.subject(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.declaredIn(ctx, uid)
+	all, err := declaredIn(ctx, f, uid)
 	if err != nil {
 		return nil, err
 	}
-	l := &looked{declared: declared, declaration: q.Over.on(declared)}
+	l := &inquiry{flow: f, declared: declared, declaration: q.Over.on(declared)}
 	l.others = slices.DeleteFunc(all, func(o budget.Declaration) bool { return o.Name == declared.Name && o.UID == declared.UID })
-	if l.books, err = f.account(ctx, c, uid, append(slices.Clone(l.others), l.declaration)); err != nil {
+	if l.Books, err = f.accountant().Account(ctx, c, uid, append(slices.Clone(l.others), l.declaration)); err != nil {
 		return nil, err
 	}
-	l.at = l.now()
+	l.at = l.Now()
 	if q.At.IsZero() {
 		return l, nil
 	}
 	l.at = q.At.UTC()
-	return l, f.holds(l)
+	return l, l.covers()
 }
 
-// asked is what a question is about, and its cluster.
-func (f *Flow) asked(ctx context.Context, q Question) (budget.Declaration, Cluster, string, error) {
+// subject is what a question is about, and its cluster.
+func (q Question) subject(ctx context.Context, f *Flow) (budget.Declaration, Cluster, string, error) {
 	if q.Budget == "" {
 		c, uid, err := f.cluster(ctx)
 		return q.Declaration, c, uid, err
@@ -180,28 +182,28 @@ func (o Over) on(d budget.Declaration) budget.Declaration {
 	return d.WithDefaults()
 }
 
-// holds says why nothing is known of the moment that is asked for.
-func (f *Flow) holds(l *looked) error {
-	if l.at.After(l.now()) {
-		return fmt.Errorf("%s is still to come: the cluster's clock reads %s", stamp(l.at), stamp(l.now()))
+// covers says why nothing is known of the moment that is asked for.
+func (l *inquiry) covers() error {
+	if l.at.After(l.Now()) {
+		return fmt.Errorf("%s is still to come: the cluster's clock reads %s", stamp(l.at), stamp(l.Now()))
 	}
-	since, err := f.heldSince(l)
+	since, err := l.coveredSince()
 	if err == nil && l.at.Before(since) {
-		err = fmt.Errorf("nothing is known of %s: the ledger in the store %s holds what was used from %s on", stamp(l.at), f.Keeper.Store,
+		err = fmt.Errorf("nothing is known of %s: the ledger in the store %s holds what was used from %s on", stamp(l.at), l.flow.Keeper.Store,
 			stamp(wholeSecond(since)))
 	}
 	return err
 }
 
-// heldSince is from when on the ledger holds what was used.
-func (f *Flow) heldSince(l *looked) (time.Time, error) {
-	if f.Keeper.Store == nil {
+// coveredSince is from when on the ledger has what was used.
+func (l *inquiry) coveredSince() (time.Time, error) {
+	if l.flow.Keeper.Store == nil {
 		return time.Time{}, errors.New("what is past is known from a ledger alone, and there is no store and so no ledger: name the store by --store, or " +
 			"the moment of a list of pods beside --pods")
 	}
-	since := l.documents.ledger.Header.KnownSince()
-	if since >= ledger.TimeOf(l.now()) { // it was begun by this look
-		return time.Time{}, fmt.Errorf("nothing is known of the past: the ledger in the store %s is begun by the first gpupool reconcile", f.Keeper.Store)
+	since := l.Ledger().Header.KnownSince()
+	if since >= ledger.TimeOf(l.Now()) { // it was begun by this look
+		return time.Time{}, fmt.Errorf("nothing is known of the past: the ledger in the store %s is begun by the first gpupool reconcile", l.flow.Keeper.Store)
 	}
 	return since.Time(), nil
 }
@@ -214,13 +216,13 @@ func wholeSecond(t time.Time) time.Time {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // podsUsed measures each pod.
-func (l *looked) podsUsed(d budget.Declaration) ([]PodUsed, error) {
-	of, err := meter.New(d, l.at, meter.ClaimsOf(l.documents.ledger.All()), time.LoadLocation)
+func (l *inquiry) podsUsed(d budget.Declaration) ([]PodUsed, error) {
+	of, err := meter.New(d, l.at, meter.ClaimsOf(l.Ledger().All()), time.LoadLocation)
 	if err != nil {
 		return nil, err
 	}
 	var pods []PodUsed
-	for r := range l.documents.ledger.All() {
+	for r := range l.Ledger().All() {
 		if used, counted := of.Pod(r); counted {
 			pods = append(pods, PodUsed{Record: *r, PodUsage: used})
 		}
@@ -236,7 +238,7 @@ func (l *looked) podsUsed(d budget.Declaration) ([]PodUsed, error) {
 
 // declaredIn lists the budgets that are declared for a cluster. What can't be
 // read is left to the next run to tell of.
-func (f *Flow) declaredIn(ctx context.Context, clusterUID string) ([]budget.Declaration, error) {
+func declaredIn(ctx context.Context, f *Flow, clusterUID string) ([]budget.Declaration, error) {
 	if f.Keeper.Store == nil {
 		return nil, nil
 	}

@@ -36,7 +36,7 @@ func (w *work) finishDeletion(ctx context.Context, c Cluster) {
 		if condemned == nil {
 			return &loop.GoneError{Noun: w.Records().Noun()}
 		}
-		w.notices, err = w.flow.clear(ctx, c, *condemned)
+		w.notices, err = lifter{w.flow, c}.clear(ctx, *condemned)
 		return err
 	})
 	w.deleted = w.err == nil
@@ -128,7 +128,7 @@ func (w *work) finish(ctx context.Context, j judgement, end ending) {
 		status.Enforced = previous.Enforced
 	}
 	e := loop.Ending{Became: cmp.Or(end.became, outcome.Failed), Why: end.why}
-	if _, err := w.flow.saveStatus(recording, j.document, status); err != nil {
+	if _, err := w.saveStatus(recording, j.document, status); err != nil {
 		e = loop.Ending{Became: outcome.Failed, Why: errors.Join(e.Why, err)}
 	}
 	// What is enforced is what is in force, not what would be.

@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"context"
@@ -50,17 +50,17 @@ func (i instanceRecords) add(pool, id string, ended, noticed time.Time) {
 
 // instanceRecords reads the spot pools' journals. One that can't be read is left
 // to its own pool: without it a node's pool is unknown, which changes no amount.
-func (f *Flow) instanceRecords(ctx context.Context) (instanceRecords, error) {
+func (a Accountant) instanceRecords(ctx context.Context) (instanceRecords, error) {
 	records := instanceRecords{names: map[string]string{}, ended: map[string]ledger.Time{}, noticed: map[string]ledger.Time{}}
-	if f.Keeper.Store == nil {
+	if a.Keeper.Store == nil {
 		return records, nil
 	}
-	docs, err := f.Keeper.Store.List(ctx, store.Journals)
+	docs, err := a.Keeper.Store.List(ctx, store.Journals)
 	if err != nil {
 		return records, err
 	}
 	for _, doc := range docs {
-		j, err := record.DecodeListed[journal.Journal](ctx, f.Keeper.Store, doc)
+		j, err := record.DecodeListed[journal.Journal](ctx, a.Keeper.Store, doc)
 		end := strings.LastIndexByte(doc.Key.Name, '/') // "region/name/uid"
 		if err != nil || end < 0 {
 			continue

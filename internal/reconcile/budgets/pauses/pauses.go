@@ -1,4 +1,4 @@
-package budgets
+package pauses
 
 import (
 	"context"
@@ -17,11 +17,12 @@ import (
 // of so many fit into an object of the Kubernetes API.
 const pausesADocument = 100
 
-// pauses is what one budget has paused: the document under its uid, and as many
+// Paused is what one budget has paused: the document under its uid, and as many
 // more as it takes, under its uid and a number from 1 on.
-type pauses struct {
-	uid, budget, clusterUID string
-	parts                   []part
+type Paused struct {
+	UID, ClusterUID string
+	budget          string // its name
+	parts           []part
 }
 
 // part is one document of them.
@@ -32,21 +33,21 @@ type part struct {
 	changed   bool                                // since it was read or written
 }
 
-// allPauses is what all budgets of a store have paused.
-type allPauses struct {
-	byBudget []*pauses // in the order of the budgets' uids
-	// broken says why the documents of a budget can't be read, by its uid.
-	broken map[string]error
+// All is what all budgets of a store have paused.
+type All struct {
+	ByBudget []*Paused // in the order of the budgets' uids
+	// Broken says why the documents of a budget can't be read, by its uid.
+	Broken map[string]error
 }
 
-// readPauses reads what budgets have paused. Documents that can't be read fail their
+// Read reads what budgets have paused. Documents that can't be read fail their
 // own budget alone.
-func readPauses(ctx context.Context, s store.Store) (allPauses, error) {
+func Read(ctx context.Context, s store.Store) (All, error) {
 	docs, err := s.List(ctx, store.Pauses)
 	if err != nil {
-		return allPauses{}, err
+		return All{}, err
 	}
-	all := allPauses{broken: map[string]error{}}
+	all := All{Broken: map[string]error{}}
 	for _, doc := range docs {
 		uid, _, _ := strings.Cut(doc.Key.Name, "/")
 		value, err := record.DecodeListed[declaration.Pauses](ctx, s, doc)
@@ -54,33 +55,33 @@ func readPauses(ctx context.Context, s store.Store) (allPauses, error) {
 			err = fmt.Errorf("the document %s is of the budget with the uid %s", record.DocumentName(s, doc.Key), value.BudgetUID)
 		}
 		if err != nil {
-			all.broken[uid] = err
+			all.Broken[uid] = err
 			continue
 		}
-		p := all.ofBudget(uid)
+		p := all.OfBudget(uid)
 		if p == nil {
-			p = &pauses{uid: uid, budget: value.Budget, clusterUID: value.ClusterUID}
-			all.byBudget = append(all.byBudget, p)
+			p = &Paused{UID: uid, budget: value.Budget, ClusterUID: value.ClusterUID}
+			all.ByBudget = append(all.ByBudget, p)
 		}
 		p.parts = append(p.parts, part{
 			name: doc.Key.Name, read: record.Document[declaration.Pauses]{Value: value, Revision: doc.Revision}, workloads: value.Workloads,
 		})
 	}
-	all.byBudget = slices.DeleteFunc(all.byBudget, func(p *pauses) bool { return all.broken[p.uid] != nil })
+	all.ByBudget = slices.DeleteFunc(all.ByBudget, func(p *Paused) bool { return all.Broken[p.UID] != nil })
 	return all, nil
 }
 
-// ofBudget is what a budget has paused; nil where it has no document.
-func (a allPauses) ofBudget(uid string) *pauses {
-	n := slices.IndexFunc(a.byBudget, func(p *pauses) bool { return p.uid == uid })
+// OfBudget is what a budget has paused; nil where it has no document.
+func (a All) OfBudget(uid string) *Paused {
+	n := slices.IndexFunc(a.ByBudget, func(p *Paused) bool { return p.UID == uid })
 	if n < 0 {
 		return nil
 	}
-	return a.byBudget[n]
+	return a.ByBudget[n]
 }
 
-// workloads are the pauses of all documents.
-func (p *pauses) workloads() []declaration.Pause {
+// Workloads are the pauses of all documents.
+func (p *Paused) Workloads() []declaration.Pause {
 	var list []declaration.Pause
 	for _, part := range p.parts {
 		list = append(list, part.workloads...)
@@ -89,7 +90,7 @@ func (p *pauses) workloads() []declaration.Pause {
 }
 
 // find is where a workload stands; the part is -1 where it doesn't.
-func (p *pauses) find(w budget.Workload) (part, at int) {
+func (p *Paused) find(w budget.Workload) (part, at int) {
 	for n, part := range p.parts {
 		if at := slices.IndexFunc(part.workloads, func(pause declaration.Pause) bool { return pause.UID == w.UID }); at >= 0 {
 			return n, at
@@ -99,7 +100,7 @@ func (p *pauses) find(w budget.Workload) (part, at int) {
 }
 
 // pauseOf is the pause of a workload; its phase is empty where there is none.
-func (p *pauses) pauseOf(w budget.Workload) declaration.Pause {
+func (p *Paused) pauseOf(w budget.Workload) declaration.Pause {
 	n, at := p.find(w)
 	if n < 0 {
 		return declaration.Pause{}
@@ -109,7 +110,7 @@ func (p *pauses) pauseOf(w budget.Workload) declaration.Pause {
 
 // set takes up a pause, in the place of what there was of its workload. Nothing is
 // written before save.
-func (p *pauses) set(pause declaration.Pause) {
+func (p *Paused) set(pause declaration.Pause) {
 	n, at := p.find(pause.Workload)
 	if n >= 0 {
 		part := &p.parts[n]
@@ -127,16 +128,16 @@ func (p *pauses) set(pause declaration.Pause) {
 }
 
 // unused is a name for one document more.
-func (p *pauses) unused() string {
-	name := p.uid
+func (p *Paused) unused() string {
+	name := p.UID
 	for n := 1; slices.ContainsFunc(p.parts, func(part part) bool { return part.name == name }); n++ {
-		name = fmt.Sprintf("%s/%d", p.uid, n)
+		name = fmt.Sprintf("%s/%d", p.UID, n)
 	}
 	return name
 }
 
 // drop takes a pause off. Nothing is written before save.
-func (p *pauses) drop(w budget.Workload) {
+func (p *Paused) drop(w budget.Workload) {
 	n, at := p.find(w)
 	if n < 0 {
 		return
@@ -146,7 +147,7 @@ func (p *pauses) drop(w budget.Workload) {
 }
 
 // save writes the documents that changed, and removes those that nothing is left in.
-func (p *pauses) save(ctx context.Context, s store.Store) error {
+func (p *Paused) save(ctx context.Context, s store.Store) error {
 	for n := range p.parts {
 		part := &p.parts[n]
 		if !part.changed {
@@ -156,7 +157,7 @@ func (p *pauses) save(ctx context.Context, s store.Store) error {
 		switch {
 		case len(part.workloads) > 0:
 			part.read, err = record.Save(ctx, s, store.Pauses, part.name, part.read, declaration.Pauses{
-				BudgetUID: p.uid, Budget: p.budget, ClusterUID: p.clusterUID, Workloads: part.workloads,
+				BudgetUID: p.UID, Budget: p.budget, ClusterUID: p.ClusterUID, Workloads: part.workloads,
 			})
 		case part.read.Exists():
 			err = record.Remove(ctx, s, store.Pauses, part.name, part.read.Revision)

@@ -1,19 +1,21 @@
-package budgets
+package pauses
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// resume lets workloads go, and starts those that no other budget holds. The
+// Resume lets workloads go, and starts those that no other budget holds. The
 // error is *budget.NotPausedError where one was left as it is.
-func (p pauser) resume(ctx context.Context, list []budget.Workload) []error {
+func (p Pauser) Resume(ctx context.Context, list []budget.Workload) []error {
 	return p.inBatch(ctx, list, protocol{
 		intend: p.intendToResume,
-		call:   func(ctx context.Context, t *transition) error { return p.cluster.Resume(ctx, t.seen, t.pause.Replicas) },
+		call:   func(ctx context.Context, t *transition) error { return p.Cluster.Resume(ctx, t.seen, t.pause.Replicas) },
 		result: func(known batchPauses, t *transition, err error) error {
 			var not *budget.NotPausedError
 			if err != nil && (!errors.As(err, &not) || !not.Gone) { // refused: it stays the budget's
@@ -30,7 +32,7 @@ func (p pauser) resume(ctx context.Context, list []budget.Workload) []error {
 // whoever undid that before, it was undone in turn when it was stopped again. It
 // is started by the last that lets it go, and not while another that is exceeded
 // has yet to hold it.
-func (p pauser) intendToResume(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 	last := known.own.pauseOf(w)
 	if last.Phase == "" {
 		return nil, nil
@@ -46,7 +48,7 @@ func (p pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	if err != nil {
 		return nil, err
 	}
-	seen, err := p.cluster.Workload(ctx, last.Workload)
+	seen, err := p.Cluster.Workload(ctx, last.Workload)
 	var not *budget.NotPausedError
 	switch {
 	case errors.As(err, &not):
@@ -63,8 +65,8 @@ func (p pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	case !seen.Stopped: // never stopped, or started by a run that was killed then
 		return released("")
 	}
-	if p.wanted != nil {
-		if other := p.wanted(seen); other != "" {
+	if p.Wanted != nil {
+		if other := p.Wanted(seen); other != "" {
 			return nil, &budget.NotPausedError{Workload: w, Reason: "the budget " + other + " is exceeded as well, and has yet to hold it: it stays " +
 				"paused until then"}
 		}
@@ -74,16 +76,16 @@ func (p pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	return t, nil
 }
 
-// markStarted notes of workloads that someone started them again, and that the
+// MarkStarted notes of workloads that someone started them again, and that the
 // budget leaves them so: it holds them no longer, whoever stops them next.
-func (p pauser) markStarted(ctx context.Context, list []budget.Workload) error {
+func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 	// A note needs no call.
 	return errors.Join(p.inBatch(ctx, list, protocol{intend: func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 		last := known.own.pauseOf(w)
 		if last.Phase != declaration.Paused {
 			return nil, nil
 		}
-		seen, err := p.cluster.Workload(ctx, w)
+		seen, err := p.Cluster.Workload(ctx, w)
 		if err != nil || seen.Stopped {
 			var gone *budget.NotPausedError
 			if errors.As(err, &gone) {
@@ -95,4 +97,35 @@ func (p pauser) markStarted(ctx context.Context, list []budget.Workload) error {
 		known.own.set(last)
 		return nil, nil
 	}})...)
+}
+
+// LetGo resumes all that a budget which is destroyed has paused. It returns what was
+// resumed, and what is to be said of what was left as someone else has it.
+func (p Pauser) LetGo(ctx context.Context) (resumed []budget.Workload, notices []string, err error) {
+	all, err := Read(ctx, p.Keeper.Store)
+	own := all.OfBudget(p.Budget.UID)
+	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {
+		return nil, nil, err
+	}
+	for some := range slices.Chunk(own.Workloads(), BatchSize) {
+		workloads := make([]budget.Workload, len(some))
+		for n, pause := range some {
+			workloads[n] = pause.Workload
+		}
+		for n, failed := range p.Resume(ctx, workloads) {
+			var left *budget.NotPausedError
+			switch {
+			case errors.As(failed, &left) && left.Released:
+				notices = append(notices, left.Error())
+			case failed != nil:
+				err = cmp.Or(err, failed)
+			case some[n].Phase == declaration.Paused:
+				resumed = append(resumed, workloads[n])
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	return resumed, notices, err
 }

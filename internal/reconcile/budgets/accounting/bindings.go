@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 // bind has the ledger remember a pod that is bound and that there is nothing to
 // record of yet, as it is now: what is made of its labels before its kubelet takes
 // it moves its hours to nobody.
-func (b *books) bind(p gpu.Pod) {
+func (b *Books) bind(p gpu.Pod) {
 	if _, recorded := b.documents.ledger.Get(p.UID); recorded || p.UID == "" || p.Node.Name == "" {
 		return
 	}
@@ -34,7 +34,7 @@ func awaited(p gpu.Pod) bool {
 }
 
 // unbound are the pods that the ledger remembers to be bound, and that are not there.
-func (b *books) unbound(there func(uid string) bool) []string {
+func (b *Books) unbound(there func(uid string) bool) []string {
 	var gone []string
 	for bound := range b.documents.ledger.Bindings() {
 		if !there(bound.UID) {
@@ -45,16 +45,16 @@ func (b *books) unbound(there func(uid string) bool) []string {
 }
 
 // unbind forgets bound pods that are gone.
-func (b *books) unbind(there func(uid string) bool) {
+func (b *Books) unbind(there func(uid string) bool) {
 	for _, uid := range b.unbound(there) {
 		b.documents.ledger.Unbind(uid)
 	}
 }
 
 // trimBindings forgets the bound pods that are more than are remembered.
-func (b *books) trimBindings() {
+func (b *Books) trimBindings() {
 	if more := b.documents.ledger.TrimBindings(); more > 0 {
-		b.warnings = append(b.warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen "+
+		b.Warnings = append(b.Warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen "+
 			"first it is forgotten what labels they were bound with, and they are counted by those that they have when they are next seen. Delete pods "+
 			"that are bound to nodes that never run them",
 			ledger.MostBindings, more))

@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"context"
@@ -12,34 +12,47 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // listEvery is how often all pods are listed at least, also where the replays of
 // the watch are complete: what a watch never told of would else stay for ever.
 const listEvery = time.Hour
 
-// books are the ledger as it stands after a look at the cluster, and the look.
-type books struct {
+// Accountant keeps the ledgers of clusters in a store; without one there are none.
+type Accountant struct {
+	Keeper record.Keeper
+	Clock  func() time.Time // this machine's
+}
+
+// Books are the ledger as it stands after a look at the cluster, and the look.
+type Books struct {
+	Observation gpu.Observation
+	Rules       gpu.Rules
+	Warnings    []string
 	documents   *ledgerDocuments
 	cluster     Cluster
-	observation gpu.Observation
 	recorder    recorder
-	rules       gpu.Rules
-	local       time.Time // this machine's clock at the look
-	warnings    []string
+	local       time.Time // this machine's clock at the observation
 	doubts      doubts
 	claims      *meter.Claims
 	// byNamespace says that some budget selects by the labels of namespaces.
 	byNamespace bool
 }
 
-// now is the cluster's clock at the look.
-func (b *books) now() time.Time { return b.observation.At }
+// Now is the cluster's clock at the look.
+func (b *Books) Now() time.Time { return b.Observation.At }
 
-// account looks at a cluster, and merges what it shows into the ledger, in
+// Ledger is the ledger as it is known by now.
+func (b *Books) Ledger() *ledger.Ledger { return b.documents.ledger }
+
+// Save writes what changed of the ledger.
+func (a Accountant) Save(ctx context.Context, b *Books) error { return a.saveLedger(ctx, b.documents) }
+
+// Account observes a cluster, and merges what it shows into the ledger, in
 // memory: who only asks leaves it at that.
-func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []budget.Declaration) (*books, error) {
-	documents, err := f.openLedger(ctx, uid)
+func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets []budget.Declaration) (*Books, error) {
+	documents, err := a.openLedger(ctx, uid)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +60,7 @@ func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []bud
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, gpu.ObserveOptions{
 		From: h.ResourceVersion, Rules: rules, Nodes: nodesRemembered(documents.ledger),
-		List: f.now().Sub(h.LastListed.Time()) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
+		List: a.Clock().Sub(h.LastListed.Time()) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
 	})
 	if err != nil {
 		return nil, err
@@ -55,21 +68,21 @@ func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []bud
 	if observation.ClusterUID != uid {
 		return nil, fmt.Errorf("the cluster's uid was %s a moment ago and is %s now: nothing was written", uid, observation.ClusterUID)
 	}
-	local := f.now()
+	local := a.Clock()
 	if err := believeClock(observation.At, local, h.LastRun.Time()); err != nil {
 		return nil, err
 	}
-	pools, err := f.instanceRecords(ctx)
+	pools, err := a.instanceRecords(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &books{
-		documents: documents, cluster: c, observation: observation, rules: rules, local: local,
+	b := &Books{
+		documents: documents, cluster: c, Observation: observation, Rules: rules, local: local,
 		recorder: recorder{at: ledger.TimeOf(observation.At), namespaces: observation.Namespaces, pools: pools.names},
-		warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
+		Warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
 	}
 	for _, problem := range documents.problems {
-		b.warnings = append(b.warnings, problem.Error())
+		b.Warnings = append(b.Warnings, problem.Error())
 	}
 	if err := b.take(ctx, pools); err != nil {
 		return nil, err
@@ -138,11 +151,11 @@ func resourcesOf(r gpu.Rules) string { return strings.Join(r.Extra, ",") }
 
 // take merges the look into the ledger: what was seen, what the replay saw end,
 // and what is gone without a word.
-func (b *books) take(ctx context.Context, pools instanceRecords) error {
-	l, o := b.documents.ledger, b.observation
+func (b *Books) take(ctx context.Context, pools instanceRecords) error {
+	l, o := b.documents.ledger, b.Observation
 	now, lastRun := ledger.TimeOf(o.At), l.Header.LastRun
 	if lastRun > now {
-		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong",
+		b.Warnings = append(b.Warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong",
 			o.At.UTC().Format(time.RFC3339), lastRun.Time().Format(time.RFC3339)))
 	}
 	b.missHeader(now)
@@ -171,13 +184,13 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	b.refine(pools)
 	b.rememberNodes()
 	b.turn(now)
-	b.warnings = append(b.warnings, b.doubts.texts()...)
+	b.Warnings = append(b.Warnings, b.doubts.texts()...)
 	return nil
 }
 
 // bury takes up pods that were deleted, as they last were. That one still held
 // then says nothing of now.
-func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
+func (b *Books) bury(told gpu.Replay, present, ended map[string]bool) {
 	b.recorder.former = told.Former
 	b.missNamespaces(told)
 	for _, p := range told.Ended {
@@ -191,7 +204,7 @@ func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
 
 // missHeader notes that there are records and no header: when they were last seen
 // to hold is not known, nor what else there was.
-func (b *books) missHeader(now ledger.Time) {
+func (b *Books) missHeader(now ledger.Time) {
 	l := b.documents.ledger
 	if l.Header.LastRun != 0 || l.Len() == 0 {
 		return
@@ -207,12 +220,12 @@ func (b *books) missHeader(now ledger.Time) {
 	if from == now && last > 0 {
 		from = last
 	}
-	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.observation.Allocatable, Reason: "the ledger's header is lost, and with it when there were runs"})
+	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.Observation.Allocatable, Reason: "the ledger's header is lost, and with it when there were runs"})
 }
 
 // turn brings the header up to this look.
-func (b *books) turn(now ledger.Time) {
-	h, o := &b.documents.ledger.Header, b.observation
+func (b *Books) turn(now ledger.Time) {
+	h, o := &b.documents.ledger.Header, b.Observation
 	if h.Began == 0 {
 		h.Began = now
 	}
@@ -221,7 +234,7 @@ func (b *books) turn(now ledger.Time) {
 	}
 	h.LastRun = max(h.LastRun, now)
 	h.ResourceVersion = o.ResourceVersion
-	h.Resources = resourcesOf(b.rules)
+	h.Resources = resourcesOf(b.Rules)
 	if o.Listed {
 		h.LastListed = max(h.LastListed, now)
 	}
@@ -229,7 +242,7 @@ func (b *books) turn(now ledger.Time) {
 
 // enter merges what was seen of a pod into the ledger. What is past says nothing of
 // now.
-func (b *books) enter(p gpu.Pod, past bool) {
+func (b *Books) enter(p gpu.Pod, past bool) {
 	for _, text := range p.Problems {
 		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: %s", p.Namespace, p.Name, text))
 	}
@@ -256,7 +269,7 @@ func (b *books) enter(p gpu.Pod, past bool) {
 
 // again is what is known of a pod that holds nothing any more, as far as can be
 // read, and what there is to add to it.
-func (b *books) again(p gpu.Pod) (r ledger.Record, known bool) {
+func (b *Books) again(p gpu.Pod) (r ledger.Record, known bool) {
 	r, known = b.documents.ledger.Get(p.UID)
 	// What a pod held by claim can't be read any more once it ended and its claims
 	// are gone. Its record has it, and lacks the end alone.

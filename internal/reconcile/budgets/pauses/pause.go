@@ -1,4 +1,4 @@
-package budgets
+package pauses
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// pause stops workloads and holds them for the budget. The error is
+// Pause stops workloads and holds them for the budget. The error is
 // *budget.NotPausedError where one must not be stopped.
-func (p pauser) pause(ctx context.Context, list []budget.Workload) []error {
+func (p Pauser) Pause(ctx context.Context, list []budget.Workload) []error {
 	return p.inBatch(ctx, list, protocol{
 		intend: p.intendToPause,
-		call:   func(ctx context.Context, t *transition) error { return p.cluster.Pause(ctx, t.seen) },
+		call:   func(ctx context.Context, t *transition) error { return p.Cluster.Pause(ctx, t.seen) },
 		result: func(known batchPauses, t *transition, err error) error {
 			var not *budget.NotPausedError
 			switch {
@@ -25,7 +25,7 @@ func (p pauser) pause(ctx context.Context, list []budget.Workload) []error {
 				known.own.set(t.pause)
 			// What was certainly refused is held by nobody: else it would be, once
 			// somebody else stops it.
-			case errors.As(err, &not), isForbidden(err):
+			case errors.As(err, &not), Forbidden(err):
 				known.own.drop(t.pause.Workload)
 			}
 			return err
@@ -35,9 +35,9 @@ func (p pauser) pause(ctx context.Context, list []budget.Workload) []error {
 
 // intendToPause says which workloads must not be stopped, and holds without a call
 // what is stopped already.
-func (p pauser) intendToPause(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 	last := known.own.pauseOf(w)
-	seen, err := p.cluster.Workload(ctx, w)
+	seen, err := p.Cluster.Workload(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +45,12 @@ func (p pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, p.takeStopped(known, last, seen)
 	}
 	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
-	if undone && !p.budget.Enforce.Repause {
+	if undone && !p.Budget.Enforce.Repause {
 		return nil, &budget.NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: repause = false leaves it so"}
 	}
 	reason := seen.Driven
 	if reason == "" {
-		if reason, err = p.cluster.Autoscaler(ctx, w); err != nil {
+		if reason, err = p.Cluster.Autoscaler(ctx, w); err != nil {
 			return nil, err
 		}
 	}
@@ -58,14 +58,14 @@ func (p pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason}
 	}
 	return &transition{seen: seen, before: last, pause: declaration.Pause{
-		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.clock().UTC().Truncate(time.Second),
+		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.Clock().UTC().Truncate(time.Second),
 		Labels: p.keptLabels(seen.Labels), PriorityClassName: seen.PriorityClassName,
 	}}, nil
 }
 
 // takeStopped holds a workload that is stopped already: by this budget, of which
 // only the outcome was not written, or by another one, whose count passes on.
-func (p pauser) takeStopped(known batchPauses, last declaration.Pause, seen budget.WorkloadState) error {
+func (p Pauser) takeStopped(known batchPauses, last declaration.Pause, seen budget.WorkloadState) error {
 	switch last.Phase {
 	case declaration.Paused:
 		return nil
@@ -92,7 +92,7 @@ const labelsAtMost = 2 << 10
 // keptLabels are the labels that are kept of a workload, by which other budgets tell
 // whether it is theirs as well: all of them where they are few, else those that this
 // budget asks for, and of those that others ask for as many as there is room for.
-func (p pauser) keptLabels(labels map[string]string) map[string]string {
+func (p Pauser) keptLabels(labels map[string]string) map[string]string {
 	const punctuation = 24 // of one label in a document
 	size := 0
 	for key, value := range labels {
@@ -106,9 +106,9 @@ func (p pauser) keptLabels(labels map[string]string) map[string]string {
 		value := labels[key]
 		asks := func(d budget.Declaration) bool { return d.Selector.AsksFor(key) }
 		switch {
-		case asks(p.budget):
+		case asks(p.Budget):
 			kept[key] = value
-		case len(key)+len(value)+punctuation <= room && slices.ContainsFunc(p.declared, asks):
+		case len(key)+len(value)+punctuation <= room && slices.ContainsFunc(p.Declared, asks):
 			kept[key] = value
 			room -= len(key) + len(value) + punctuation
 		}

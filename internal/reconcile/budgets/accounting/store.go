@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"context"
@@ -22,11 +22,11 @@ type ledgerDocuments struct {
 
 // openLedger reads the ledger of a cluster; a new one where there is none. The
 // error says that nothing of it may be written.
-func (f *Flow) openLedger(ctx context.Context, clusterUID string) (*ledgerDocuments, error) {
+func (a Accountant) openLedger(ctx context.Context, clusterUID string) (*ledgerDocuments, error) {
 	var docs []store.Document
 	var err error
-	if f.Keeper.Store != nil {
-		docs, err = f.Keeper.Store.List(ctx, store.Ledger)
+	if a.Keeper.Store != nil {
+		docs, err = a.Keeper.Store.List(ctx, store.Ledger)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the ledger: %w", err)
@@ -38,9 +38,9 @@ func (f *Flow) openLedger(ctx context.Context, clusterUID string) (*ledgerDocume
 			d.revisions[name], contents[name] = doc.Revision, doc.Data
 		}
 	}
-	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, ledger.TimeOf(f.now()))
+	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, ledger.TimeOf(a.Clock()))
 	if err != nil {
-		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", f.Keeper.Store, err)
+		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", a.Keeper.Store, err)
 	}
 	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.Given() })
 	return d, nil
@@ -52,13 +52,13 @@ const ledgerAttempts = 5
 
 // saveLedger writes what changed of the ledger. Where someone else wrote to it
 // since it was read, what both know is merged and written again.
-func (f *Flow) saveLedger(ctx context.Context, d *ledgerDocuments) error {
+func (a Accountant) saveLedger(ctx context.Context, d *ledgerDocuments) error {
 	for range ledgerAttempts {
-		err := f.writeLedger(ctx, d)
+		err := a.writeLedger(ctx, d)
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		theirs, err := f.openLedger(ctx, d.ledger.Header.ClusterUID)
+		theirs, err := a.openLedger(ctx, d.ledger.Header.ClusterUID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (f *Flow) saveLedger(ctx context.Context, d *ledgerDocuments) error {
 
 // writeLedger writes the documents that changed, in the order that lets a kill
 // between any two of them lose nothing.
-func (f *Flow) writeLedger(ctx context.Context, d *ledgerDocuments) error {
+func (a Accountant) writeLedger(ctx context.Context, d *ledgerDocuments) error {
 	changes, err := d.ledger.Changes()
 	if err != nil {
 		return err
@@ -82,16 +82,16 @@ func (f *Flow) writeLedger(ctx context.Context, d *ledgerDocuments) error {
 	}
 	for _, document := range changes.Write {
 		k := key(document.Name)
-		revision, err := f.Keeper.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
+		revision, err := a.Keeper.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
 		if err != nil {
-			return fmt.Errorf("writing %s to the store %s: %w", k, f.Keeper.Store, err)
+			return fmt.Errorf("writing %s to the store %s: %w", k, a.Keeper.Store, err)
 		}
 		d.revisions[document.Name] = revision
 	}
 	for _, name := range changes.Delete {
 		k := key(name)
-		if err := record.Remove(ctx, f.Keeper.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
-			return fmt.Errorf("removing %s from the store %s: %w", k, f.Keeper.Store, err)
+		if err := record.Remove(ctx, a.Keeper.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
+			return fmt.Errorf("removing %s from the store %s: %w", k, a.Keeper.Store, err)
 		}
 		delete(d.revisions, name)
 	}

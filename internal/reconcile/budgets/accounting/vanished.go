@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"context"
@@ -20,14 +20,14 @@ const killLasts = 30 * time.Second
 // no deletion, and returns when they were certainly there. Those that were
 // deleted between the replay and the list are told of by a further replay. Others
 // were never deleted in this history: the cluster was restored from a backup.
-func (b *books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
-	l, o := b.documents.ledger, b.observation
+func (b *Books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
+	l, o := b.documents.ledger, b.Observation
 	h := l.Header
 	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.unbound(there)) == 0 {
 		return h.LastRun, nil
 	}
 	further, err := b.cluster.Observe(ctx, gpu.ObserveOptions{
-		From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes),
+		From: o.ResourceVersion, Rules: b.Rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes),
 	})
 	if err != nil {
 		return 0, err
@@ -46,13 +46,13 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 
 // closeVanished closes the records of pods that are gone without an end of their
 // own.
-func (b *books) closeVanished(ctx context.Context, there func(string) bool, pools instanceRecords, heldAt ledger.Time) error {
+func (b *Books) closeVanished(ctx context.Context, there func(string) bool, pools instanceRecords, heldAt ledger.Time) error {
 	events, err := b.endsByEvents(ctx, b.documents.ledger.Vanished(there), pools, heldAt)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
+		b.Warnings = append(b.Warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
 	}
 	b.documents.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
 		if end := pools.end(r, heldAt); !end.Open() {
@@ -66,13 +66,13 @@ func (b *books) closeVanished(ctx context.Context, there func(string) bool, pool
 			return ledger.End{Earliest: ledger.TimeOf(at), At: ledger.TimeOf(until), Source: ledger.Event}
 		}
 		return ledger.End{}
-	}, heldAt, ledger.TimeOf(b.now()))
+	}, heldAt, ledger.TimeOf(b.Now()))
 	return nil
 }
 
 // endsByEvents asks the cluster's Events when pods ended of which nothing better
 // is known.
-func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords, heldAt ledger.Time) (map[string]time.Time, error) {
+func (b *Books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords, heldAt ledger.Time) (map[string]time.Time, error) {
 	var refs []budget.PodRef
 	for _, r := range vanished {
 		if pools.end(&r, heldAt).Open() {
@@ -86,7 +86,7 @@ func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pool
 }
 
 // refine puts what the pools learned since in the place of estimates.
-func (b *books) refine(pools instanceRecords) {
+func (b *Books) refine(pools instanceRecords) {
 	if len(pools.ended)+len(pools.noticed) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"math/big"
@@ -38,14 +38,14 @@ func nodeOf(n ledger.Node) gpu.Node {
 
 // rememberNodes has the ledger remember what the look and its replay show of nodes,
 // and which of those that it remembers are gone.
-func (b *books) rememberNodes() {
-	there := make(map[string]bool, len(b.observation.Nodes))
-	for i := range b.observation.Nodes {
-		there[b.observation.Nodes[i].UID] = true
-		b.remember(&b.observation.Nodes[i], 0)
+func (b *Books) rememberNodes() {
+	there := make(map[string]bool, len(b.Observation.Nodes))
+	for i := range b.Observation.Nodes {
+		there[b.Observation.Nodes[i].UID] = true
+		b.remember(&b.Observation.Nodes[i], 0)
 	}
-	for i := range b.observation.Replay.Nodes {
-		if n := &b.observation.Replay.Nodes[i]; !there[n.UID] {
+	for i := range b.Observation.Replay.Nodes {
+		if n := &b.Observation.Replay.Nodes[i]; !there[n.UID] {
 			b.remember(n, b.recorder.at)
 		}
 	}
@@ -57,7 +57,7 @@ func (b *books) rememberNodes() {
 	}
 }
 
-func (b *books) remember(n *gpu.Node, gone ledger.Time) {
+func (b *Books) remember(n *gpu.Node, gone ledger.Time) {
 	if n.UID == "" {
 		return
 	}
@@ -71,7 +71,7 @@ func (b *books) remember(n *gpu.Node, gone ledger.Time) {
 	b.keepNode(kept)
 }
 
-func (b *books) keepNode(n ledger.Node) {
+func (b *Books) keepNode(n ledger.Node) {
 	if err := b.documents.ledger.Remember(n); err != nil {
 		b.doubts.add("", err.Error())
 	}

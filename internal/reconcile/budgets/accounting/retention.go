@@ -1,7 +1,6 @@
-package budgets
+package accounting
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -9,26 +8,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// DefaultKeepLedger is for how long what ended is kept also where no window
-// reaches back to it: so that one that is made longer, up to a month, or a budget
-// that takes the place of another, counts what was used before.
-const DefaultKeepLedger = 35 * 24 * time.Hour
-
 // unreadGrace is what a budget that can't be read may have of grace and longest
 // gap, of which its status tells nothing.
 const unreadGrace = 24 * time.Hour
 
-// prune forgets what no budget's window reaches back to, and what is older than
+// Prune forgets what no budget's window reaches back to, and what is older than
 // is kept in any case. The window of one whose declaration can't be read is the
 // last one that it was judged by, where that is known. Budgets of other clusters
 // ask nothing of this one's ledger. Of the cluster's clock and this machine's, the
 // one that is behind counts: what is forgotten doesn't come back.
-func (b *books) prune(budgets []budget.Declaration, previous map[string]previousStatus, kept time.Duration) {
-	now := b.now()
+func (b *Books) Prune(budgets []budget.Declaration, previous map[string]budget.Status, kept time.Duration) {
+	now := b.Now()
 	if b.local.Before(now) {
 		now = b.local
 	}
-	keep := now.Add(-cmp.Or(kept, DefaultKeepLedger))
+	keep := now.Add(-kept)
 	earlier := func(from time.Time) {
 		if from.Before(keep) {
 			keep = from
@@ -42,8 +36,8 @@ func (b *books) prune(budgets []budget.Declaration, previous map[string]previous
 		}
 	}
 	for name, s := range previous {
-		if u := s.document.Value.Usage; !told[name] && s.document.Value.ClusterUID == b.documents.ledger.Header.ClusterUID {
-			end := s.document.Value.At
+		if u := s.Usage; !told[name] && s.ClusterUID == b.documents.ledger.Header.ClusterUID {
+			end := s.At
 			if u.WindowEnd.After(end) { // of a calendar period
 				end = u.WindowEnd
 			}

@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 )
 
-// live are the pods of a fresh look that hold GPUs or wait for some, as one budget
+// Live are the pods of a fresh look that hold GPUs or wait for some, as one budget
 // sees them; or the latter alone.
-func (b *books) live(ctx context.Context, d budget.Declaration, wanted decide.WantedPods) ([]budget.Pod, error) {
+func (b *Books) Live(ctx context.Context, d budget.Declaration, wanted decide.WantedPods) ([]budget.Pod, error) {
 	look := b.cluster.LivePods
 	if wanted == decide.WaitingPods {
 		look = b.cluster.WaitingPods
 	}
-	seen, err := look(ctx, d.Selector.Namespaces, b.rules)
+	seen, err := look(ctx, d.Selector.Namespaces, b.Rules)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted decide.Wa
 }
 
 // meter measures pods as a budget counts them, among all that the ledger has.
-func (b *books) meter(d budget.Declaration) (*meter.Meter, error) {
+func (b *Books) meter(d budget.Declaration) (*meter.Meter, error) {
 	if b.claims == nil {
 		b.claims = meter.ClaimsOf(b.documents.ledger.All())
 	}
-	return meter.New(d, b.now(), b.claims, time.LoadLocation)
+	return meter.New(d, b.Now(), b.claims, time.LoadLocation)
 }
 
 // burned is a number of GPUs in thousandths, and none only where it is none: the

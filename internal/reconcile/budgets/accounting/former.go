@@ -1,4 +1,4 @@
-package budgets
+package accounting
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ func selectByNamespace(budgets []budget.Declaration) bool {
 
 // missNamespaces warns of pods that no run saw, and whose namespace is gone with
 // its labels: where a budget selects by these, it does not count them.
-func (b *books) missNamespaces(told gpu.Replay) {
+func (b *Books) missNamespaces(told gpu.Replay) {
 	if !b.byNamespace {
 		return
 	}

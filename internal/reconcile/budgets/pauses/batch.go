@@ -1,4 +1,4 @@
-package budgets
+package pauses
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// batchSize is how many workloads are paused or resumed between two writes of what
+// BatchSize is how many workloads are paused or resumed between two writes of what
 // is paused.
-const batchSize = 25
+const BatchSize = 25
 
 // attemptsAtMost is how often a workload is looked at anew that others write to.
 const attemptsAtMost = 5
@@ -26,8 +26,8 @@ const (
 	pausesLockWait = 30 * time.Second
 )
 
-// errNotBegun says that the time was over before a workload was begun with.
-var errNotBegun = errors.New("the time was over before it was begun")
+// ErrNotBegun says that the time was over before a workload was begun with.
+var ErrNotBegun = errors.New("the time was over before it was begun")
 
 // protocol is what is done to each workload of a batch: one for pausing, one for
 // resuming, one for noting what someone started again.
@@ -55,19 +55,19 @@ type transition struct {
 // batchPauses are the pauses that a batch goes by and changes, as they were read
 // under the pauses lock.
 type batchPauses struct {
-	own *pauses   // of the budget that the batch is for
-	all allPauses // of every budget; own is not among them where it had none
+	own *Paused // of the budget that the batch is for
+	all All     // of every budget; own is not among them where it had none
 }
 
 // inBatch changes workloads under the pauses lock in three steps: write the intent
 // of all, call for each, write the result of all. After a kill the intents say whose
 // each workload is, and how large it was. A workload that someone else wrote to
 // between its look and its call goes through them again. The errors are by workload.
-func (p pauser) inBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
-	b := &batch{pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
+func (p Pauser) inBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
+	b := &batch{Pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
 	calling, release := record.Outliving(ctx)
 	defer release()
-	err := p.keeper.WithLock(calling, pausesLock, max(p.keeper.LockTimeout, pausesLockWait), func(calling context.Context) error {
+	err := p.Keeper.WithLock(calling, pausesLock, max(p.Keeper.LockTimeout, pausesLockWait), func(calling context.Context) error {
 		return b.run(ctx, calling)
 	})
 	for n := range b.errs {
@@ -81,7 +81,7 @@ func (p pauser) inBatch(ctx context.Context, workloads []budget.Workload, steps 
 // batch is one inBatch at work. Its calls outlive the run's own context, and nothing
 // new is begun once that is over.
 type batch struct {
-	pauser
+	Pauser
 	steps     protocol
 	workloads []budget.Workload
 	errs      []error // by workload
@@ -93,8 +93,8 @@ func (b *batch) run(ctx, calling context.Context) error {
 	if err := b.read(calling); err != nil {
 		return err
 	}
-	if b.learn != nil {
-		defer func() { b.learn(b.known.own.workloads()) }()
+	if b.Learn != nil {
+		defer func() { b.Learn(b.known.own.Workloads()) }()
 	}
 	left := make([]int, len(b.workloads))
 	for n := range left {
@@ -102,11 +102,11 @@ func (b *batch) run(ctx, calling context.Context) error {
 	}
 	for attempt := 1; len(left) > 0; attempt++ {
 		intents := b.intend(ctx, calling, left)
-		if err := b.known.save(calling, b.keeper.Store); err != nil {
+		if err := b.known.save(calling, b.Keeper.Store); err != nil {
 			return err
 		}
 		left = b.call(ctx, calling, intents, attempt == attemptsAtMost)
-		if err := b.known.save(calling, b.keeper.Store); err != nil {
+		if err := b.known.save(calling, b.Keeper.Store); err != nil {
 			return err
 		}
 	}
@@ -115,16 +115,16 @@ func (b *batch) run(ctx, calling context.Context) error {
 
 // read reads what budgets have paused.
 func (b *batch) read(ctx context.Context) error {
-	all, err := readPauses(ctx, b.keeper.Store)
+	all, err := Read(ctx, b.Keeper.Store)
 	if err != nil {
 		return err
 	}
-	if err := all.broken[b.budget.UID]; err != nil {
+	if err := all.Broken[b.Budget.UID]; err != nil {
 		return err
 	}
-	own := all.ofBudget(b.budget.UID)
+	own := all.OfBudget(b.Budget.UID)
 	if own == nil {
-		own = &pauses{uid: b.budget.UID, budget: b.budget.Name, clusterUID: b.budget.ClusterUID}
+		own = &Paused{UID: b.Budget.UID, budget: b.Budget.Name, ClusterUID: b.Budget.ClusterUID}
 	}
 	b.known = batchPauses{own: own, all: all}
 	return nil
@@ -136,7 +136,7 @@ func (b *batch) intend(ctx, calling context.Context, left []int) []*transition {
 	var intents []*transition
 	for _, n := range left {
 		if ctx.Err() != nil {
-			b.errs[n] = errNotBegun
+			b.errs[n] = ErrNotBegun
 			continue
 		}
 		t, err := b.steps.intend(calling, b.known, b.workloads[n])
@@ -156,7 +156,7 @@ func (b *batch) intend(ctx, calling context.Context, left []int) []*transition {
 func (b *batch) call(ctx, calling context.Context, intents []*transition, last bool) (again []int) {
 	for _, t := range intents {
 		if ctx.Err() != nil {
-			b.errs[t.at] = errNotBegun
+			b.errs[t.at] = ErrNotBegun
 			b.known.own.restore(t)
 			continue
 		}
@@ -176,7 +176,7 @@ func (b *batch) call(ctx, calling context.Context, intents []*transition, last b
 
 // save writes what changed: what is handed on to others before it is let go.
 func (k batchPauses) save(ctx context.Context, s store.Store) error {
-	for _, other := range k.all.byBudget {
+	for _, other := range k.all.ByBudget {
 		if other == k.own {
 			continue
 		}
@@ -188,7 +188,7 @@ func (k batchPauses) save(ctx context.Context, s store.Store) error {
 }
 
 // restore takes back the intent of a transition that was not made.
-func (p *pauses) restore(t *transition) {
+func (p *Paused) restore(t *transition) {
 	if t.before.Phase == "" {
 		p.drop(t.pause.Workload)
 		return

@@ -1,4 +1,4 @@
-package budgets
+package pauses
 
 import (
 	"fmt"
@@ -11,41 +11,41 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// pauser pauses and resumes workloads for one budget. What it does to many of them
+// Pauser pauses and resumes workloads for one budget. What it does to many of them
 // goes by inBatch; what it does to each stands in pause.go and resume.go.
-type pauser struct {
-	keeper  record.Keeper
-	clock   func() time.Time
-	cluster Cluster
-	budget  budget.Declaration // of a destroyed one, its name, uid and cluster
-	// declared are the budgets of the cluster: the labels that their selectors ask for
+type Pauser struct {
+	Keeper  record.Keeper
+	Clock   func() time.Time
+	Cluster Cluster
+	Budget  budget.Declaration // of a destroyed one, its name, uid and cluster
+	// Declared are the budgets of the cluster: the labels that their selectors ask for
 	// are worth keeping of what is paused.
-	declared []budget.Declaration
-	// wanted names another budget that is exceeded and would hold a workload, if
+	Declared []budget.Declaration
+	// Wanted names another budget that is exceeded and would hold a workload, if
 	// any. Nil where nobody knows.
-	wanted func(seen budget.WorkloadState) string
-	// learn hears what the budget has paused after each batch; nil where nobody does.
-	learn func(paused []declaration.Pause)
+	Wanted func(seen budget.WorkloadState) string
+	// Learn hears what the budget has paused after each batch; nil where nobody does.
+	Learn func(paused []declaration.Pause)
 }
 
 // otherPause is the pause that another budget has of a workload.
 type otherPause struct {
-	owner *pauses
+	owner *Paused
 	pause declaration.Pause
 }
 
 // others are the pauses that other budgets have of a workload, and by which they hold
 // it if it is stopped. One that a kill cut short counts as well: its budget goes on
 // with it.
-func (p pauser) others(known batchPauses, w budget.Workload) ([]otherPause, error) {
-	for _, uid := range slices.Sorted(maps.Keys(known.all.broken)) {
-		if uid != p.budget.UID {
-			return nil, fmt.Errorf("whether another budget holds the %s can't be told: %w", w, known.all.broken[uid])
+func (p Pauser) others(known batchPauses, w budget.Workload) ([]otherPause, error) {
+	for _, uid := range slices.Sorted(maps.Keys(known.all.Broken)) {
+		if uid != p.Budget.UID {
+			return nil, fmt.Errorf("whether another budget holds the %s can't be told: %w", w, known.all.Broken[uid])
 		}
 	}
 	var others []otherPause
-	for _, other := range known.all.byBudget {
-		if other.uid == p.budget.UID || other.clusterUID != p.budget.ClusterUID {
+	for _, other := range known.all.ByBudget {
+		if other.UID == p.Budget.UID || other.ClusterUID != p.Budget.ClusterUID {
 			continue
 		}
 		if pause := other.pauseOf(w); pause.Phase != "" && pause.Phase != declaration.Started {
