@@ -99,6 +99,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
+		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/loop": {may: []string{
@@ -138,7 +139,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
 		module + "internal/ledger",
 		module + "internal/store", module + "internal/tencent", module + "internal/cvmsim",
-		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome", module + "internal/reconcile/record",
+		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome",
 		module + "internal/reconcile/spotpools", module + "internal/store/directory",
 	}},
 	"internal/store/directory": {may: []string{
