@@ -123,7 +123,8 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome",
 		module + "internal/budget", module + "internal/budget/meter", module + "internal/budget/decide", module + "internal/gpu", module + "internal/ledger",
-		module + "internal/spotpool/journal", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight",
+		module + "internal/spotpool/journal", module + "internal/declaration", module + "internal/store", module + "internal/duration",
+		module + "internal/weight",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/loop",

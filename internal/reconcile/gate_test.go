@@ -327,7 +327,8 @@ func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
 	if at := state.Declaration.PublishedAt; !at.Equal(g.cluster.Now()) {
 		t.Errorf("published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
 	}
-	if gate, err := g.process().SpotPools().Gate(context.Background(), g.pool); err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
+	gate, err := g.process().SpotPools().Gate(context.Background(), g.pool)
+	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
 		t.Errorf("the gate: %+v, %v", gate, err)
 	}
 	b = state.Declaration

@@ -34,7 +34,8 @@ func TestThresholdsFireOnce(t *testing.T) {
 	}{
 		{0, nil}, {50*budget.Hour - 1, nil}, {50 * budget.Hour, []int{50}}, {60 * budget.Hour, nil}, {46 * budget.Hour, nil}, {50 * budget.Hour, nil},
 		{45*budget.Hour + 1, nil}, {51 * budget.Hour, nil}, {45 * budget.Hour, nil}, {49 * budget.Hour, nil}, {50 * budget.Hour, []int{50}},
-		{250 * budget.Hour, []int{80, 100}}, {95*budget.Hour + 1, nil}, {100 * budget.Hour, nil}, {95 * budget.Hour, nil}, {99 * budget.Hour, nil}, {100 * budget.Hour, []int{100}}, {0, nil},
+		{250 * budget.Hour, []int{80, 100}}, {95*budget.Hour + 1, nil}, {100 * budget.Hour, nil}, {95 * budget.Hour, nil},
+		{99 * budget.Hour, nil}, {100 * budget.Hour, []int{100}}, {0, nil},
 		{81 * budget.Hour, []int{50, 80}},
 	}
 	for n, step := range steps {
@@ -60,7 +61,8 @@ func TestThresholdsFireOnceAPeriod(t *testing.T) {
 		consumed int64
 		fires    []int
 	}{
-		{15, 55 * budget.Hour, []int{50}}, {15, 40 * budget.Hour, nil}, {15, 55 * budget.Hour, nil}, {15, 90 * budget.Hour, []int{80}}, {16, budget.Hour, nil}, {16, 55 * budget.Hour, []int{50}},
+		{15, 55 * budget.Hour, []int{50}}, {15, 40 * budget.Hour, nil}, {15, 55 * budget.Hour, nil}, {15, 90 * budget.Hour, []int{80}},
+		{16, budget.Hour, nil}, {16, 55 * budget.Hour, []int{50}},
 		{17, 120 * budget.Hour, []int{50, 80, 100}},
 	}
 	for n, step := range steps {

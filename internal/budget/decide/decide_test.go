@@ -25,7 +25,9 @@ func TestNothingIsDoneBelowTheLimit(t *testing.T) {
 
 func TestEachActionDoesWhatItSays(t *testing.T) {
 	t.Parallel()
-	tests := map[budget.Action][]budget.Kind{budget.AlertOnly: nil, budget.Freeze: {budget.KindFreeze}, budget.Pause: {budget.KindPause}, budget.Evict: {budget.KindFreeze, budget.KindEvict}}
+	tests := map[budget.Action][]budget.Kind{
+		budget.AlertOnly: nil, budget.Freeze: {budget.KindFreeze}, budget.Pause: {budget.KindPause}, budget.Evict: {budget.KindFreeze, budget.KindEvict},
+	}
 	for action, want := range tests {
 		s := situation(enforcing(action), 100*budget.Hour)
 		s.Pods = []budget.Pod{pod("a", 0)}

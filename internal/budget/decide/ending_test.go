@@ -25,7 +25,8 @@ func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
 	others.Set, idle.MilliGPUs = set("ml", "team", "b"), 0
 	pods := []budget.Pod{ends("years", 87600*time.Hour), ends("soon", 5*time.Minute), ends("late", -time.Minute), kept, others, idle}
 	for action, want := range map[budget.Action][]string{
-		budget.Evict: {"freeze: no new GPU pods", "shorten the end of the pod ml/years"}, budget.Pause: nil, budget.Freeze: {"freeze: no new GPU pods"}, budget.AlertOnly: nil,
+		budget.Evict: {"freeze: no new GPU pods", "shorten the end of the pod ml/years"}, budget.Pause: nil,
+		budget.Freeze: {"freeze: no new GPU pods"}, budget.AlertOnly: nil,
 	} {
 		s := situation(enforcing(action), 100*budget.Hour)
 		s.Pods = pods

@@ -126,7 +126,8 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 
 func drawSituation(t *rapid.T) Situation {
 	d := enforcing(rapid.SampledFrom([]budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}).Draw(t, "action"))
-	d.Enforce.VictimOrder = rapid.SampledFrom([]budget.VictimOrder{budget.LowestPriority, budget.NewestStart, budget.SpotFirst, budget.LargestUsage}).Draw(t, "order")
+	orders := []budget.VictimOrder{budget.LowestPriority, budget.NewestStart, budget.SpotFirst, budget.LargestUsage}
+	d.Enforce.VictimOrder = rapid.SampledFrom(orders).Draw(t, "order")
 	d.Enforce.MaxEvictionsPerRun = rapid.IntRange(1, 3).Draw(t, "most")
 	d.Enforce.ProtectedPriorityClass = "high"
 	s := situation(d, rapid.SampledFrom([]int64{0, 50 * budget.Hour, 100 * budget.Hour, 150 * budget.Hour}).Draw(t, "consumed"))

@@ -81,8 +81,8 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 		lost     bool
 		unknown  bool
 	}{
-		{20 * budget.Hour, true, false}, {29 * budget.Hour, true, false}, {30 * budget.Hour, true, true}, {35 * budget.Hour, true, true}, {25 * budget.Hour, true, false},
-		{35 * budget.Hour, false, false},
+		{20 * budget.Hour, true, false}, {29 * budget.Hour, true, false}, {30 * budget.Hour, true, true}, {35 * budget.Hour, true, true},
+		{25 * budget.Hour, true, false}, {35 * budget.Hour, false, false},
 	} {
 		s.Previous, s.Result.Usage.Consumed, s.Result.Lost = new(status), run.consumed, nil
 		if run.lost {

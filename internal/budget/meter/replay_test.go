@@ -84,7 +84,8 @@ func replayText(r Replayed) string {
 		if !e.Until.IsZero() {
 			until = at(e.Until)
 		}
-		text += fmt.Sprintf(" %s..%s by %s, peak %.4g at %s", at(e.Since), until, budget.Hours(e.ByNamespace["ml"]), float64(e.Peak)/float64(budget.Hour), at(e.PeakAt))
+		text += fmt.Sprintf(" %s..%s by %s, peak %.4g at %s", at(e.Since), until, budget.Hours(e.ByNamespace["ml"]),
+			float64(e.Peak)/float64(budget.Hour), at(e.PeakAt))
 	}
 	return text + fmt.Sprintf(" peak %.4g at %s", float64(r.Peak)/float64(budget.Hour), at(r.PeakAt))
 }

@@ -170,7 +170,8 @@ func TestBreakdowns(t *testing.T) {
 	if diff := cmp.Diff(map[string]int64{"ml": budget.Hour, "web": 6 * budget.Hour}, u.ByNamespace); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]map[string]int64{"job": {"x": budget.Hour, "y": 2 * budget.Hour, "": 4 * budget.Hour}, "absent": {"": 7 * budget.Hour}}, u.ByLabel); diff != "" {
+	want := map[string]map[string]int64{"job": {"x": budget.Hour, "y": 2 * budget.Hour, "": 4 * budget.Hour}, "absent": {"": 7 * budget.Hour}}
+	if diff := cmp.Diff(want, u.ByLabel); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -49,7 +49,8 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 	freeze, frozen := f.frozen[d.UID]
 	s := decide.Situation{
 		Declaration: d, Result: result, Grants: granted.of(d), Now: b.Now(), RunID: k.options.RunID,
-		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Observation: decide.Observation{Paused: f.paused},
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt,
+		Observation:     decide.Observation{Paused: f.paused},
 		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
 		SelectorDoubts: selectorDoubts(d.Selector, b.Observation.Namespaces),
 	}

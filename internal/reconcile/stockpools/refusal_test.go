@@ -118,10 +118,12 @@ func TestAdviceAboutATakenName(t *testing.T) {
 			t.Errorf("%s says %s", of, text)
 		}
 	}
-	if notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || !strings.Contains(notice, "it was left") {
+	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || !strings.Contains(notice, "it was left") {
 		t.Fatalf("destroyed: %s, %v", notice, err)
 	}
-	if found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1"); err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
+	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")
+	if err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
 		t.Errorf("an import finds %+v, %v", found, err)
 	}
 	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil ||

@@ -63,7 +63,8 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 
 	for n, d := range p.Decisions {
 		at := b.s.Now
-		b.s.Journal = b.s.Journal.RequestDrain(d, at).RecordDrain(d.InstanceIDs[0], node.Progress{Cordoned: true, Looked: true}, b.s.Declaration.Nodes.Drain, at)
+		progress := node.Progress{Cordoned: true, Looked: true}
+		b.s.Journal = b.s.Journal.RequestDrain(d, at).RecordDrain(d.InstanceIDs[0], progress, b.s.Declaration.Nodes.Drain, at)
 		cordonedByPool(&b.s.Observation.Cluster.Nodes[n])
 	}
 	back := *b

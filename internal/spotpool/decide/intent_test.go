@@ -96,7 +96,8 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 	s := seen(pool())
 	p := decide.Decide(s)
 	shouldDecide(t, p, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
-	s.Journal = p.Journal.Open(launches.Launch{Request: *p.Decisions[0].Request, WrittenAt: noon}).Accept(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"}, noon)
+	open := launches.Launch{Request: *p.Decisions[0].Request, WrittenAt: noon}
+	s.Journal = p.Journal.Open(open).Accept(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"}, noon)
 
 	s.Now = noon.Add(30 * time.Second)
 	p = decide.Decide(s)
@@ -134,7 +135,8 @@ func untagged(i *spotpool.Instance) {
 func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)), instance("ins-1", untagged))
-	s.Journal = s.Journal.Open(launches.Launch{Request: spotpool.Request{Sequence: 1, Count: 1}, WrittenAt: ago(time.Hour)}).Accept(1, []string{"ins-1"}, ago(time.Hour))
+	open := launches.Launch{Request: spotpool.Request{Sequence: 1, Count: 1}, WrittenAt: ago(time.Hour)}
+	s.Journal = s.Journal.Open(open).Accept(1, []string{"ins-1"}, ago(time.Hour))
 	p := decide.Decide(s)
 	shouldDecide(t, p)
 	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with "+
@@ -183,8 +185,8 @@ func TestTokens(t *testing.T) {
 func TestWhatWasListedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)))
-	s.Journal = s.Journal.Open(launches.Launch{Request: spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, WrittenAt: noon}).Accept(1,
-		[]string{"ins-1"}, noon)
+	request := spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}
+	s.Journal = s.Journal.Open(launches.Launch{Request: request, WrittenAt: noon}).Accept(1, []string{"ins-1"}, noon)
 	shouldDecide(t, decide.Decide(s))
 	s.Journal.Fleet = s.Journal.MarkListed([]string{"ins-1", "ins-2"})
 	shouldDecide(t, decide.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")

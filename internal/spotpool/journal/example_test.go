@@ -24,11 +24,26 @@ func ExampleJournal_Accept() {
 		fmt.Println(e.Kind, e.InstanceIDs)
 	}
 	j.Unreported = nil
-	text, _ := json.Marshal(j)
+	text, _ := json.MarshalIndent(j, "", "  ")
 	fmt.Println(string(text))
 	// Output:
 	// create []
 	// launch [ins-1]
 	// begin [ins-1]
-	// {"salt":"salt","last_sequence":1,"known":[{"instance_id":"ins-1","availability_zone":"ap-singapore-2","instance_type":"GN7","charge_type":"SPOTPAID","seq":1,"recorded_at":"2026-03-01T12:00:01Z"}],"object":"spot_pool/ap-singapore/train","uid":"u"}
+	// {
+	//   "salt": "salt",
+	//   "last_sequence": 1,
+	//   "known": [
+	//     {
+	//       "instance_id": "ins-1",
+	//       "availability_zone": "ap-singapore-2",
+	//       "instance_type": "GN7",
+	//       "charge_type": "SPOTPAID",
+	//       "seq": 1,
+	//       "recorded_at": "2026-03-01T12:00:01Z"
+	//     }
+	//   ],
+	//   "object": "spot_pool/ap-singapore/train",
+	//   "uid": "u"
+	// }
 }

@@ -66,8 +66,8 @@ func create(v View, t Tally) (Tally, Result) {
 // runtime nobody said.
 func takeOver(v View, t Tally) (Tally, Result) {
 	if n := len(v.Observation.Deployment.Spec.Template.Spec.Containers); n != 1 {
-		return t, Result{Refused: fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was left untouched. Give the stock pool another "+
-			"name", v.Declaration.Key(), n)}
+		return t, Result{Refused: fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was left untouched. Give the stock pool "+
+			"another name", v.Declaration.Key(), n)}
 	}
 	reason := "it is the one that the declaration takes over"
 	if v.Journal.Opened != "" {

@@ -81,7 +81,8 @@ func shown(at string, value any) string {
 func ChangedBy(of *appsv1.Deployment, changes []stockpool.Change) []string {
 	var names []string
 	for w, fields := range writers(of) {
-		if w.Manager == stockpool.FieldManager || !slices.ContainsFunc(changes, func(c stockpool.Change) bool { return manages(fields, strings.Split(c.Field, ".")) }) {
+		changed := func(c stockpool.Change) bool { return manages(fields, strings.Split(c.Field, ".")) }
+		if w.Manager == stockpool.FieldManager || !slices.ContainsFunc(changes, changed) {
 			continue
 		}
 		name := w.String()
