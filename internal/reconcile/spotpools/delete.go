@@ -171,6 +171,11 @@ func (e *stillThereError) again() bool {
 // emptyOnce looks at a pool that is being deleted, under its lock, and ends or untags
 // its instances. Where the look shows none, it removes the pool's record and journal.
 func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
+	// Another process may have finished the deletion while nobody held the lock: no journal
+	// is written again.
+	if r, err := x.records().Still(ctx, d, declaration.Deleting); err != nil || r == nil {
+		return err
+	}
 	if err := x.refuseHeld(ctx, d); err != nil {
 		return err
 	}
