@@ -140,3 +140,15 @@ func Left(uid string, all []cvmsim.Instance) []string {
 	}
 	return left
 }
+
+// Unrecovered says how machines are not as declared after a run without faults.
+func (p Pool) Unrecovered(declared Terms, machines []cvmsim.Instance, now time.Time) []string {
+	var broken []string
+	if held := Held(machines); held > declared.Maximum {
+		broken = append(broken, fmt.Sprintf("the next clean run left %d machines, and maximum is %d", held, declared.Maximum))
+	}
+	if capacity := p.Capacity(machines, now); capacity < declared.Minimum {
+		broken = append(broken, fmt.Sprintf("the next clean run left the capacity at %d, and minimum is %d", capacity, declared.Minimum))
+	}
+	return broken
+}

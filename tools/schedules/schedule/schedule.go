@@ -1,18 +1,24 @@
-// Package schedule is what make schedules plays, as data: rounds that are drawn
-// from a seed, and what must hold during and after each of them, as functions over
-// what the local CVM recorded. It starts nothing and reads no clock.
+// Package schedule has what make schedules plays, as data: rounds that a generator
+// draws, how a failing schedule is made smaller, and what must hold during and after
+// each round, as functions of what the local CVM recorded. It starts nothing and reads
+// no clock.
 package schedule
 
 import (
-	"time"
+	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 )
 
+// Duration is a length of time, as JSON has it: "1.5s".
+type Duration = cvmsim.Duration
+
 // Schedule is a number of rounds that follow each other in one world.
 type Schedule struct {
-	Seed   uint64
-	Rounds []Round
+	Seed   uint64  `json:"seed,omitempty"` // that it was drawn from; 0 if it was not
+	Rounds []Round `json:"rounds"`
 }
 
 // Operation is what Terraform does in a round.
@@ -43,42 +49,52 @@ const (
 	ByImport    Remedy = "import"    // of what Terraform's state lacks, and an apply
 )
 
-// Round is a while in which processes run beside each other, the cloud fails and
-// takes machines back, and processes are killed. Times count from its beginning.
+// Round is a while in which processes run at the same time, the cloud fails and
+// reclaims machines, and processes are killed. Times count from its beginning.
 type Round struct {
-	Terms      Terms // what the configuration says from now on
-	Operation  Operation
-	Loss       Loss
-	Stopping   int // members that the cloud shows as STOPPING until the round is over
-	Protected  int // members that are protected from termination until then
-	Weather    Weather
-	Faults     []cvmsim.Fault
-	Stock      int64 // in each zone
-	Terraform  Process
-	Reconciles []Process
-	Reclaims   []Reclaim
-	Remedy     Remedy
+	Operation  Operation      `json:"operation"`
+	Terms      Terms          `json:"terms"` // what the configuration says from now on
+	Loss       Loss           `json:"loss,omitempty"`
+	Stopping   int            `json:"stopping,omitempty"`  // members that the cloud shows as STOPPING until the round is over
+	Protected  int            `json:"protected,omitempty"` // members that are protected from termination until then
+	Weather    Weather        `json:"weather"`
+	Faults     []cvmsim.Fault `json:"faults,omitempty"`
+	Stock      *int64         `json:"stock,omitempty"` // in each zone; nil is plenty
+	Terraform  Process        `json:"terraform"`
+	Reconciles []Process      `json:"reconciles,omitempty"`
+	Reclaims   []Reclaim      `json:"reclaims,omitempty"`
+	Remedy     Remedy         `json:"remedy"`
 }
 
 // Weather is how the cloud is in a round.
 type Weather struct {
-	LaunchDelay, TerminateDelay, ListingDelay, TagDelay time.Duration // of the world's clock
-	// Pace is how much of the world's time goes by in a second of ours.
-	Pace  time.Duration
-	Jumps []Jump
+	// Delays of the world's clock.
+	LaunchDelay    Duration `json:"launch_delay"`
+	TerminateDelay Duration `json:"terminate_delay"`
+	ListingDelay   Duration `json:"listing_delay,omitzero"`
+	TagDelay       Duration `json:"tag_delay,omitzero"`
+	// Pace is how much of the world's time passes in a second of the processes'.
+	Pace  Duration `json:"pace"`
+	Jumps []Jump   `json:"jumps,omitempty"`
 }
 
 // Jump is a step of the world's clock.
-type Jump struct{ At, By time.Duration }
+type Jump struct {
+	At Duration `json:"at"`
+	By Duration `json:"by"`
+}
 
 // Process is one run of a program.
 type Process struct {
-	Start time.Duration
-	Wait  bool // reconcile --wait
-	Kill  *Kill
+	Start Duration `json:"start,omitzero"`
+	Wait  bool     `json:"wait,omitempty"` // reconcile --wait
+	// Pauses are made in turn before each of its calls and, in a simulation, each of its
+	// writes to the store: they let other processes in.
+	Pauses []Duration `json:"pauses,omitempty"`
+	Kill   *Kill      `json:"kill,omitempty"`
 }
 
-// Victim is which of the processes of terraform a kill ends.
+// Victim is which of the processes of Terraform a kill ends.
 type Victim string
 
 // The victims. A reconcile is one process.
@@ -88,21 +104,54 @@ const (
 	Provider Victim = "provider"
 )
 
-// Kill is a SIGKILL: at a moment, or in the middle of a call.
+// Kill is a SIGKILL: at a point, or at a moment.
 type Kill struct {
-	Victim Victim
-	// Action is the call in which it comes, as soon as the Nth of them began; empty
-	// means at a moment.
-	Action string
-	Nth    int
-	// After is how long after the start, or after the call began.
-	After time.Duration
+	Victim Victim `json:"victim"`
+	// Point is an action of the cloud, such as RunInstances, or a write of the store, such
+	// as "Write journals"; empty means at a moment.
+	Point string `json:"point,omitempty"`
+	Nth   int    `json:"nth,omitempty"`   // which of the point's calls, from 1
+	After bool   `json:"after,omitempty"` // right after that took effect, not right before
+	// At is the moment, from the start of the process. A kill at a write of the store comes
+	// then as well if the player doesn't see the store's writes.
+	At Duration `json:"at,omitzero"`
 }
 
-// Reclaim is the cloud taking machines of the pool back.
+// Reclaim is the cloud reclaiming machines of the pool.
 type Reclaim struct {
-	At     time.Duration
-	Count  int
-	Notice time.Duration
-	View   string
+	At     Duration `json:"at,omitzero"`
+	Count  int      `json:"count"`
+	Notice Duration `json:"notice,omitzero"`
+	View   string   `json:"view"`
+}
+
+// Read reads the JSON form of a schedule.
+func Read(data []byte) (s Schedule, err error) {
+	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return s, fmt.Errorf("not a schedule: %w", err)
+	}
+	return s, nil
+}
+
+// JSON is the form that Read reads.
+func (s Schedule) JSON() []byte {
+	data, _ := json.MarshalIndent(s, "", " ") // plain data encodes
+	return append(data, '\n')
+}
+
+// String is a schedule for people, a line a round.
+func (s Schedule) String() string {
+	var b strings.Builder
+	for n, r := range s.Rounds {
+		fmt.Fprintf(&b, "%d: %s\n", n+1, r)
+	}
+	return b.String()
+}
+
+// String is a round on one line: its JSON form without the quotes.
+func (r Round) String() string {
+	data, _ := json.Marshal(r) // plain data encodes
+	return strings.ReplaceAll(string(data), `"`, "")
 }

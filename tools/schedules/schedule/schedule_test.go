@@ -7,15 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 )
 
 func TestASeedAlwaysGivesTheSameSchedule(t *testing.T) {
 	t.Parallel()
-	if a, b := Draw(7, 40), Draw(7, 40); !reflect.DeepEqual(a, b) {
+	if a, b := Of(7, 40), Of(7, 40); !reflect.DeepEqual(a, b) {
 		t.Error("seed 7 gives two schedules")
 	}
-	if a, b := Draw(7, 40), Draw(8, 40); reflect.DeepEqual(a.Rounds, b.Rounds) {
+	if a, b := Of(7, 40), Of(8, 40); reflect.DeepEqual(a.Rounds, b.Rounds) {
 		t.Error("seeds 7 and 8 give the same schedule")
 	}
 }
@@ -30,7 +33,7 @@ func TestSchedulesHaveEverything(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for seed := range uint64(10) {
-		for n, r := range Draw(seed, 40).Rounds {
+		for n, r := range Of(seed, 40).Rounds {
 			if n == 0 && r.Operation != Apply {
 				t.Errorf("seed %d begins with %s", seed, r.Operation)
 			}
@@ -43,7 +46,7 @@ func TestSchedulesHaveEverything(t *testing.T) {
 			if r.Terms.Minimum < 1 || r.Terms.Maximum < r.Terms.Minimum || r.Terms.Maximum == r.Terms.Minimum && r.Terms.Unavailable == 0 {
 				t.Errorf("seed %d, round %d: a plan refuses %s", seed, n, r.Terms)
 			}
-			if r.Weather.ListingDelay > time.Minute || r.Weather.TagDelay > time.Minute {
+			if max(r.Weather.ListingDelay, r.Weather.TagDelay) > Duration(time.Minute) {
 				t.Errorf("seed %d, round %d: listings and tags are at most a minute late, not %v and %v", seed, n, r.Weather.ListingDelay, r.Weather.TagDelay)
 			}
 			for _, what := range []string{
@@ -52,17 +55,23 @@ func TestSchedulesHaveEverything(t *testing.T) {
 				seen[what] = true
 			}
 			seen["stopping"], seen["protected"] = seen["stopping"] || r.Stopping > 0, seen["protected"] || r.Protected > 0
-			if k := r.Terraform.Kill; k != nil {
-				seen["kill of "+string(k.Victim)], seen["kill in "+k.Action] = true, true
+			for _, p := range append(r.Reconciles, r.Terraform) {
+				if k := p.Kill; k != nil {
+					when := map[bool]string{true: "after ", false: "before "}[k.After]
+					seen["kill of "+string(k.Victim)], seen["kill "+when+k.Point] = true, true
+				}
 			}
 		}
 	}
 	wanted := []string{
 		"operation apply", "operation destroy", "loss journal", "loss store", "remedy reconcile", "remedy terraform", "remedy import",
 		"strategy none", "strategy rolling", "strategy opportunistic", "stopping", "protected",
-		"kill of both", "kill of terraform", "kill of provider", "kill in ", "kill in RunInstances", "kill in DescribeInstances", "kill in TerminateInstances",
+		"kill of both", "kill of terraform", "kill of provider", "kill before ",
 	}
-	for _, kind := range Kinds {
+	for _, point := range slices.Concat(CloudPoints, StorePoints) {
+		wanted = append(wanted, "kill before "+point, "kill after "+point)
+	}
+	for _, kind := range api.FaultKinds {
 		wanted = append(wanted, "fault "+kind)
 	}
 	for _, what := range wanted {
@@ -77,7 +86,7 @@ func TestShortSchedulesHaveEachOperation(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		images, destroys := map[int]bool{}, 0
-		for _, r := range Draw(seed, 12).Rounds {
+		for _, r := range Of(seed, 12).Rounds {
 			images[r.Terms.Image] = true
 			if r.Operation == Destroy {
 				destroys++
@@ -209,5 +218,61 @@ func TestCountsThatAreMissing(t *testing.T) {
 	c.KillsInCalls, c.Imports = 0, 0
 	if missing := c.Missing(); len(missing) != 1 {
 		t.Error(missing)
+	}
+}
+
+func TestUnrecoveredPools(t *testing.T) {
+	t.Parallel()
+	two := []cvmsim.Instance{machine("a", "RUNNING", "u"), machine("b", "STOPPING", "u")}
+	for want, terms := range map[int]Terms{0: {Minimum: 1, Maximum: 2}, 1: {Minimum: 1, Maximum: 1}, 2: {Minimum: 2, Maximum: 1}} {
+		if broken := train.Unrecovered(terms, two, noon); len(broken) != want {
+			t.Errorf("%s: %q", terms, broken)
+		}
+	}
+}
+
+func TestSchedulesAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	s := Of(3, 40)
+	read, err := Read(s.JSON())
+	if diff := cmp.Diff(s, read); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if _, err := Read([]byte(`{"rounds": [{"terraforms": {}}]}`)); err == nil {
+		t.Error("an unknown field is no error")
+	}
+	if lines := strings.Count(s.String(), "\n"); lines != 40 {
+		t.Errorf("40 rounds are printed on %d lines", lines)
+	}
+}
+
+// Of a schedule that fails as long as one process is killed and one fault is there, nothing
+// else is left; and nothing of the larger schedule changed.
+func TestShrinkKeepsWhatFails(t *testing.T) {
+	t.Parallel()
+	larger := Of(4, 20)
+	before := string(larger.JSON())
+	killed := func(s Schedule) (kills, faults int) {
+		for _, r := range s.Rounds {
+			for _, p := range append(slices.Clone(r.Reconciles), r.Terraform) {
+				if p.Kill != nil {
+					kills++
+				}
+			}
+			faults += len(r.Faults)
+		}
+		return kills, faults
+	}
+	s := larger.Shrink(func(s Schedule) bool { kills, faults := killed(s); return kills > 0 && faults > 0 })
+	if kills, faults := killed(s); kills != 1 || faults != 1 || len(s.Rounds) > 2 {
+		t.Errorf("%d kills and %d faults are left in %d rounds", kills, faults, len(s.Rounds))
+	}
+	for _, r := range s.Rounds {
+		if len(r.Reclaims)+len(r.Weather.Jumps)+r.Stopping+r.Protected > 0 || r.Loss != "" || r.Weather.TagDelay+r.Weather.ListingDelay > 0 {
+			t.Errorf("something else is left: %s", r)
+		}
+	}
+	if string(larger.JSON()) != before {
+		t.Error("the larger schedule was changed")
 	}
 }

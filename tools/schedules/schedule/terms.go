@@ -5,10 +5,12 @@ import "fmt"
 // Terms are the parts of a pool's declaration that change from round to round, and
 // by which its launches are judged.
 type Terms struct {
-	Minimum, Maximum   int
-	Image              int // which of the images
-	Strategy           string
-	Surge, Unavailable int
+	Minimum     int    `json:"minimum"`
+	Maximum     int    `json:"maximum"`
+	Image       int    `json:"image"` // which of the images
+	Strategy    string `json:"strategy"`
+	Surge       int    `json:"surge"`
+	Unavailable int    `json:"unavailable"`
 }
 
 // String writes terms for a log.
@@ -16,6 +18,9 @@ func (t Terms) String() string {
 	return fmt.Sprintf("minimum %d, maximum %d, image %d, refresh %s (surge %d, unavailable %d)", t.Minimum, t.Maximum, t.Image, t.Strategy, t.Surge,
 		t.Unavailable)
 }
+
+// ImageID is the image's.
+func (t Terms) ImageID() string { return fmt.Sprintf("img-%08d", t.Image) }
 
 // lawful are terms that a plan does not refuse: a rolling refresh needs room.
 func (t Terms) lawful() Terms {

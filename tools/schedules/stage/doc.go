@@ -1,7 +1,70 @@
-//go:build unix
-
-// Package stage plays schedules with real processes: the built gpupool and a real
-// Terraform, against a local CVM in this process and a store in a directory. It
-// watches each call, judges what the processes say against what the cloud has, and
-// kills.
+// Package stage plays schedules: rounds of programs that run at the same time against a
+// local CVM in this process, while that fails and reclaims machines. It watches each call,
+// judges what the programs say against what the cloud has, and kills.
+//
+// The programs are behind the interface Programs: Binaries, or the same flows in one process
+// and in simulated time (tools/schedules/simulated).
 package stage
+
+import (
+	"context"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
+)
+
+// Programs are what is run in a world, with the state and the store that they keep.
+type Programs interface {
+	// Run runs a command to its end. It calls the cloud by p, and tells p how to kill it.
+	Run(ctx context.Context, c Command, p *Process) (Ending, error)
+	// State is the uid of the pool in Terraform's state; empty if that has none.
+	State() string
+	// Store opens the store; an error if there is none yet.
+	Store() (store.Store, error)
+	// LoseStore removes all of the store.
+	LoseStore() error
+}
+
+// How long programs wait.
+const (
+	ApplyTimeout     = 4 * time.Second
+	DestroyTimeout   = 15 * time.Second
+	ReconcileTimeout = 20 * time.Second
+	RunLockTimeout   = time.Second // beside other runs
+	// Orphaned is how long a provider may go on whose Terraform was killed.
+	Orphaned = 1500 * time.Millisecond
+)
+
+// Verb is what a program does.
+type Verb string
+
+// The verbs. All but Reconcile are Terraform's.
+const (
+	Apply     Verb = "apply"
+	Destroy   Verb = "destroy"
+	Import    Verb = "import"
+	Refresh   Verb = "refresh"
+	Reconcile Verb = "reconcile"
+)
+
+// Command is what is run.
+type Command struct {
+	Verb   Verb
+	Terms  schedule.Terms // of the configuration
+	Stale  bool           // destroy by the state as it is, without a refresh
+	Wait   bool           // reconcile --wait
+	Beside bool           // reconcile soon gives up on the lock of another run
+}
+
+// Ending is how a program ended.
+type Ending struct {
+	Code   int // 0 is success
+	Text   string
+	Report reconcile.Report // of Reconcile
+
+	verb   Verb
+	killed bool
+	looked int // the sample of when its last look at machines began
+}

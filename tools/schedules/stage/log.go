@@ -1,5 +1,3 @@
-//go:build unix
-
 package stage
 
 import (
@@ -38,7 +36,8 @@ func (l *log) add(text string) {
 		strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n          "))
 }
 
-func (l *log) broken(text string) {
+func (l *log) broken(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broke = append(l.broke, text)
@@ -59,5 +58,15 @@ func (l *log) last(n int) string {
 	return strings.Join(l.rounds[max(0, len(l.rounds)-n):], "")
 }
 
-// Log is all that happened.
-func (w *World) Log() string { return w.log.last(1 << 30) }
+// breaks notes what was broken.
+func (l *log) breaks(texts []string) {
+	for _, text := range texts {
+		l.broken("%s", text)
+	}
+}
+
+// tail is the last lines of a text.
+func tail(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,11 +1,12 @@
-//go:build unix
-
 package stage
 
 import (
 	"context"
+	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
@@ -15,59 +16,62 @@ func (w *World) makeGood(ctx context.Context, r schedule.Round) error {
 	if err := w.resume(ctx, r); err != nil {
 		return err
 	}
-	record, there := w.record()
+	if w.records.lossIsFresh(w.cloud.Now()) {
+		if _, err := w.cloud.StepClock(spotpool.TagLag + time.Minute); err != nil {
+			return err
+		}
+		if err := w.cleanReconcile(ctx); err != nil {
+			return err
+		}
+	}
+	record, there := w.records.pool()
 	if !there {
 		w.watch.enforce(schedule.Terms{})
 	}
-	if r.Operation == schedule.Destroy && there && record.Phase == deleting {
+	if r.Operation == schedule.Destroy && there && record.Phase == declaration.Deleting {
 		w.broken("the next clean %s left the deletion unfinished", r.Remedy)
 	}
-	if there && record.Phase == active {
-		machines := w.machines()
-		if held := schedule.Held(machines); held > record.Declaration.Maximum {
-			w.broken("the next clean run left %d machines, and maximum is %d", held, record.Declaration.Maximum)
-		}
-		if capacity := pool.Capacity(machines, w.server.Now()); capacity < record.Declaration.Minimum {
-			w.broken("the next clean run left the capacity at %d, and minimum is %d", capacity, record.Declaration.Minimum)
+	if there && record.Phase == declaration.Active {
+		w.log.breaks(Pool.Unrecovered(termsOf(record.Declaration), w.cloud.machines(), w.cloud.Now()))
+	}
+	for _, uid := range w.watch.said() {
+		for _, wrong := range w.records.left(uid) {
+			w.broken("the pool %s is gone, and %s", uid, wrong)
 		}
 	}
-	w.buried()
-	for _, text := range schedule.Touched(w.server.Calls(), w.server.Instances(), w.foreign) {
-		w.broken("%s", text)
-	}
-	w.server.ResetCalls()
+	w.log.breaks(schedule.Touched(w.cloud.Calls(), w.cloud.Instances(), w.cloud.foreign))
+	w.cloud.ResetCalls()
 	return nil
 }
 
 // resume goes on from whatever a round left behind.
 func (w *World) resume(ctx context.Context, r schedule.Round) error {
-	record, recorded := w.record()
-	inState := w.state()
+	record, recorded := w.records.pool()
+	inState := w.programs.State()
 	if recorded && inState != "" && inState != record.Declaration.UID {
 		// The state of a creation was never saved: it has the pool before, which is
 		// gone, and Terraform notices.
-		if o, err := w.run(ctx, nil, w.programs.Terraform, "apply", "-refresh-only", "-auto-approve", "-input=false", "-no-color"); err != nil || o.code != 0 {
-			w.broken("a refresh ends with exit code %d: %s", o.code, tail(o.text, 6))
-			return err
+		if e, err := w.run(ctx, Command{Verb: Refresh}, schedule.Process{}); err != nil || e.Code != 0 {
+			return w.clean(e, err)
 		}
-		if inState = w.state(); inState != "" {
+		if inState = w.programs.State(); inState != "" {
 			w.broken("a refresh left the pool %s in the state, and it is gone", inState)
 		}
 	}
 	switch {
 	case r.Operation == schedule.Destroy:
 		return w.resumeDestroy(ctx, r, inState != "")
-	case recorded && record.Phase == deleting, recorded && record.Phase == active && inState != "":
-		if r.Remedy == schedule.ByTerraform && record.Phase == active {
-			return w.cleanApply(ctx, r)
+	case recorded && record.Phase == declaration.Deleting, recorded && record.Phase == declaration.Active && inState != "":
+		if r.Remedy == schedule.ByTerraform && record.Phase == declaration.Active {
+			return w.cleanApply(ctx)
 		}
 		return w.cleanReconcile(ctx)
 	case inState != "":
-		return w.cleanApply(ctx, r) // the record was lost
-	case recorded && record.Phase == creating && r.Remedy != schedule.ByImport:
-		return w.cleanApply(ctx, r) // it resumes the creation
-	case recorded, len(w.machines()) > 0:
-		return w.importAndApply(ctx, r)
+		return w.cleanApply(ctx) // the record was lost
+	case recorded && record.Phase == declaration.Creating && r.Remedy != schedule.ByImport:
+		return w.cleanApply(ctx) // it resumes the creation
+	case recorded, len(w.cloud.machines()) > 0:
+		return w.importAndApply(ctx)
 	}
 	return nil // nothing came of it
 }
@@ -75,48 +79,42 @@ func (w *World) resume(ctx context.Context, r schedule.Round) error {
 // resumeDestroy finishes a destruction, if there is anything to finish.
 func (w *World) resumeDestroy(ctx context.Context, r schedule.Round, inState bool) error {
 	if r.Remedy == schedule.ByReconcile || !inState {
-		if _, recorded := w.record(); recorded {
+		if _, recorded := w.records.pool(); recorded {
 			return w.cleanReconcile(ctx)
 		}
 		return nil
 	}
-	o, err := w.destroy(ctx, nil)
-	if err == nil && o.code != 0 {
-		w.broken("a clean destroy ends with exit code %d: %s", o.code, tail(o.text, 6))
+	return w.clean(w.destroy(ctx, schedule.Process{}, false))
+}
+
+// clean judges how a program ends in a cloud that is well.
+func (w *World) clean(e Ending, err error) error {
+	if err == nil && e.Code != 0 {
+		w.broken("a clean %s ends with exit code %d: %s", e.verb, e.Code, tail(e.Text, 6))
 	}
 	return err
 }
 
-func (w *World) cleanApply(ctx context.Context, r schedule.Round) error {
-	o, err := w.apply(ctx, r.Terms, nil)
-	if err == nil && o.code != 0 {
-		w.broken("a clean apply ends with exit code %d: %s", o.code, tail(o.text, 6))
-	}
-	return err
+func (w *World) cleanApply(ctx context.Context) error {
+	return w.clean(w.apply(ctx, schedule.Process{}))
 }
 
-func (w *World) importAndApply(ctx context.Context, r schedule.Round) error {
-	o, err := w.imports(ctx)
-	if err != nil {
+func (w *World) importAndApply(ctx context.Context) error {
+	w.count(func(c *schedule.Counts) { c.Imports++ })
+	e, err := w.run(ctx, Command{Verb: Import}, schedule.Process{})
+	if err := w.clean(e, err); err != nil || e.Code != 0 {
 		return err
 	}
-	if o.code != 0 {
-		w.broken("an import ends with exit code %d: %s", o.code, tail(o.text, 6))
-		return nil
-	}
-	return w.cleanApply(ctx, r)
+	return w.cleanApply(ctx)
 }
 
 func (w *World) cleanReconcile(ctx context.Context) error {
-	o, report, err := w.reconciled(ctx, true, nil, false)
-	if err != nil {
+	e, err := w.reconcile(ctx, schedule.Process{Wait: true}, false)
+	if err := w.clean(e, err); err != nil {
 		return err
 	}
-	if o.code != 0 {
-		w.broken("a clean reconcile ends with exit code %d: %s", o.code, tail(o.text, 6))
-	}
-	for _, p := range report.SpotPools {
-		if p.Outcome != outcome.Done {
+	for _, p := range e.Report.SpotPools {
+		if p.Outcome != outcome.Done && !w.records.lossIsFresh(w.cloud.Now()) {
 			w.broken("a clean reconcile says %s of the pool: %v %v", p.Outcome, p.Short, p.Error)
 		}
 	}

@@ -1,202 +1,180 @@
-//go:build unix
-
 package stage
 
 import (
-	"context"
+	"bufio"
+	"bytes"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"io"
+	"net"
+	"net/http"
+	"slices"
 	"sync"
-	"syscall"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// process is one run of a program that is under way.
-type process struct {
+// Process is one run of a program: its own way to the cloud, so that it is known who
+// calls and whether a call is under way, and what kills it.
+type Process struct {
 	world *World
-	name  string // "3 terraform apply"
-	cmd   *exec.Cmd
-	door  *door
-	out   *os.File
-	done  chan struct{} // closed once it ended
+	name  string
+	plan  schedule.Process
 
-	mu     sync.Mutex
-	killed string // what it was killed in; empty where it was not
+	mu      sync.Mutex
+	signal  func(schedule.Victim) error // nil before it began and after its end
+	timers  []*time.Timer
+	reached map[string]int // how often each point was reached
+	under   []string       // the calls under way
+	paused  int            // how many pauses were made
+	killed  schedule.Victim
+	looked  int // the sample of when its last look at machines began
 }
 
-// start starts a program in the world, in a process group of its own.
-func (w *World) start(ctx context.Context, kill *schedule.Kill, program string, args ...string) (*process, error) {
-	w.counting.Lock()
-	w.runs++
-	p := &process{world: w, name: fmt.Sprintf("%d %s %s", w.runs, filepath.Base(program), strings.Join(args, " ")), done: make(chan struct{})}
-	output := filepath.Join(w.outputs(), strconv.Itoa(w.runs)+".txt")
-	w.counting.Unlock()
-	var err error
-	if p.door, err = openDoor(ctx, w.server, w.watch); err != nil {
-		return nil, err
-	}
-	if p.out, err = os.Create(output); err != nil {
-		p.door.close()
-		return nil, err
-	}
-	p.mu.Lock() // nobody kills what has not started
+// ErrOver says that there is nothing to kill.
+var ErrOver = errors.New("it is over")
+
+// Begin says that the process runs, and how it is killed. stores says that it reports its
+// writes to the store by At.
+func (p *Process) Begin(stores bool, signal func(schedule.Victim) error) {
+	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.door.hear(p.killIn(kill))
-	p.cmd = exec.CommandContext(ctx, program, args...)
-	p.cmd.Dir, p.cmd.Env = w.work(), w.environment(p.door.url)
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Cancel = func() error { return p.signal(schedule.Both) }
-	w.log.say("start %s", p.name)
-	if err := p.cmd.Start(); err != nil {
-		p.door.close()
-		return nil, errors.Join(err, p.out.Close())
-	}
-	go func() {
-		_ = p.cmd.Wait() // its state is looked at
-		close(p.done)
-	}()
-	if kill != nil && kill.Action == "" {
-		time.AfterFunc(kill.After, func() { p.kill(kill.Victim) })
-	}
-	return p, nil
-}
-
-// environment is all that a process gets to know of its surroundings.
-func (w *World) environment(endpoint string) []string {
-	return []string{
-		"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),
-		"TF_CLI_CONFIG_FILE=" + w.rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
-		"GPUPOOL_STORE=directory:" + w.storePath(), "GPUPOOL_ENDPOINT=" + endpoint,
-		"TENCENTCLOUD_SECRET_ID=" + cvmsim.DemoSecretID, "TENCENTCLOUD_SECRET_KEY=" + cvmsim.DemoSecretKey, "TENCENTCLOUD_REGION=" + region,
+	p.signal = signal
+	p.timers = append(p.timers, time.AfterFunc(patience, func() {
+		p.world.log.say("%s takes longer than %s", p.name, patience)
+		p.kill(schedule.Both)
+	}))
+	if k := p.plan.Kill; k != nil && (k.Point == "" || !stores && slices.Contains(schedule.StorePoints, k.Point)) {
+		p.timers = append(p.timers, time.AfterFunc(time.Duration(k.At), func() { p.kill(k.Victim) }))
 	}
 }
 
-// killIn kills the process in the middle of a call, as soon as it began.
-func (p *process) killIn(kill *schedule.Kill) func(action string, nth int) {
-	if kill == nil || kill.Action == "" {
-		return nil
+// end says that the process ended, and returns whether it was killed and when its last
+// look at machines began.
+func (p *Process) end() (killed bool, looked int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.signal = nil
+	for _, timer := range p.timers {
+		timer.Stop()
 	}
-	return func(action string, nth int) {
-		if action == kill.Action && nth == kill.Nth {
-			time.AfterFunc(kill.After, func() { p.kill(kill.Victim) })
-		}
+	return p.killed != "", p.looked
+}
+
+// Killed is whom a kill ended; empty if none came.
+func (p *Process) Killed() schedule.Victim {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed
+}
+
+// At says that the process comes to a point, or that what it does there took effect, and
+// kills it if that is when it is due.
+func (p *Process) At(point string, after bool) {
+	p.mu.Lock()
+	if !after {
+		p.reached[point]++
+		p.world.log.say("%s: %s", p.name, point)
 	}
+	k := p.plan.Kill
+	due := k != nil && k.Point == point && k.After == after && k.Nth == p.reached[point] && p.killed == ""
+	p.mu.Unlock()
+	if due {
+		p.kill(k.Victim)
+	}
+}
+
+// Pause lets other processes in.
+func (p *Process) Pause() {
+	if len(p.plan.Pauses) == 0 {
+		return
+	}
+	p.mu.Lock()
+	pause := p.plan.Pauses[p.paused%len(p.plan.Pauses)]
+	p.paused++
+	p.mu.Unlock()
+	time.Sleep(time.Duration(pause))
 }
 
 // kill kills the process, unless it ended before, and counts it.
-func (p *process) kill(victim schedule.Victim) {
+func (p *Process) kill(victim schedule.Victim) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over() || p.killed != "" {
+	if p.killed != "" || p.signal == nil || p.signal(victim) != nil {
 		return
 	}
-	at := time.Now()
-	if err := p.signal(victim); err != nil {
-		return // it ended by itself
-	}
-	call := p.door.inCall(at)
-	p.killed = "between calls"
-	if call != "" {
-		p.killed = "in " + call
-	}
-	p.world.log.say("SIGKILL of %s (%s), %s", p.name, victim, p.killed)
+	p.killed = victim
+	p.world.log.say("SIGKILL of %s (%s), in %q", p.name, victim, p.under)
 	p.world.count(func(c *schedule.Counts) {
 		c.Kills++
-		if call != "" {
+		if len(p.under) > 0 {
 			c.KillsInCalls++
 		}
 	})
 }
 
-// signal sends the SIGKILL.
-func (p *process) signal(victim schedule.Victim) error {
-	pid := p.cmd.Process.Pid
-	switch victim {
-	case schedule.Core:
-		return syscall.Kill(pid, syscall.SIGKILL)
-	case schedule.Provider:
-		child := childOf(pid)
-		if child == 0 {
-			return errors.New("there is no provider at the moment")
-		}
-		return syscall.Kill(child, syscall.SIGKILL)
+// ServeHTTP passes a call on to the cloud. A process that is killed before that never
+// makes the call.
+func (p *Process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	action := r.Header.Get("X-Tc-Action")
+	p.Pause()
+	sample := p.world.watch.Sample()
+	if action == "DescribeInstances" && p.beginsLook(r) {
+		p.looks(sample)
 	}
-	return syscall.Kill(-pid, syscall.SIGKILL)
-}
-
-// childOf finds a child of a process; 0 where it has none.
-func childOf(pid int) int {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "pgrep", "-P", strconv.Itoa(pid)).Output()
-	if err != nil {
-		return 0
+	p.called(action)
+	defer p.answered(action)
+	p.At(action, false)
+	if victim := p.Killed(); victim != "" && victim != schedule.Core || r.Context().Err() != nil {
+		panic(http.ErrAbortHandler)
 	}
-	child, _ := strconv.Atoi(strings.TrimSpace(strings.SplitN(string(out), "\n", 2)[0]))
-	return child
+	p.world.cloud.ServeHTTP(&answering{ResponseWriter: w, effective: sync.OnceFunc(func() { p.At(action, true) })}, r)
 }
 
-func (p *process) over() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// ending is how a process ended.
-type ending struct {
-	code   int    // -1 where it was killed
-	text   string // what it printed
-	output string // the same without the line breaks that wrap it
-	killed bool
-	look   time.Time // when its last look at machines began
-	ended  time.Time
-}
-
-// wait waits for the process to end, and kills it where it takes longer than
-// patience.
-func (p *process) wait(patience time.Duration) ending {
-	select {
-	case <-p.done:
-	case <-time.After(patience):
-		p.world.log.say("%s takes longer than %s", p.name, patience)
-		p.kill(schedule.Both)
-		<-p.done
-	}
-	o := ending{code: p.cmd.ProcessState.ExitCode(), ended: time.Now(), look: p.door.lastLook()}
-	p.mu.Lock()
-	o.killed = p.killed != ""
-	p.mu.Unlock()
-	text, _ := os.ReadFile(p.out.Name())
-	o.text, o.output = string(text), strings.Join(strings.Fields(string(text)), " ")
-	p.world.log.say("end of %s: exit code %d\n%s", p.name, o.code, tail(string(text), 12))
-	return o
-}
-
-// finish ends what may go on of the process's group, and its door.
-func (p *process) finish() {
+func (p *Process) called(action string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.killed != "" {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // there may be none
-	}
-	p.door.close()
-	_ = p.out.Close()
+	p.under = append(p.under, action)
 }
 
-// tail is the last lines of a text.
-func tail(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+func (p *Process) looks(sample int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.looked = sample
+}
+
+func (p *Process) answered(action string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := slices.Index(p.under, action); n >= 0 {
+		p.under = slices.Delete(p.under, n, n+1)
+	}
+}
+
+// beginsLook says whether a call lists instances, and not those of a destroyed pool. One
+// that asks for instances by their ids completes a look that began with a listing.
+func (p *Process) beginsLook(r *http.Request) bool {
+	body, _ := io.ReadAll(r.Body) // a call that is cut short fails
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	about := func(text string) bool { return bytes.Contains(body, []byte(text)) }
+	return !about(`"InstanceIds":[`) && !slices.ContainsFunc(p.world.watch.said(), about)
+}
+
+// answering hears of it when an answer is about to be written, or the connection taken
+// over to be reset.
+type answering struct {
+	http.ResponseWriter
+
+	effective func()
+}
+
+func (a *answering) WriteHeader(status int) { a.effective(); a.ResponseWriter.WriteHeader(status) }
+func (a *answering) Write(data []byte) (int, error) {
+	a.effective()
+	return a.ResponseWriter.Write(data)
+}
+func (a *answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *answering) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	a.effective()
+	return http.NewResponseController(a.ResponseWriter).Hijack()
 }

@@ -1,39 +1,33 @@
-//go:build unix
-
 package stage
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-const (
-	creating = declaration.Creating
-	active   = declaration.Active
-	deleting = declaration.Deleting
-)
-
-var recordKey = store.Key{Kind: store.SpotPools, Name: pool.Region + "/" + pool.Name}
+// PoolKey names the pool's record.
+var PoolKey = store.Key{Kind: store.SpotPools, Name: Pool.Region + "/" + Pool.Name}
 
 func journalKey(uid string) store.Key {
-	return store.Key{Kind: store.Journals, Name: recordKey.Name + "/" + uid}
+	return store.Key{Kind: store.Journals, Name: PoolKey.Name + "/" + uid}
 }
 
-func tombstoneKey(uid string) store.Key { return store.Key{Kind: store.Tombstones, Name: uid} }
+// records are what the store of a world has of the pool.
+type records struct {
+	programs Programs
+	log      *log
+}
 
-// read reads a document of the store; false where it isn't there. One that can't
-// be read is broken.
-func read[T declaration.Body](w *World, key store.Key) (body T, there bool) {
-	s, err := directory.Open(w.storePath(), directory.Options{})
+// read reads a document of the store; false if there is none. One that can't be read is
+// broken.
+func read[T declaration.Body](r records, key store.Key) (body T, there bool) {
+	s, err := r.programs.Store()
 	if err != nil {
 		return body, false // no store
 	}
@@ -42,43 +36,50 @@ func read[T declaration.Body](w *World, key store.Key) (body T, there bool) {
 		return body, false
 	}
 	if body, err = declaration.Decode[T](key.String(), doc.Data); err != nil {
-		w.broken("the store can't be read: %v", err)
+		r.log.broken("the store can't be read: %v", err)
 		return body, false
 	}
 	return body, true
 }
 
-// record is the pool's record.
-func (w *World) record() (declaration.SpotPool, bool) {
-	return read[declaration.SpotPool](w, recordKey)
+// pool is the pool's record.
+func (r records) pool() (declaration.SpotPool, bool) {
+	return read[declaration.SpotPool](r, PoolKey)
 }
 
 // journal is that of the recorded pool.
-func (w *World) journal() journal.Journal {
-	record, _ := w.record()
-	j, _ := read[journal.Journal](w, journalKey(record.Declaration.UID))
+func (r records) journal() journal.Journal {
+	record, _ := r.pool()
+	j, _ := read[journal.Journal](r, journalKey(record.Declaration.UID))
 	return j
 }
 
-// termsOf are the terms of a recorded declaration.
-func termsOf(d spotpool.Declaration) schedule.Terms {
-	return schedule.Terms{
-		Minimum: d.Minimum, Maximum: d.Maximum,
-		Strategy: string(d.Refresh.Strategy), Surge: d.Refresh.MaxSurge, Unavailable: d.Refresh.MaxUnavailable,
-	}
+// lossIsFresh says whether the journal was found missing so recently that nothing is
+// launched yet: a creation that was killed before it wrote one looks the same.
+func (r records) lossIsFresh(now time.Time) bool {
+	at := r.journal().LostAt
+	return !at.IsZero() && now.Sub(at) < spotpool.TagLag
 }
 
-// lose removes the journal, or all of the store.
-func (w *World) lose(loss schedule.Loss) error {
-	if loss == schedule.LostStore {
-		w.watch.forget()
-		return os.RemoveAll(w.storePath())
+// left are the documents of a pool that is gone which should not be there, or not be
+// missing: nothing stays but a tombstone.
+func (r records) left(uid string) (wrong []string) {
+	if _, there := read[declaration.Journal](r, journalKey(uid)); there {
+		wrong = append(wrong, "its journal is there")
 	}
-	record, there := w.record()
+	if _, there := read[declaration.Tombstone](r, store.Key{Kind: store.Tombstones, Name: uid}); !there {
+		wrong = append(wrong, "it has no tombstone")
+	}
+	return wrong
+}
+
+// loseJournal removes the journal.
+func (r records) loseJournal() error {
+	record, there := r.pool()
 	if !there {
 		return nil
 	}
-	s, err := directory.Open(w.storePath(), directory.Options{})
+	s, err := r.programs.Store()
 	if err != nil {
 		return err
 	}
@@ -89,26 +90,10 @@ func (w *World) lose(loss schedule.Loss) error {
 	return s.Delete(context.Background(), doc.Key, doc.Revision)
 }
 
-// state is the uid of the pool in Terraform's state; empty where it has none.
-func (w *World) state() (uid string) {
-	var state struct {
-		Resources []struct {
-			Type      string `json:"type"`
-			Instances []struct {
-				Attributes struct {
-					UID string `json:"uid"`
-				} `json:"attributes"`
-			} `json:"instances"`
-		} `json:"resources"`
+// termsOf are the terms of a recorded declaration.
+func termsOf(d spotpool.Declaration) schedule.Terms {
+	return schedule.Terms{
+		Minimum: d.Minimum, Maximum: d.Maximum,
+		Strategy: string(d.Refresh.Strategy), Surge: d.Refresh.MaxSurge, Unavailable: d.Refresh.MaxUnavailable,
 	}
-	text, err := os.ReadFile(filepath.Join(w.work(), "terraform.tfstate"))
-	if err != nil || json.Unmarshal(text, &state) != nil {
-		return ""
-	}
-	for _, r := range state.Resources {
-		for _, i := range r.Instances {
-			uid = i.Attributes.UID
-		}
-	}
-	return uid
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package stage
 
 import (
@@ -7,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
@@ -21,19 +19,13 @@ type watch struct {
 	mu        sync.Mutex
 	terms     schedule.Terms            // in force
 	granted   map[string]schedule.Terms // by token: those under which a launch was written down
-	images    map[string]string         // of machines that were ever seen
 	destroyed []string                  // uids of pools that something said were gone
-	history   []moment
-}
-
-// moment is the pool's capacity from a time on.
-type moment struct {
-	at       time.Time
-	capacity int
+	// capacities are the pool's, as it was sampled at each change and at each call.
+	capacities []int
 }
 
 func newWatch(w *World) *watch {
-	return &watch{world: w, granted: map[string]schedule.Terms{}, images: map[string]string{}}
+	return &watch{world: w, granted: map[string]schedule.Terms{}}
 }
 
 // Write hears of one call. Calls come one after the other.
@@ -67,18 +59,20 @@ func note(before, text string) string {
 
 // sample notes the capacity of now.
 func (w *watch) sample() {
-	w.history = append(w.history, moment{at: time.Now(), capacity: pool.Capacity(w.world.machines(), w.world.server.Now())})
+	w.capacities = append(w.capacities, Pool.Capacity(w.world.cloud.machines(), w.world.cloud.Now()))
 }
 
-// Sample notes the capacity before something is done to machines.
-func (w *watch) Sample() {
+// Sample notes the capacity before something is done to machines, and returns which sample
+// that is.
+func (w *watch) Sample() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sample()
+	return len(w.capacities) - 1
 }
 
 func (w *watch) launch(call cvmsim.Call) {
-	journal := w.world.journal()
+	journal := w.world.records.journal()
 	var open []string
 	for _, i := range journal.Pending {
 		open = append(open, i.Request.Token)
@@ -90,15 +84,12 @@ func (w *watch) launch(call cvmsim.Call) {
 		return
 	}
 	w.world.count(func(c *schedule.Counts) { c.Launches += len(call.InstanceIDs) })
-	machines := w.world.machines()
-	for _, i := range machines {
-		w.images[i.InstanceID] = i.ImageID
-	}
+	machines := w.world.cloud.machines()
 	terms := w.terms
 	if granted, ok := w.granted[call.ClientToken]; ok {
 		terms = terms.Either(granted)
 	}
-	for _, text := range pool.Broken(schedule.Launch{Call: call, Machines: machines, Now: w.world.server.Now(), Terms: terms, Destroyed: w.destroyed}) {
+	for _, text := range Pool.Broken(schedule.Launch{Call: call, Machines: machines, Now: w.world.cloud.Now(), Terms: terms, Destroyed: w.destroyed}) {
 		w.world.broken("%s", text)
 	}
 }
@@ -106,16 +97,16 @@ func (w *watch) launch(call cvmsim.Call) {
 // end counts machines of an outdated image that were ended though maximum left them
 // room: by a refresh.
 func (w *watch) end(call cvmsim.Call) {
-	machines := w.world.machines()
+	machines := w.world.cloud.machines()
 	if !call.TookEffect || schedule.Held(machines)+len(call.InstanceIDs) > w.terms.Maximum {
 		return
 	}
-	record, ok := w.world.record()
+	record, ok := w.world.records.pool()
 	if !ok {
 		return
 	}
 	for _, i := range machines {
-		if slices.Contains(call.InstanceIDs, i.InstanceID) && i.ImageID != record.Declaration.ImageID && record.Phase == active {
+		if slices.Contains(call.InstanceIDs, i.InstanceID) && i.ImageID != record.Declaration.ImageID && record.Phase == declaration.Active {
 			w.world.count(func(c *schedule.Counts) { c.Refreshes++ })
 		}
 	}
@@ -133,7 +124,7 @@ func (w *watch) allow(terms schedule.Terms) {
 func (w *watch) enforce(terms schedule.Terms) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, i := range w.world.journal().Pending {
+	for _, i := range w.world.records.journal().Pending {
 		if _, known := w.granted[i.Request.Token]; !known {
 			w.granted[i.Request.Token] = w.terms
 		}
@@ -164,16 +155,10 @@ func (w *watch) forget() {
 	w.destroyed = nil
 }
 
-// mostSince is the largest capacity that there was at any moment from a time on.
-func (w *watch) mostSince(at time.Time) int {
+// mostSince is the largest capacity that there was from a sample on.
+func (w *watch) mostSince(sample int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sample()
-	most := 0
-	for n, m := range w.history {
-		if last := n == len(w.history)-1; last || w.history[n+1].at.After(at) {
-			most = max(most, m.capacity)
-		}
-	}
-	return most
+	return slices.Max(w.capacities[sample:])
 }

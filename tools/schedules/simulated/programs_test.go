@@ -1,0 +1,264 @@
+package simulated_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
+	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/stage"
+)
+
+// programs are the flows that the provider and gpupool reconcile run, with a store in
+// memory and what Terraform's state has of the pool.
+type programs struct {
+	mu    sync.Mutex
+	store store.Store
+	state spotpool.Declaration // without a uid if the state has no pool
+}
+
+func newPrograms() *programs {
+	p := &programs{}
+	_ = p.LoseStore()
+	return p
+}
+
+func (p *programs) LoseStore() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.store = draft.Empty(store.Location{Backend: store.Directory, Path: "memory"})
+	return nil
+}
+
+func (p *programs) Store() (store.Store, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.store, nil
+}
+
+func (p *programs) State() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.UID
+}
+
+// process is one run of a program. Once it is killed it has no effect, and holds no lock.
+type process struct {
+	programs *programs
+	cloud    *tencent.Client
+	store    *mortalStore
+}
+
+// Run runs a command in this process.
+func (p *programs) Run(ctx context.Context, c stage.Command, of *stage.Process) (stage.Ending, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	listener := listen()
+	server := &http.Server{Handler: of}
+	defer server.Close()
+	go func() { _ = server.Serve(listener) }() // ends with Close
+	client, err := tencent.New(ctx, tencent.Config{
+		Region: stage.Region, Endpoint: "http://" + listener.address, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
+	})
+	if err != nil {
+		return stage.Ending{}, err
+	}
+	s, _ := p.Store()
+	r := &process{programs: p, cloud: client, store: &mortalStore{Store: s, of: of}}
+	of.Begin(true, func(victim schedule.Victim) error {
+		die := func() { r.store.die(); cancel() }
+		if victim == schedule.Core {
+			time.AfterFunc(stage.Orphaned, die)
+		} else {
+			die()
+		}
+		return nil
+	})
+	e := stage.Ending{}
+	var state *spotpool.Declaration
+	switch c.Verb {
+	case stage.Reconcile:
+		options := reconcile.RunOptions{Wait: c.Wait, WaitTimeout: stage.ReconcileTimeout}
+		if c.Beside {
+			options.RunLockTimeout = stage.RunLockTimeout
+		}
+		e.Report, err = r.engine("reconcile").Run(ctx, options)
+	default:
+		state, e.Text, err = r.terraform(ctx, c)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case of.Killed() != "": // nothing of it came to be known
+		e.Code = -1
+		return e, nil
+	case err != nil:
+		e.Code, e.Text = 1, e.Text+"\n"+err.Error()
+	}
+	if state != nil {
+		p.state = *state
+	}
+	return e, nil
+}
+
+func (r *process) engine(actor string) *reconcile.Engine {
+	return &reconcile.Engine{Cloud: r.cloud, Store: r.store, Actor: actor, LockTimeout: time.Hour}
+}
+
+func (r *process) flow() *spotpools.Flow { return r.engine("terraform").Pools() }
+
+// terraform does what Terraform and its provider do, and returns the state to save, if it
+// is to be saved, and the warnings.
+func (r *process) terraform(ctx context.Context, c stage.Command) (saved *spotpool.Declaration, text string, err error) {
+	r.programs.mu.Lock()
+	is := r.programs.state
+	r.programs.mu.Unlock()
+	if c.Verb == stage.Import {
+		is, err = r.flow().Find(ctx, stage.Region, stage.Pool.Name)
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	if is.UID != "" && !c.Stale {
+		view, err := r.flow().View(ctx, is)
+		if err != nil {
+			return nil, "", err
+		}
+		if is = view.Declaration; view.Destroyed {
+			is = spotpool.Declaration{}
+		}
+		saved = &is
+	}
+	var after spotpools.State
+	switch {
+	case c.Verb == stage.Destroy && is.UID != "":
+		if err = r.flow().Delete(ctx, is, stage.DestroyTimeout); err == nil {
+			saved = &spotpool.Declaration{}
+		}
+		return saved, "", err
+	case c.Verb == stage.Apply && is.UID != "":
+		after, err = r.flow().Update(ctx, identified(declaration(c.Terms), is), stage.ApplyTimeout)
+	case c.Verb == stage.Apply:
+		after, err = r.flow().Create(ctx, declaration(c.Terms), stage.ApplyTimeout)
+	default:
+		return saved, "", nil
+	}
+	if after.Recorded && (err == nil || is.UID != "") {
+		saved = &after.Declaration
+	}
+	return saved, strings.Join(after.Warnings, "\n"), err
+}
+
+// declaration is what the configuration says.
+func declaration(t schedule.Terms) spotpool.Declaration {
+	d := spotpool.Declaration{
+		Name: stage.Pool.Name, Region: stage.Region, Minimum: t.Minimum, Maximum: t.Maximum,
+		Configuration: spotpool.Configuration{
+			VPCID: "vpc-a1b2c3d4", ImageID: t.ImageID(), SecurityGroupIDs: []string{"sg-a1b2c3d4"}, KeyIDs: []string{"skey-a1b2c3d4"},
+			UserData: "#!/bin/sh\necho ready\n",
+		},
+		Cooldown: spotpool.Duration(time.Minute), LaunchTimeout: spotpool.Duration(stage.Pool.LaunchTimeout),
+		Refresh: spotpool.Refresh{Strategy: spotpool.RefreshStrategy(t.Strategy), MaxSurge: t.Surge, MaxUnavailable: t.Unavailable},
+	}
+	for _, zone := range stage.Zones {
+		d.Offerings = append(d.Offerings, spotpool.Offering{AvailabilityZone: zone, InstanceType: stage.GPUType, SubnetID: "subnet-a1b2c3d4"})
+	}
+	return d.WithDefaults()
+}
+
+var errKilled = errors.New("killed")
+
+// mortalStore is the store as a process reaches it.
+type mortalStore struct {
+	store.Store
+
+	of    *stage.Process
+	mu    sync.Mutex
+	dead  bool
+	locks []store.Lock
+}
+
+func (s *mortalStore) die() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dead = true
+	for _, l := range s.locks {
+		_ = l.Release()
+	}
+}
+
+func (s *mortalStore) alive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead {
+		return errKilled
+	}
+	return nil
+}
+
+// change makes a change, unless the process is killed before it.
+func (s *mortalStore) change(point string, do func() error) error {
+	s.of.Pause()
+	s.of.At(point, false)
+	err := s.alive()
+	if err == nil {
+		err = do()
+		s.of.At(point, true)
+	}
+	return errors.Join(err, s.alive())
+}
+
+func (s *mortalStore) Read(ctx context.Context, key store.Key) (store.Document, error) {
+	if err := s.alive(); err != nil {
+		return store.Document{}, err
+	}
+	return s.Store.Read(ctx, key)
+}
+
+func (s *mortalStore) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	if err := s.alive(); err != nil {
+		return nil, err
+	}
+	return s.Store.List(ctx, kind)
+}
+
+func (s *mortalStore) Write(ctx context.Context, key store.Key, data []byte, r store.Revision) (next store.Revision, err error) {
+	err = s.change("Write "+string(key.Kind), func() error { next, err = s.Store.Write(ctx, key, data, r); return err })
+	return next, err
+}
+
+func (s *mortalStore) Delete(ctx context.Context, key store.Key, r store.Revision) error {
+	return s.change("Delete "+string(key.Kind), func() error { return s.Store.Delete(ctx, key, r) })
+}
+
+func (s *mortalStore) Lock(ctx context.Context, name string, wait time.Duration) (lock store.Lock, err error) {
+	if err := s.alive(); err != nil {
+		return nil, err
+	}
+	if lock, err = s.Store.Lock(ctx, name, wait); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead {
+		return nil, errors.Join(errKilled, lock.Release())
+	}
+	s.locks = append(s.locks, lock)
+	return lock, nil
+}
+
+// identified is a declaration of the pool that the state has.
+func identified(d, is spotpool.Declaration) spotpool.Declaration {
+	d.UID, d.AccountID, d.Generation = is.UID, is.AccountID, is.Generation
+	return d
+}

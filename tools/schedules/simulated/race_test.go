@@ -1,0 +1,5 @@
+//go:build race
+
+package simulated_test
+
+func init() { draws = "20" }
