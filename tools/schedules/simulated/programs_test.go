@@ -2,7 +2,6 @@ package simulated_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -52,11 +53,12 @@ func (p *programs) State() string {
 	return p.state.UID
 }
 
-// process is one run of a program. Once it is killed it has no effect, and holds no lock.
+// process is one run of a program.
 type process struct {
+	*faults.Process
+
 	programs *programs
 	cloud    *tencent.Client
-	store    *mortalStore
 }
 
 // Run runs a command in this process.
@@ -73,10 +75,9 @@ func (p *programs) Run(ctx context.Context, c stage.Command, of *stage.Process) 
 	if err != nil {
 		return stage.Ending{}, err
 	}
-	s, _ := p.Store()
-	r := &process{programs: p, cloud: client, store: &mortalStore{Store: s, of: of}}
+	r := &process{Process: &faults.Process{Before: at(of)}, programs: p, cloud: client}
 	of.Begin(true, func(victim schedule.Victim) error {
-		die := func() { r.store.die(); cancel() }
+		die := func() { r.Kill(); cancel() }
 		if victim == schedule.Core {
 			time.AfterFunc(stage.Orphaned, die)
 		} else {
@@ -92,7 +93,7 @@ func (p *programs) Run(ctx context.Context, c stage.Command, of *stage.Process) 
 		if c.Beside {
 			options.RunLockTimeout = stage.RunLockTimeout
 		}
-		e.Report, err = r.engine("reconcile").Run(ctx, options)
+		e.Report, err = r.world("reconcile").Runner().Run(ctx, options)
 	default:
 		state, e.Text, err = r.terraform(ctx, c)
 	}
@@ -111,11 +112,12 @@ func (p *programs) Run(ctx context.Context, c stage.Command, of *stage.Process) 
 	return e, nil
 }
 
-func (r *process) engine(actor string) *reconcile.Engine {
-	return &reconcile.Engine{Cloud: r.cloud, Store: r.store, Actor: actor, LockTimeout: time.Hour}
+func (r *process) world(actor string) reconcile.World {
+	s, _ := r.programs.Store()
+	return reconciletest.Possess(reconcile.World{Cloud: r.cloud, Store: s, Actor: actor, LockTimeout: time.Hour}, r.Process)
 }
 
-func (r *process) flow() *spotpools.Flow { return r.engine("terraform").Pools() }
+func (r *process) flow() *spotpools.Flow { return r.world("terraform").SpotPools() }
 
 // terraform does what Terraform and its provider do, and returns the state to save, if it
 // is to be saved, and the warnings.
@@ -176,85 +178,28 @@ func declaration(t schedule.Terms) spotpool.Declaration {
 	return d.WithDefaults()
 }
 
-var errKilled = errors.New("killed")
-
-// mortalStore is the store as a process reaches it.
-type mortalStore struct {
-	store.Store
-
-	of    *stage.Process
-	mu    sync.Mutex
-	dead  bool
-	locks []store.Lock
-}
-
-func (s *mortalStore) die() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dead = true
-	for _, l := range s.locks {
-		_ = l.Release()
+// at is a hook before each call of a process: what came before it took effect, and what
+// comes next may be where the process is killed. Calls of the cloud come to their points by
+// of itself.
+func at(of *stage.Process) func(faults.Call) {
+	var mu sync.Mutex
+	last := ""
+	return func(c faults.Call) {
+		mu.Lock()
+		before := last
+		if last = ""; strings.HasPrefix(c.Name, "Write ") || strings.HasPrefix(c.Name, "Delete ") {
+			last = c.Name
+		}
+		next := last
+		mu.Unlock()
+		if before != "" {
+			of.At(before, true)
+		}
+		if next != "" {
+			of.Pause()
+			of.At(next, false)
+		}
 	}
-}
-
-func (s *mortalStore) alive() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dead {
-		return errKilled
-	}
-	return nil
-}
-
-// change makes a change, unless the process is killed before it.
-func (s *mortalStore) change(point string, do func() error) error {
-	s.of.Pause()
-	s.of.At(point, false)
-	err := s.alive()
-	if err == nil {
-		err = do()
-		s.of.At(point, true)
-	}
-	return errors.Join(err, s.alive())
-}
-
-func (s *mortalStore) Read(ctx context.Context, key store.Key) (store.Document, error) {
-	if err := s.alive(); err != nil {
-		return store.Document{}, err
-	}
-	return s.Store.Read(ctx, key)
-}
-
-func (s *mortalStore) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
-	if err := s.alive(); err != nil {
-		return nil, err
-	}
-	return s.Store.List(ctx, kind)
-}
-
-func (s *mortalStore) Write(ctx context.Context, key store.Key, data []byte, r store.Revision) (next store.Revision, err error) {
-	err = s.change("Write "+string(key.Kind), func() error { next, err = s.Store.Write(ctx, key, data, r); return err })
-	return next, err
-}
-
-func (s *mortalStore) Delete(ctx context.Context, key store.Key, r store.Revision) error {
-	return s.change("Delete "+string(key.Kind), func() error { return s.Store.Delete(ctx, key, r) })
-}
-
-func (s *mortalStore) Lock(ctx context.Context, name string, wait time.Duration) (lock store.Lock, err error) {
-	if err := s.alive(); err != nil {
-		return nil, err
-	}
-	if lock, err = s.Store.Lock(ctx, name, wait); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dead {
-		return nil, errors.Join(errKilled, lock.Release())
-	}
-	s.locks = append(s.locks, lock)
-	return lock, nil
 }
 
 // identified is a declaration of the pool that the state has.

@@ -102,6 +102,13 @@ func (p *Process) Hook(_ context.Context, c Call, do func() error) error {
 	return ErrKilled
 }
 
+// Kill kills the process wherever it is.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.die()
+}
+
 // die frees the locks, as the end of a process does; mu must be held.
 func (p *Process) die() {
 	p.dead = true
