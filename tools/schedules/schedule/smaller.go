@@ -39,7 +39,7 @@ func smaller(v reflect.Value) (list []reflect.Value) {
 				})
 			}
 		}
-	case v.Kind() == reflect.Struct && slices.Contains([]reflect.Type{reflect.TypeFor[Round](), reflect.TypeFor[Weather](), reflect.TypeFor[Process]()}, v.Type()):
+	case slices.Contains([]reflect.Type{reflect.TypeFor[Round](), reflect.TypeFor[Weather](), reflect.TypeFor[Process]()}, v.Type()):
 		for n := range v.NumField() {
 			if omits := strings.Contains(v.Type().Field(n).Tag.Get("json"), ",omit"); omits && !v.Field(n).IsZero() && v.Field(n).Kind() != reflect.Slice {
 				with(func(c reflect.Value) { c.Field(n).SetZero() })
