@@ -273,9 +273,9 @@ func (a *actor) rememberRefused(ctx context.Context, instances []spotpool.Instan
 			ids = append(ids, i.ID)
 		}
 	}
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
-	defer cancel()
-	return a.rememberFleet(recording, a.journal.Value.Keep(ids, a.observation.At))
+	j := a.journal.Value
+	j.Fleet = j.Keep(ids, a.observation.At)
+	return a.record(ctx, j)
 }
 
 // errNotYet says that the cloud refuses something now and will do it later.

@@ -154,9 +154,9 @@ func (a tokenStep) end(ctx context.Context) error {
 		return nil
 	}
 	a.note(ctx, a.d, outcome.Done, nil)
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
-	defer cancel()
-	return a.rememberTokens(recording, a.journal.Value.Tokens.Without(a.d.BootstrapTokenID))
+	j := a.journal.Value
+	j.Tokens = j.Tokens.Without(a.d.BootstrapTokenID)
+	return a.record(ctx, j)
 }
 
 // notEnded notes that a token could not be ended. It expires by itself, and the next run

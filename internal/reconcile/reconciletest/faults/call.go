@@ -3,8 +3,8 @@
 //
 // Each port of a fake or wrapped world makes its calls through hooks (Hook, Through). A
 // Process is one of them, and so are the checks and logs of a world. A Fault is plain
-// data, to be listed in tables, enumerated from a trace (Points) or drawn at random. A
-// Matrix plays an operation under each fault of a list.
+// data, to be listed in tables, enumerated from a trace (Kills) or drawn at random. An
+// Operation plays under each fault of a list.
 package faults
 
 import (
