@@ -10,20 +10,18 @@ import (
 // facts are what rules decide by: a situation, and what follows from it before anything is
 // decided. No rule changes them.
 type facts struct {
-	Situation
+	reach
 	usage    budget.Usage
-	previous budget.Status   // the last status of this very budget; zero if there is none
-	own      []Paused        // by this budget
-	matcher  *budget.Matcher // nil if the selector is not valid
-	invalid  error           // why it is not
-	due      bool            // the grace is over
+	previous budget.Status // the last status of this very budget; zero if there is none
+	own      []Paused      // by this budget
+	due      bool          // the grace is over
 	// status is what it says whatever is decided; of alerts, those that have not re-armed.
 	status budget.Status
 }
 
 func factsOf(s Situation) facts {
 	s.Declaration = s.Declaration.WithDefaults()
-	f := facts{Situation: s, usage: s.Result.Usage}
+	f := facts{reach: reach{Situation: s}, usage: s.Result.Usage}
 	if s.Previous != nil && s.Previous.UID == s.Declaration.UID {
 		f.previous = *s.Previous
 	}

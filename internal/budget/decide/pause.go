@@ -161,7 +161,7 @@ func (s *selection) takeStopped(r *result) {
 
 // covers reports whether the pods of a workload that another budget paused would
 // count against this one, and might be touched by it.
-func (f *facts) covers(p Paused) bool {
+func (f *reach) covers(p Paused) bool {
 	if p.Running || p.Undone || !f.selects(p.Set) {
 		return false
 	}
@@ -171,7 +171,7 @@ func (f *facts) covers(p Paused) bool {
 
 // sparedOwners are those that own a protected pod: that it only names them as its
 // owners spares nobody's.
-func (f *facts) sparedOwners() map[string]bool {
+func (f *reach) sparedOwners() map[string]bool {
 	spared := map[string]bool{}
 	for _, p := range f.sparing() {
 		if p.Of.Workload.Name != "" {

@@ -11,9 +11,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
+// reach is which pods of a situation count against the budget, and which of those
+// enforcement may touch.
+type reach struct {
+	Situation
+	matcher *budget.Matcher // nil if the selector is not valid
+	invalid error           // why it is not
+}
+
 // touchable are the pods of the budget that hold GPUs or wait for some, and that
 // enforcement may touch.
-func (f *facts) touchable() []budget.Pod {
+func (f *reach) touchable() []budget.Pod {
 	holding, _ := f.holding()
 	waiting, _ := f.waiting()
 	return append(holding, waiting...)
@@ -21,13 +29,13 @@ func (f *facts) touchable() []budget.Pod {
 
 // holding are the pods that count against the budget now, and those of them that
 // are protected, with the reasons.
-func (f *facts) holding() (open []budget.Pod, spared []string) {
+func (f *reach) holding() (open []budget.Pod, spared []string) {
 	return f.covered(func(p budget.Pod) bool { return !p.Waits() && p.Deletion == 0 })
 }
 
 // victims are the pods that count against the budget now and may be touched. A result
 // warns of those that are protected from what is to be done.
-func (f *facts) victims(r *result, from string) []budget.Pod {
+func (f *reach) victims(r *result, from string) []budget.Pod {
 	open, spared := f.holding()
 	if n := len(spared); n > 0 {
 		r.warnf("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"),
@@ -38,7 +46,7 @@ func (f *facts) victims(r *result, from string) []budget.Pod {
 
 // covered are those pods of the budget among some that hold GPUs or wait for them,
 // and those of them that are protected, with the reasons.
-func (f *facts) covered(among func(budget.Pod) bool) (open []budget.Pod, spared []string) {
+func (f *reach) covered(among func(budget.Pod) bool) (open []budget.Pod, spared []string) {
 	for _, p := range f.Pods {
 		why := "it is its node's own"
 		switch {
@@ -58,17 +66,17 @@ func (f *facts) covered(among func(budget.Pod) bool) (open []budget.Pod, spared 
 }
 
 // sparing are the protected pods whose workloads are not paused.
-func (f *facts) sparing() []budget.Pod {
+func (f *reach) sparing() []budget.Pod {
 	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool { return !p.End.Open() || p.Owner == nil || f.spares(p) == "" })
 }
 
 // spares says why enforcement leaves a pod alone; empty if it does not.
-func (f *facts) spares(p budget.Pod) string {
+func (f *reach) spares(p budget.Pod) string {
 	return f.Declaration.Spares(p, f.StoreNamespace, f.PriorityClasses)
 }
 
 // selects reports whether the budget's selector takes pods that are told apart so.
-func (f *facts) selects(set *ledger.LabelSet) bool {
+func (f *reach) selects(set *ledger.LabelSet) bool {
 	return f.matcher != nil && set != nil && f.matcher.Matches(set)
 }
 

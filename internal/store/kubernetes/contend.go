@@ -28,9 +28,12 @@ const (
 // errNoDate keeps this machine's clock from deciding whether a lock is free.
 var errNoDate = errors.New("the API server's answers carry no Date header, by which locks are judged: something on the way removes it")
 
+// locks are those of a store, each a Lease.
+type locks struct{ *layout }
+
 // contender wants a lock.
 type contender struct {
-	store *Store
+	locks *locks
 	name  string
 	who   identity
 
@@ -42,14 +45,14 @@ type contender struct {
 
 // Lock takes the named lock, or returns *store.LockedError once it has waited for as
 // long as it may. A holder that does not renew its Lease loses it.
-func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
+func (k *locks) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := store.ValidateName(name); err != nil {
 		return nil, err
 	}
-	c := &contender{store: s, name: name, who: newIdentity(s.options.Command)}
+	c := &contender{locks: k, name: name, who: newIdentity(k.options.Command)}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
@@ -58,7 +61,7 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 		held, other, err := c.try(context.WithoutCancel(ctx))
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("cannot take the lock %q of %s: %w", name, s, err)
+			return nil, fmt.Errorf("cannot take the lock %q of %s: %w", name, k, err)
 		case held != nil:
 			return held, nil
 		}
@@ -78,7 +81,7 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 
 // object says which Lease an error is about.
 func (c *contender) object() string {
-	return "leases " + c.store.location.Namespace + "/" + objectName(locksKind, c.name)
+	return "leases " + c.locks.location.Namespace + "/" + objectName(locksKind, c.name)
 }
 
 // try takes the lock if it is free, and else says who has it. Where someone was
@@ -86,7 +89,7 @@ func (c *contender) object() string {
 // was lost.
 func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.Lease, err error) {
 	for range looks {
-		found, err := c.store.lease(ctx, c.name)
+		found, err := c.locks.lease(ctx, c.name)
 		switch {
 		case apierrors.IsNotFound(err):
 			found = nil
@@ -113,7 +116,7 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	if c.seen != lease.ResourceVersion {
 		c.seen, c.since = lease.ResourceVersion, time.Now()
 	}
-	now := c.store.cluster.Now()
+	now := c.locks.cluster.Now()
 	if now.IsZero() {
 		return false, errNoDate
 	}
@@ -125,7 +128,7 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 // conflict, and gets neither a lock nor an error.
 func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock, error) {
 	verb, send := "create", func(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
-		return c.store.leases.Create(ctx, l, metav1.CreateOptions{})
+		return c.locks.leases.Create(ctx, l, metav1.CreateOptions{})
 	}
 	wanted := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Name:        objectName(locksKind, c.name),
@@ -133,7 +136,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 		Annotations: map[string]string{keyAnnotation: locksKind + "/" + c.name},
 	}}
 	if from != nil {
-		verb, wanted, send = "update", from.DeepCopy(), c.store.update
+		verb, wanted, send = "update", from.DeepCopy(), c.locks.update
 	}
 	var sent time.Time
 	var taken *coordinationv1.Lease
@@ -141,11 +144,11 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
 		// Each try dates the lease anew, since the one before may have taken long.
-		now := c.store.cluster.Now()
+		now := c.locks.cluster.Now()
 		if now.IsZero() {
 			return errNoDate
 		}
-		hold(wanted, c.who, c.store.options.LeaseDuration, now)
+		hold(wanted, c.who, c.locks.options.LeaseDuration, now)
 		sent = time.Now()
 		taken, err = send(limited, wanted)
 		return err
@@ -156,7 +159,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	case errors.Is(err, errNoDate):
 		return nil, err
 	case noNamespace(err):
-		return nil, c.store.noStore()
+		return nil, c.locks.noStore()
 	case lostRace(err):
 		return nil, nil
 	}
@@ -165,19 +168,19 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 
 // Holder tells who has the named lock: who holds its Lease. The holder is gone where
 // that has expired, since giving it back removes it, or is known to be dead.
-func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
+func (k *locks) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	if err := store.ValidateName(name); err != nil {
 		return nil, err
 	}
-	found, err := s.lease(ctx, name)
+	found, err := k.lease(ctx, name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s,
-			kubeclient.Wrap("get", "leases "+s.location.Namespace+"/"+objectName(locksKind, name), err))
+		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, k,
+			kubeclient.Wrap("get", "leases "+k.location.Namespace+"/"+objectName(locksKind, name), err))
 	}
-	h, now := holderIn(found), s.cluster.Now()
+	h, now := holderIn(found), k.cluster.Now()
 	if h == nil || now.IsZero() {
 		return nil, nil
 	}
@@ -187,16 +190,16 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 }
 
 // lease reads the Lease of a lock.
-func (s *Store) lease(ctx context.Context, name string) (found *coordinationv1.Lease, err error) {
+func (k *locks) lease(ctx context.Context, name string) (found *coordinationv1.Lease, err error) {
 	err = retry(ctx, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
-		found, err = s.leases.Get(limited, objectName(locksKind, name), metav1.GetOptions{})
+		found, err = k.leases.Get(limited, objectName(locksKind, name), metav1.GetOptions{})
 		return err
 	})
 	return found, err
 }
 
-func (s *Store) update(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
-	return s.leases.Update(ctx, lease, metav1.UpdateOptions{})
+func (k *locks) update(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	return k.leases.Update(ctx, lease, metav1.UpdateOptions{})
 }

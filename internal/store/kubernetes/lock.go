@@ -16,7 +16,7 @@ import (
 
 // lock is a Lease that was taken. One goroutine renews it.
 type lock struct {
-	store  *Store
+	locks  *locks
 	name   string
 	who    identity
 	object string
@@ -35,7 +35,7 @@ type lock struct {
 func newLock(c *contender, lease *coordinationv1.Lease, sent time.Time) *lock {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &lock{
-		store: c.store, name: c.name, who: c.who, object: c.object(),
+		locks: c.locks, name: c.name, who: c.who, object: c.object(),
 		lost: make(chan struct{}), stop: stop, stopped: make(chan struct{}), lease: lease, renewed: sent,
 	}
 	l.release = sync.OnceValue(l.giveBack)
@@ -55,14 +55,14 @@ func (l *lock) Lost() <-chan struct{} { return l.lost }
 // seconds. The holder may also know the time a second less well than someone who
 // waits.
 func (l *lock) safe() time.Duration {
-	duration := l.store.options.LeaseDuration
+	duration := l.locks.options.LeaseDuration
 	return duration - max(duration/6, 2*time.Second)
 }
 
 // keep renews the Lease until the lock is released or lost.
 func (l *lock) keep(ctx context.Context) {
 	defer close(l.stopped)
-	every := l.store.options.RenewEvery
+	every := l.locks.options.RenewEvery
 	next := every
 	for {
 		timer := time.NewTimer(next - min(next, time.Since(l.renewed)))
@@ -93,17 +93,17 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(leaseTimeout, max(time.Second, l.safe()-time.Since(l.renewed))))
 	defer cancel()
 	for range 2 {
-		sent, at := time.Now(), l.store.cluster.Now()
+		sent, at := time.Now(), l.locks.cluster.Now()
 		wanted := l.lease.DeepCopy()
 		wanted.Spec.RenewTime = new(metav1.NewMicroTime(at))
-		renewed, err := l.store.update(ctx, wanted)
+		renewed, err := l.locks.update(ctx, wanted)
 		if err != nil {
 			return l.stillMine(ctx, err)
 		}
 		l.lease, l.renewed = renewed, sent
 		// Where this machine slept, the time that it had read was long past. The
 		// answer tells the time, in whole seconds.
-		if behind := l.store.cluster.Now().Sub(at) - time.Since(sent); behind <= time.Second {
+		if behind := l.locks.cluster.Now().Sub(at) - time.Since(sent); behind <= time.Second {
 			break
 		}
 	}
@@ -119,7 +119,7 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 		return true, err
 	}
 	// Something changed it, perhaps a renewal of ours whose answer was lost.
-	found, err := l.store.leases.Get(ctx, l.lease.Name, metav1.GetOptions{})
+	found, err := l.locks.leases.Get(ctx, l.lease.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
@@ -143,7 +143,7 @@ func (l *lock) giveBack() error {
 	if apierrors.IsConflict(err) {
 		// Something changed it since, perhaps a renewal of ours that nobody waited
 		// for.
-		found, err := l.store.lease(ctx, l.name)
+		found, err := l.locks.lease(ctx, l.name)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && heldAs(found) != l.who.String():
 			return nil
@@ -160,7 +160,7 @@ func (l *lock) remove(ctx context.Context) error {
 	return retry(ctx, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
-		return l.store.leases.Delete(limited, l.lease.Name, metav1.DeleteOptions{
+		return l.locks.leases.Delete(limited, l.lease.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &l.lease.UID, ResourceVersion: &l.lease.ResourceVersion},
 		})
 	})
@@ -171,5 +171,5 @@ func (l *lock) notGivenBack(verb string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("cannot give the lock %q of %s back, so it stays taken until its lease of %s is over: %w",
-		l.name, l.store, l.store.options.LeaseDuration, kubeclient.Wrap(verb, l.object, err))
+		l.name, l.locks, l.locks.options.LeaseDuration, kubeclient.Wrap(verb, l.object, err))
 }

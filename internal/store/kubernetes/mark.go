@@ -22,58 +22,58 @@ const (
 
 // judgeMark refuses a store that was moved or is being moved, by its description, unless
 // this process moves it.
-func (s *Store) judgeMark(description object) error {
-	if s.options.Moving {
+func (l *layout) judgeMark(description object) error {
+	if l.options.Moving {
 		return nil
 	}
-	m, err := s.markOf(description)
+	m, err := l.markOf(description)
 	if err != nil {
 		return err
 	}
-	s.checked.Store(time.Now().UnixMilli())
-	return m.Refuses(s)
+	l.checked.Store(time.Now().UnixMilli())
+	return m.Refuses(l)
 }
 
-func (s *Store) markOf(description object) (store.Mark, error) {
+func (l *layout) markOf(description object) (store.Mark, error) {
 	var data []byte
 	if text, ok := description.text[store.MarkName]; ok {
 		data = []byte(text)
 	}
-	return store.DecodeMark(data, fmt.Sprintf("the entry %s of %s", store.MarkName, s.layoutPath()))
+	return store.DecodeMark(data, fmt.Sprintf("the entry %s of %s", store.MarkName, l.layoutPath()))
 }
 
 // unmarked refuses to write to a store that was moved since it was opened.
-func (s *Store) unmarked(ctx context.Context) error {
-	if s.options.Moving || time.Since(time.UnixMilli(s.checked.Load())) < s.options.MarkFor {
+func (l *layout) unmarked(ctx context.Context) error {
+	if l.options.Moving || time.Since(time.UnixMilli(l.checked.Load())) < l.options.MarkFor {
 		return nil
 	}
-	return s.present(ctx)
+	return l.present(ctx)
 }
 
 // Mark reads the store's mark.
-func (s *Store) Mark(ctx context.Context) (store.Mark, error) {
-	description, err := s.description(ctx)
+func (l *layout) Mark(ctx context.Context) (store.Mark, error) {
+	description, err := l.description(ctx)
 	if err != nil {
 		return store.Mark{}, err
 	}
-	return s.markOf(description)
+	return l.markOf(description)
 }
 
-func (s *Store) description(ctx context.Context) (found object, err error) {
+func (l *layout) description(ctx context.Context) (found object, err error) {
 	err = retry(ctx, func(ctx context.Context) (err error) {
-		found, err = s.maps.get(ctx, layoutName)
+		found, err = l.maps.get(ctx, layoutName)
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("cannot open the store %s: %w", s, kubeclient.Wrap("get", s.layoutPath(), err))
+		err = fmt.Errorf("cannot open the store %s: %w", l, kubeclient.Wrap("get", l.layoutPath(), err))
 	}
 	return found, err
 }
 
 // SetMark replaces the store's mark; the zero value removes it.
-func (s *Store) SetMark(ctx context.Context, m store.Mark) error {
+func (l *layout) SetMark(ctx context.Context, m store.Mark) error {
 	for n := 1; ; n++ {
-		description, err := s.description(ctx)
+		description, err := l.description(ctx)
 		if err != nil {
 			return err
 		}
@@ -87,25 +87,17 @@ func (s *Store) SetMark(ctx context.Context, m store.Mark) error {
 			description.text[store.MarkName] = string(data)
 		}
 		err = retry(ctx, func(ctx context.Context) error {
-			_, err := s.maps.update(ctx, description)
+			_, err := l.maps.update(ctx, description)
 			return err
 		})
 		switch {
 		case err == nil:
 			return nil
 		case !lostRace(err) || n == 3:
-			return fmt.Errorf("cannot mark the store %s: %w", s, kubeclient.Wrap("update", s.layoutPath(), err))
+			return fmt.Errorf("cannot mark the store %s: %w", l, kubeclient.Wrap("update", l.layoutPath(), err))
 		}
 	}
 }
 
 // Grace is how long processes that opened the store before a mark may still write.
-func (s *Store) Grace() time.Duration { return markGrace }
-
-// Fits refuses documents that are larger than an object of the API.
-func (s *Store) Fits(key store.Key, data []byte) error {
-	if _, err := newObject(key, data); err != nil {
-		return fmt.Errorf("%s: %w", s, err)
-	}
-	return nil
-}
+func (l *layout) Grace() time.Duration { return markGrace }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,84 +80,97 @@ func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error)
 		o.MarkFor = markFor
 	}
 	api := cluster.Kubernetes()
-	return &Store{
+	l := &layout{place: &place{
 		cluster: cluster, location: location, options: o,
 		secrets: secrets{api.CoreV1().Secrets(namespace)},
 		maps:    configMaps{api.CoreV1().ConfigMaps(namespace)},
 		leases:  api.CoordinationV1().Leases(namespace),
-	}, nil
+	}}
+	return &Store{layout: l, locks: locks{l}}, nil
+}
+
+// layout is what makes a place a store: its description, and the mark in it.
+type layout struct {
+	*place
+	checked atomic.Int64 // when the mark was last read, as a Unix time in milliseconds
 }
 
 // present reads the namespace's description. It returns store.ErrNoStore where there
 // is no store.
-func (s *Store) present(ctx context.Context) error {
+func (l *layout) present(ctx context.Context) error {
 	var found object
 	err := retry(ctx, func(ctx context.Context) (err error) {
-		found, err = s.maps.get(ctx, layoutName)
+		found, err = l.maps.get(ctx, layoutName)
 		return err
 	})
 	switch {
 	case apierrors.IsNotFound(err):
-		return s.noStore()
+		return l.noStore()
 	case err != nil:
-		return fmt.Errorf("cannot open the store %s: %w", s, kubeclient.Wrap("get", s.layoutPath(), err))
+		return fmt.Errorf("cannot open the store %s: %w", l, kubeclient.Wrap("get", l.layoutPath(), err))
 	}
-	if err := store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(),
-		"restore it from a copy, or delete that ConfigMap, and then "+store.MakeAnew(s)); err != nil {
+	if err := store.CheckLayout([]byte(found.text[layoutEntry]), l, l.layoutPath(),
+		"restore it from a copy, or delete that ConfigMap, and then "+store.MakeAnew(l)); err != nil {
 		return err
 	}
-	return s.judgeMark(found)
+	return l.judgeMark(found)
 }
 
-func (s *Store) layoutPath() string { return "configmaps " + s.location.Namespace + "/" + layoutName }
+func (l *layout) layoutPath() string { return "configmaps " + l.location.Namespace + "/" + layoutName }
 
-func (s *Store) noStore() error {
+func (l *layout) noStore() error {
 	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s; terraform apply and gpupool manifests make a store, or name the right one with "+
 		"--store or %s, and the right cluster with --context",
-		store.ErrNoStore, s.location.Namespace, s.cluster.Host(), layoutName, store.EnvironmentVariable)
+		store.ErrNoStore, l.location.Namespace, l.cluster.Host(), layoutName, store.EnvironmentVariable)
 }
 
 // create makes the store, which several processes may do at once.
-func (s *Store) create(ctx context.Context) error {
-	err := s.describe(ctx)
+func (l *layout) create(ctx context.Context) error {
+	err := l.describe(ctx)
 	if apierrors.IsNotFound(err) {
-		if err := s.createNamespace(ctx); err != nil {
+		if err := l.createNamespace(ctx); err != nil {
 			return err
 		}
-		err = s.describe(ctx)
+		err = l.describe(ctx)
 	}
 	if noNamespace(err) {
-		return fmt.Errorf("%w: the namespace %s is being deleted; wait until it is gone, or name another", store.ErrNoStore, s.location.Namespace)
+		return fmt.Errorf("%w: the namespace %s is being deleted; wait until it is gone, or name another", store.ErrNoStore, l.location.Namespace)
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot create the store %s: %w", s, kubeclient.Wrap("create", s.layoutPath(), err))
+		return fmt.Errorf("cannot create the store %s: %w", l, kubeclient.Wrap("create", l.layoutPath(), err))
 	}
-	return s.present(ctx)
+	return l.present(ctx)
 }
 
-func (s *Store) describe(ctx context.Context) error {
-	about := LayoutObject(s.location.Namespace)
+func (l *layout) describe(ctx context.Context) error {
+	about := LayoutObject(l.location.Namespace)
 	return retry(ctx, func(ctx context.Context) error {
-		_, err := s.maps.create(ctx, object{ObjectMeta: about.ObjectMeta, text: about.Data})
+		_, err := l.maps.create(ctx, object{ObjectMeta: about.ObjectMeta, text: about.Data})
 		return err
 	})
 }
 
-func (s *Store) createNamespace(ctx context.Context) error {
+func (l *layout) createNamespace(ctx context.Context) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: s.location.Namespace, Labels: map[string]string{managedByLabel: managedBy},
+		Name: l.location.Namespace, Labels: map[string]string{managedByLabel: managedBy},
 	}}
 	err := retry(ctx, func(ctx context.Context) error {
-		_, err := s.cluster.Kubernetes().CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		_, err := l.cluster.Kubernetes().CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 		return err
 	})
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests "+
 			"--namespace %s prints: %w",
-			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kubeclient.Wrap("create", "namespaces "+s.location.Namespace, err))
+			store.ErrNoStore, l.location.Namespace, l.location.Namespace, kubeclient.Wrap("create", "namespaces "+l.location.Namespace, err))
 	case err != nil && !apierrors.IsAlreadyExists(err):
-		return fmt.Errorf("cannot create the store %s: %w", s, kubeclient.Wrap("create", "namespaces "+s.location.Namespace, err))
+		return fmt.Errorf("cannot create the store %s: %w", l, kubeclient.Wrap("create", "namespaces "+l.location.Namespace, err))
 	}
 	return nil
+}
+
+// undescribed says that there are documents of a store, and no store.
+func (l *layout) undescribed() error {
+	return fmt.Errorf("%w: the namespace %s at %s has documents of a store, and no configmap %s: %s",
+		store.ErrUndescribed, l.location.Namespace, l.cluster.Host(), layoutName, store.MakeAnew(l))
 }

@@ -66,21 +66,3 @@ func (r *Remains) Describe(ctx context.Context) error {
 	}
 	return s.present(ctx)
 }
-
-// undescribed says that there are documents of a store, and no store.
-func (s *Store) undescribed() error {
-	return fmt.Errorf("%w: the namespace %s at %s has documents of a store, and no configmap %s: %s",
-		store.ErrUndescribed, s.location.Namespace, s.cluster.Host(), layoutName, store.MakeAnew(s))
-}
-
-// hasDocuments says whether the namespace has any document of a store, as far as
-// these credentials may look.
-func (s *Store) hasDocuments(ctx context.Context) bool {
-	for _, in := range []collection{s.maps, s.secrets} {
-		page, _, err := s.page(ctx, in, metav1.ListOptions{LabelSelector: kindLabel, Limit: 1})
-		if err == nil && len(page) > 0 {
-			return true
-		}
-	}
-	return false
-}

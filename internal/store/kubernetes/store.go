@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,13 +13,6 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
-
-// pageSize is how many objects a list asks for at once. They are up to a
-// mebibyte each.
-const pageSize = 50
-
-// listings is how often a list is begun anew because its pages have expired.
-const listings = 3
 
 // Options say how to open a store.
 type Options struct {
@@ -43,30 +34,11 @@ type Options struct {
 
 // Store is a store in a namespace.
 type Store struct {
-	cluster  *kubeclient.Client
-	location store.Location
-	secrets  collection
-	maps     collection
-	leases   *kubeclient.Leases
-	options  Options
-	checked  atomic.Int64 // when the mark was last read, as a Unix time in milliseconds
+	*layout
+	locks
 }
 
 var _ store.Store = (*Store)(nil)
-
-// Location is where the store is.
-func (s *Store) Location() store.Location { return s.location }
-
-// String names the store as the flag --store does.
-func (s *Store) String() string { return s.location.String() }
-
-// of is the collection that has the documents of a kind.
-func (s *Store) of(kind store.Kind) collection {
-	if kind.Secret() {
-		return s.secrets
-	}
-	return s.maps
-}
 
 // Read returns the document of a key, or store.ErrNotFound.
 func (s *Store) Read(ctx context.Context, key store.Key) (store.Document, error) {
@@ -113,62 +85,6 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
 	}
 	return list, nil
-}
-
-// list lists a kind in a namespace, which need not be a store.
-func (s *Store) list(ctx context.Context, kind store.Kind) ([]store.Document, error) {
-	list, err := s.pages(ctx, kind)
-	for n := 1; n < listings && apierrors.IsResourceExpired(err); n++ {
-		list, err = s.pages(ctx, kind)
-	}
-	slices.SortFunc(list, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
-	return list, err
-}
-
-func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, error) {
-	in := s.of(kind)
-	o := metav1.ListOptions{LabelSelector: ofOtherKinds(kind), Limit: pageSize}
-	var list []store.Document
-	for {
-		page, next, err := s.page(ctx, in, o)
-		if err != nil {
-			return nil, err
-		}
-		for _, found := range page {
-			if key, ok := found.key(kind); ok {
-				list = append(list, found.listed(key))
-			}
-		}
-		if next == "" {
-			return list, nil
-		}
-		o.Continue = next
-	}
-}
-
-// page is one part of a list, and where the next one begins.
-func (s *Store) page(ctx context.Context, in collection, o metav1.ListOptions) (page []object, next string, err error) {
-	err = retry(ctx, func(ctx context.Context) (err error) {
-		page, next, err = in.list(ctx, o)
-		return err
-	})
-	if err != nil {
-		return nil, "", kubeclient.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
-	}
-	return page, next, nil
-}
-
-// ofOtherKinds selects objects of kinds that this program doesn't know, of the kinds
-// given, and of no kind at all: a declaration that lost its label must not seem to be
-// gone.
-func ofOtherKinds(but ...store.Kind) string {
-	var names []string
-	for _, k := range store.Kinds() {
-		if !slices.Contains(but, k) {
-			names = append(names, string(k))
-		}
-	}
-	return kindLabel + " notin (" + strings.Join(names, ",") + ")"
 }
 
 // Write replaces the document of a key if its revision is still the given one. Where
@@ -292,9 +208,4 @@ func (s *Store) explain(verb string, key store.Key, err error) error {
 		return fmt.Errorf("%s in %s: %w", key, s, err)
 	}
 	return fmt.Errorf("%s in %s: %w", key, s, kubeclient.Wrap(verb, s.object(key), err))
-}
-
-// object is the object of a document, by the names that RBAC has.
-func (s *Store) object(key store.Key) string {
-	return s.of(key.Kind).resource() + " " + s.location.Namespace + "/" + documentName(key)
 }

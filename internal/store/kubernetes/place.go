@@ -1,0 +1,126 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// pageSize is how many objects a list asks for at once. They are up to a
+// mebibyte each.
+const pageSize = 50
+
+// listings is how often a list is begun anew because its pages have expired.
+const listings = 3
+
+// place is a namespace that need not contain a store.
+type place struct {
+	cluster  *kubeclient.Client
+	location store.Location
+	secrets  collection
+	maps     collection
+	leases   *kubeclient.Leases
+	options  Options
+}
+
+// Location is where the store is.
+func (p *place) Location() store.Location { return p.location }
+
+// String names the store as the flag --store does.
+func (p *place) String() string { return p.location.String() }
+
+// of is the collection that has the documents of a kind.
+func (p *place) of(kind store.Kind) collection {
+	if kind.Secret() {
+		return p.secrets
+	}
+	return p.maps
+}
+
+// list lists a kind in a namespace, which need not be a store.
+func (p *place) list(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	list, err := p.pages(ctx, kind)
+	for n := 1; n < listings && apierrors.IsResourceExpired(err); n++ {
+		list, err = p.pages(ctx, kind)
+	}
+	slices.SortFunc(list, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
+	return list, err
+}
+
+func (p *place) pages(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	in := p.of(kind)
+	o := metav1.ListOptions{LabelSelector: ofOtherKinds(kind), Limit: pageSize}
+	var list []store.Document
+	for {
+		page, next, err := p.page(ctx, in, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range page {
+			if key, ok := found.key(kind); ok {
+				list = append(list, found.listed(key))
+			}
+		}
+		if next == "" {
+			return list, nil
+		}
+		o.Continue = next
+	}
+}
+
+// page is one part of a list, and where the next one begins.
+func (p *place) page(ctx context.Context, in collection, o metav1.ListOptions) (page []object, next string, err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
+		page, next, err = in.list(ctx, o)
+		return err
+	})
+	if err != nil {
+		return nil, "", kubeclient.Wrap("list", in.resource()+" in "+p.location.Namespace, err)
+	}
+	return page, next, nil
+}
+
+// object is the object of a document, by the names that RBAC has.
+func (p *place) object(key store.Key) string {
+	return p.of(key.Kind).resource() + " " + p.location.Namespace + "/" + documentName(key)
+}
+
+// ofOtherKinds selects objects of kinds that this program doesn't know, of the kinds
+// given, and of no kind at all: a declaration that lost its label must not seem to be
+// gone.
+func ofOtherKinds(but ...store.Kind) string {
+	var names []string
+	for _, k := range store.Kinds() {
+		if !slices.Contains(but, k) {
+			names = append(names, string(k))
+		}
+	}
+	return kindLabel + " notin (" + strings.Join(names, ",") + ")"
+}
+
+// hasDocuments says whether the namespace has any document of a store, as far as
+// these credentials may look.
+func (p *place) hasDocuments(ctx context.Context) bool {
+	for _, in := range []collection{p.maps, p.secrets} {
+		page, _, err := p.page(ctx, in, metav1.ListOptions{LabelSelector: kindLabel, Limit: 1})
+		if err == nil && len(page) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Fits refuses documents that are larger than an object of the API.
+func (p *place) Fits(key store.Key, data []byte) error {
+	if _, err := newObject(key, data); err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	return nil
+}
