@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
-	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -52,17 +51,12 @@ type Settings struct {
 // concurrent use. Each is opened when it is first needed, so that budgets need no
 // account, pools need no cluster, and a configuration without either needs nothing.
 type Connection struct {
-	settings Settings
-	core     once[flows]
-	account  once[*tencent.Client]
-	client   once[*kubeclient.Client]
-	identity once[string]
-	cluster  once[*kubecluster.Cluster]
-	uid      once[string]
+	clients
+	core once[flows]
 }
 
 // New prepares a connection and opens nothing.
-func New(s Settings) *Connection { return &Connection{settings: s} }
+func New(s Settings) *Connection { return &Connection{clients: clients{settings: s}} }
 
 // Of takes the connection out of what the framework passes to a resource or data
 // source. It returns nil before the provider is configured.
@@ -165,107 +159,6 @@ func (c *Connection) prepared(ctx context.Context) (flows, error) {
 		}
 		return flows{spotPools: w.SpotPools(), budgets: w.Budgets(), stockPools: w.StockPools(), place: place}, nil
 	})
-}
-
-// Region is the region where a pool names none: the provider's argument, else
-// the environment's, else the profile's, else the cloud adapter's default.
-func (c *Connection) Region(ctx context.Context) (string, error) {
-	if region := c.settings.Cloud.Region; region != "" {
-		return region, nil
-	}
-	client, err := c.cloud(ctx)
-	if err != nil {
-		return "", err
-	}
-	return client.Region(), nil
-}
-
-// AccountID is the account of the credentials. The answer is remembered, even a
-// refusal.
-func (c *Connection) AccountID(ctx context.Context) (string, error) {
-	return c.identity.do(ctx, func() (string, error) {
-		client, err := c.cloud(ctx)
-		if err != nil {
-			return "", err
-		}
-		return client.AccountID(ctx)
-	})
-}
-
-// ClusterUID identifies the cluster by the uid of its namespace kube-system. The
-// answer is remembered, even a refusal.
-func (c *Connection) ClusterUID(ctx context.Context) (string, error) {
-	return c.uid.do(ctx, func() (string, error) {
-		cluster, err := c.clusterOf(ctx)
-		if err != nil {
-			return "", err
-		}
-		return cluster.UID(ctx)
-	})
-}
-
-func (c *Connection) cloud(ctx context.Context) (*tencent.Client, error) {
-	if err := c.settings.Unknown.Cloud().error(); err != nil {
-		return nil, err
-	}
-	return c.account.do(ctx, func() (*tencent.Client, error) {
-		settings := c.settings.Cloud
-		settings.Logger = c.logger(ctx)
-		client, err := tencent.New(ctx, settings)
-		if err != nil {
-			return nil, unusable{err}
-		}
-		return client, nil
-	})
-}
-
-func (c *Connection) kubernetes(ctx context.Context) (*kubeclient.Client, error) {
-	if err := c.settings.Unknown.Cluster().error(); err != nil {
-		return nil, err
-	}
-	return c.client.do(ctx, func() (*kubeclient.Client, error) {
-		settings := c.settings.Kubernetes
-		settings.Logger = c.logger(ctx)
-		client, err := kubeclient.Open(settings, c.settings.Agent)
-		switch {
-		case errors.Is(err, kubeclient.ErrNoConfiguration):
-			return nil, unusable{c.noCluster()}
-		case err != nil:
-			return nil, unusable{err}
-		}
-		return client, nil
-	})
-}
-
-// noCluster is the client's error in the provider's words: only the CLI reads
-// KUBECONFIG.
-func (c *Connection) noCluster() error {
-	text := "no Kubernetes cluster is configured: " +
-		"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster"
-	if c.settings.Kubeconfig != "" {
-		text += fmt.Sprintf(". KUBECONFIG is set (%s), and not read on purpose, as by the official Kubernetes provider: what a plan acts on should not "+
-			"hang on a shell. The gpupool command reads it", c.settings.Kubeconfig)
-	}
-	return errors.New(text)
-}
-
-func (c *Connection) clusterOf(ctx context.Context) (reconcile.Cluster, error) {
-	cluster, err := c.cluster.do(ctx, func() (*kubecluster.Cluster, error) {
-		client, err := c.kubernetes(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return kubecluster.New(client), nil
-	})
-	if err != nil {
-		return nil, err // not a nil cluster in an interface
-	}
-	return cluster, nil
-}
-
-func (c *Connection) logger(ctx context.Context) *slog.Logger {
-	s := c.settings
-	return newLogger(ctx, s.Cloud.SecretKey, s.Cloud.SecurityToken, s.Kubernetes.Password, s.Kubernetes.Token, s.Kubernetes.ClientKey)
 }
 
 // once remembers the result of the first call, unless the caller's context ended: its

@@ -3,7 +3,6 @@ package connection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
 // PoolReader reads and plans spot pools.
@@ -90,22 +88,4 @@ func (c *Connection) LostStore() diag.Diagnostics {
 			sentence(absent)))
 	}
 	return diags
-}
-
-// imageTimeout bounds the look-up of an image, without which a plan goes on.
-const imageTimeout = 15 * time.Second
-
-// ImageType is the type of an image of a region. It is asked for once, however many
-// pools have the image.
-func (c *Connection) ImageType(ctx context.Context, region, id string) (tencent.ImageType, error) {
-	if _, err := c.AccountID(ctx); err != nil {
-		return tencent.ImageUnknown, err
-	}
-	client, err := c.cloud(ctx)
-	if err != nil {
-		return tencent.ImageUnknown, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
-	defer cancel()
-	return client.ImageType(ctx, region, id)
 }

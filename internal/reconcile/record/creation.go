@@ -28,9 +28,6 @@ func (e *CreationError) Error() string {
 		"Where the state that declared it is lost, import it first: terraform import ADDRESS %s", e.Forgotten.UTC().Format(time.RFC3339), e.Key)
 }
 
-// Noun is what messages call one of the kind: "pool".
-func (l Life[D]) Noun() string { return l.noun }
-
 // Unmade says how an unfinished creation stands that was last written then: it is
 // forgotten where it has stood still for long, and nobody has the lock under which it is
 // made.

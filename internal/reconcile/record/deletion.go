@@ -32,12 +32,6 @@ func (l Life[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
 	return r, l.ErrLost(d)
 }
 
-// ErrLost says that the store knows nothing of a thing that a state has.
-func (l Life[D]) ErrLost(d D) *LostError {
-	uid, _ := d.Identity()
-	return &LostError{Title: l.title, Key: d.Key(), UID: uid, Store: l.Store.Location().Absolute().String()}
-}
-
 // BeginDeletion marks a record as deleting, so that a run can finish what a kill
 // interrupts. Its lock must be held.
 func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D], error) {

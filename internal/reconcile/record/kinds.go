@@ -11,8 +11,9 @@ import (
 // SpotPools is the life of spot pools.
 func SpotPools(k Keeper) Life[spotpool.Declaration] {
 	return Life[spotpool.Declaration]{
-		Keeper: k, kind: store.SpotPools, title: "spot pool", noun: "pool", brief: func(key string) string { return key },
-		tombstone: declaration.PoolTombstone, decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
+		refusals: refusals[spotpool.Declaration]{Keeper: k, title: "spot pool", noun: "pool", brief: func(key string) string { return key }},
+		kind:     store.SpotPools, tombstone: declaration.PoolTombstone,
+		decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
 	}
 }
 
@@ -23,15 +24,17 @@ func JournalName(key, uid string) string { return key + "/" + uid }
 // Budgets is the life of budgets.
 func Budgets(k Keeper) Life[budget.Declaration] {
 	return Life[budget.Declaration]{
-		Keeper: k, kind: store.Budgets, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key },
-		tombstone: declaration.BudgetTombstone, decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
+		refusals: refusals[budget.Declaration]{Keeper: k, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key }},
+		kind:     store.Budgets, tombstone: declaration.BudgetTombstone,
+		decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
 	}
 }
 
 // StockPools is the life of stock pools.
 func StockPools(k Keeper) Life[stockpool.Declaration] {
 	return Life[stockpool.Declaration]{
-		Keeper: k, kind: store.StockPools, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
-		tombstone: declaration.StockTombstone, decode: declaration.Decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
+		refusals: refusals[stockpool.Declaration]{Keeper: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key }},
+		kind:     store.StockPools, tombstone: declaration.StockTombstone,
+		decode: declaration.Decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
 	}
 }

@@ -48,15 +48,11 @@ type Declaration[D any] interface {
 // left behind. A budget's deletion undoes what the budget enforces, and may fail at
 // that: it counts as destroyed only once nothing of it is in force.
 type Life[D Declaration[D]] struct {
-	Keeper
-	kind store.Kind
-	// title and noun are what messages call one: "spot pool", and "pool" where that
-	// is clear. brief is what they call one by name, where its kind is clear.
-	title, noun string
-	brief       func(key string) string
-	tombstone   func(d D, now time.Time) declaration.Tombstone
-	decode      func(what string, data []byte) (declaration.Record[D], error)
-	encode      func(declaration.Record[D]) ([]byte, error)
+	refusals[D]
+	kind      store.Kind
+	tombstone func(d D, now time.Time) declaration.Tombstone
+	decode    func(what string, data []byte) (declaration.Record[D], error)
+	encode    func(declaration.Record[D]) ([]byte, error)
 }
 
 // Stored is a record as it was read.
@@ -166,17 +162,6 @@ func (l Life[D]) KeyOf(ctx context.Context, name string) (string, error) {
 	return "", fmt.Errorf("several %ss are called %s: say which one, %s", l.noun, name, strings.Join(found, " or "))
 }
 
-// ErrTaken says that a thing can't be created, because the store has a record of it.
-func (l Life[D]) ErrTaken(r Stored[D]) *ExistsError {
-	uid, _ := r.Value.Declaration.Identity()
-	return l.ErrExists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", l.Store, r.Value.Phase, uid))
-}
-
-// ErrExists says that a thing can't be created, because it exists.
-func (l Life[D]) ErrExists(key, what string) *ExistsError {
-	return &ExistsError{Title: l.title, Noun: l.noun, Key: key, What: what}
-}
-
 // Change is the declaration to record in the place of an active one: d with the next
 // generation, or the recorded one where nothing differs. d has the uid and the
 // generation that it was planned against. It is refused where the record has another
@@ -196,38 +181,6 @@ func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
 		return old, false, nil
 	}
 	return d.Identified(uid, generation+1), true, nil
-}
-
-// stale is an error if the record has another generation than a declaration.
-func (l Life[D]) stale(r Stored[D], d D) error {
-	_, generation := d.Identity()
-	_, recorded := r.Value.Declaration.Identity()
-	if recorded == generation {
-		return nil
-	}
-	return fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", l.brief(d.Key()), recorded,
-		generation)
-}
-
-// Unfinished says that a deletion was begun and not finished.
-func (l Life[D]) Unfinished(d D) string {
-	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", l.brief(d.Key()))
-}
-
-// another says that the store has another thing of that name.
-func (l Life[D]) another(d D, uid, advice string) error {
-	own, _ := d.Identity()
-	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid,
-		own, advice)
-}
-
-// Foreign is an error where the record under the name of a thing is another's.
-func (l Life[D]) Foreign(r Stored[D], d D) error {
-	if !r.Exists() || sameUID(r.Value.Declaration, d) {
-		return nil
-	}
-	uid, _ := r.Value.Declaration.Identity()
-	return l.another(d, uid, fmt.Sprintf("Use the store that this %[1]s was created with, or remove the %[1]s from this state with terraform state rm", l.noun))
 }
 
 // Known is what the store knows of exactly this thing: its record, else its
@@ -286,11 +239,4 @@ func (l Life[D]) Undestroyed(ctx context.Context, d D) error {
 		err = l.Destroyed(d, tombstone.Value.DestroyedAt)
 	}
 	return err
-}
-
-// Destroyed says that a thing was destroyed and must not come back.
-func (l Life[D]) Destroyed(d D, at time.Time) error {
-	uid, _ := d.Identity()
-	return fmt.Errorf("the %s %s (uid %s) was destroyed at %s: remove it from this state with terraform state rm, or plan again", l.title, d.Key(), uid,
-		at.Format(time.RFC3339))
 }

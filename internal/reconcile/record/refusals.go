@@ -1,0 +1,74 @@
+package record
+
+import (
+	"fmt"
+	"time"
+)
+
+// refusals say why a record of one kind is not created, changed or deleted.
+type refusals[D Declaration[D]] struct {
+	Keeper
+	// title and noun are what messages call one: "spot pool", and "pool" where that
+	// is clear. brief is what they call one by name, where its kind is clear.
+	title, noun string
+	brief       func(key string) string
+}
+
+// Noun is what messages call one of the kind: "pool".
+func (f refusals[D]) Noun() string { return f.noun }
+
+// ErrTaken says that a thing can't be created, because the store has a record of it.
+func (f refusals[D]) ErrTaken(r Stored[D]) *ExistsError {
+	uid, _ := r.Value.Declaration.Identity()
+	return f.ErrExists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", f.Store, r.Value.Phase, uid))
+}
+
+// ErrExists says that a thing can't be created, because it exists.
+func (f refusals[D]) ErrExists(key, what string) *ExistsError {
+	return &ExistsError{Title: f.title, Noun: f.noun, Key: key, What: what}
+}
+
+// stale is an error if the record has another generation than a declaration.
+func (f refusals[D]) stale(r Stored[D], d D) error {
+	_, generation := d.Identity()
+	_, recorded := r.Value.Declaration.Identity()
+	if recorded == generation {
+		return nil
+	}
+	return fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", f.brief(d.Key()), recorded,
+		generation)
+}
+
+// Unfinished says that a deletion was begun and not finished.
+func (f refusals[D]) Unfinished(d D) string {
+	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", f.brief(d.Key()))
+}
+
+// another says that the store has another thing of that name.
+func (f refusals[D]) another(d D, uid, advice string) error {
+	own, _ := d.Identity()
+	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", f.Store, f.noun, d.Key(), uid,
+		own, advice)
+}
+
+// Foreign is an error where the record under the name of a thing is another's.
+func (f refusals[D]) Foreign(r Stored[D], d D) error {
+	if !r.Exists() || sameUID(r.Value.Declaration, d) {
+		return nil
+	}
+	uid, _ := r.Value.Declaration.Identity()
+	return f.another(d, uid, fmt.Sprintf("Use the store that this %[1]s was created with, or remove the %[1]s from this state with terraform state rm", f.noun))
+}
+
+// Destroyed says that a thing was destroyed and must not come back.
+func (f refusals[D]) Destroyed(d D, at time.Time) error {
+	uid, _ := d.Identity()
+	return fmt.Errorf("the %s %s (uid %s) was destroyed at %s: remove it from this state with terraform state rm, or plan again", f.title, d.Key(), uid,
+		at.Format(time.RFC3339))
+}
+
+// ErrLost says that the store knows nothing of a thing that a state has.
+func (f refusals[D]) ErrLost(d D) *LostError {
+	uid, _ := d.Identity()
+	return &LostError{Title: f.title, Key: d.Key(), UID: uid, Store: f.Store.Location().Absolute().String()}
+}
