@@ -75,7 +75,7 @@ type Drain struct {
 // Progress is what one attempt at a drain showed. The zero value shows nothing.
 type Progress struct {
 	Cordoned bool // seen so, with the pool's mark, by this attempt
-	Looked   bool // at all of the node's pods, after it was cordoned
+	Observed bool // all of the node's pods were, after it was cordoned
 	Left     int
 	Blocked  []string
 	// Untried says that some evictions could not be asked for: pods were not given their
@@ -83,7 +83,7 @@ type Progress struct {
 	Untried bool
 }
 
-// After is the drain after an attempt. Only a look at a node that was seen cordoned
+// After is the drain after an attempt. Only an observation of a cordoned node
 // says that it is done, or that its time is up: an attempt that saw nothing moves
 // nothing, and the time around it does not count.
 func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.Time) Drain {
@@ -93,7 +93,7 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 	if d.Phase != Draining {
 		return d
 	}
-	if !p.Looked || !p.Cordoned {
+	if !p.Observed || !p.Cordoned {
 		return d.Missed()
 	}
 	d.Left, d.Blocked = p.Left, few(p.Blocked)
@@ -115,7 +115,7 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 	return d
 }
 
-// Again is a drain from its beginning, after a look that showed what is on its node now.
+// Again is a drain from its beginning, after an observation of what is on its node now.
 func (d Drain) Again(p Progress, now time.Time) Drain {
 	return Drain{
 		InstanceID: d.InstanceID, Node: d.Node, UID: d.UID, Why: d.Why, Refresh: d.Refresh, TakenAt: d.TakenAt,
@@ -134,7 +134,7 @@ func (d Drain) Undoing() Drain {
 	return again
 }
 
-// Missed is the drain after a look that did not see its node, or an attempt that failed.
+// Missed is the drain after an observation without its node, or an attempt that failed.
 func (d Drain) Missed() Drain {
 	if d.Phase == Draining {
 		d.Observed = d.Observed.missed()
@@ -142,7 +142,7 @@ func (d Drain) Missed() Drain {
 	return d
 }
 
-// blockedAtMost bounds what is remembered of why pods are still there.
+// blockedAtMost bounds how many reasons are stored why pods are still there.
 const blockedAtMost = 5
 
 // few are the first of many texts, and how many more there are.

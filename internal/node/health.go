@@ -2,7 +2,7 @@ package node
 
 import "time"
 
-// Health is how an instance fares as a node.
+// Health is that of an instance as a node.
 type Health string
 
 // What it may be. The zero value says that it is not known, and nothing follows from it.
@@ -18,8 +18,8 @@ const (
 // Failed reports whether an instance in this health is to be replaced.
 func (h Health) Failed() bool { return h == Late || h == Unhealthy }
 
-// Memory is what is remembered of an instance as a node, from look to look.
-type Memory struct {
+// Status is what the journal has of an instance as a node.
+type Status struct {
 	// JoinedAt is when it was first seen as a Ready node.
 	JoinedAt time.Time `json:"joined_at,omitzero"`
 	// Ready says that the last observation of its node found it Ready. Since is when that,
@@ -32,31 +32,31 @@ type Memory struct {
 	UID  string `json:"node_uid,omitempty"`
 }
 
-// Seen is the memory after a look. Where the cluster was not seen, or whose node the
-// instance is can't be told, nothing about its node is learned: also not that it is
-// unready still, or had time to join. The time which nobody saw counts against no
+// After is the status after an observation. If the cluster was not observed, or it is not
+// known whose node the instance is, nothing about its node is learned: also not that it is
+// unready still, or had time to join. Time without observations counts against no
 // instance, and the times that a node writes itself count for nothing.
-func (m Memory) Seen(match Match, running bool, t Timeouts, now time.Time) Memory {
+func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Status {
 	if !running {
-		return Memory{JoinedAt: m.JoinedAt, Name: m.Name, UID: m.UID}
+		return Status{JoinedAt: s.JoinedAt, Name: s.Name, UID: s.UID}
 	}
 	if match.Standing == Unseen || match.Standing == Contested {
-		m.Observed = m.Observed.missed()
-		return m
+		s.Observed = s.Observed.missed()
+		return s
 	}
 	ready := false
 	if match.Standing == Present {
-		m.Name, m.UID = match.Node.Name, match.Node.UID
+		s.Name, s.UID = match.Node.Name, match.Node.UID
 		ready = match.Node.Ready == ReadyTrue
 	}
-	if m.Since.IsZero() || ready != m.Ready {
-		m.Ready, m.Since, m.Observed = ready, now, begun(now)
+	if s.Since.IsZero() || ready != s.Ready {
+		s.Ready, s.Since, s.Observed = ready, now, begun(now)
 	}
-	if ready && m.JoinedAt.IsZero() {
-		m.JoinedAt = now
+	if ready && s.JoinedAt.IsZero() {
+		s.JoinedAt = now
 	}
-	m.Observed = m.Observed.seen(now, m.limit(t))
-	return m
+	s.Observed = s.Observed.seen(now, s.limit(t))
+	return s
 }
 
 // MinReady is how long a node must have been Ready to count as available, for which an
@@ -65,7 +65,7 @@ func (m Memory) Seen(match Match, running bool, t Timeouts, now time.Time) Memor
 const MinReady = 2 * time.Minute
 
 // Available reports whether its node is Ready, and has been for MinReady.
-func (m Memory) Available(now time.Time) bool { return m.Ready && m.Observed.For(now) >= MinReady }
+func (s Status) Available(now time.Time) bool { return s.Ready && s.Observed.For(now) >= MinReady }
 
 // Timeouts are how long an instance may be no Ready node.
 type Timeouts struct {
@@ -74,30 +74,30 @@ type Timeouts struct {
 }
 
 // limit is for how long what lasts is counted.
-func (m Memory) limit(t Timeouts) time.Duration {
+func (s Status) limit(t Timeouts) time.Duration {
 	switch {
-	case m.Ready:
+	case s.Ready:
 		return MinReady
-	case m.JoinedAt.IsZero():
+	case s.JoinedAt.IsZero():
 		return t.Join
 	}
 	return t.Unhealthy
 }
 
 // Until is when an instance that is no Ready node fails, if it stays so.
-func (m Memory) Until(t Timeouts, now time.Time) time.Time { return m.Observed.Until(m.limit(t), now) }
+func (s Status) Until(t Timeouts, now time.Time) time.Time { return s.Observed.Until(s.limit(t), now) }
 
-// Health is how an instance fares of which this is remembered, after the same look.
-func (m Memory) Health(match Match, t Timeouts, now time.Time) Health {
-	failed := m.Observed.For(now) >= m.limit(t)
+// Health is that of an instance with this status, after the same observation.
+func (s Status) Health(match Match, t Timeouts, now time.Time) Health {
+	failed := s.Observed.For(now) >= s.limit(t)
 	switch {
-	case match.Standing == Unseen || match.Standing == Contested || m.Since.IsZero():
+	case match.Standing == Unseen || match.Standing == Contested || s.Since.IsZero():
 		return Unknown
 	case match.Standing == Present && match.Node.Ready == ReadyTrue:
 		return Healthy
-	case m.JoinedAt.IsZero() && !failed:
+	case s.JoinedAt.IsZero() && !failed:
 		return Joining
-	case m.JoinedAt.IsZero():
+	case s.JoinedAt.IsZero():
 		return Late
 	case !failed:
 		return Unready

@@ -19,7 +19,7 @@ func present(ready node.Readiness, since time.Time) node.Match {
 func TestTheHealthOfANode(t *testing.T) {
 	t.Parallel()
 	absent, unseen := node.Match{Standing: node.Absent}, node.Match{}
-	var m node.Memory
+	var m node.Status
 	for _, step := range []struct {
 		minute int
 		off    bool
@@ -47,7 +47,7 @@ func TestTheHealthOfANode(t *testing.T) {
 		{45, false, absent, node.Unready},
 	} {
 		now := noon.Add(time.Duration(step.minute) * time.Minute)
-		m = m.Seen(step.match, !step.off, limits, now)
+		m = m.After(step.match, !step.off, limits, now)
 		if got := m.Health(step.match, limits, now); got != step.want {
 			t.Errorf("in minute %d it is %q, not %q: %+v", step.minute, got, step.want, m)
 		}
@@ -55,37 +55,37 @@ func TestTheHealthOfANode(t *testing.T) {
 }
 
 // TestOnlyObservedTimeCounts: what happened while the API server was away, or nobody
-// looked for long, makes no node fail and no drain time out.
+// observed for long, makes no node fail and no drain time out.
 func TestOnlyObservedTimeCounts(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 	unready, away := present(node.ReadyFalse, noon.Add(-time.Hour)), node.Match{}
-	left := node.Progress{Cordoned: true, Looked: true, Left: 1}
-	type look struct {
+	left := node.Progress{Cordoned: true, Observed: true, Left: 1}
+	type observation struct {
 		minute int
 		away   bool
 	}
 	for name, c := range map[string]struct {
-		looks []look
-		fails bool
+		observations []observation
+		fails        bool
 	}{
-		"every five minutes":                      {[]look{{0, false}, {5, false}, {10, false}}, true},
-		"away for half an hour":                   {[]look{{0, false}, {1, false}, {2, true}, {31, true}, {32, false}}, false},
-		"away once in a while":                    {[]look{{0, false}, {4, false}, {5, true}, {6, false}, {10, false}, {12, false}}, true},
-		"away between all":                        {[]look{{0, false}, {9, true}, {18, false}, {27, true}, {36, false}}, false},
-		"nobody looked for three hours":           {[]look{{0, false}, {180, false}}, false},
-		"nobody looked for three hours, and then": {[]look{{0, false}, {180, false}, {184, false}}, true},
+		"every five minutes":                      {[]observation{{0, false}, {5, false}, {10, false}}, true},
+		"away for half an hour":                   {[]observation{{0, false}, {1, false}, {2, true}, {31, true}, {32, false}}, false},
+		"away once in a while":                    {[]observation{{0, false}, {4, false}, {5, true}, {6, false}, {10, false}, {12, false}}, true},
+		"away between all":                        {[]observation{{0, false}, {9, true}, {18, false}, {27, true}, {36, false}}, false},
+		"nobody looked for three hours":           {[]observation{{0, false}, {180, false}}, false},
+		"nobody looked for three hours, and then": {[]observation{{0, false}, {180, false}, {184, false}}, true},
 	} {
-		m := node.Memory{}.Seen(present(node.ReadyTrue, noon), true, limits, at(-1))
+		m := node.Status{}.After(present(node.ReadyTrue, noon), true, limits, at(-1))
 		d := node.Drain{Phase: node.Asked, AskedAt: noon}
-		for _, look := range c.looks {
+		for _, step := range c.observations {
 			match, progress := unready, left
-			if look.away {
+			if step.away {
 				match, progress = away, node.Progress{}
 			}
-			m, d = m.Seen(match, true, limits, at(look.minute)), d.After(progress, 10*time.Minute, node.Terminate, at(look.minute))
+			m, d = m.After(match, true, limits, at(step.minute)), d.After(progress, 10*time.Minute, node.Terminate, at(step.minute))
 		}
-		if got := m.Health(unready, limits, at(c.looks[len(c.looks)-1].minute)).Failed(); got != c.fails {
+		if got := m.Health(unready, limits, at(c.observations[len(c.observations)-1].minute)).Failed(); got != c.fails {
 			t.Errorf("%s: it fails: %t, by %+v", name, got, m)
 		}
 		if got := d.Phase == node.TimedOut; got != c.fails {
@@ -94,20 +94,20 @@ func TestOnlyObservedTimeCounts(t *testing.T) {
 	}
 }
 
-// TestNobodySawNothingFails: what was not looked at for as long as a timeout never
+// TestNobodySawNothingFails: what was not observed for as long as a timeout never
 // counts as failed, however long it was so before and after.
 func TestNobodySawNothingFails(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var m node.Memory
+		var m node.Status
 		now := noon
 		seenSince := time.Time{}
-		for range rapid.IntRange(1, 40).Draw(t, "looks") {
+		for range rapid.IntRange(1, 40).Draw(t, "observations") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "minutes")) * time.Minute)
 			match := rapid.SampledFrom([]node.Match{
 				{}, {Standing: node.Contested}, {Standing: node.Absent}, present(node.ReadyTrue, now), present(node.ReadyFalse, noon),
 			}).Draw(t, "match")
-			m = m.Seen(match, true, limits, now)
+			m = m.After(match, true, limits, now)
 			if match.Standing == node.Unseen || match.Standing == node.Contested {
 				seenSince = time.Time{}
 				if got := m.Health(match, limits, now); got != node.Unknown {
@@ -165,19 +165,19 @@ func TestADrainLives(t *testing.T) {
 	step := func(d node.Drain, p node.Progress, on node.OnTimeout, minutes int) node.Drain {
 		return d.After(p, 10*time.Minute, on, at(minutes))
 	}
-	left := node.Progress{Cordoned: true, Looked: true, Left: 2}
+	left := node.Progress{Cordoned: true, Observed: true, Left: 2}
 	cordoned := step(step(asked, left, node.Terminate, 1), left, node.Terminate, 6)
-	empty := node.Progress{Cordoned: true, Looked: true}
+	empty := node.Progress{Cordoned: true, Observed: true}
 	for name, c := range map[string]struct {
 		got  node.Drain
 		want node.Phase
 		ends bool
 	}{
-		"nothing was seen of one that was asked": {step(asked, node.Progress{Looked: true}, node.Terminate, 60), node.Asked, false},
+		"nothing was seen of one that was asked": {step(asked, node.Progress{Observed: true}, node.Terminate, 60), node.Asked, false},
 		"cordoned":                               {cordoned, node.Draining, false},
 		"cordoned, and no pod is left":           {step(asked, empty, node.Terminate, 1), node.Done, true},
 		"no look is no empty node":               {step(cordoned, node.Progress{Cordoned: true}, node.Terminate, 8), node.Draining, false},
-		"a look at one that is cordoned no more": {step(cordoned, node.Progress{Looked: true}, node.Terminate, 8), node.Draining, false},
+		"a look at one that is cordoned no more": {step(cordoned, node.Progress{Observed: true}, node.Terminate, 8), node.Draining, false},
 		"pods are left":                          {step(cordoned, left, node.Terminate, 8), node.Draining, false},
 		"the time is up":                         {step(cordoned, left, node.Terminate, 11), node.TimedOut, true},
 		"the time is up, and nothing was seen":   {step(cordoned, node.Progress{}, node.Terminate, 11), node.Draining, false},

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Index finds the nodes that concern a pool in a look at all of a cluster's.
+// Index finds the nodes that concern a pool in an observation of all of a cluster's.
 type Index struct {
-	look       Look // without nodes
-	nodes      []Node
-	byInstance map[string][]int
-	byAddress  map[string][]int
-	byPool     map[string][]int // by the uid of the pool that marked or cordoned it
+	observation Observation // without nodes
+	nodes       []Node
+	byInstance  map[string][]int
+	byAddress   map[string][]int
+	byPool      map[string][]int // by the uid of the pool that marked or cordoned it
 }
 
-// NewIndex is the index of a look.
-func NewIndex(l Look) *Index {
+// NewIndex is the index of an observation.
+func NewIndex(o Observation) *Index {
 	x := &Index{
-		look: Look{ClusterUID: l.ClusterUID, At: l.At, Pods: l.Pods}, nodes: l.Nodes, byInstance: map[string][]int{}, byAddress: map[string][]int{},
+		observation: Observation{ClusterUID: o.ClusterUID, At: o.At, Pods: o.Pods}, nodes: o.Nodes, byInstance: map[string][]int{}, byAddress: map[string][]int{},
 		byPool: map[string][]int{},
 	}
-	for at, n := range l.Nodes {
+	for at, n := range o.Nodes {
 		if id := ParseProviderID(n.ProviderID).InstanceID; id != "" {
 			x.byInstance[id] = append(x.byInstance[id], at)
 		}
@@ -37,11 +37,11 @@ func NewIndex(l Look) *Index {
 	return x
 }
 
-// Of is the look at the nodes that instances of a pool are, or may be taken for, and
-// those which bear the pool's mark. Of a cluster that was not seen it shows nothing.
-func (x *Index) Of(instances []Instance, poolUID string) Look {
-	if x == nil || !x.look.Seen() {
-		return Look{}
+// Of is the observation of the nodes that instances of a pool are, or may be taken for,
+// and of those which have the pool's mark. It is empty if the cluster was not observed.
+func (x *Index) Of(instances []Instance, poolUID string) Observation {
+	if x == nil || !x.observation.Seen() {
+		return Observation{}
 	}
 	var found []int
 	for _, i := range instances {
@@ -54,11 +54,11 @@ func (x *Index) Of(instances []Instance, poolUID string) Look {
 		found = append(found, x.byPool[poolUID]...)
 	}
 	slices.Sort(found)
-	l := x.look
+	o := x.observation
 	for _, at := range slices.Compact(found) {
-		l.Nodes = append(l.Nodes, x.nodes[at])
+		o.Nodes = append(o.Nodes, x.nodes[at])
 	}
-	return l
+	return o
 }
 
 // Others counts the nodes that other pools marked, and those of them that have not been

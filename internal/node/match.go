@@ -34,8 +34,8 @@ type Match struct {
 	Why      string // where Contested
 }
 
-// Idle reports whether nothing with GPUs runs there, in a look that counted pods: a
-// machine that is no node has none.
+// Idle reports whether nothing with GPUs runs there, if the pods were counted: an
+// instance that is no node has none.
 func (m Match) Idle() bool {
 	return m.Standing == Absent || m.Standing == Present && m.Node.GPUPods == 0
 }
@@ -69,8 +69,8 @@ func (m Matches) Contests(n Node) bool { return m.contesting[n.UID] }
 // instances, and two nodes that fit one, match nothing. A node with the address of an
 // instance and any other provider id may still be that instance: a kubelet that finds a
 // Node of its host name registers as that Node, whatever provider id it has.
-func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
-	m := Matches{seen: l.Seen(), of: map[string]Match{}, contesting: map[string]bool{}}
+func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
+	m := Matches{seen: o.Seen(), of: map[string]Match{}, contesting: map[string]bool{}}
 	if !m.seen {
 		return m
 	}
@@ -83,7 +83,7 @@ func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
 		}
 	}
 	fits := map[string][]Node{}
-	for _, n := range l.Nodes {
+	for _, n := range o.Nodes {
 		id := ParseProviderID(n.ProviderID)
 		switch {
 		case known[id.InstanceID]:
@@ -92,7 +92,7 @@ func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
 			m.byAddress(n, addresses, fits)
 		}
 	}
-	for _, n := range l.Nodes {
+	for _, n := range o.Nodes {
 		m.doubted(n, addresses, fits)
 	}
 	for _, id := range slices.Sorted(maps.Keys(fits)) {

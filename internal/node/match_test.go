@@ -53,8 +53,8 @@ func instance(id, address string) node.Instance {
 	return node.Instance{ID: id, PrivateIP: address, LaunchedAt: noon}
 }
 
-func look(nodes ...node.Node) node.Look {
-	return node.Look{ClusterUID: "c1", At: noon, Nodes: nodes}
+func observation(nodes ...node.Node) node.Observation {
+	return node.Observation{ClusterUID: "c1", At: noon, Nodes: nodes}
 }
 
 func TestANodeIsMatched(t *testing.T) {
@@ -68,51 +68,51 @@ func TestANodeIsMatched(t *testing.T) {
 	both := by("both", "", "10.0.0.1")
 	both.Addresses = []string{"10.0.0.1", "10.0.0.2"}
 	for name, c := range map[string]struct {
-		look      node.Look
-		byAddress bool
-		want      string // of ins-a
-		remark    string
+		observation node.Observation
+		byAddress   bool
+		want        string // of ins-a
+		remark      string
 	}{
-		"by its provider id": {look: look(by("n", "qcloud:///1/ins-a", "10.9.9.9")), want: "n"},
+		"by its provider id": {observation: observation(by("n", "qcloud:///1/ins-a", "10.9.9.9")), want: "n"},
 		"whatever its address is": {
-			look: look(by("n", "qcloud:///1/ins-a", "10.0.0.2")), byAddress: true, want: "n",
+			observation: observation(by("n", "qcloud:///1/ins-a", "10.0.0.2")), byAddress: true, want: "n",
 			remark: "node n has the address of ins-b and the provider ID of ins-a",
 		},
-		"not by address unless asked":  {look: look(by("n", "", "10.0.0.1")), want: "contested", remark: "nodes.match_address"},
-		"by address":                   {look: look(by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
-		"the address of an older node": {look: look(old), byAddress: true, want: "contested", remark: "older than the instance"},
-		"and a node of its own":        {look: look(old, by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
-		"the ID of another cloud":      {look: look(by("n", "aws:///z/i-1", "10.0.0.1")), byAddress: true, want: "contested", remark: "aws:///z/i-1"},
+		"not by address unless asked":  {observation: observation(by("n", "", "10.0.0.1")), want: "contested", remark: "nodes.match_address"},
+		"by address":                   {observation: observation(by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
+		"the address of an older node": {observation: observation(old), byAddress: true, want: "contested", remark: "older than the instance"},
+		"and a node of its own":        {observation: observation(old, by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
+		"the ID of another cloud":      {observation: observation(by("n", "aws:///z/i-1", "10.0.0.1")), byAddress: true, want: "contested", remark: "aws:///z/i-1"},
 		"another cloud's, and one of its own": {
-			look: look(by("n", "aws:///z/i-1", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "")), want: "m", remark: "aws:///z/i-1",
+			observation: observation(by("n", "aws:///z/i-1", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "")), want: "m", remark: "aws:///z/i-1",
 		},
-		"the ID that k3s makes by default": {look: look(by("n", "k3s://vm-0", "10.0.0.1")), want: "contested", remark: "k3s://vm-0"},
+		"the ID that k3s makes by default": {observation: observation(by("n", "k3s://vm-0", "10.0.0.1")), want: "contested", remark: "k3s://vm-0"},
 		"the same, by address": {
-			look: look(by("n", "k3s://vm-0", "10.0.0.1")), byAddress: true, want: "contested", remark: "--provider-id=qcloud:///ZONE/ins-a",
+			observation: observation(by("n", "k3s://vm-0", "10.0.0.1")), byAddress: true, want: "contested", remark: "--provider-id=qcloud:///ZONE/ins-a",
 		},
 		"an ID with two slashes": {
-			look: look(by("n", "qcloud://ap-singapore-2/ins-a", "10.0.0.1")), want: "contested", remark: "qcloud://ap-singapore-2/ins-a",
+			observation: observation(by("n", "qcloud://ap-singapore-2/ins-a", "10.0.0.1")), want: "contested", remark: "qcloud://ap-singapore-2/ins-a",
 		},
-		"no scheme at all": {look: look(by("n", "ins-a", "10.0.0.1")), want: "contested", remark: `"ins-a"`},
+		"no scheme at all": {observation: observation(by("n", "ins-a", "10.0.0.1")), want: "contested", remark: `"ins-a"`},
 		"the ID of an instance that is gone": {
-			look: look(by("n", "qcloud:///1/ins-zzz", "10.0.0.1")), byAddress: true, want: "contested", remark: "the provider ID of ins-zzz",
+			observation: observation(by("n", "qcloud:///1/ins-zzz", "10.0.0.1")), byAddress: true, want: "contested", remark: "the provider ID of ins-zzz",
 		},
-		"a gone one's, and one of its own":  {look: look(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
-		"the ID of another one of the pool": {look: look(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
-		"an unreadable ID elsewhere":        {look: look(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
+		"a gone one's, and one of its own":  {observation: observation(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
+		"the ID of another one of the pool": {observation: observation(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
+		"an unreadable ID elsewhere":        {observation: observation(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
 		"two nodes for one instance": {
-			look: look(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n",
+			observation: observation(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n",
 		},
 		"an id and an address for one": {
-			look: look(by("n", "qcloud:///1/ins-a", ""), by("m", "", "10.0.0.1")), byAddress: true, want: "contested", remark: "m and n",
+			observation: observation(by("n", "qcloud:///1/ins-a", ""), by("m", "", "10.0.0.1")), byAddress: true, want: "contested", remark: "m and n",
 		},
-		"one node for two instances":  {look: look(both), byAddress: true, want: "contested", remark: "ins-a and ins-b"},
-		"an empty cluster":            {look: look(), want: "absent"},
-		"a cluster that was not seen": {look: node.Look{}, want: "unseen"},
+		"one node for two instances":  {observation: observation(both), byAddress: true, want: "contested", remark: "ins-a and ins-b"},
+		"an empty cluster":            {observation: observation(), want: "absent"},
+		"a cluster that was not seen": {observation: node.Observation{}, want: "unseen"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := node.MatchNodes(two, c.look, c.byAddress)
+			m := node.MatchNodes(two, c.observation, c.byAddress)
 			if got := told(m.Of("ins-a")); got != c.want {
 				t.Errorf("ins-a is %s, not %s", got, c.want)
 			}
@@ -147,7 +147,7 @@ func TestNoNodeIsTwoInstances(t *testing.T) {
 			nodes = append(nodes, of)
 		}
 		byAddress := rapid.Bool().Draw(t, "by address")
-		m := node.MatchNodes(instances, look(nodes...), byAddress)
+		m := node.MatchNodes(instances, observation(nodes...), byAddress)
 		taken := map[string]string{}
 		for _, i := range instances {
 			match := m.Of(i.ID)
@@ -167,7 +167,7 @@ func TestNoNodeIsTwoInstances(t *testing.T) {
 		for a, b := 0, len(turned)-1; a < b; a, b = a+1, b-1 {
 			turned[a], turned[b] = turned[b], turned[a]
 		}
-		again := node.MatchNodes(instances, look(turned...), byAddress)
+		again := node.MatchNodes(instances, observation(turned...), byAddress)
 		for _, i := range instances {
 			if a, b := told(m.Of(i.ID)), told(again.Of(i.ID)); a != b {
 				t.Fatalf("%s is %s, and %s in another order", i.ID, a, b)

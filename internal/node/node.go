@@ -36,7 +36,7 @@ type Node struct {
 	CordonedBy string `json:"cordoned_by,omitempty"`
 	// TakenAt is when the cloud takes the instance back, where it gave notice.
 	TakenAt time.Time `json:"taken_at,omitzero"`
-	// GPUPods is how many pods on it hold GPUs, where the look counted them.
+	// GPUPods is how many pods on it have GPUs, if they were counted.
 	GPUPods int `json:"gpu_pods,omitempty"`
 }
 
@@ -44,8 +44,9 @@ type Node struct {
 // and the node controller alone writes Unknown.
 func (n Node) Silent() bool { return n.Ready != ReadyTrue && n.Ready != ReadyFalse }
 
-// Look is what was seen of a cluster. The zero value is that of one that was not seen.
-type Look struct {
+// Observation is what was read of a cluster. The zero value is that of one that could not
+// be read.
+type Observation struct {
 	ClusterUID string    `json:"cluster_uid"` // empty: not seen
 	At         time.Time `json:"at"`
 	// Pods says that the pods with GPUs were counted: where they were not, a node's
@@ -56,25 +57,25 @@ type Look struct {
 
 // Seen reports whether the cluster was seen: only then, a node that isn't there is not
 // there.
-func (l Look) Seen() bool { return l.ClusterUID != "" }
+func (o Observation) Seen() bool { return o.ClusterUID != "" }
 
-// Node is the one of the look with a UID; false if there is none.
-func (l Look) Node(uid string) (Node, bool) {
-	at := slices.IndexFunc(l.Nodes, func(n Node) bool { return uid != "" && n.UID == uid })
+// Node is the observed one with a UID; false if there is none.
+func (o Observation) Node(uid string) (Node, bool) {
+	at := slices.IndexFunc(o.Nodes, func(n Node) bool { return uid != "" && n.UID == uid })
 	if at < 0 {
 		return Node{}, false
 	}
-	return l.Nodes[at], true
+	return o.Nodes[at], true
 }
 
 // ErrChanged says that a node is not, or not any more, what was seen.
 var ErrChanged = errors.New("the node is another by now, or somebody else changed it: it was left alone, and the next run looks again")
 
-// Counted is the look with how many pods with GPUs are on each node, by name.
-func (l Look) Counted(pods map[string]int) Look {
-	l.Pods, l.Nodes = true, slices.Clone(l.Nodes)
-	for at := range l.Nodes {
-		l.Nodes[at].GPUPods = pods[l.Nodes[at].Name]
+// Counted is the observation with how many pods with GPUs are on each node, by name.
+func (o Observation) Counted(pods map[string]int) Observation {
+	o.Pods, o.Nodes = true, slices.Clone(o.Nodes)
+	for at := range o.Nodes {
+		o.Nodes[at].GPUPods = pods[o.Nodes[at].Name]
 	}
-	return l
+	return o
 }

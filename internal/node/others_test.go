@@ -14,7 +14,7 @@ func TestOnlyMarksOfDeclaredPoolsCount(t *testing.T) {
 	of := func(name, pool string, ready node.Readiness) node.Node {
 		return node.Node{Name: name, UID: name, Pool: pool, Ready: ready, ReadySince: noon.Add(-time.Hour)}
 	}
-	x := node.NewIndex(node.Look{ClusterUID: "c", At: noon, Nodes: []node.Node{
+	x := node.NewIndex(node.Observation{ClusterUID: "c", At: noon, Nodes: []node.Node{
 		of("a", "own", node.ReadyFalse), of("b", "declared", node.ReadyTrue), of("c", "declared", node.ReadyFalse),
 		of("d", "destroyed", node.ReadyFalse), of("e", "destroyed", node.ReadyUnknown), of("f", "", node.ReadyFalse),
 	}})

@@ -26,7 +26,7 @@ func TestANoticeIsInForceAroundItsTime(t *testing.T) {
 // whichever comes first, and never in a keep.
 func TestADrainForANoticeLastsUntilThen(t *testing.T) {
 	t.Parallel()
-	left := node.Progress{Cordoned: true, Looked: true, Left: 1}
+	left := node.Progress{Cordoned: true, Observed: true, Left: 1}
 	for _, on := range []node.OnTimeout{node.Terminate, node.Keep} {
 		d := node.Drain{Phase: node.Asked, TakenAt: noon.Add(2 * time.Minute)}.After(left, 10*time.Minute, on, noon)
 		if d.Phase != node.Draining {

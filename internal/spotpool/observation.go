@@ -92,7 +92,7 @@ type Observation struct {
 	// QuotaAway says that the quota is unknown for now, and will be known again.
 	QuotaAway bool `json:"-"`
 	// Cluster is what was seen of the nodes that the pool's instances become.
-	Cluster node.Look `json:"cluster,omitzero"`
+	Cluster node.Observation `json:"cluster,omitzero"`
 	// Absent are the ids that were asked for one by one in a complete look, and that the
 	// cloud does not know.
 	Absent []string `json:"absent,omitempty"`

@@ -42,7 +42,7 @@ func PoolsWithNodes(t *testing.T) []spotpools.Description {
 		nodePool{
 			name: "b-draining", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
 			drained: &node.Progress{
-				Cordoned: true, Looked: true, Left: 2,
+				Cordoned: true, Observed: true, Left: 2,
 				Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would make it anew"},
 			},
 		}.explain(t),
@@ -61,7 +61,7 @@ func GuideNodes(t *testing.T) spotpools.Description {
 	t.Helper()
 	return nodePool{
 		name: "train", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
-		drained: &node.Progress{Cordoned: true, Looked: true, Left: 1, Blocked: []string{"ml/train-0 is protected from eviction"}},
+		drained: &node.Progress{Cordoned: true, Observed: true, Left: 1, Blocked: []string{"ml/train-0 is protected from eviction"}},
 	}.explain(t)
 }
 
@@ -82,7 +82,7 @@ func (p nodePool) situation(at time.Time, change bool, before journal.Journal) d
 	s := decide.Situation{Declaration: d, Now: at, Journal: before, Observation: spotpool.Observation{At: at, Region: d.Region, AccountID: "1"}}
 	s.Journal.Salt = "5a17"
 	if !p.plain && !(p.away && change) {
-		s.Observation.Cluster = node.Look{ClusterUID: "c1", At: at, Pods: true}
+		s.Observation.Cluster = node.Observation{ClusterUID: "c1", At: at, Pods: true}
 	}
 	for n := 1; n <= p.instances; n++ {
 		id := fmt.Sprintf("ins-%s%06d", p.name[:1], n)

@@ -25,10 +25,10 @@ const (
 )
 
 // Nodes observes all nodes of the cluster.
-func (c *nodeClient) Nodes(ctx context.Context) (node.Look, error) {
+func (c *nodeClient) Nodes(ctx context.Context) (node.Observation, error) {
 	uid, err := c.UID(ctx)
 	if err != nil {
-		return node.Look{}, err
+		return node.Observation{}, err
 	}
 	nodes, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", PageSize: 1000},
 		func(object []byte) (node.Node, bool, error) {
@@ -39,9 +39,9 @@ func (c *nodeClient) Nodes(ctx context.Context) (node.Look, error) {
 			return poolNode(&n), true, nil
 		})
 	if err != nil {
-		return node.Look{}, err
+		return node.Observation{}, err
 	}
-	return node.Look{ClusterUID: uid, At: c.Now(), Nodes: nodes}, nil
+	return node.Observation{ClusterUID: uid, At: c.Now(), Nodes: nodes}, nil
 }
 
 // poolNode is what pools ask of a node.

@@ -36,8 +36,8 @@ type privateState struct {
 	Journal   journal.Journal `json:"journal"`
 	// Cluster is what was seen of the pool's nodes, and OtherNodes how those of others
 	// fared; empty where the pool has none.
-	Cluster    node.Look  `json:"cluster,omitzero"`
-	OtherNodes node.Count `json:"other_nodes,omitzero"`
+	Cluster    node.Observation `json:"cluster,omitzero"`
+	OtherNodes node.Count       `json:"other_nodes,omitzero"`
 }
 
 // stateValues are the values of the state that a refresh needs to know.

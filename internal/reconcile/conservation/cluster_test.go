@@ -88,7 +88,7 @@ func (c *cluster) through(_ context.Context, call faults.Call, do func() error) 
 	c.Cluster.Step(time.Since(c.Cluster.Now()))
 	switch call.Name {
 	case "Nodes":
-		return c.listNodes(call.Answer.(*node.Look), do)
+		return c.listNodes(call.Answer.(*node.Observation), do)
 	case "MarkNode":
 		c.w.changes(call.Args[0].(node.Node), call.Args[1].(string), "marks")
 	case "CordonNode":
@@ -249,7 +249,7 @@ func (c *cluster) observed(nodes []node.Node) {
 	c.before, c.observedAt = now, time.Now()
 }
 
-func (c *cluster) listNodes(l *node.Look, do func() error) error {
+func (c *cluster) listNodes(l *node.Observation, do func() error) error {
 	err := do()
 	if err == nil {
 		c.observed(l.Nodes)

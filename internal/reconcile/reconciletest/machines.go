@@ -55,9 +55,9 @@ func (c *state) Machine(name string) *Machine {
 }
 
 // Nodes looks at all nodes.
-func (c nodeAPI) Nodes(ctx context.Context) (node.Look, error) {
-	return read(ctx, c.view, "Nodes", func() (node.Look, error) {
-		look := node.Look{ClusterUID: c.ClusterUID, At: c.now}
+func (c nodeAPI) Nodes(ctx context.Context) (node.Observation, error) {
+	return read(ctx, c.view, "Nodes", func() (node.Observation, error) {
+		look := node.Observation{ClusterUID: c.ClusterUID, At: c.now}
 		for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
 			look.Nodes = append(look.Nodes, c.Machines[name].Node)
 		}

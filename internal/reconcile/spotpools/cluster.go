@@ -21,7 +21,7 @@ type Cluster interface {
 type NodeReader interface {
 	record.Cluster
 	// Nodes looks at all nodes.
-	Nodes(ctx context.Context) (node.Look, error)
+	Nodes(ctx context.Context) (node.Observation, error)
 	// NodePods lists afresh all pods on a node, as a drain sees them.
 	NodePods(ctx context.Context, name string) ([]node.Pod, error)
 	// GPUPods counts afresh the pods with GPUs that are bound and have not ended, by the

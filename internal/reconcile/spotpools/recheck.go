@@ -34,7 +34,7 @@ func (a *actor) recheck(ctx context.Context, d spotpool.Decision) (spotpool.Deci
 		}
 		of := d
 		of.InstanceIDs, of.Count = []string{m.ID}, 1
-		if progress.Looked || errors.Is(err, node.ErrChanged) {
+		if progress.Observed || errors.Is(err, node.ErrChanged) {
 			a.note(ctx, of, outcome.Short, err)
 		} else {
 			a.fail(ctx, of, err)
@@ -62,7 +62,7 @@ func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progr
 		return node.Progress{}, err
 	}
 	work := node.Remaining(pods, a.pass.declaration.WithDefaults().Nodes.Drain.Unmanaged)
-	p := node.Progress{Looked: true, Left: work.Left, Blocked: work.Blocked}
+	p := node.Progress{Observed: true, Left: work.Left, Blocked: work.Blocked}
 	if p.Left > 0 {
 		err = fmt.Errorf("the node %s was drained, and has %d %s again: %s is not terminated, and its node is drained again", m.Node.Name, p.Left,
 			wording.Plural(p.Left, "pod", "pods"), m.ID)

@@ -161,7 +161,7 @@ func (o *clusterObserver) forgetSight() {
 // nodesSeen is what a look at a pool's cluster showed: nothing, where the pool asks none, or
 // where err says why it was not seen.
 type nodesSeen struct {
-	look   node.Look
+	look   node.Observation
 	others node.Count // nodes of other pools
 	err    error
 	// remark says why what was done to nodes can't be undone, where the pool has given

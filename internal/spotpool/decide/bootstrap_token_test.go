@@ -160,7 +160,7 @@ func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 		change(&s)
 		return s
 	}
-	both, away := []node.Node{nodeOf("ins-1"), nodeOf("ins-2")}, func(s *decide.Situation) { s.Observation.Cluster = node.Look{} }
+	both, away := []node.Node{nodeOf("ins-1"), nodeOf("ins-2")}, func(s *decide.Situation) { s.Observation.Cluster = node.Observation{} }
 	without := func(s *decide.Situation) {
 		s.Declaration.BootstrapToken, s.Declaration.UserData = nil, ""
 	}
@@ -207,7 +207,7 @@ func TestTokensGoByTheClocksOfTheirClusters(t *testing.T) {
 // of a launch which may be repeated is not. What has expired keeps no destroy waiting.
 func TestTokensThatCanNotBeEndedAreForgotten(t *testing.T) {
 	t.Parallel()
-	over, away := 30*time.Minute+24*time.Hour, func(s *decide.Situation) { s.Observation.Cluster = node.Look{} }
+	over, away := 30*time.Minute+24*time.Hour, func(s *decide.Situation) { s.Observation.Cluster = node.Observation{} }
 	tried := func(s *decide.Situation) { s.SoFar.TokensEnded = []string{"abcdef"} }
 	for name, c := range map[string]struct {
 		situation decide.Situation
@@ -234,7 +234,7 @@ func TestTokensOfAClusterThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	s := came(launchedWith(), time.Minute)
 	s.Declaration.Nodes, s.Declaration.BootstrapToken, s.Declaration.UserData = nil, nil, ""
-	s.Observation.Cluster = node.Look{}
+	s.Observation.Cluster = node.Observation{}
 	if !s.Journal.NeedsCluster(s.Declaration) {
 		t.Error("nobody asks the cluster any more, and a token is valid there")
 	}

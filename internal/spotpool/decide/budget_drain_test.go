@@ -63,7 +63,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 
 	for n, d := range p.Decisions {
 		at := b.s.Now
-		progress := node.Progress{Cordoned: true, Looked: true}
+		progress := node.Progress{Cordoned: true, Observed: true}
 		b.s.Journal = b.s.Journal.RequestDrain(d, at).RecordDrain(d.InstanceIDs[0], progress, b.s.Declaration.Nodes.Drain, at)
 		cordonedByPool(&b.s.Observation.Cluster.Nodes[n])
 	}
@@ -136,7 +136,7 @@ func TestABudgetDrainAndTheRest(t *testing.T) {
 	}
 
 	unseen := due(newBudgeted(t))
-	unseen.s.Observation.Cluster = node.Look{}
+	unseen.s.Observation.Cluster = node.Observation{}
 	p := unseen.look(60, usedUp)
 	shouldSay(t, "short", p.Short.Texts(), "the cluster was not seen: nothing is drained, replaced or ended")
 

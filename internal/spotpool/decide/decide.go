@@ -92,7 +92,7 @@ func Decide(s Situation) Plan {
 // decided, and what an up-to-date journal notices.
 func prepare(s Situation) (View, Tally, Result) {
 	if s.Observation.Cluster.ClusterUID != s.Declaration.ClusterUID { // of another cluster, nothing counts
-		s.Observation.Cluster = node.Look{}
+		s.Observation.Cluster = node.Observation{}
 	}
 	update := s.Journal.Update(s.Declaration, s.Observation, s.Gate, s.Now)
 	v, t := begin(s, update)

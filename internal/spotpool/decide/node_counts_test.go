@@ -70,7 +70,7 @@ func draining(t *testing.T, changes ...func(*spotpool.Declaration)) decide.Situa
 // attempted is the situation after an attempt at the drain of ins-1, which left two
 // pods.
 func attempted(s decide.Situation, at time.Time) decide.Situation {
-	left := node.Progress{Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}
+	left := node.Progress{Cordoned: true, Observed: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}
 	s.Journal = s.Journal.RecordDrain("ins-1", left, s.Declaration.Nodes.Drain, at)
 	s.Now, s.Observation.At = at, at
 	return s

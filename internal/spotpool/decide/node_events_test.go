@@ -81,10 +81,10 @@ func TestDrainsAreToldOf(t *testing.T) {
 	const begun = "drain ins-1 node-ins-1  2 held is above maximum 1"
 	shouldTell(t, asked, begun)
 	shouldTell(t, asked.RequestDrain(p.Decisions[0], soon), begun)
-	left := node.Progress{Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}
+	left := node.Progress{Cordoned: true, Observed: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}
 	going := asked.RecordDrain("ins-1", left, how, soon)
 	shouldTell(t, going, begun)
-	shouldTell(t, going.RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, how, soon), begun, "drained ins-1 node-ins-1 done")
+	shouldTell(t, going.RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, how, soon), begun, "drained ins-1 node-ins-1 done")
 	over := noon.Add(time.Hour)
 	going = going.RecordDrain("ins-1", left, how, over.Add(-5*time.Minute))
 	const late = "drained ins-1 node-ins-1 timed_out 2 pods were left; ml/a is protected from eviction"
@@ -114,7 +114,7 @@ func TestTheDeletionOfANodeIsToldOnceItIsSeen(t *testing.T) {
 	s.Journal.Unreported = nil
 	shouldTell(t, decide.Decide(s).Journal)
 	away := s
-	away.Observation.Cluster = node.Look{}
+	away.Observation.Cluster = node.Observation{}
 	shouldTell(t, decide.Decide(away).Journal)
 	s = inCluster(s, nodeOf("ins-1", ours))
 	gone := decide.Decide(s).Journal

@@ -38,7 +38,7 @@ func cordonedByPool(n *node.Node) { n.Cordoned, n.CordonedBy = true, uid }
 
 // inCluster shows a cluster with these nodes.
 func inCluster(s decide.Situation, nodes ...node.Node) decide.Situation {
-	s.Observation.Cluster = node.Look{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
+	s.Observation.Cluster = node.Observation{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
 	return watched(s)
 }
 
@@ -90,7 +90,7 @@ func remembered(s decide.Situation, neverJoined ...string) decide.Situation {
 		}
 	}
 	before := s
-	before.Observation.Cluster = node.Look{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
+	before.Observation.Cluster = node.Observation{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
 	before.Now = ago(time.Hour)
 	s.Journal = decide.Decide(before).Journal
 	for ; before.Now.Before(noon); before.Now = before.Now.Add(5 * time.Minute) {
@@ -162,8 +162,8 @@ func TestNodesAreDrainedBeforeTheirInstancesEnd(t *testing.T) {
 		}
 		return inCluster(next, list...)
 	}
-	seenEmpty := node.Progress{Cordoned: true, Looked: true}
-	left := node.Progress{Cordoned: true, Looked: true, Left: 2}
+	seenEmpty := node.Progress{Cordoned: true, Observed: true}
+	left := node.Progress{Cordoned: true, Observed: true, Left: 2}
 	begun := after(left, 0, true)
 	shouldDecide(t, decide.Decide(begun), "drain ins-1, the node node-ins-1")
 	begun.SoFar.Drained = []string{"ins-1"}
@@ -178,7 +178,7 @@ func TestNodesAreDrainedBeforeTheirInstancesEnd(t *testing.T) {
 	shouldDecide(t, decide.Decide(unwanted), "uncordon ins-1, the node node-ins-1")
 
 	blind := after(seenEmpty, 1, true)
-	blind.Observation.Cluster = node.Look{}
+	blind.Observation.Cluster = node.Observation{}
 	p2 := decide.Decide(blind)
 	shouldDecide(t, p2)
 	shouldSay(t, "short", p2.Short.Texts(), "the cluster was not seen: nothing is drained, replaced or ended")
@@ -268,7 +268,7 @@ func TestADrainedNodeThatIsUncordonedIsDrainedAgain(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
-	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
 	now := s
 	now.SoFar.Drained = []string{"ins-1"} // by this run, after its look
 	shouldDecide(t, decide.Decide(now), "terminate ins-1")
@@ -285,7 +285,7 @@ func TestADrainIsOfOneNode(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
-	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
 	s = inCluster(s, nodeOf("ins-1", cordonedByPool, func(n *node.Node) { n.UID = "another" }), nodeOf("ins-2"))
 	again := decide.Decide(s)
 	shouldDecide(t, again, "drain ins-1, the node node-ins-1")
@@ -302,7 +302,7 @@ func TestARefusedEndDrainsNobodyElse(t *testing.T) {
 	asked := decide.Decide(s)
 	shouldDecide(t, asked, "drain ins-1, the node node-ins-1")
 	how := s.Declaration.Nodes.Drain
-	s.Journal = asked.Journal.RequestDrain(asked.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Looked: true}, how, noon)
+	s.Journal = asked.Journal.RequestDrain(asked.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, how, noon)
 	s.Observation.Cluster.Nodes[0].Cordoned, s.Observation.Cluster.Nodes[0].CordonedBy = true, uid
 	shouldDecide(t, decide.Decide(s), "terminate ins-1")
 	s.Journal = s.Journal.Terminate([]string{"ins-1"}, noon)

@@ -74,12 +74,12 @@ func (c *cluster) see(w *world) {
 	}
 }
 
-func (c *cluster) look(w *world) node.Look {
+func (c *cluster) look(w *world) node.Observation {
 	if c == nil || c.away {
-		return node.Look{}
+		return node.Observation{}
 	}
 	c.see(w)
-	l := node.Look{ClusterUID: clusterUID, At: w.now}
+	l := node.Observation{ClusterUID: clusterUID, At: w.now}
 	for _, n := range c.nodes {
 		l.Nodes = append(l.Nodes, *n)
 	}
@@ -109,7 +109,7 @@ func (c *cluster) drain(id, poolUID string) node.Progress {
 	if !c.stubborn[id] {
 		c.pods[id] = max(0, c.pods[id]-1)
 	}
-	return node.Progress{Cordoned: true, Looked: true, Left: c.pods[id]}
+	return node.Progress{Cordoned: true, Observed: true, Left: c.pods[id]}
 }
 
 func (c *cluster) uncordon(uid, poolUID string) {

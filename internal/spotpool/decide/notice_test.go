@@ -64,7 +64,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: with(noticed(), func(s *decide.Situation) { s.Declaration.Nodes = nil }),
 		},
 		"the cluster was not seen": {
-			situation: with(noticed(), func(s *decide.Situation) { s.Observation.Cluster = node.Look{} }),
+			situation: with(noticed(), func(s *decide.Situation) { s.Observation.Cluster = node.Observation{} }),
 			short:     "the cluster was not seen: nothing is drained, replaced or ended",
 		},
 		"a time too far ahead": {situation: doomedAfter(time.Hour)},
@@ -119,7 +119,7 @@ func TestADrainForANotice(t *testing.T) {
 			}
 			return p
 		}
-		left := node.Progress{Cordoned: true, Looked: true, Left: 1}
+		left := node.Progress{Cordoned: true, Observed: true, Left: 1}
 		step(0, &left)
 		step(time.Minute, &left)
 		step(2*time.Minute, &left) // its time is up
@@ -150,7 +150,7 @@ func TestANoticeHurriesADrain(t *testing.T) {
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
 	shouldDecide(t, p, "drain ins-1, the node node-ins-1")
-	left := node.Progress{Cordoned: true, Looked: true, Left: 1}
+	left := node.Progress{Cordoned: true, Observed: true, Left: 1}
 	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", left, s.Declaration.Nodes.Drain, noon)
 	s = inCluster(s, nodeOf("ins-1", cordonedByPool, taken(2*time.Minute)), nodeOf("ins-2"))
 	s.Now = noon.Add(30 * time.Second)
@@ -213,7 +213,7 @@ func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
 			p := decide.Decide(s)
 			at := len(p.Decisions) - 1
 			shouldDecide(t, decide.Plan{Result: decide.Result{Decisions: p.Decisions[at:]}}, "drain ins-2, the node node-ins-2")
-			progress := node.Progress{Cordoned: true, Looked: true, Left: c.left}
+			progress := node.Progress{Cordoned: true, Observed: true, Left: c.left}
 			s.Journal = p.Journal.RequestDrain(p.Decisions[at], noon).RecordDrain("ins-2", progress, s.Declaration.Nodes.Drain, noon)
 			s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", cordonedByPool, taken(2*time.Minute)))
 			s.SoFar.Drained = []string{"ins-2"}

@@ -148,7 +148,7 @@ func (w *world) emptied(ids []string) []string {
 		if n == nil || drain.Phase != node.Done || drain.UID == n.UID && w.cluster.pods[id] == 0 {
 			return false
 		}
-		w.journal = w.journal.RestartDrain(id, node.Progress{Looked: true, Left: w.cluster.pods[id]}, w.now)
+		w.journal = w.journal.RestartDrain(id, node.Progress{Observed: true, Left: w.cluster.pods[id]}, w.now)
 		return true
 	})
 }

@@ -34,7 +34,7 @@ type Known struct {
 	EndReason string `json:"end_reason,omitempty"`
 	// Node is what is remembered of it as a node, Drain how far that is emptied, and
 	// ReplacedSince since when another is to take its place.
-	Node          node.Memory `json:"node,omitzero"`
+	Node          node.Status `json:"node,omitzero"`
 	Drain         node.Drain  `json:"drain,omitzero"`
 	ReplacedSince time.Time   `json:"replaced_since,omitzero"`
 	// TakenAt is when the cloud takes it back, by a notice that is in force.
@@ -54,7 +54,7 @@ type Past struct {
 	// Node is the node that it was. AbsentSince is when the cloud first said, asked for
 	// its id, that there is no such instance, and Confirmed that it said so again a
 	// minute later.
-	Node        node.Memory `json:"node,omitzero"`
+	Node        node.Status `json:"node,omitzero"`
 	AbsentSince time.Time   `json:"absent_since,omitzero"`
 	Confirmed   bool        `json:"confirmed,omitempty"`
 	// NodeDeletedAt is when its Node was about to be deleted; zero once that is reported.

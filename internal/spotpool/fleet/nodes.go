@@ -17,14 +17,14 @@ func (u *Update) updateNodes(d spotpool.Declaration) {
 	for n, i := range u.evidence.Found {
 		k := &u.Fleet.Known[n]
 		if d.Nodes == nil {
-			k.Node, k.ReplacedSince = node.Memory{}, time.Time{}
+			k.Node, k.ReplacedSince = node.Status{}, time.Time{}
 			if !k.Drain.Holds() {
 				k.Drain = node.Drain{}
 			}
 			continue
 		}
 		joined, match := !k.Node.JoinedAt.IsZero(), u.evidence.Nodes.Of(i.ID)
-		k.Node = k.Node.Seen(match, i.State == spotpool.StateRunning, d.Nodes.Timeouts(), u.about.At)
+		k.Node = k.Node.After(match, i.State == spotpool.StateRunning, d.Nodes.Timeouts(), u.about.At)
 		if match.Standing != node.Present {
 			k.Drain = k.Drain.Missed()
 		}
@@ -82,7 +82,7 @@ func (u *Update) updatePast(o spotpool.Observation) {
 		seen, found := o.Cluster.Node(p.Node.UID)
 		if o.Cluster.Seen() && !p.NodeDeletedAt.IsZero() && !found {
 			u.tell(because(u.about, "its instance is gone").NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
-			p.Node, p.NodeDeletedAt = node.Memory{}, time.Time{}
+			p.Node, p.NodeDeletedAt = node.Status{}, time.Time{}
 		}
 		// A kubelet that finds a Node of its host name registers as that Node, which keeps
 		// the provider ID of the instance that is gone.
