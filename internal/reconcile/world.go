@@ -70,10 +70,10 @@ func (w World) Budgets() *budgets.Flow {
 
 // StockPools returns a flow of stock pools.
 func (w World) StockPools() *stockpools.Flow {
-	return &stockpools.Flow{
+	return stockpools.New(stockpools.Ports{
 		Cluster: connectAs(w.Cluster, func(c Cluster) stockpools.Cluster { return c }), Keeper: w.keeper(), Teller: w.teller(),
 		Clock: w.clock(), PollInterval: w.PollInterval,
-	}
+	})
 }
 
 func (w World) keeper() record.Keeper {

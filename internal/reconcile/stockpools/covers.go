@@ -20,16 +20,15 @@ import (
 
 // limits are the budgets of a store, and what is known of their use.
 type limits struct {
+	*Ports
 	budgets []limit
 	// made are the statuses that a run has made, by the budget's name, which are
 	// preferred to those in the store.
 	made map[string]budget.Status
-	flow *Flow
 	mu   sync.Mutex
 	// read are those that were read of the store.
-	read map[string]readStatus
-	// classes are the cluster's priority classes once they were asked for.
-	classes *readClasses
+	read    map[string]readStatus
+	classes once[map[string]int32] // the cluster's priority classes, by name
 }
 
 type readStatus struct {
@@ -49,13 +48,13 @@ type limit struct {
 	counts      *gpu.Table      // what is a GPU to it; what usually is, where that can't be told
 }
 
-// limits reads the store's budgets, and what is left of those whose records are lost.
-func (f *Flow) limits(ctx context.Context, made map[string]budget.Status) (*limits, error) {
-	list, err := record.Budgets(f.Keeper).List(ctx)
+// readLimits reads the store's budgets, and what is left of those whose records are lost.
+func (p *Ports) readLimits(ctx context.Context, made map[string]budget.Status) (*limits, error) {
+	list, err := record.Budgets(p.Keeper).List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := &limits{budgets: make([]limit, len(list)), made: made, read: map[string]readStatus{}, flow: f}
+	l := &limits{Ports: p, budgets: make([]limit, len(list)), made: made, read: map[string]readStatus{}}
 	for n, listed := range list {
 		of := limit{Listed: listed, unread: listed.Err != nil, declaration: listed.Record.Declaration.WithDefaults()}
 		if listed.Err == nil {
@@ -66,7 +65,7 @@ func (f *Flow) limits(ctx context.Context, made map[string]budget.Status) (*limi
 		}
 		l.budgets[n] = of
 	}
-	lost, err := record.LostBudgets(ctx, f.Keeper.Store, func(uid string) bool {
+	lost, err := record.LostBudgets(ctx, p.Keeper.Store, func(uid string) bool {
 		return slices.ContainsFunc(l.budgets, func(of limit) bool { return !of.unread && of.declaration.UID == uid })
 	})
 	for _, of := range lost {
@@ -108,8 +107,8 @@ func (l limit) mayCover(d stockpool.Declaration) bool {
 // GPUs, those of which that can't be told, and the one that it names. Pods are what is
 // declared, and what the pool's own Deployment makes of it: whoever may change that does
 // not choose which budgets pay.
-func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) []decide.Cover {
-	d, pods := p.declaration, podsOf(p)
+func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
+	d, pods, now := p.declaration, p.templates(), p.now()
 	var covers []decide.Cover
 	named := d.Budget == ""
 	for _, of := range l.budgets {
@@ -127,7 +126,7 @@ func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) 
 				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err),
 			})
 		case of.Err == nil && (names || counted != nil):
-			covers = append(covers, l.sparing(ctx, c, p, of, l.cover(ctx, of, counted, pods, now)))
+			covers = append(covers, l.sparing(ctx, p, of, l.cover(ctx, of, counted, pods, now)))
 		}
 	}
 	if !named {
@@ -142,7 +141,7 @@ func unknown(name string, err error) decide.Cover {
 
 // undeclared is the cover of a budget that the pool names, and the store has no record of.
 func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
-	_, err := l.flow.Keeper.NamedBudget(ctx, name)
+	_, err := l.Keeper.NamedBudget(ctx, name)
 	if err == nil {
 		err = errors.New("it was declared just now")
 	}
@@ -175,7 +174,7 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	}
 	c.Reason = fmt.Sprintf("its budget %s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
 	leaves := func(p podTemplate) bool {
-		return !of.declaration.Stops(status, p.set, l.flow.Keeper.Store.Location().Namespace, now)
+		return !of.declaration.Stops(status, p.set, l.Keeper.Store.Location().Namespace, now)
 	}
 	if slices.ContainsFunc(counted, leaves) {
 		return c
@@ -194,11 +193,11 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	defer l.mu.Unlock()
 	known, ok := l.read[of.Name]
 	if !ok {
-		doc, there, err := l.flow.Keeper.BudgetStatus(ctx, of)
+		doc, there, err := l.Keeper.BudgetStatus(ctx, of)
 		if err == nil && !there {
-			err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", l.flow.Keeper.Store)
+			err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", l.Keeper.Store)
 		}
-		known = readStatus{status: doc.Value.LimitedAt(l.flow.now()), err: err}
+		known = readStatus{status: doc.Value.LimitedAt(l.Clock()), err: err}
 		l.read[of.Name] = known
 	}
 	return known.status, known.err

@@ -21,7 +21,7 @@ import (
 // that was cut short is finished by the next one, or by a run. The notice says what was
 // left.
 func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Duration) (notice string, err error) {
-	cluster, err := f.clusterOf(ctx, d)
+	c, err := f.connectOwn(ctx, d)
 	if err != nil {
 		return "", fmt.Errorf("%s is not destroyed: %w", d.Object(), err)
 	}
@@ -29,25 +29,25 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
-		var c clearing
+		var of clearing
 		err := f.records().Locked(ctx, d, func(ctx context.Context) (err error) {
 			r, err := f.records().Deletable(ctx, d)
-			if c.gone = !r.Exists(); err != nil || c.gone {
+			if of.gone = !r.Exists(); err != nil || of.gone {
 				return err
 			}
 			d = r.Value.Declaration
 			if r, err = f.records().BeginDeletion(ctx, r); err != nil {
 				return err
 			}
-			c, err = f.clear(ctx, cluster, r)
+			of, err = c.clear(ctx, r)
 			return err
 		})
-		if err != nil || c.gone {
-			return c.notice, err
+		if err != nil || of.gone {
+			return of.notice, err
 		}
 		select {
 		case <-ctx.Done():
-			return c.notice, &stillEndingError{d.Object(), c.ending}
+			return of.notice, &stillEndingError{d.Object(), of.ending}
 		case <-time.After(f.pollInterval()):
 		}
 	}
@@ -79,37 +79,37 @@ type clearing struct {
 // clear deletes a pool's own Deployment, and once that is gone and no pod is ending what
 // is recorded of the pool. What somebody else made by its name is left, and so are pods
 // that nobody ends. The pool's lock must be held.
-func (f *Flow) clear(ctx context.Context, c Cluster, r stored) (of clearing, err error) {
+func (c connection) clear(ctx context.Context, r stored) (of clearing, err error) {
 	d := r.Value.Declaration.WithDefaults()
-	j, err := f.loadJournal(ctx, d)
+	j, err := c.loadJournal(ctx, d)
 	if err != nil {
 		return of, err
 	}
-	seen, err := c.StockOf(ctx, d.Namespace, d.Name)
+	observation, err := c.cluster.StockOf(ctx, d.Namespace, d.Name)
 	if err != nil {
 		return of, err
 	}
-	if !seen.Known() {
+	if !observation.Known() {
 		return of, errors.New("the cluster did not say what is there")
 	}
-	mine := decide.Situation{Declaration: d, Journal: j.Value, Observation: seen}.Mine()
-	switch live := seen.Deployment; {
+	mine := decide.Situation{Declaration: d, Journal: j.Value, Observation: observation}.Mine()
+	switch live := observation.Deployment; {
 	case live != nil && !mine:
 		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)
 	case live != nil && d.OnDestroy == stockpool.DestroyOrphan:
 		of.notice = fmt.Sprintf("the Deployment %s was left, and nobody keeps it as declared any longer", d.Key())
 	case live != nil:
 		if live.DeletionTimestamp == nil {
-			err = c.DeleteStock(ctx, live)
+			err = c.cluster.DeleteStock(ctx, live)
 		}
 		return of, err
 	default:
-		if of = leftBy(d, seen.Pods); of.ending > 0 {
+		if of = leftBy(d, observation.Pods); of.ending > 0 {
 			return of, nil
 		}
 	}
 	of.gone = true
-	untold, err := f.forget(ctx, c, r, j)
+	untold, err := c.forget(ctx, r, j)
 	if untold > 0 {
 		lacks := "the history could not be told that it is destroyed, and nothing tells it later"
 		of.notice = strings.Join(slices.DeleteFunc([]string{of.notice, lacks}, func(text string) bool { return text == "" }), "; ")
@@ -142,21 +142,21 @@ func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 // forget removes what is recorded of a pool that is gone, and leaves a tombstone. It
 // returns how many events of it the history could not be told of: an end does not wait
 // for that.
-func (f *Flow) forget(ctx context.Context, c Cluster, r stored, j journal) (untold int, err error) {
+func (c connection) forget(ctx context.Context, r stored, j journal) (untold int, err error) {
 	d := r.Value.Declaration
-	if err := f.records().WriteTombstone(ctx, d, f.clusterNow(c)); err != nil {
+	if err := c.records().WriteTombstone(ctx, d, c.now()); err != nil {
 		return 0, err
 	}
-	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+	tombstone, err := c.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return 0, err
 	}
-	f.outbox.Note(f.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), f.Keeper.Actor)...)
-	untold = f.tell(ctx)
+	c.outbox.Note(c.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), c.Keeper.Actor)...)
+	untold = c.tell(ctx)
 	if j.Exists() {
-		if err := record.Remove(ctx, f.Keeper.Store, store.StockJournals, d.UID, j.Revision); err != nil {
+		if err := record.Remove(ctx, c.Keeper.Store, store.StockJournals, d.UID, j.Revision); err != nil {
 			return untold, err
 		}
 	}
-	return untold, f.records().Remove(ctx, r)
+	return untold, c.records().Remove(ctx, r)
 }

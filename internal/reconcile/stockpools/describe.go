@@ -75,9 +75,9 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 		}
 	}
 	if len(r.Targets()) > 0 {
-		c, look, err := r.kind.lookAtAll(ctx)
+		c, all, err := r.kind.observeAll(ctx)
 		for _, t := range r.Targets() {
-			list = append(list, r.kind.describe(ctx, c, t, look, err, why))
+			list = append(list, r.kind.describe(ctx, c, t, all, err, why))
 		}
 	}
 	slices.SortFunc(list, func(a, b Description) int { return strings.Compare(a.Summary().Name, b.Summary().Name) })
@@ -85,7 +85,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 }
 
 // describe describes one stock pool; err is why nothing could be looked at.
-func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Observations, err error, why bool) Description {
+func (k *kind) describe(ctx context.Context, c connection, t target, all stockpool.Observations, err error, why bool) Description {
 	phase := t.Record.Phase
 	o := Description{RecordPhase: phase, Decisions: []stockpool.Decision{}}
 	if why {
@@ -93,15 +93,15 @@ func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Ob
 	}
 	var p *pass
 	if err == nil {
-		p, err = k.passOf(t, l)
+		p, err = k.passOf(c, t, all)
 	}
 	if p == nil {
 		o.Report = newReport(t.Record.Declaration, decide.Plan{}, loop.Ending{Became: outcome.Failed, Why: err})
 		return o
 	}
-	err = k.flow.judge(ctx, c, p)
-	if err == nil && len(p.plan.Decisions) > 0 && p.seen.Deployment == nil { // one of its name may be there that bears no label
-		err = k.flow.look(ctx, c, p)
+	err = p.judge(ctx)
+	if err == nil && len(p.plan.Decisions) > 0 && p.observation.Deployment == nil { // one of its name may be there that bears no label
+		err = p.observe(ctx)
 	}
 	if err != nil { // what was seen is told
 		o.Report = newReport(p.declaration, p.plan, loop.Ending{Became: outcome.Failed, Why: err})
@@ -119,11 +119,10 @@ func (k *kind) describe(ctx context.Context, c Cluster, t target, l stockpool.Ob
 	if phase == declaration.Active {
 		o.Decisions = append(o.Decisions, p.plan.Decisions...)
 	}
-	p.plan.Status = k.told(ctx, p.declaration, p.plan.Status)
+	p.findRooms(ctx)
 	o.Report = newReport(p.declaration, p.warned(), e)
 	if why {
-		o.Budgets, o.Writers = p.covers, drift.Writers(p.seen.Deployment)
-		o.Standings = decide.Standings(decide.Situation{Declaration: p.declaration, Journal: p.journal.Value, Observation: p.seen})
+		o.Budgets, o.Standings, o.Writers = p.covers, decide.Standings(p.situation()), drift.Writers(p.observation.Deployment)
 	}
 	return o
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// Flow carries declarations of stock pools out, for one cluster and one store.
-type Flow struct {
+// Ports are what flows of stock pools need of the world, for one cluster and one store.
+type Ports struct {
 	// Cluster returns the Kubernetes cluster. It is not called where no stock pools are
 	// declared, and else several times: it must return the same. Nil where there is none.
 	Cluster func(ctx context.Context) (Cluster, error)
@@ -20,57 +19,49 @@ type Flow struct {
 	Teller  outcome.Teller
 	// Clock is this machine's.
 	Clock func() time.Time
-	// PollInterval is the pause between two looks at pods that are to be ready. Zero means
-	// two seconds.
+	// PollInterval is the pause between two observations of pods that are to be ready.
+	// Zero means two seconds.
 	PollInterval time.Duration
-
-	outbox record.Outbox
 }
 
 // records is the life of the store's stock pools.
-func (f *Flow) records() record.Life[stockpool.Declaration] { return record.StockPools(f.Keeper) }
+func (p *Ports) records() record.Life[stockpool.Declaration] { return record.StockPools(p.Keeper) }
 
-func (f *Flow) now() time.Time { return f.Clock() }
+func (p *Ports) pollInterval() time.Duration { return cmp.Or(p.PollInterval, 2*time.Second) }
 
-// Outbox is what is to be told of stock pools.
-func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
+// Flow carries declarations of stock pools out.
+type Flow struct{ *journals }
 
-// tell tells the history what an operation did, and returns how many events it could not
-// be told of.
-func (f *Flow) tell(ctx context.Context) (untold int) {
-	return f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks).Untold
+// New is the flow over these ports.
+func New(p Ports) *Flow { return &Flow{&journals{Ports: p}} }
+
+// connection is what operations on the cluster at hand need.
+type connection struct {
+	*journals
+	cluster Cluster
 }
 
 // whose is what needs a cluster, in errors.
 const whose = "stock pools"
 
-// cluster returns the cluster at hand, with its identity.
-func (f *Flow) cluster(ctx context.Context) (Cluster, string, error) {
-	return record.Reach(ctx, f.Cluster, whose)
+// connect reaches the cluster at hand, and returns its identity.
+func (f *Flow) connect(ctx context.Context) (connection, string, error) {
+	c, uid, err := record.Reach(ctx, f.Cluster, whose)
+	return connection{f.journals, c}, uid, err
 }
 
-// clusterOf returns the cluster at hand, if it is the pool's.
-func (f *Flow) clusterOf(ctx context.Context, d stockpool.Declaration) (Cluster, error) {
-	return record.ReachOwn(ctx, f.Cluster, whose, d.Object(), d.ClusterUID)
+// connectOwn reaches the cluster at hand, if it is the pool's.
+func (f *Flow) connectOwn(ctx context.Context, d stockpool.Declaration) (connection, error) {
+	c, err := record.ReachOwn(ctx, f.Cluster, whose, d.Object(), d.ClusterUID)
+	return connection{f.journals, c}, err
 }
 
-// clusterNow is the time by the cluster's clock, as far as that was heard, in seconds:
-// its own objects tell no finer moments.
-func (f *Flow) clusterNow(c Cluster) time.Time {
-	at := c.Now()
+// now is the time by the cluster's clock, as far as that was heard, in seconds: its own
+// objects tell no finer moments.
+func (c connection) now() time.Time {
+	at := c.cluster.Now()
 	if at.IsZero() {
-		at = f.now()
+		at = c.Clock()
 	}
 	return at.UTC().Truncate(time.Second)
-}
-
-func (f *Flow) pollInterval() time.Duration { return cmp.Or(f.PollInterval, 2*time.Second) }
-
-// told is a pool's status with which spot pool could grow, where its pods wait.
-func (f *Flow) told(ctx context.Context, d stockpool.Declaration, s decide.Status) decide.Status {
-	if s.Waiting == 0 {
-		return s
-	}
-	list, err := f.Keeper.Rooms(ctx)
-	return s.WithRooms(d, list, err)
 }

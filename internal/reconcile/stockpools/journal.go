@@ -14,38 +14,53 @@ type (
 	journal = record.Document[declaration.StockJournal]
 )
 
-func (f *Flow) loadJournal(ctx context.Context, d stockpool.Declaration) (journal, error) {
+// journals are the store's, and what is to be told of them.
+type journals struct {
+	Ports
+	outbox record.Outbox
+}
+
+// Outbox is what is to be told of stock pools.
+func (k *journals) Outbox() *record.Outbox { return &k.outbox }
+
+// tell tells the history what an operation did, and returns how many events it could not
+// be told of.
+func (k *journals) tell(ctx context.Context) (untold int) {
+	return k.Keeper.TellAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks).Untold
+}
+
+func (k *journals) loadJournal(ctx context.Context, d stockpool.Declaration) (journal, error) {
 	if d.UID == "" {
 		return journal{}, nil
 	}
-	return record.Load[declaration.StockJournal](ctx, f.Keeper.Store, store.StockJournals, d.UID)
+	return record.Load[declaration.StockJournal](ctx, k.Keeper.Store, store.StockJournals, d.UID)
 }
 
 // saveJournal writes a journal where it says something else, and takes up what it has to
 // tell.
-func (f *Flow) saveJournal(ctx context.Context, j journal, value stockpool.Journal) (journal, error) {
-	value = value.Told(f.outbox.Has)
-	value.Untold = f.outbox.Sign(value.Untold, f.Keeper.Actor)
+func (k *journals) saveJournal(ctx context.Context, j journal, value stockpool.Journal) (journal, error) {
+	value = value.Told(k.outbox.Has)
+	value.Untold = k.outbox.Sign(value.Untold, k.Keeper.Actor)
 	if j.Exists() && record.Same(j.Value, value.Stored()) {
 		return j, nil
 	}
-	saved, err := record.Save(ctx, f.Keeper.Store, store.StockJournals, value.PoolUID, j, value.Stored())
+	saved, err := record.Save(ctx, k.Keeper.Store, store.StockJournals, value.PoolUID, j, value.Stored())
 	if err == nil {
-		f.outbox.Note(value.Untold...)
+		k.outbox.Note(value.Untold...)
 	}
 	return saved, err
 }
 
-// journals reads those of all stock pools, by the pool's uid. One that can't be read
+// listJournals reads those of all stock pools, by the pool's uid. One that can't be read
 // fails its own pool alone.
-func (f *Flow) journals(ctx context.Context) (map[string]record.Excepted[journal], error) {
-	docs, err := f.Keeper.Store.List(ctx, store.StockJournals)
+func (k *journals) listJournals(ctx context.Context) (map[string]record.Excepted[journal], error) {
+	docs, err := k.Keeper.Store.List(ctx, store.StockJournals)
 	if err != nil {
 		return nil, err
 	}
 	all := make(map[string]record.Excepted[journal], len(docs))
 	for _, doc := range docs {
-		value, err := record.DecodeListed[declaration.StockJournal](ctx, f.Keeper.Store, doc)
+		value, err := record.DecodeListed[declaration.StockJournal](ctx, k.Keeper.Store, doc)
 		all[doc.Key.Name] = record.Excepted[journal]{Value: journal{Value: value, Revision: doc.Revision}, Err: err}
 	}
 	return all, nil

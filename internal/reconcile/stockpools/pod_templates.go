@@ -8,7 +8,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // podTemplate is what pods of a pool are made from.
@@ -19,15 +18,14 @@ type podTemplate struct {
 	asks     bool // for GPUs, by the resource that the pool asks by
 }
 
-// podsOf are what a pool's pods are made from: its declaration first, and then its own
+// templates are what a pool's pods are made from: its declaration first, and then its own
 // Deployment, which others may have changed.
-func podsOf(p *pass) []podTemplate {
+func (p *pass) templates() []podTemplate {
 	d := p.declaration.WithDefaults()
-	pods := []podTemplate{templateOf(d, d.Deployment("", 0).Spec.Template, p.seen.NamespaceLabels)}
+	pods := []podTemplate{templateOf(d, d.Deployment("", 0).Spec.Template, p.observation.NamespaceLabels)}
 	pods[0].declared = true
-	situation := decide.Situation{Declaration: d, Journal: p.journal.Value, Observation: p.seen}
-	if situation.Mine() {
-		pods = append(pods, templateOf(d, p.seen.Deployment.Spec.Template, p.seen.NamespaceLabels))
+	if p.situation().Mine() {
+		pods = append(pods, templateOf(d, p.observation.Deployment.Spec.Template, p.observation.NamespaceLabels))
 	}
 	return pods
 }

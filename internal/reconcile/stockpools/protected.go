@@ -14,11 +14,11 @@ import (
 
 // sparing is a cover that does not pause the pool if one of its pods is protected: like any
 // other workload, it is then left alone as a whole.
-func (l *limits) sparing(ctx context.Context, c Cluster, p *pass, of limit, cover decide.Cover) decide.Cover {
+func (l *limits) sparing(ctx context.Context, p *pass, of limit, cover decide.Cover) decide.Cover {
 	if !cover.Pauses {
 		return cover
 	}
-	protected, err := l.protected(ctx, c, p, of.declaration)
+	protected, err := l.protected(ctx, p, of.declaration)
 	switch n := len(protected); {
 	case err != nil:
 		cover.Reason += fmt.Sprintf("; it is not paused, since whether its pods are protected is unknown: %v", err)
@@ -33,11 +33,11 @@ func (l *limits) sparing(ctx context.Context, c Cluster, p *pass, of limit, cove
 
 // protected are those pods of a pool that the budget's enforcement leaves alone, each with
 // the reason.
-func (l *limits) protected(ctx context.Context, c Cluster, p *pass, d budget.Declaration) (list []string, err error) {
-	live := slices.DeleteFunc(slices.Clone(p.seen.Pods), stockpool.Pod.Ended)
+func (l *limits) protected(ctx context.Context, p *pass, d budget.Declaration) (list []string, err error) {
+	live := slices.DeleteFunc(slices.Clone(p.observation.Pods), stockpool.Pod.Ended)
 	var classes map[string]int32
 	if d.Enforce.ProtectedPriorityClass != "" && len(live) > 0 {
-		if classes, err = l.priorityClasses(ctx, c); err != nil {
+		if classes, err = l.classes.get(func() (map[string]int32, error) { return p.cluster.PriorityClasses(ctx) }); err != nil {
 			return nil, err
 		}
 	}
@@ -47,28 +47,12 @@ func (l *limits) protected(ctx context.Context, c Cluster, p *pass, d budget.Dec
 				Namespace: p.declaration.Namespace, Name: pod.Name,
 				Live: gpu.Live{Annotations: pod.Annotations, PriorityClassName: pod.PriorityClassName, Priority: pod.Priority},
 			},
-			Set: labelSet(p.declaration, pod.Labels, p.seen.NamespaceLabels),
-		}, l.flow.Keeper.Store.Location().Namespace, classes)
+			Set: labelSet(p.declaration, pod.Labels, p.observation.NamespaceLabels),
+		}, l.Keeper.Store.Location().Namespace, classes)
 		if why != "" {
 			list = append(list, fmt.Sprintf("%s (%s)", pod.Name, why))
 		}
 	}
 	slices.Sort(list)
 	return list, nil
-}
-
-type readClasses struct {
-	values map[string]int32
-	err    error
-}
-
-// priorityClasses are those of the cluster, read once.
-func (l *limits) priorityClasses(ctx context.Context, c Cluster) (map[string]int32, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.classes == nil {
-		values, err := c.PriorityClasses(ctx)
-		l.classes = &readClasses{values, err}
-	}
-	return l.classes.values, l.classes.err
 }

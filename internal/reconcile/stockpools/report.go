@@ -1,8 +1,6 @@
 package stockpools
 
 import (
-	"slices"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -44,13 +42,4 @@ func newReport(d stockpool.Declaration, p decide.Plan, e loop.Ending) Report {
 		Name: d.Name, Namespace: d.Namespace, UID: d.UID, SpecName: d.SpecName, Observed: p.Status.Phase != "", Status: p.Status,
 		Outcome: e.Became, Warnings: p.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
-}
-
-// warned is the plan with the pass's own warning.
-func (p *pass) warned() decide.Plan {
-	plan := p.plan
-	if p.fought != "" {
-		plan.Warnings = append(slices.Clone(plan.Warnings), p.fought)
-	}
-	return plan
 }

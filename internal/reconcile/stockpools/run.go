@@ -48,24 +48,19 @@ type kind struct {
 	limits   *limits
 	// waitUntil is when the run waits for pods no longer.
 	waitUntil time.Time
-	rooms     rooms
+	rooms     once[[]stockpool.Room]
 }
 
-// rooms are the spot pools of which nodes could take pods, read once for all pools of a
-// run whose pods wait.
-type rooms struct {
-	once sync.Once
-	list []stockpool.Room
-	err  error
+// once is what is read once for all pools, by the first that needs it.
+type once[T any] struct {
+	sync.Once
+	value T
+	err   error
 }
 
-// told is a pool's status with which spot pool could grow, where its pods wait.
-func (k *kind) told(ctx context.Context, d stockpool.Declaration, s decide.Status) decide.Status {
-	if s.Waiting == 0 {
-		return s
-	}
-	k.rooms.once.Do(func() { k.rooms.list, k.rooms.err = k.flow.Keeper.Rooms(ctx) })
-	return s.WithRooms(d, k.rooms.list, k.rooms.err)
+func (o *once[T]) get(read func() (T, error)) (T, error) {
+	o.Do(func() { o.value, o.err = read() })
+	return o.value, o.err
 }
 
 // target is one stock pool that the run looks after.
@@ -85,7 +80,7 @@ func (r *Run) Read(ctx context.Context) error {
 		return err
 	}
 	k := r.kind
-	journals, err := k.flow.journals(ctx)
+	journals, err := k.flow.listJournals(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,11 +104,11 @@ func (k *kind) Records() record.Life[stockpool.Declaration] { return k.flow.reco
 
 // Begin is one look for all stock pools.
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpool.Declaration, Report], loop.Schedule, error) {
-	c, look, err := k.lookAtAll(ctx)
+	c, all, err := k.observeAll(ctx)
 	k.waitUntil = time.Now().Add(k.options.WaitTimeout)
 	list := make([]loop.Work[stockpool.Declaration, Report], len(targets))
 	for n, t := range targets {
-		list[n] = &work{kind: k, cluster: c, target: t, look: look}
+		list[n] = &work{kind: k, connection: c, target: t, observations: all}
 	}
 	return list, loop.Parallel, err
 }
@@ -124,38 +119,40 @@ func (k *kind) Unworked(t target, e loop.Ending) Report {
 	return newReport(d, decide.Plan{}, e)
 }
 
-// lookAtAll is one look for all stock pools.
-func (k *kind) lookAtAll(ctx context.Context) (c Cluster, l stockpool.Observations, err error) {
+// observeAll is one observation for all stock pools.
+func (k *kind) observeAll(ctx context.Context) (c connection, all stockpool.Observations, err error) {
 	var made map[string]budget.Status
 	if k.options.Statuses != nil {
 		made = k.options.Statuses()
 	}
-	if k.limits, err = k.flow.limits(ctx, made); err != nil {
-		return nil, l, err
+	if k.limits, err = k.flow.readLimits(ctx, made); err != nil {
+		return c, all, err
 	}
-	if c, _, err = k.flow.cluster(ctx); err != nil {
-		return nil, l, fmt.Errorf("the cluster can't be reached: %w", err)
+	if c, _, err = k.flow.connect(ctx); err != nil {
+		return c, all, fmt.Errorf("the cluster can't be reached: %w", err)
 	}
-	l, err = c.Stock(ctx)
-	return c, l, err
+	all, err = c.cluster.Stock(ctx)
+	return c, all, err
 }
 
-// passOf is a pass about one pool by the look at all.
-func (k *kind) passOf(t target, l stockpool.Observations) (*pass, error) {
+// passOf is a pass about one pool, by the observation of all.
+func (k *kind) passOf(c connection, t target, all stockpool.Observations) (*pass, error) {
 	d := t.Record.Declaration.WithDefaults()
-	if err := record.SameCluster(d.Object(), d.ClusterUID, l.ClusterUID); err != nil {
+	if err := record.SameCluster(d.Object(), d.ClusterUID, all.ClusterUID); err != nil {
 		return nil, err
 	}
-	return &pass{declaration: d, journal: k.journals[d.UID], recorded: true, limits: k.limits, seen: l.Of(d)}, nil
+	return &pass{
+		connection: c, declaration: d, journal: k.journals[d.UID], recorded: true, limits: k.limits, rooms: &k.rooms, observation: all.Of(d),
+	}, nil
 }
 
 // work is what a run does about one pool: by the look at all, and where that is not as
 // declared by a fresh one, under the pool's lock.
 type work struct {
 	*kind
-	cluster Cluster
-	target  target
-	look    stockpool.Observations
+	connection   connection
+	target       target
+	observations stockpool.Observations
 
 	pass     *pass // nil while there is none, and of a pool that is not active
 	acted    bool
@@ -166,9 +163,9 @@ type work struct {
 // Observe judges by the look at all, and waits for the pods of what Act changed.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if w.acted {
-		return loop.Done, w.flow.settle(ctx, w.cluster, w.pass, time.Until(w.waitUntil))
+		return loop.Done, w.pass.settle(ctx, time.Until(w.waitUntil))
 	}
-	p, err := w.passOf(w.target, w.look)
+	p, err := w.passOf(w.connection, w.target, w.observations)
 	if err != nil {
 		return 0, err
 	}
@@ -182,10 +179,10 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 		}
 		return 0, unmade
 	}
-	if err := w.flow.judge(ctx, w.cluster, p); err != nil {
+	if err := p.judge(ctx); err != nil {
 		return 0, err
 	}
-	if w.pass = p; p.idle(&w.flow.outbox) {
+	if w.pass = p; p.idle() {
 		return loop.Done, nil
 	}
 	return loop.Act, nil
@@ -195,17 +192,17 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 // long to end.
 func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) {
 	if now.Value.Phase == declaration.Deleting {
-		if w.clearing, err = w.flow.clear(ctx, w.cluster, now); err == nil && !w.clearing.gone {
+		if w.clearing, err = w.connection.clear(ctx, now); err == nil && !w.clearing.gone {
 			err = loop.Skip(&stillEndingError{now.Value.Declaration.Object(), w.clearing.ending})
 		}
 		return loop.Done, err
 	}
 	p := w.pass
 	p.declaration = now.Value.Declaration.WithDefaults()
-	if p.journal, err = w.flow.loadJournal(ctx, p.declaration); err != nil {
+	if p.journal, err = p.loadJournal(ctx, p.declaration); err != nil {
 		return 0, err
 	}
-	w.results, err = w.flow.act(ctx, w.cluster, p)
+	w.results, err = p.act(ctx)
 	if w.acted = w.options.Wait && slices.ContainsFunc(p.did, stockpool.Decision.Applies); w.acted {
 		return loop.Observe, err
 	}
@@ -227,7 +224,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 			e.Became = outcome.Planned
 		}
 	}
-	p.plan.Status = w.told(ctx, p.declaration, p.plan.Status)
+	p.findRooms(ctx)
 	return newReport(p.declaration, p.warned(), e), w.results
 }
 

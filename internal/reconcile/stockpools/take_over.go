@@ -24,9 +24,8 @@ func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[stockpool.Decla
 			return fmt.Errorf("%s: %w", t.Address, err)
 		}
 	}
-	return f.records().TakeOver(ctx, t, func(ctx context.Context, _ record.Stored[stockpool.Declaration], d stockpool.Declaration) (stockpool.Declaration,
-		error) {
-		_, err := f.clusterOf(ctx, d)
+	return f.records().TakeOver(ctx, t, func(ctx context.Context, _ stored, d stockpool.Declaration) (stockpool.Declaration, error) {
+		_, err := f.connectOwn(ctx, d)
 		return d, err
 	})
 }

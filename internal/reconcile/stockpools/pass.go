@@ -1,0 +1,120 @@
+package stockpools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+)
+
+// pass is one operation on one pool, with what it has observed and done so far.
+type pass struct {
+	connection
+	declaration stockpool.Declaration
+	journal     journal
+	recorded    bool // the store has a record of the pool
+	limits      *limits
+	rooms       *once[[]stockpool.Room] // the spot pools of which nodes could take pods
+	observation stockpool.Observation
+	covers      []decide.Cover // as plan was made by
+	plan        decide.Plan
+	did         []stockpool.Decision
+	fought      string // a warning of an autoscaler, which stays once its change is reverted
+}
+
+// newPass is a pass about a pool, with its record, its journal and what budgets say.
+func (c connection) newPass(ctx context.Context, r stored, d stockpool.Declaration) (*pass, error) {
+	j, err := c.loadJournal(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.readLimits(ctx, nil)
+	return &pass{connection: c, declaration: d, journal: j, recorded: r.Exists(), limits: l, rooms: new(once[[]stockpool.Room])}, err
+}
+
+// reverted says whether the operation applied the declaration already.
+func (p *pass) reverted() bool { return slices.ContainsFunc(p.did, stockpool.Decision.Applies) }
+
+// idle says that nothing is to be done, refused or written down.
+func (p *pass) idle() bool {
+	return len(p.plan.Decisions) == 0 && p.plan.Refused == nil && record.Same(p.journal.Value.Told(p.outbox.Has), p.plan.Journal)
+}
+
+// situation is what decisions follow from, as far as it is known.
+func (p *pass) situation() decide.Situation {
+	return decide.Situation{
+		Declaration: p.declaration, Journal: p.journal.Value.Told(p.outbox.Has), Observation: p.observation, Covers: p.covers,
+		Reverted: p.reverted(), Recorded: p.recorded, Now: p.now(),
+	}
+}
+
+// observe observes the pool afresh, and decides.
+func (p *pass) observe(ctx context.Context) (err error) {
+	if p.observation, err = p.cluster.StockOf(ctx, p.declaration.Namespace, p.declaration.Name); err != nil {
+		return err
+	}
+	return p.judge(ctx)
+}
+
+// judge decides by what was observed, with the answer of a dry run where only that tells
+// whether something is to be done.
+func (p *pass) judge(ctx context.Context) error {
+	p.decide(ctx)
+	if !p.plan.Ask {
+		return nil
+	}
+	live := p.observation.Deployment
+	would, err := p.cluster.PreviewStock(ctx, live, p.declaration.Desired(live, p.journal.Value.Container, p.plan.Replicas))
+	if would == nil { // else it is refused because of what others added, which is removed first
+		return err
+	}
+	p.observation.WouldBe = would
+	p.decide(ctx)
+	p.warnOfAutoscaler(ctx)
+	return nil
+}
+
+func (p *pass) decide(ctx context.Context) {
+	p.covers = p.limits.covers(ctx, p)
+	p.plan = decide.Decide(p.situation())
+}
+
+// warnOfAutoscaler warns of an autoscaler beside a pool whose replicas somebody changed:
+// both would scale its Deployment in turn, run after run.
+func (p *pass) warnOfAutoscaler(ctx context.Context) {
+	scaled := func(d stockpool.Decision) bool {
+		return slices.ContainsFunc(d.Changes, func(c stockpool.Change) bool { return c.Field == "spec.replicas" })
+	}
+	if !slices.ContainsFunc(p.plan.Decisions, scaled) {
+		return
+	}
+	d := p.declaration
+	by, err := p.cluster.Autoscaler(ctx, budget.Workload{Namespace: d.Namespace, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name}})
+	if err == nil && by != "" { // who may not list them still reads who wrote the replicas
+		p.fought = fmt.Sprintf("its replicas are changed in turn: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
+			stockpool.DestroyOrphan)
+	}
+}
+
+// findRooms has the status say which spot pool could grow, where the pool's pods wait.
+func (p *pass) findRooms(ctx context.Context) {
+	if p.plan.Status.Waiting == 0 {
+		return
+	}
+	list, err := p.rooms.get(func() ([]stockpool.Room, error) { return p.Keeper.Rooms(ctx) })
+	p.plan.Status = p.plan.Status.WithRooms(p.declaration, list, err)
+}
+
+// warned is the plan with the pass's own warning.
+func (p *pass) warned() decide.Plan {
+	plan := p.plan
+	if p.fought != "" {
+		plan.Warnings = append(slices.Clone(plan.Warnings), p.fought)
+	}
+	return plan
+}
