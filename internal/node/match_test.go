@@ -53,7 +53,7 @@ func instance(id, address string) node.Instance {
 	return node.Instance{ID: id, PrivateIP: address, LaunchedAt: noon}
 }
 
-func observation(nodes ...node.Node) node.Observation {
+func cluster(nodes ...node.Node) node.Observation {
 	return node.Observation{ClusterUID: "c1", At: noon, Nodes: nodes}
 }
 
@@ -68,51 +68,51 @@ func TestANodeIsMatched(t *testing.T) {
 	both := by("both", "", "10.0.0.1")
 	both.Addresses = []string{"10.0.0.1", "10.0.0.2"}
 	for name, c := range map[string]struct {
-		observation node.Observation
-		byAddress   bool
-		want        string // of ins-a
-		remark      string
+		in        node.Observation
+		byAddress bool
+		want      string // of ins-a
+		remark    string
 	}{
-		"by its provider id": {observation: observation(by("n", "qcloud:///1/ins-a", "10.9.9.9")), want: "n"},
+		"by its provider id": {in: cluster(by("n", "qcloud:///1/ins-a", "10.9.9.9")), want: "n"},
 		"whatever its address is": {
-			observation: observation(by("n", "qcloud:///1/ins-a", "10.0.0.2")), byAddress: true, want: "n",
+			in: cluster(by("n", "qcloud:///1/ins-a", "10.0.0.2")), byAddress: true, want: "n",
 			remark: "node n has the address of ins-b and the provider ID of ins-a",
 		},
-		"not by address unless asked":  {observation: observation(by("n", "", "10.0.0.1")), want: "contested", remark: "nodes.match_address"},
-		"by address":                   {observation: observation(by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
-		"the address of an older node": {observation: observation(old), byAddress: true, want: "contested", remark: "older than the instance"},
-		"and a node of its own":        {observation: observation(old, by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
-		"the ID of another cloud":      {observation: observation(by("n", "aws:///z/i-1", "10.0.0.1")), byAddress: true, want: "contested", remark: "aws:///z/i-1"},
+		"not by address unless asked":  {in: cluster(by("n", "", "10.0.0.1")), want: "contested", remark: "nodes.match_address"},
+		"by address":                   {in: cluster(by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
+		"the address of an older node": {in: cluster(old), byAddress: true, want: "contested", remark: "older than the instance"},
+		"and a node of its own":        {in: cluster(old, by("n", "", "10.0.0.1")), byAddress: true, want: "n"},
+		"the ID of another cloud":      {in: cluster(by("n", "aws:///z/i-1", "10.0.0.1")), byAddress: true, want: "contested", remark: "aws:///z/i-1"},
 		"another cloud's, and one of its own": {
-			observation: observation(by("n", "aws:///z/i-1", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "")), want: "m", remark: "aws:///z/i-1",
+			in: cluster(by("n", "aws:///z/i-1", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "")), want: "m", remark: "aws:///z/i-1",
 		},
-		"the ID that k3s makes by default": {observation: observation(by("n", "k3s://vm-0", "10.0.0.1")), want: "contested", remark: "k3s://vm-0"},
+		"the ID that k3s makes by default": {in: cluster(by("n", "k3s://vm-0", "10.0.0.1")), want: "contested", remark: "k3s://vm-0"},
 		"the same, by address": {
-			observation: observation(by("n", "k3s://vm-0", "10.0.0.1")), byAddress: true, want: "contested", remark: "--provider-id=qcloud:///ZONE/ins-a",
+			in: cluster(by("n", "k3s://vm-0", "10.0.0.1")), byAddress: true, want: "contested", remark: "--provider-id=qcloud:///ZONE/ins-a",
 		},
 		"an ID with two slashes": {
-			observation: observation(by("n", "qcloud://ap-singapore-2/ins-a", "10.0.0.1")), want: "contested", remark: "qcloud://ap-singapore-2/ins-a",
+			in: cluster(by("n", "qcloud://ap-singapore-2/ins-a", "10.0.0.1")), want: "contested", remark: "qcloud://ap-singapore-2/ins-a",
 		},
-		"no scheme at all": {observation: observation(by("n", "ins-a", "10.0.0.1")), want: "contested", remark: `"ins-a"`},
+		"no scheme at all": {in: cluster(by("n", "ins-a", "10.0.0.1")), want: "contested", remark: `"ins-a"`},
 		"the ID of an instance that is gone": {
-			observation: observation(by("n", "qcloud:///1/ins-zzz", "10.0.0.1")), byAddress: true, want: "contested", remark: "the provider ID of ins-zzz",
+			in: cluster(by("n", "qcloud:///1/ins-zzz", "10.0.0.1")), byAddress: true, want: "contested", remark: "the provider ID of ins-zzz",
 		},
-		"a gone one's, and one of its own":  {observation: observation(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
-		"the ID of another one of the pool": {observation: observation(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
-		"an unreadable ID elsewhere":        {observation: observation(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
+		"a gone one's, and one of its own":  {in: cluster(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
+		"the ID of another one of the pool": {in: cluster(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
+		"an unreadable ID elsewhere":        {in: cluster(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
 		"two nodes for one instance": {
-			observation: observation(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n",
+			in: cluster(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n",
 		},
 		"an id and an address for one": {
-			observation: observation(by("n", "qcloud:///1/ins-a", ""), by("m", "", "10.0.0.1")), byAddress: true, want: "contested", remark: "m and n",
+			in: cluster(by("n", "qcloud:///1/ins-a", ""), by("m", "", "10.0.0.1")), byAddress: true, want: "contested", remark: "m and n",
 		},
-		"one node for two instances":  {observation: observation(both), byAddress: true, want: "contested", remark: "ins-a and ins-b"},
-		"an empty cluster":            {observation: observation(), want: "absent"},
-		"a cluster that was not seen": {observation: node.Observation{}, want: "unseen"},
+		"one node for two instances":  {in: cluster(both), byAddress: true, want: "contested", remark: "ins-a and ins-b"},
+		"an empty cluster":            {in: cluster(), want: "absent"},
+		"a cluster that was not seen": {in: node.Observation{}, want: "unseen"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := node.MatchNodes(two, c.observation, c.byAddress)
+			m := node.MatchNodes(two, c.in, c.byAddress)
 			if got := told(m.Of("ins-a")); got != c.want {
 				t.Errorf("ins-a is %s, not %s", got, c.want)
 			}
@@ -147,7 +147,7 @@ func TestNoNodeIsTwoInstances(t *testing.T) {
 			nodes = append(nodes, of)
 		}
 		byAddress := rapid.Bool().Draw(t, "by address")
-		m := node.MatchNodes(instances, observation(nodes...), byAddress)
+		m := node.MatchNodes(instances, cluster(nodes...), byAddress)
 		taken := map[string]string{}
 		for _, i := range instances {
 			match := m.Of(i.ID)
@@ -167,7 +167,7 @@ func TestNoNodeIsTwoInstances(t *testing.T) {
 		for a, b := 0, len(turned)-1; a < b; a, b = a+1, b-1 {
 			turned[a], turned[b] = turned[b], turned[a]
 		}
-		again := node.MatchNodes(instances, observation(turned...), byAddress)
+		again := node.MatchNodes(instances, cluster(turned...), byAddress)
 		for _, i := range instances {
 			if a, b := told(m.Of(i.ID)), told(again.Of(i.ID)); a != b {
 				t.Fatalf("%s is %s, and %s in another order", i.ID, a, b)

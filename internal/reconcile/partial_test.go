@@ -145,8 +145,7 @@ func TestARunOfSomeCountsForAll(t *testing.T) {
 	}
 }
 
-// TestARunOfAPoolGoesByItsBudgetsLastStatus, and looks at no other pool and no
-// cluster.
+// TestARunOfAPoolGoesByItsBudgetsLastStatus, and observes no other pool and no cluster.
 func TestARunOfAPoolGoesByItsBudgetsLastStatus(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)

@@ -2,5 +2,5 @@
 // them as data. What a pool remembers is in spotpool/journal, what to do about it is decided
 // in spotpool/decide, and done in package reconcile/spotpools.
 //
-// Nothing in here does IO, reads a clock or looks at the environment.
+// Nothing in here does IO, reads a clock or the environment.
 package spotpool

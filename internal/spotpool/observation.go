@@ -75,7 +75,7 @@ func (i Instance) Protection() string {
 	return ""
 }
 
-// Observation is what was seen of one pool, and of the markets of its offerings,
+// Observation is what was read of one pool, and of the markets of its offerings,
 // at one time.
 type Observation struct {
 	At        time.Time  `json:"at"` // the cloud's own clock
@@ -93,7 +93,7 @@ type Observation struct {
 	QuotaAway bool `json:"-"`
 	// Cluster is what was seen of the nodes that the pool's instances become.
 	Cluster node.Observation `json:"cluster,omitzero"`
-	// Absent are the ids that were asked for one by one in a complete look, and that the
+	// Absent are the ids that were asked for one by one in a complete observation, and that the
 	// cloud does not know.
 	Absent []string `json:"absent,omitempty"`
 }

@@ -37,8 +37,8 @@ type Client struct {
 	images  images
 }
 
-// New prepares a client. It looks credentials up, each look-up within LookupTimeout,
-// and makes no other call.
+// New prepares a client. It looks credentials up, each lookup within LookupTimeout, and
+// makes no other call.
 func New(ctx context.Context, c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {

@@ -92,7 +92,7 @@ type Config struct {
 	RequestClient string       // names the caller to the cloud
 	Logger        *slog.Logger // nil: silent
 
-	LookupTimeout  time.Duration // of one credential look-up; 0: 5s
+	LookupTimeout  time.Duration // of one credential lookup; 0: 5s
 	AttemptTimeout time.Duration // of one HTTP request; 0: 30s
 	CallTimeout    time.Duration // of one call with its retries; 0: 2m
 	MaxAttempts    int           // of one call; 0: 6

@@ -74,9 +74,9 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	if !k.due(now) {
 		return k.current, nil
 	}
-	look, cancel := context.WithTimeout(ctx, k.timeout)
+	limited, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	renewed, err := k.source.retrieve(look)
+	renewed, err := k.source.retrieve(limited)
 	if err == nil {
 		k.current, k.obtained, k.retryAt = renewed, now, time.Time{}
 		return renewed, nil
@@ -84,7 +84,7 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	if ctx.Err() != nil {
 		return credentials{}, ctx.Err()
 	}
-	if errors.Is(look.Err(), context.DeadlineExceeded) {
+	if errors.Is(limited.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer within %s: %w", k.timeout, err)
 	}
 	err = fmt.Errorf("credentials from %s: %w", k.source.describe(), err)
@@ -102,7 +102,7 @@ func (k *keyring) discard(refused credentials) bool {
 	if refused.expires.IsZero() {
 		return false
 	}
-	_ = k.mu.Acquire(context.Background(), 1) // never fails; held for no longer than one look-up
+	_ = k.mu.Acquire(context.Background(), 1) // never fails; held for no longer than one lookup
 	defer k.mu.Release(1)
 	if k.current == refused {
 		k.current = credentials{}
@@ -189,13 +189,13 @@ func baseSource(c Config, a *api, l *login) (source, AssumeRole, error) {
 
 // fileSource looks for a secret in the files of the command-line tools.
 func fileSource(c Config, l *login) (source, AssumeRole, error) {
-	var looked []string
+	var searched []string
 	if c.SharedCredentialsDir != "" {
 		p, path, err := readProfile(c.SharedCredentialsDir, c.Profile)
 		if err != nil {
 			return nil, AssumeRole{}, err
 		}
-		looked = append(looked, path)
+		searched = append(searched, path)
 		l.region = p.region
 		if p.secretID != "" && p.secretKey != "" {
 			role := c.AssumeRole
@@ -210,18 +210,18 @@ func fileSource(c Config, l *login) (source, AssumeRole, error) {
 		if err != nil {
 			return nil, AssumeRole{}, err
 		}
-		looked = append(looked, c.CredentialsFile)
+		searched = append(searched, c.CredentialsFile)
 		if found.secretID != "" {
 			return fixed{found, c.CredentialsFile}, c.AssumeRole, nil
 		}
 	}
-	return nil, AssumeRole{}, noCredentials(looked)
+	return nil, AssumeRole{}, noCredentials(searched)
 }
 
-func noCredentials(looked []string) error {
+func noCredentials(searched []string) error {
 	files := "no file"
-	if len(looked) > 0 {
-		files = strings.Join(looked, " and ")
+	if len(searched) > 0 {
+		files = strings.Join(searched, " and ")
 	}
 	return fmt.Errorf("no Tencent Cloud credentials: secret_id and secret_key are not set, nor are TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY, nor "+
 		"is cam_role_name, assume_role_with_web_identity or enable_pod_oidc, and %s held none; "+

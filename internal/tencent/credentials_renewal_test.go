@@ -22,37 +22,37 @@ func TestTemporaryCredentialsAreRenewedInTime(t *testing.T) {
 	c.now = clock.now
 	client := newClient(t, c)
 	renewals := func() int { return client.Calls()["AssumeRoleWithWebIdentity"] }
-	look := func() error { _, _, err := client.ObserveRegion(t.Context(), testRegion); return err }
+	observe := func() error { _, _, err := client.ObserveRegion(t.Context(), testRegion); return err }
 	pass := func(d time.Duration) {
 		clock.step(d)
 		step(t, sim.Server, d)
 	}
 	pass(90 * time.Minute)
-	if err := look(); err != nil || renewals() != 1 {
+	if err := observe(); err != nil || renewals() != 1 {
 		t.Fatalf("%v, %d look-ups", err, renewals())
 	}
 	pass(21 * time.Minute) // of 120 the last ten have begun
 	expires := clock.now().Add(120 * time.Minute)
-	if err := look(); err != nil || renewals() != 2 {
+	if err := observe(); err != nil || renewals() != 2 {
 		t.Fatalf("%v, %d look-ups", err, renewals())
 	}
 
 	addFault(t, sim.Server, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "AssumeRoleWithWebIdentity", Code: "UnauthorizedOperation", Count: -1})
 	pass(expires.Add(-time.Minute).Sub(clock.now()))
-	if err := look(); err != nil || renewals() != 3 {
+	if err := observe(); err != nil || renewals() != 3 {
 		t.Fatalf("credentials that are still good must do: %v, %d look-ups", err, renewals())
 	}
-	if err := look(); err != nil || renewals() != 3 {
+	if err := observe(); err != nil || renewals() != 3 {
 		t.Fatalf("a failed renewal must not be repeated on each call: %v, %d look-ups", err, renewals())
 	}
 	before := client.Calls()["DescribeInstances"]
 	pass(expires.Add(time.Minute).Sub(clock.now()))
-	err := look()
+	err := observe()
 	if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || client.Calls()["DescribeInstances"] != before {
 		t.Fatalf("expired credentials were used: %v", err)
 	}
 	sim.Server.ClearFaults()
-	if err := look(); err != nil {
+	if err := observe(); err != nil {
 		t.Error(err)
 	}
 }

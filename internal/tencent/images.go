@@ -33,14 +33,14 @@ func (t ImageType) NeedsKeys() bool { return t == ImagePublic }
 // images remembers the types of images, which never change.
 type images struct {
 	mu   sync.Mutex
-	seen map[imageKey]*imageLook
+	seen map[imageKey]*imageObservation
 }
 
 type imageKey struct{ region, id string }
 
-// imageLook is the look-up of one image, for which one caller asks while the others
+// imageObservation is what was read of one image, for which one caller asks while the others
 // wait.
-type imageLook struct {
+type imageObservation struct {
 	mu   sync.Mutex
 	done bool
 	kind ImageType
@@ -52,25 +52,25 @@ type imageLook struct {
 func (c *Client) ImageType(ctx context.Context, region, id string) (ImageType, error) {
 	c.images.mu.Lock()
 	if c.images.seen == nil {
-		c.images.seen = map[imageKey]*imageLook{}
+		c.images.seen = map[imageKey]*imageObservation{}
 	}
-	look := c.images.seen[imageKey{region, id}]
-	if look == nil {
-		look = &imageLook{}
-		c.images.seen[imageKey{region, id}] = look
+	observation := c.images.seen[imageKey{region, id}]
+	if observation == nil {
+		observation = &imageObservation{}
+		c.images.seen[imageKey{region, id}] = observation
 	}
 	c.images.mu.Unlock()
 
-	look.mu.Lock()
-	defer look.mu.Unlock()
-	if !look.done {
+	observation.mu.Lock()
+	defer observation.mu.Unlock()
+	if !observation.done {
 		kind, err := c.imageType(ctx, region, id)
 		if err != nil && ctx.Err() != nil {
 			return ImageUnknown, err
 		}
-		look.kind, look.err, look.done = kind, err, true
+		observation.kind, observation.err, observation.done = kind, err, true
 	}
-	return look.kind, look.err
+	return observation.kind, observation.err
 }
 
 func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, error) {

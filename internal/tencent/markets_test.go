@@ -140,7 +140,7 @@ func TestMarketsWithAnEmptyAnswerOfTheQuota(t *testing.T) {
 	}
 }
 
-// An interrupted look is an error, not an unknown quota that would be kept.
+// An interrupted read is an error, not an unknown quota that would be kept.
 func TestMarketsInterruptedWhileAskingForTheQuota(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)

@@ -120,7 +120,7 @@ func TestTerminateLeavesWhatItMay(t *testing.T) {
 	}
 }
 
-// An instance that went to another pool between the look and the call stays.
+// An instance that went to another pool between the observation and the call stays.
 func TestTerminateChecksTheOwnerAgain(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)

@@ -31,8 +31,8 @@ type WorkloadReader interface {
 	Freezes(ctx context.Context) ([]budget.FreezeRule, error)
 	// Owners says which workloads would be paused for pods, by the pods' uids.
 	Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error)
-	// Workload looks at a workload. The error is *budget.NotPausedError where it is gone, or
-	// can't be paused.
+	// Workload observes a workload. The error is *budget.NotPausedError where it is
+	// gone, or can't be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
 	// Autoscaler says which autoscaler scales a workload, or nothing.
 	Autoscaler(ctx context.Context, w budget.Workload) (string, error)

@@ -12,9 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
-// decide plans once more, on a fresh look at the pods if the budget enforces. It
-// repairs a freeze that stays. Owners that can't be looked up fail the budget, but
-// what needs none of them is still done.
+// decide plans once more, on a fresh observation of the pods if the budget enforces. It
+// repairs a freeze that stays. Owners that can't be looked up fail the budget, but what
+// needs none of them is still done.
 func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	s, second := a.judgement.situation, decide.Observation{Paused: paused}
 	if wanted := s.WantsPods(); wanted != decide.NoPods {

@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
-// inForce is what budgets have in force, as a look found it, and as what the run
+// inForce is what budgets have in force, as an observation found it, and as what the run
 // did since leaves it.
 type inForce struct {
 	frozen map[string]budget.FreezeRule // by the budget's uid
@@ -26,8 +26,8 @@ type inForce struct {
 	namespaces map[string]map[string]string
 }
 
-// lookInForce lists what is in force, of whatever budget.
-func (k *kind) lookInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
+// observeInForce lists what is in force, of whatever budget.
+func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
 	f := &inForce{frozen: map[string]budget.FreezeRule{}, namespaces: namespaces}
 	freezes, err := c.Freezes(ctx)
 	f.err = err
@@ -42,7 +42,7 @@ func (k *kind) lookInForce(ctx context.Context, c Cluster, clusterUID string, na
 		}
 		for _, pause := range own.Workloads() {
 			running := false
-			if underWay(pause) { // a run was killed: only a look tells how far it came
+			if underWay(pause) { // a run was killed: only an observation tells how far it came
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}

@@ -15,8 +15,8 @@ import (
 // judgement is what follows from the use of one budget.
 type judgement struct {
 	situation decide.Situation
-	// plan is made without a look at the pods of now, and once more with it before
-	// anything is done: see actor.decide.
+	// plan is made without an observation of the pods of now, and once more with it
+	// before anything is done: see actor.decide.
 	plan     decide.Plan
 	document budgetStatus // the last run's, in whose place this run's status is written
 	// blocked says why nothing is done: what is in force of it can't be told, though it
@@ -77,7 +77,7 @@ func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *acc
 }
 
 // cameAbout are those of the events that an earlier run was about to bring about of which
-// the look shows that it did: the pod is gone or ends, the workload is held by the
+// the observation shows that it did: the pod is gone or ends, the workload is held by the
 // budget, or is no longer.
 func cameAbout(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
 	if len(s.AboutTo) == 0 {

@@ -158,7 +158,7 @@ func (d *desk) tells(want map[history.Kind]int) {
 
 // TestAKillAtAnyEffectLosesNothing kills each story right after each of its effects that
 // leaves something behind: calls of the cluster, writes, deletes and locks of the store.
-// With -every-fault it is right before and right after each effect, looks included.
+// With -every-fault it is right before and right after each effect, reads included.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	var list []faults.Operation[scene]
@@ -208,7 +208,7 @@ func (s budgetStory) leftToRuns() faults.Operation[scene] {
 	return o
 }
 
-// TestAnIdleRunOfABudgetWritesNoHistory looks at the effects of a run that has nothing
+// TestAnIdleRunOfABudgetWritesNoHistory checks the effects of a run that has nothing
 // to do and nothing to tell: they are those of a gpupool without a history. All of it is
 // within one quarter hour: the first run of the next notes how far the budget is used.
 func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {

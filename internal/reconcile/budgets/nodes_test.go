@@ -27,8 +27,9 @@ func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	wantEstimated(t, r, "0.000")
 }
 
-// TestNodesAreRememberedBetweenRuns: each look is told of those that were seen, with
-// the most that each showed, and a look that shows more of one lists its pods.
+// TestNodesAreRememberedBetweenRuns: each observation is told of those that were seen,
+// with the most that each showed, and an observation that shows more of one lists its
+// pods.
 func TestNodesAreRememberedBetweenRuns(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -59,7 +59,7 @@ func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) 
 		d.Name)}, notices...), "; "))
 }
 
-// leftoverTime bounds the look for what destroyed budgets left in force where no
+// leftoverTime bounds the search for what destroyed budgets left in force where no
 // budget is declared any more: nothing else may wait for it.
 const leftoverTime = 20 * time.Second
 
@@ -85,7 +85,7 @@ func (k *kind) liftLeftovers(ctx context.Context) {
 		k.flow.Teller.Logger().WarnContext(ctx, "measures not seen", "detail", "what destroyed budgets left in force was not looked for: "+err.Error())
 		return
 	}
-	k.liftOrphans(ctx, c, uid, k.lookInForce(ctx, c, uid, nil))
+	k.liftOrphans(ctx, c, uid, k.observeInForce(ctx, c, uid, nil))
 }
 
 func (k *kind) hasBuriedBudgets(ctx context.Context) bool {

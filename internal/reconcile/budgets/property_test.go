@@ -17,7 +17,7 @@ import (
 // TestUsageIsTrueWithinItsBound lets pods come, finish and go at random, the
 // history of the watch get lost, and runs be missed, cut short or dry. Whatever
 // happens, what a run reports is the truth within its own error bound, never
-// falls, and is what the next look says without a cluster's change.
+// falls, and is what the next observation says without a cluster's change.
 func TestUsageIsTrueWithinItsBound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

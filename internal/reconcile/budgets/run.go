@@ -158,7 +158,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 		return nil, err
 	}
 	k.tellGrants(ctx, list, granted, b.Now())
-	inForce := k.lookInForce(ctx, c, uid, b.Observation.Namespaces)
+	inForce := k.observeInForce(ctx, c, uid, b.Observation.Namespaces)
 	if !k.partial() {
 		k.liftOrphans(ctx, c, uid, inForce)
 		k.forgetStatuses(ctx, previous)
@@ -173,7 +173,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 // partial says that the run judges some budgets and leaves the others as they are.
 func (k *kind) partial() bool { return len(k.options.Names) > 0 }
 
-// account has the ledger know of all that a look at the cluster shows: written,
+// account has the ledger know of all that an observation of the cluster shows: written,
 // before anything follows from it. With it come the budgets' last statuses.
 func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budget.Declaration) (*accounting.Books, map[string]previousStatus, error) {
 	counted := k.counted(uid, judged)

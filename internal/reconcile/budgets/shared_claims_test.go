@@ -30,7 +30,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			look := func() {
+			observe := func() {
 				if runs {
 					d.Run()
 				}
@@ -41,19 +41,19 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 			})
 			d.Run()
 			first := d.Cluster.Start("ml", "first", 0, byClaim("first"))
-			look()
+			observe()
 			d.Cluster.Step(30 * time.Minute)
 			d.Cluster.Start("ml", "second", 0, byClaim("second"))
-			look()
+			observe()
 			d.Cluster.Step(30 * time.Minute)
 			third := d.Cluster.Start("ml", "third", 0, byClaim("third"))
-			look()
+			observe()
 			d.Cluster.Step(15 * time.Minute)
 			d.Cluster.Finish(first)
-			look()
+			observe()
 			d.Cluster.Step(15 * time.Minute)
 			d.Cluster.Remove(third)
-			look()
+			observe()
 			d.Cluster.Step(30 * time.Minute)
 			report := d.Run()
 			// Two GPUs for two hours; of them to the second a half of each for 30

@@ -39,7 +39,7 @@ type Over struct {
 }
 
 // LiveUsage is the use of a budget, or of any selector, this very moment, or at
-// one that is past: the ledger and a fresh look at the cluster, merged in memory.
+// one that is past: the ledger and a fresh observation of the cluster, merged in memory.
 type LiveUsage struct {
 	Declaration budget.Declaration
 	At          time.Time // the cluster's clock, or what was asked for
@@ -202,7 +202,7 @@ func (l *inquiry) coveredSince() (time.Time, error) {
 			"the moment of a list of pods beside --pods")
 	}
 	since := l.Ledger().Header.KnownSince()
-	if since >= ledger.TimeOf(l.Now()) { // it was begun by this look
+	if since >= ledger.TimeOf(l.Now()) { // it was begun by this observation
 		return time.Time{}, fmt.Errorf("nothing is known of the past: the ledger in the store %s is begun by the first gpupool reconcile", l.flow.Keeper.Store)
 	}
 	return since.Time(), nil

@@ -57,8 +57,8 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	return loop.Done, nil
 }
 
-// Act decides about the budget on a fresh look, once, and carries some of the decisions
-// out.
+// Act decides about the budget on a fresh observation, once, and carries some of the
+// decisions out.
 func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (loop.Next, error) {
 	if now.Value.Declaration.Generation != w.declaration.Generation {
 		return 0, &loop.GoneError{Noun: w.Records().Noun()}

@@ -16,17 +16,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
-// act takes a fresh look at the pool, decides, and carries the decisions out one by
-// one, deciding again after each. The pool's lock must be held. An error means that
-// the pool could not be looked at or recorded; refusals of the cloud are noted in the
-// pass.
+// act observes the pool, decides, and carries the decisions out one by one, deciding
+// again after each. The pool's lock must be held. An error means that the pool could not
+// be observed or recorded; refusals of the cloud are noted in the pass.
 func (p *pass) act(ctx context.Context) error {
 	d := p.declaration
 	j, err := p.flow.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
-	observation, err := p.observeWhole(ctx, j.Value, freshSight)
+	observation, err := p.observeWhole(ctx, j.Value, actMaxAge)
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 		if plan.Chooses() && a.count(ctx) {
 			continue // with who has pods with GPUs
 		}
-		a.pass.saw(plan, a.observation)
+		a.pass.note(plan, a.observation)
 		if err := a.remember(ctx, plan.Journal); err != nil {
 			return err
 		}
@@ -175,7 +174,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	calling, done := record.Outliving(ctx)
 	defer done()
 	ids, at, err := a.flow.Cloud.Launch(calling, request)
-	a.flow.forget(request.Region)
+	a.flow.forgetRegion(request.Region)
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
@@ -236,7 +235,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
-	a.flow.forget(a.pass.declaration.Region)
+	a.flow.forgetRegion(a.pass.declaration.Region)
 	a.flow.forgetMarkets(a.pass.declaration.Region) // what ends gives quota and stock back
 	a.observation = withEnding(a.observation, ended)
 	for _, id := range d.InstanceIDs {

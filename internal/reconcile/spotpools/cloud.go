@@ -68,7 +68,7 @@ func (o *cloudObserver) ownAccount(ctx context.Context, d spotpool.Declaration) 
 	return sameAccount(d, account)
 }
 
-// sameAccount refuses a pool of another account than the one that was looked at.
+// sameAccount refuses a pool of another account than the one that was observed.
 func sameAccount(d spotpool.Declaration, account string) error {
 	if account != d.AccountID {
 		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}

@@ -20,7 +20,7 @@ type Cluster interface {
 // NodeReader changes nothing.
 type NodeReader interface {
 	record.Cluster
-	// Nodes looks at all nodes.
+	// Nodes observes all nodes.
 	Nodes(ctx context.Context) (node.Observation, error)
 	// NodePods lists afresh all pods on a node, as a drain sees them.
 	NodePods(ctx context.Context, name string) ([]node.Pod, error)

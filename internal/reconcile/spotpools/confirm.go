@@ -7,9 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// confirm looks once at everything that was launched in the region. It notes the
-// instances that are listed already: a later run that misses one of them then knows
-// that it was reclaimed. The others will be looked for again.
+// confirm observes everything once that was launched in the region. It notes the
+// instances that are listed already: a later run that misses one of them then knows that
+// it was reclaimed. The others will be looked for again.
 func (r *region) confirm(ctx context.Context) {
 	launched := map[*work][]string{}
 	var ids []string

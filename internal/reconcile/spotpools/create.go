@@ -130,8 +130,8 @@ func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 
 // finishCreate marks the record active. Where cause is not nil and nothing was
 // launched, it removes the record, and the creation fails with cause. The creation
-// fails as well where no look at the pool succeeded; its record then stays, for the
-// next create to resume.
+// fails as well where no observation of the pool succeeded; its record then stays, for
+// the next create to resume.
 func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()

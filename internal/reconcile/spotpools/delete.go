@@ -21,9 +21,9 @@ import (
 type deletion struct{ *Flow }
 
 // Delete destroys a pool: it writes the tombstone, terminates the instances or takes
-// their tags off, waits until a look under the pool's lock shows none, and removes
-// the record. The record's declaration decides, not that of the state. A deletion that
-// was killed is finished by the next one, or by a run.
+// their tags off, waits until an observation under the pool's lock shows none, and
+// removes the record. The record's declaration decides, not that of the state. A deletion
+// that was killed is finished by the next one, or by a run.
 func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
 	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
@@ -69,7 +69,7 @@ func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j jo
 	}
 	_, err := x.clusterOf(ctx, d)
 	if err == nil {
-		_, err = x.see(ctx, freshSight, false)
+		_, err = x.observeCluster(ctx, actMaxAge, false)
 	}
 	if err != nil {
 		return undrained(d, err)
@@ -103,8 +103,8 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 
 // emptyAndRemove ends what a pool whose deletion was begun still has, and removes its
 // record and journal. It returns what became of its decisions. The error says what is
-// left, or why it could not look. A person who insists has asked for again what the cloud
-// refused before.
+// left, or why it could not observe. A person who insists has asked for again what the
+// cloud refused before.
 func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
 	p := &pass{
 		flow: x.Flow, declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"},
@@ -120,7 +120,7 @@ func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, de
 		return p.results, nil
 	}
 	var there *stillThereError
-	if p.latest != nil && !errors.As(err, &there) { // the last look failed, and an earlier one succeeded
+	if p.latest != nil && !errors.As(err, &there) { // the last observation failed, and an earlier one succeeded
 		if left := p.latest.left(); len(left) > 0 {
 			err = &stillThereError{left: left, failure: err}
 		}
@@ -159,7 +159,7 @@ func (e *stillThereError) Error() string {
 
 func (e *stillThereError) Unwrap() error { return e.failure }
 
-// again reports whether a later look may find that what is left ended, or can be
+// again reports whether a later observation may find that what is left ended, or can be
 // ended.
 func (e *stillThereError) again() bool {
 	if e.failure == nil || errors.Is(e.failure, errNotYet) {
@@ -168,8 +168,9 @@ func (e *stillThereError) again() bool {
 	return e.unknown || worthRetrying(e.failure)
 }
 
-// emptyOnce looks at a pool that is being deleted, under its lock, and ends or untags
-// its instances. Where the look shows none, it removes the pool's record and journal.
+// emptyOnce observes a pool that is being deleted, under its lock, and ends or untags
+// its instances. Where the observation shows none, it removes the pool's record and
+// journal.
 func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
 	// Another process may have finished the deletion while nobody held the lock: no journal
 	// is written again.
@@ -210,7 +211,7 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 // untagAll takes the pool's own tags off its instances, and leaves them running.
 // Instances that have not shown their tags yet are waited for, since the cloud would
 // tag them afterwards.
-func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *look) error {
+func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *poolObservation) error {
 	ids := seen.plan.Releasable(seen.observation.At)
 	if len(ids) == 0 {
 		return nil
@@ -218,7 +219,7 @@ func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *lo
 	if err := x.Cloud.Untag(ctx, d.Region, ids, spotpool.OwnTags()); err != nil {
 		return err
 	}
-	x.forget(d.Region)
+	x.forgetRegion(d.Region)
 	j, err := x.loadJournal(ctx, d)
 	if err != nil {
 		return err
@@ -245,9 +246,9 @@ func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j journa
 	return nil
 }
 
-// clear removes the journal and the record of a pool after a look, under the lock
+// clear removes the journal and the record of a pool after an observation, under the lock
 // that is still held, has shown that nothing is left. The tombstone stays.
-func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *look) error {
+func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *poolObservation) error {
 	if seen == nil || len(seen.left()) > 0 {
 		return fmt.Errorf("%s was not seen empty, and its record stays", d.Object())
 	}

@@ -77,34 +77,34 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 		regions[t.declaration.Region] = append(regions[t.declaration.Region], t)
 	}
 	for region, targets := range regions {
-		view, err := r.kind.flow.lookFor(ctx, region, targets)
+		observed, err := r.kind.flow.observeTargets(ctx, region, targets)
 		for _, t := range targets {
-			list = append(list, r.kind.describe(ctx, t, view, err, why))
+			list = append(list, r.kind.describe(ctx, t, observed, err, why))
 		}
 	}
 	slices.SortFunc(list, func(a, b Description) int { return strings.Compare(a.Summary().Name, b.Summary().Name) })
 	return list
 }
 
-// describe describes one pool; err is why there is no look at its region.
-func (k *kind) describe(ctx context.Context, t target, view *regionView, err error, why bool) Description {
+// describe describes one pool; err is why there is no observation of its region.
+func (k *kind) describe(ctx context.Context, t target, observed *regionObservation, err error, why bool) Description {
 	d := t.declaration
 	of := Description{Phase: t.phase}
 	if why {
 		of.Why = &Why{Declared: declared(d)}
 	}
 	if err == nil {
-		err = sameAccount(d, view.accountID)
+		err = sameAccount(d, observed.accountID)
 	}
 	if err != nil {
 		of.Report = newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err})
 		return of
 	}
-	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
+	for _, text := range append(observed.markets.warnings(d.Region, t.spot()), observed.warnings...) {
 		k.warnings.Add(text)
 	}
-	observation := view.observation(t)
-	nodes := k.flow.seeNodes(ctx, d, t.journal.Value, observation, sharedFor, true)
+	observation := observed.pool(t)
+	nodes := k.flow.observePoolNodes(ctx, d, t.journal.Value, observation, sharedMaxAge, true)
 	if err := nodes.refuses(); err != nil {
 		of.Report = newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err})
 		return of

@@ -124,7 +124,7 @@ func TestDestroyNeverLies(t *testing.T) {
 	}
 }
 
-// TestDestroyThatSeesNothing has every look fail: the destroy fails, says so, and
+// TestDestroyThatSeesNothing has every observation fail: the destroy fails, says so, and
 // leaves the record to the next one.
 func TestDestroyThatSeesNothing(t *testing.T) {
 	t.Parallel()

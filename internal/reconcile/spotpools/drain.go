@@ -24,15 +24,15 @@ import (
 // be learned, the ends do not wait for it.
 func (a *actor) count(ctx context.Context) bool {
 	p := a.pass
-	if !p.nodes.look.Seen() || p.nodes.look.Pods || a.counted {
+	if !p.nodes.observation.Seen() || p.nodes.observation.Pods || a.counted {
 		return false
 	}
 	a.counted = true
-	counted := a.flow.seeNodes(ctx, p.declaration, a.journal.Value, a.observation, freshSight, true)
+	counted := a.flow.observePoolNodes(ctx, p.declaration, a.journal.Value, a.observation, actMaxAge, true)
 	if counted.remark != "" {
 		p.warnings = append(p.warnings, counted.remark)
 	}
-	if !counted.look.Pods {
+	if !counted.observation.Pods {
 		return false
 	}
 	p.nodes = counted
@@ -107,7 +107,7 @@ func waits(d node.Drain) error {
 }
 
 // empty asks for the evictions of what is left on a node that was seen cordoned, and
-// looks at what is left then. The error is the first one that is no disruption budget's
+// observes what is left then. The error is the first one that is no disruption budget's
 // word; the other pods are evicted nevertheless.
 func (a nodeStep) empty(ctx context.Context, cluster Cluster) (node.Progress, error) {
 	n := a.d.Node
@@ -198,9 +198,9 @@ func (a nodeStep) deleteNode(ctx context.Context) error {
 		}
 		return a.notChanged(ctx, err)
 	}
-	look := &a.pass.nodes.look
-	look.Nodes = slices.DeleteFunc(slices.Clone(look.Nodes), func(n node.Node) bool { return n.UID == a.d.Node.UID })
-	a.flow.forgetSight()
+	observation := &a.pass.nodes.observation
+	observation.Nodes = slices.DeleteFunc(slices.Clone(observation.Nodes), func(n node.Node) bool { return n.UID == a.d.Node.UID })
+	a.flow.forgetCluster()
 	a.note(ctx, a.d, outcome.Done, nil)
 	return nil
 }
@@ -212,13 +212,13 @@ func refusal(err error) bool {
 }
 
 // notChanged notes why a node was not changed. One that is another by now is no
-// failure: the next look shows it.
+// failure: the next observation shows it.
 func (a nodeStep) notChanged(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, outcome.ErrPlanned):
 		return err
 	case errors.Is(err, node.ErrChanged):
-		a.flow.forgetSight()
+		a.flow.forgetCluster()
 		a.note(ctx, a.d, outcome.Short, err)
 	default:
 		a.fail(ctx, a.d, err)
@@ -228,14 +228,14 @@ func (a nodeStep) notChanged(ctx context.Context, err error) error {
 
 // changeNode notes what was done to a node, for the decisions that follow.
 func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
-	look := &a.pass.nodes.look
-	look.Nodes = slices.Clone(look.Nodes)
-	for at := range look.Nodes {
-		if look.Nodes[at].UID == n.UID {
-			change(&look.Nodes[at])
+	observation := &a.pass.nodes.observation
+	observation.Nodes = slices.Clone(observation.Nodes)
+	for at := range observation.Nodes {
+		if observation.Nodes[at].UID == n.UID {
+			change(&observation.Nodes[at])
 		}
 	}
-	a.flow.forgetSight()
+	a.flow.forgetCluster()
 }
 
 // mark marks nodes as the pool's own. What fails is a warning, since the next run does

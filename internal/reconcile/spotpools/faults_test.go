@@ -15,7 +15,7 @@ import (
 // TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects
 // that leaves something behind: calls of the cloud and the cluster, writes, deletes and
 // locks of the store. With -every-fault it is right before and right after each effect,
-// looks included.
+// reads included.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	var list []faults.Operation[scene]
@@ -58,7 +58,7 @@ func (op operation) cut() faults.Operation[scene] {
 		Holds: func(s scene, _ faults.Fault, err error) {
 			s.t.Helper()
 			s.kept(op, s.d, err)
-			// How often it looks while instances settle varies: what comes to its end
+			// How often it observes while instances settle varies: what comes to its end
 			// before it is killed was killed by nobody.
 			s.recovered(op, s.d, 0)
 		},

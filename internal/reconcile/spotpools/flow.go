@@ -23,8 +23,8 @@ type Ports struct {
 	Teller  outcome.Teller
 	// Clock is this machine's.
 	Clock func() time.Time
-	// PollInterval is the first pause between two looks at settling instances; later
-	// pauses grow to ten times of it. Zero means DefaultPollInterval.
+	// PollInterval is the first pause between two observations of settling instances;
+	// later pauses grow to ten times of it. Zero means DefaultPollInterval.
 	PollInterval time.Duration
 	// Random is what the secrets of bootstrap tokens are drawn from; nil for the
 	// system's own.
@@ -50,7 +50,7 @@ func New(p Ports) *Flow {
 	}
 }
 
-// DefaultPollInterval is the pause between two looks at settling instances.
+// DefaultPollInterval is the pause between two observations of settling instances.
 const DefaultPollInterval = time.Second
 
 // records is the life of the store's pools.

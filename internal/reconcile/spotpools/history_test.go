@@ -182,8 +182,8 @@ func TestAPriceIsToldOncePerChange(t *testing.T) {
 	}
 }
 
-// TestAnIdleRunWritesNoMoreThanItsSummary looks at the effects of a run that has
-// nothing to do and nothing to tell.
+// TestAnIdleRunWritesNoMoreThanItsSummary checks the effects of a run that has nothing
+// to do and nothing to tell.
 func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -47,15 +47,15 @@ func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j do
 // untold is a journal without what the history is known to have of it.
 func (k *journals) untold(j journal.Journal) journal.Journal { return j.WithoutReported(k.outbox.Has) }
 
-// keepJournal writes down what a look without the pool's lock noticed. Where someone
-// else has the lock, or wrote the journal meanwhile, they notice the same, and
+// keepJournal writes down what an observation without the pool's lock noticed. Where
+// someone else has the lock, or wrote the journal meanwhile, they notice the same, and
 // nothing is written.
 func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j document, value journal.Journal) error {
 	if record.Same(j.Value, value) {
 		return nil
 	}
 	err := k.Keeper.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
-		// No journal is written for a pool that was destroyed since the look.
+		// No journal is written for a pool that was destroyed since the observation.
 		if r, err := k.records().Load(ctx, d.Key()); err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID {
 			return err
 		}

@@ -39,7 +39,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 		}
 		return p.Short
 	}
-	view := func(w *world, d spotpool.Declaration) []string {
+	observed := func(w *world, d spotpool.Declaration) []string {
 		t.Helper()
 		state, err := w.Pools(nil).View(context.Background(), d)
 		if err != nil {
@@ -48,7 +48,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 		return state.Plan.Short.Brief()
 	}
 	for name, steps := range map[string][]func(*world, spotpool.Declaration) []string{
-		"apply": {view, apply, view, apply}, "reconcile": {run, run}, "both": {run, apply, run},
+		"apply": {observed, apply, observed, apply}, "reconcile": {run, run}, "both": {run, apply, run},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

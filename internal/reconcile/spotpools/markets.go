@@ -10,15 +10,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// marketView is one look at a region's prices and stock.
-type marketView struct {
+// marketObservation is one observation of a region's prices and stock.
+type marketObservation struct {
 	spotpool.Markets
 	err error // why prices and stock are unknown
 }
 
 // warnings says what is unknown of a region's markets; the quota only where spot
 // pools need it.
-func (m marketView) warnings(region string, spot bool) []string {
+func (m marketObservation) warnings(region string, spot bool) []string {
 	var texts []string
 	if m.err != nil {
 		texts = append(texts, fmt.Sprintf("prices and stock of %s are unknown: %v", region, m.err))
@@ -29,15 +29,15 @@ func (m marketView) warnings(region string, spot bool) []string {
 	return texts
 }
 
-// sharedMarkets is one look at a region's markets, which its pools share.
+// sharedMarkets is one observation of a region's markets, which its pools share.
 type sharedMarkets struct {
-	mu    sync.Mutex
-	view  *marketView
-	taken time.Time
+	mu          sync.Mutex
+	observation *marketObservation
+	taken       time.Time
 }
 
-// marketsOf returns the region's prices and stock, at most a minute old.
-func (o *cloudObserver) marketsOf(ctx context.Context, region string) marketView {
+// observeMarkets returns the region's prices and stock, at most a minute old.
+func (o *cloudObserver) observeMarkets(ctx context.Context, region string) marketObservation {
 	o.mu.Lock()
 	if o.markets == nil {
 		o.markets = map[string]*sharedMarkets{}
@@ -51,17 +51,17 @@ func (o *cloudObserver) marketsOf(ctx context.Context, region string) marketView
 
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	if shared.view == nil || time.Since(shared.taken) > sharedFor {
+	if shared.observation == nil || time.Since(shared.taken) > sharedMaxAge {
 		markets, err := o.Cloud.Markets(ctx, region)
 		if err != nil && ctx.Err() != nil {
-			return marketView{err: err}
+			return marketObservation{err: err}
 		}
-		shared.view, shared.taken = &marketView{Markets: markets, err: err}, time.Now()
+		shared.observation, shared.taken = &marketObservation{Markets: markets, err: err}, time.Now()
 	}
-	return *shared.view
+	return *shared.observation
 }
 
-// forgetMarkets makes the next look ask for the region's prices, stock and quota
+// forgetMarkets makes the next observation ask for the region's prices, stock and quota
 // anew.
 func (o *cloudObserver) forgetMarkets(region string) {
 	o.mu.Lock()
@@ -71,7 +71,7 @@ func (o *cloudObserver) forgetMarkets(region string) {
 
 // add puts the prices and stock of the pool's own markets into an observation: a
 // region sells in far more.
-func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
+func (m marketObservation) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
 	if m.Offers == nil {
 		return o
 	}

@@ -16,11 +16,11 @@ type pass struct {
 	gate        spotpool.Gate
 	hold        *spotpool.Hold  // in force; nil where there is none
 	gone        map[string]bool // recorded ids that are certainly gone
-	nodes       nodesSeen       // what was seen of its cluster last
+	nodes       nodeObservation // what was seen of its cluster last
 	results     []outcome.Result
-	notices     []string // what became of instances, from all looks of the pass
-	warnings    []string // besides the plan's
-	latest      *look    // nil until the first one succeeded
+	notices     []string         // what became of instances, from all observations of the pass
+	warnings    []string         // besides the plan's
+	latest      *poolObservation // nil until the first one succeeded
 	// failure is what went wrong first; nil where nothing did.
 	failure error
 	// destroys says that the pool is being destroyed.
@@ -29,10 +29,10 @@ type pass struct {
 	uncertain bool
 }
 
-// saw notes a look and its plan. Notices are gathered from all looks: once they are
-// in the journal, no later plan repeats them.
-func (p *pass) saw(plan decide.Plan, o spotpool.Observation) {
-	p.latest = &look{plan: plan, observation: o}
+// note notes an observation and its plan. Notices are gathered from all observations:
+// once they are in the journal, no later plan repeats them.
+func (p *pass) note(plan decide.Plan, o spotpool.Observation) {
+	p.latest = &poolObservation{plan: plan, observation: o}
 	for _, text := range plan.Notices {
 		if !slices.Contains(p.notices, text) {
 			p.notices = append(p.notices, text)
@@ -40,8 +40,8 @@ func (p *pass) saw(plan decide.Plan, o spotpool.Observation) {
 	}
 }
 
-// plan is the plan of the latest look, with all notices and warnings of the pass; nil
-// where no look succeeded.
+// plan is the plan of the latest observation, with all notices and warnings of the pass;
+// nil where no observation succeeded.
 func (p *pass) plan() *decide.Plan {
 	if p.latest == nil {
 		return nil

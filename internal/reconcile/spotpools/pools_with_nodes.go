@@ -8,7 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// poolsWithNodes are the pools of a cluster whose marks count, read once for a look.
+// poolsWithNodes are the pools of a cluster whose marks count, read once for an
+// observation.
 type poolsWithNodes struct {
 	mu   sync.Mutex
 	read bool
@@ -16,10 +17,11 @@ type poolsWithNodes struct {
 	all  bool // a record can't be read, so that any mark may be of a declared pool
 }
 
-// poolsOf tells which marks on the nodes of a look are of pools that are declared, and have
-// nodes there still: a pool that was destroyed leaves marks on what is left of it.
-func (o *clusterObserver) poolsOf(ctx context.Context, saw *sight) (counts func(poolUID string) bool, err error) {
-	p := &saw.pools
+// poolsOf tells which marks on the nodes of an observation are of pools that are
+// declared, and have nodes there still: a pool that was destroyed leaves marks on what is
+// left of it.
+func (o *clusterObserver) poolsOf(ctx context.Context, observed *clusterObservation) (counts func(poolUID string) bool, err error) {
+	p := &observed.pools
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.read {
@@ -31,7 +33,7 @@ func (o *clusterObserver) poolsOf(ctx context.Context, saw *sight) (counts func(
 		for _, l := range list {
 			d := l.Record.Declaration
 			p.all = p.all || l.Err != nil
-			if l.Err == nil && d.Nodes != nil && d.ClusterUID == saw.uid && l.Record.Phase != declaration.Deleting {
+			if l.Err == nil && d.Nodes != nil && d.ClusterUID == observed.uid && l.Record.Phase != declaration.Deleting {
 				p.uids[d.UID] = true
 			}
 		}

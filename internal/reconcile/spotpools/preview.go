@@ -13,9 +13,9 @@ import (
 )
 
 // Preview decides what the creation of a pool would do on the market of now, as
-// Create would, and writes nothing. All pools of a plan share one look at a region's
-// market. The error says why that is unknown; it is *record.ExistsError where the
-// creation would be refused.
+// Create would, and writes nothing. All pools of a plan share one observation of a
+// region's market. The error says why that is unknown; it is *record.ExistsError where
+// the creation would be refused.
 func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan, error) {
 	account, err := f.Cloud.AccountID(ctx)
 	if err != nil {
@@ -29,13 +29,13 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan
 		return f.previewResumed(ctx, d, begun)
 	}
 	now := f.now()
-	market := f.marketsOf(ctx, d.Region)
+	market := f.observeMarkets(ctx, d.Region)
 	if market.Offers == nil {
 		return decide.Plan{}, market.err
 	}
 	d.AccountID = account
 	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d)
-	return decide.Decide(situation(d, nothing, nodesSeen{}, journal.Journal{}, f.gate(ctx, d), nil)), nil
+	return decide.Decide(situation(d, nothing, nodeObservation{}, journal.Journal{}, f.gate(ctx, d), nil)), nil
 }
 
 // previewResumed is Preview for a creation that was interrupted, on what it left.
@@ -53,7 +53,7 @@ func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun
 	if err := sameAccount(d, o.AccountID); err != nil {
 		return decide.Plan{}, err
 	}
-	plan := decide.Decide(situation(d, o, f.seeNodes(ctx, d, j.Value, o, sharedFor, false), j.Value, f.gate(ctx, d), nil))
+	plan := decide.Decide(situation(d, o, f.observePoolNodes(ctx, d, j.Value, o, sharedMaxAge, false), j.Value, f.gate(ctx, d), nil))
 	plan.Notices = slices.Insert(plan.Notices, 0, fmt.Sprintf("resumes an interrupted creation: has %d", plan.Held))
 	return plan, nil
 }
@@ -79,15 +79,15 @@ func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) (begun store
 }
 
 // named lists the instances that carry the name of a planned pool. The first few
-// pools are asked for one by one, and all others share one look.
+// pools are asked for one by one, and all others share one observation.
 func (o *cloudObserver) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
 	if o.alone(d.Region) {
 		found, _, err := o.Cloud.ObserveNamed(ctx, d.Region, d.Name)
 		return found, err
 	}
-	view, err := o.region(ctx, d.Region, sharedFor)
+	observed, err := o.observeRegion(ctx, d.Region, sharedMaxAge)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(view.named(d.Name)), nil
+	return slices.Clone(observed.named(d.Name)), nil
 }

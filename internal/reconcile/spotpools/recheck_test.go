@@ -67,7 +67,7 @@ func TestADestroyDoesNotWaitForANotice(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Cluster.Change("node-"+w.Own()[0].InstanceID, func(m *reconciletest.Machine) { m.TakenAt = now.Add(2 * time.Minute) })
-	// Its Node is deleted after two looks a minute apart.
+	// Its Node is deleted after two observations a minute apart.
 	if err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil {
 		w.Step(2 * time.Minute)
 		if err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {

@@ -15,18 +15,18 @@ type Report struct {
 	Region string `json:"region"`
 	UID    string `json:"uid,omitempty"`
 	spotpool.Counts
-	// Observed is false where the pool could not be looked at; its counts are then 0
-	// and mean nothing.
+	// Observed is false where the pool could not be observed; its counts are then 0 and
+	// mean nothing.
 	Observed bool `json:"observed"`
 	// Deleted says that the run finished the pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
-	// Gate is the pool's gate; nil where it has no budget, or could not be looked at.
+	// Gate is the pool's gate; nil where it has no budget, or could not be observed.
 	Gate *GateReport `json:"gate,omitempty"`
 	// Hold is the one in force; nil where there is none.
 	Hold    *spotpool.Hold  `json:"hold,omitempty"`
 	Outcome outcome.Outcome `json:"outcome"`
 	// Nodes says how its instances fare as nodes; nil where it has none, or could not be
-	// looked at.
+	// observed.
 	Nodes *decide.PoolNodes `json:"nodes,omitempty"`
 	// Short is why it stays below minimum, in at most three lines, and ShortReasons is
 	// all of it, offering by offering.
@@ -73,7 +73,7 @@ func (p Report) HeldBack() string {
 }
 
 // newReport reports on a pool by its last plan; nil where the pool could not be
-// looked at.
+// observed.
 func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
 	if p != nil {

@@ -62,11 +62,11 @@ type target struct {
 // spot says whether the pool launches spot instances.
 func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
 
-// Run begins a run. Its warnings go to warnings. It looks at the cluster afresh: what it
+// Run begins a run. Its warnings go to warnings. It observes the cluster afresh: what it
 // begins for may have come since another run of this process looked.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	f.outbox.Begin(o.RunID)
-	f.forgetSight()
+	f.forgetCluster()
 	k := &kind{flow: f, options: o, warnings: warnings}
 	k.run = loop.New(k, o.Names.Pool)
 	return &Run{Run: k.run, kind: k}
@@ -112,8 +112,8 @@ func (k *kind) Unworked(t loop.Target[spotpool.Declaration], e loop.Ending) Repo
 	return newReport(d, nil, e)
 }
 
-// Begin has the history be told what earlier processes wrote down. The regions are looked
-// at, each by itself, where their pools are.
+// Begin has the history be told what earlier processes wrote down. The regions are
+// observed, each by itself, where their pools are.
 func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration]) ([]loop.Work[spotpool.Declaration, Report], loop.Schedule, error) {
 	k.tellLeft(ctx)
 	k.tellHolds(ctx)
@@ -155,22 +155,22 @@ func (k *kind) tellLeft(ctx context.Context) {
 // region is what a run does in one region.
 type region struct {
 	*kind
-	name   string
-	works  []*work
-	places []int // of the works, among those of the run
-	view   *regionView
-	err    error // why there is no view
+	name        string
+	works       []*work
+	places      []int // of the works, among those of the run
+	observation *regionObservation
+	err         error // why there is no observation
 }
 
-// reconcile takes one look at the region, and then the turns of each of its pools.
+// reconcile observes the region once, and then takes the turns of each of its pools.
 func (r *region) reconcile(ctx context.Context, turns []loop.Turn) {
 	targets := make([]target, len(r.works))
 	own := make([]loop.Turn, len(r.works))
 	for n, w := range r.works {
 		targets[n], own[n] = w.target, turns[r.places[n]]
 	}
-	if r.view, r.err = r.flow.lookFor(ctx, r.name, targets); r.err == nil {
-		for _, text := range append(r.view.markets.warnings(r.name, slices.ContainsFunc(targets, target.spot)), r.view.warnings...) {
+	if r.observation, r.err = r.flow.observeTargets(ctx, r.name, targets); r.err == nil {
+		for _, text := range append(r.observation.markets.warnings(r.name, slices.ContainsFunc(targets, target.spot)), r.observation.warnings...) {
 			r.warnings.Add(text)
 		}
 	}

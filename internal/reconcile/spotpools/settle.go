@@ -22,7 +22,7 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	pause := p.flow.pollInterval()
-	p.gone = nil // the look that told so is old by now
+	p.gone = nil // the observation that told so is old by now
 	for !p.settled() {
 		select {
 		case <-ctx.Done():
@@ -31,7 +31,7 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 		case <-time.After(pause):
 		}
 		pause = min(pause*5/4, 10*p.flow.pollInterval())
-		err := p.lookOn(ctx)
+		err := p.observeAgain(ctx)
 		if err == nil && (len(p.latest.plan.Decisions) > 0 || p.failure != nil) {
 			p.failure, p.uncertain = nil, false
 			err = p.flow.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return p.actByRecord(ctx) })
@@ -60,11 +60,11 @@ func (p *pass) actByRecord(ctx context.Context) error {
 	return p.act(ctx)
 }
 
-// lookOn looks at a pool again. Instances that ended since then gave their quota and
-// stock back.
-func (p *pass) lookOn(ctx context.Context) error {
+// observeAgain observes a pool again. Instances that ended since then gave their quota
+// and stock back.
+func (p *pass) observeAgain(ctx context.Context) error {
 	earlier := p.latest
-	if err := p.look(ctx); err != nil || earlier == nil {
+	if err := p.observe(ctx); err != nil || earlier == nil {
 		return err
 	}
 	_, before := earlier.underWay()
@@ -72,11 +72,11 @@ func (p *pass) lookOn(ctx context.Context) error {
 		return nil
 	}
 	p.flow.forgetMarkets(p.declaration.Region)
-	return p.look(ctx)
+	return p.observe(ctx)
 }
 
 // settled reports whether waiting longer would change nothing. What was never
-// looked at is not settled.
+// observed is not settled.
 func (p *pass) settled() bool {
 	if p.latest == nil {
 		return false

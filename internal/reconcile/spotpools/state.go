@@ -31,13 +31,13 @@ type State struct {
 }
 
 // newState is the state after an operation on a recorded pool. It has no observation
-// where no look succeeded.
+// where no observation succeeded.
 func newState(p *pass) State {
 	state := State{Declaration: p.declaration, Recorded: true, Gate: p.gate, Hold: p.hold}
 	plan := p.plan()
 	if plan != nil {
 		state.Observation, state.Journal, state.Plan = p.latest.observation, plan.Journal, *plan
-		state.Observation.Cluster, state.OtherNodes = p.nodes.look, p.nodes.others
+		state.Observation.Cluster, state.OtherNodes = p.nodes.observation, p.nodes.others
 		if plan.Shortfall > 0 {
 			state.Warnings = append(state.Warnings, shortWarning(*plan))
 		}

@@ -24,15 +24,15 @@ type work struct {
 	// were not seen; nil where both are known. Such a pool counts as failed, whatever else
 	// is done to it.
 	trouble error
-	seen    *decide.Plan     // by the look at the region; nil where that does not show the pool
+	seen    *decide.Plan     // by the observation of the region; nil where that does not show the pool
 	pass    *pass            // nil where the pool was not acted on
 	ended   []outcome.Result // of a deletion
 	deleted bool
 	report  Report
 }
 
-// Observe decides by the look at the region, and ends what is to be deleted. What Act
-// asked for, it waits for.
+// Observe decides by the observation of the region, and ends what is to be deleted. What
+// Act asked for, it waits for.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if w.pass != nil {
 		return loop.Done, w.outcome(w.pass.settle(ctx, w.options.WaitTimeout))
@@ -61,19 +61,19 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	return loop.Done, nil
 }
 
-// judge decides by the look at the region.
+// judge decides by the observation of the region.
 func (w *work) judge(ctx context.Context) error {
-	d, j, view := w.target.declaration, w.target.journal.Value, w.region.view
+	d, j, observed := w.target.declaration, w.target.journal.Value, w.region.observation
 	if err := w.region.err; err != nil {
 		return err
 	}
-	if err := sameAccount(d, view.accountID); err != nil {
+	if err := sameAccount(d, observed.accountID); err != nil {
 		return err
 	}
 	var gateErr error
 	w.gate, gateErr = w.flow.gateBy(ctx, d, w.statuses)
-	observation := view.observation(w.target)
-	nodes := w.flow.seeNodes(ctx, d, j, observation, freshSight, false)
+	observation := observed.pool(w.target)
+	nodes := w.flow.observePoolNodes(ctx, d, j, observation, actMaxAge, false)
 	if err := nodes.refuses(); err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func (w *work) judge(ctx context.Context) error {
 	return nil
 }
 
-// Act carries decisions out, after a fresh look.
+// Act carries decisions out, after a fresh observation.
 func (w *work) Act(ctx context.Context, now stored) (loop.Next, error) {
-	w.pass = &pass{flow: w.flow, declaration: now.Value.Declaration, gate: w.gate, gone: w.region.view.gone}
-	w.pass.saw(*w.seen, w.region.view.observation(w.target))
+	w.pass = &pass{flow: w.flow, declaration: now.Value.Declaration, gate: w.gate, gone: w.region.observation.gone}
+	w.pass.note(*w.seen, w.region.observation.pool(w.target))
 	err := w.pass.act(ctx)
 	if err == nil && w.options.Wait {
 		return loop.Observe, nil

@@ -18,7 +18,7 @@ func drainedByBudget(d *spotpool.Declaration) {
 
 var usedUp = spotpool.Gate{Closed: true, Certain: true, Reason: "its budget team-a is used up"}
 
-// budgeted plays the looks of one pool of 2 at its budget, minute by minute.
+// budgeted plays the observations of one pool of 2 at its budget, minute by minute.
 type budgeted struct {
 	t *testing.T
 	s decide.Situation
@@ -29,7 +29,7 @@ func newBudgeted(t *testing.T, changes ...func(*spotpool.Declaration)) *budgeted
 	return &budgeted{t: t, s: inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"))}
 }
 
-func (b *budgeted) look(minute int, gate spotpool.Gate, want ...string) decide.Plan {
+func (b *budgeted) observe(minute int, gate spotpool.Gate, want ...string) decide.Plan {
 	b.t.Helper()
 	b.s.Now, b.s.Gate = noon.Add(time.Duration(minute)*time.Minute), gate
 	p := decide.Decide(b.s)
@@ -46,15 +46,15 @@ const (
 func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	t.Parallel()
 	b := newBudgeted(t)
-	b.look(0, spotpool.Gate{})
-	p := b.look(1, usedUp)
+	b.observe(0, spotpool.Gate{})
+	p := b.observe(1, usedUp)
 	shouldSay(t, "warnings", p.Warnings,
 		`its budget team-a is used up. As on_budget_exceeded is "drain", the pool's instances end from 2026-03-01T12:31:00Z on, their nodes drained before, unless the budget is no longer exceeded by then`)
 	if p.Wanted != nil || p.Minimum != 2 {
 		t.Errorf("within the grace, counts are %+v", p.Counts)
 	}
-	b.look(30, usedUp)
-	p = b.look(31, usedUp, drainFirst, drainSecond)
+	b.observe(30, usedUp)
+	p = b.observe(31, usedUp, drainFirst, drainSecond)
 	if p.Wanted == nil || *p.Wanted != 0 || p.Minimum != 2 || p.Maximum != 4 || p.Shortfall != 0 {
 		t.Errorf("drained, counts are %+v", p.Counts)
 	}
@@ -68,16 +68,16 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 		cordonedByPool(&b.s.Observation.Cluster.Nodes[n])
 	}
 	back := *b
-	p = b.look(32, usedUp, "terminate ins-1, ins-2")
+	p = b.observe(32, usedUp, "terminate ins-1, ins-2")
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, why)
 	b.s.Observation.Instances, b.s.Observation.Absent = nil, []string{"ins-1", "ins-2"}
 	b.s.Journal = b.s.Journal.Terminate([]string{"ins-1", "ins-2"}, b.s.Now)
-	if p = b.look(33, usedUp); p.Shortfall != 0 || len(p.Short) > 0 {
+	if p = b.observe(33, usedUp); p.Shortfall != 0 || len(p.Short) > 0 {
 		t.Errorf("it is short by %d: %q", p.Shortfall, p.Short)
 	}
-	b.look(34, spotpool.Gate{}, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
+	b.observe(34, spotpool.Gate{}, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
 
-	back.look(32, spotpool.Gate{}, "uncordon ins-1, the node node-ins-1", "uncordon ins-2, the node node-ins-2")
+	back.observe(32, spotpool.Gate{}, "uncordon ins-1, the node node-ins-1", "uncordon ins-2, the node node-ins-2")
 }
 
 func TestWhatIsNotCertainEndsNothing(t *testing.T) {
@@ -89,17 +89,17 @@ func TestWhatIsNotCertainEndsNothing(t *testing.T) {
 		"opened":    {Certain: true},
 	} {
 		b := newBudgeted(t)
-		b.look(0, gate)
-		b.look(60, gate)
-		b.look(61, usedUp) // only now
-		b.look(90, usedUp)
-		b.look(91, usedUp, drainFirst, drainSecond)
-		if p := b.look(92, gate); p.Wanted != nil {
+		b.observe(0, gate)
+		b.observe(60, gate)
+		b.observe(61, usedUp) // only now
+		b.observe(90, usedUp)
+		b.observe(91, usedUp, drainFirst, drainSecond)
+		if p := b.observe(92, gate); p.Wanted != nil {
 			t.Errorf("%s: %d are wanted", name, *p.Wanted)
 		}
-		b.look(93, usedUp)
-		b.look(122, usedUp)
-		b.look(123, usedUp, drainFirst, drainSecond)
+		b.observe(93, usedUp)
+		b.observe(122, usedUp)
+		b.observe(123, usedUp, drainFirst, drainSecond)
 	}
 }
 
@@ -112,37 +112,37 @@ func TestABudgetDrainsOnlyWhereItIsAskedTo(t *testing.T) {
 	} {
 		b := newBudgeted(t)
 		change(&b.s.Declaration)
-		b.look(0, usedUp)
-		if p := b.look(120, usedUp); p.Wanted != nil || !p.Journal.Exceeded.Since.IsZero() {
+		b.observe(0, usedUp)
+		if p := b.observe(120, usedUp); p.Wanted != nil || !p.Journal.Exceeded.Since.IsZero() {
 			t.Errorf("%s: %+v, %+v", name, p.Counts, p.Journal.Exceeded)
 		}
 	}
 	b := newBudgeted(t)
-	b.look(0, usedUp)
+	b.observe(0, usedUp)
 	b.s.Declaration.Budget = "team-b" // its grace is its own
-	b.look(31, usedUp)
-	b.look(61, usedUp, drainFirst, drainSecond)
+	b.observe(31, usedUp)
+	b.observe(61, usedUp, drainFirst, drainSecond)
 }
 
 func TestABudgetDrainAndTheRest(t *testing.T) {
 	t.Parallel()
-	due := func(b *budgeted) *budgeted { b.look(0, usedUp); return b }
+	due := func(b *budgeted) *budgeted { b.observe(0, usedUp); return b }
 
 	held1 := due(newBudgeted(t))
 	hold := held(noon, 2*time.Hour)
 	held1.s.Hold = &hold
-	if p := held1.look(60, usedUp); p.Wanted != nil {
+	if p := held1.observe(60, usedUp); p.Wanted != nil {
 		t.Errorf("on hold, %d are wanted", *p.Wanted)
 	}
 
 	unseen := due(newBudgeted(t))
 	unseen.s.Observation.Cluster = node.Observation{}
-	p := unseen.look(60, usedUp)
+	p := unseen.observe(60, usedUp)
 	shouldSay(t, "short", p.Short.Texts(), "the cluster was not seen: nothing is drained, replaced or ended")
 
 	some := due(newBudgeted(t))
 	protected(&some.s.Observation.Instances[0])
-	p = some.look(60, usedUp, drainSecond)
+	p = some.observe(60, usedUp, drainSecond)
 	if told := strings.Join(p.Warnings, "\n"); !strings.Contains(told, "1 held of a pool that is drained can't be ended: protected") {
 		t.Errorf("warnings are %q", p.Warnings)
 	}
@@ -151,7 +151,7 @@ func TestABudgetDrainAndTheRest(t *testing.T) {
 	all := due(newBudgeted(t, refreshing(spotpool.RefreshRolling, 1, 1), falling(2), func(d *spotpool.Declaration) { d.OnDemandBase = 1 }))
 	outdated(&all.s.Observation.Instances[0])
 	notReady(-10 * time.Minute)(&all.s.Observation.Cluster.Nodes[1])
-	p = all.look(60, usedUp, drainFirst, drainSecond)
+	p = all.observe(60, usedUp, drainFirst, drainSecond)
 	if len(p.Replacing) > 0 || p.Decisions[0].Refresh {
 		t.Errorf("it replaces %q, and decides %+v", p.Replacing, p.Decisions[0])
 	}

@@ -15,9 +15,9 @@ import (
 const notedOn = 24 * time.Hour
 
 // endTokens decides to delete the Secrets of bootstrap tokens that nobody needs any
-// more. Without a look at the cluster nothing is decided: they stay noted. What expired
-// long ago and could not be deleted is forgotten, and where the pool has given its nodes
-// up, what has expired at all.
+// more. Without an observation of the cluster nothing is decided: they stay noted. What
+// expired long ago and could not be deleted is forgotten, and where the pool has given
+// its nodes up, what has expired at all.
 func endTokens(v View, t Tally) (_ Tally, r Result) {
 	d, seen, now := v.Declaration, v.Observation.Cluster.Seen(), v.clusterNow()
 	var left []launches.JoinToken

@@ -129,13 +129,13 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 			return false
 		}
 		l.shown = 1
-		l.look()
+		l.observe()
 	case "all found":
 		l.shown = 2
-		l.look()
+		l.observe()
 	case "ten minutes after the last call":
 		l.s.Now = l.asked.Add(spotpool.TagLag + time.Second)
-		l.look()
+		l.observe()
 	default:
 		t.Fatalf("the guide tells of %q, and nothing like that happens", event)
 	}
@@ -165,7 +165,7 @@ func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next launches.
 	}
 }
 
-func (l *lived) look() {
+func (l *lived) observe() {
 	l.s.Observation.Instances = nil
 	for n := range l.shown {
 		l.s.Observation.Instances = append(l.s.Observation.Instances,

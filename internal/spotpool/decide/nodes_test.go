@@ -42,8 +42,8 @@ func inCluster(s decide.Situation, nodes ...node.Node) decide.Situation {
 	return watched(s)
 }
 
-// watched is the situation after a look in each minute since the first of its nodes was
-// not Ready.
+// watched is the situation after an observation in each minute since the first of its
+// nodes was not Ready.
 func watched(s decide.Situation) decide.Situation {
 	at := s.Now
 	for _, n := range s.Observation.Cluster.Nodes {
@@ -76,8 +76,8 @@ func remember(known, from []fleet.Known) {
 	}
 }
 
-// remembered is the situation after earlier looks: each of these instances has been
-// running and a Ready node since an hour ago, but those that never joined.
+// remembered is the situation after earlier observations: each of these instances has
+// been running and a Ready node since an hour ago, but those that never joined.
 func remembered(s decide.Situation, neverJoined ...string) decide.Situation {
 	late := map[string]bool{}
 	for _, id := range neverJoined {
@@ -270,7 +270,7 @@ func TestADrainedNodeThatIsUncordonedIsDrainedAgain(t *testing.T) {
 	p := decide.Decide(s)
 	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
 	now := s
-	now.SoFar.Drained = []string{"ins-1"} // by this run, after its look
+	now.SoFar.Drained = []string{"ins-1"} // by this run, after its observation
 	shouldDecide(t, decide.Decide(now), "terminate ins-1")
 	again := decide.Decide(s)
 	shouldDecide(t, again, "drain ins-1, the node node-ins-1")

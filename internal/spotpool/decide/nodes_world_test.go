@@ -74,7 +74,7 @@ func (c *cluster) see(w *world) {
 	}
 }
 
-func (c *cluster) look(w *world) node.Observation {
+func (c *cluster) observe(w *world) node.Observation {
 	if c == nil || c.away {
 		return node.Observation{}
 	}

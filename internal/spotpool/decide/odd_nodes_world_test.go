@@ -154,8 +154,8 @@ func (w *world) emptied(ids []string) []string {
 }
 
 // endlessNotice says which machine is taken for doomed for longer than a notice lasts. Of
-// a look that is lost, since its run is killed before it writes anything, nobody knows
-// afterwards.
+// an observation that is lost, since its run is killed before it writes anything, nobody
+// knows afterwards.
 func (c *cluster) endlessNotice(s decide.Situation, p decide.Plan, lost bool) string {
 	if lost {
 		return ""

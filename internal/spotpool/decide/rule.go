@@ -34,7 +34,7 @@ type Result struct {
 	// Short says why the pool stays below its minimum, or why its outdated instances
 	// stay, after these decisions: all of it.
 	Short spotpool.Reasons
-	// Warnings are for a person to look at, and stop nothing.
+	// Warnings are for a person to check, and stop nothing.
 	Warnings []string
 	// Replacing are the instances whose replacement is decided.
 	Replacing []string

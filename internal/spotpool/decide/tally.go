@@ -84,7 +84,7 @@ func (t Tally) without(v View, list []Member) Tally {
 }
 
 // room is how many more instances may be launched. What this plan ends is still held:
-// it makes room once a later look shows it gone.
+// it makes room once a later observation shows it gone.
 func (t Tally) room(v View) int {
 	d := v.Declaration
 	return max(0, min(d.Maximum-t.total-t.launched, d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched))

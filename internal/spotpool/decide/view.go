@@ -12,7 +12,8 @@ import (
 )
 
 // View is what rules decide by: a situation, and what follows from it before anything is
-// decided. No rule changes it. Its journal is up to date with the observation, and its
+// decided. An Observation is only what was read of the cloud and the cluster; a view also
+// has the declaration, the journal and the gate. No rule changes it. Its journal is up to date with the observation, and its
 // declaration is the one that counts now, see [View.drainedForBudget].
 type View struct {
 	Situation
@@ -21,7 +22,7 @@ type View struct {
 	nodes    *PoolNodes      // nil if the pool has none
 	doomed   []Member        // Tencent Cloud reclaims them soon
 	doubtful []string        // instances with the pool's uid that contradict themselves
-	unseen   int             // instances that pending launches may have launched and no look found yet
+	unseen   int             // instances that pending launches may have launched and no observation found yet
 	unpriced string          // a held instance whose price is unknown
 	emptied  string          // why no instance is wanted now; empty while minimum is
 }

@@ -22,7 +22,7 @@ type world struct {
 	gate     spotpool.Gate
 	hold     *spotpool.Hold
 	budget   excess
-	lost     bool     // the look at hand: its run is killed before it writes anything
+	lost     bool     // the observation at hand: its run is killed before it writes anything
 	cluster  *cluster // nil where the pool has no nodes
 	machines []*machine
 	markets  map[spotpool.Market]*market
@@ -122,7 +122,7 @@ func (w *world) observe() spotpool.Observation {
 			o.Instances = append(o.Instances, m.Instance)
 		}
 	}
-	o.Cluster = w.cluster.look(w)
+	o.Cluster = w.cluster.observe(w)
 	for _, past := range w.journal.Past {
 		if !slices.ContainsFunc(w.machines, func(m *machine) bool { return m.ID == past.InstanceID }) {
 			o.Absent = append(o.Absent, past.InstanceID)
@@ -276,7 +276,7 @@ const (
 )
 
 // run is one run of an executor that follows the protocol: decide, do the first
-// thing, look at what that left, and so on. check sees each plan.
+// thing, observe what that left, and so on. check sees each plan.
 func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided int, err error) {
 	run := decide.SoFar{}
 	if w.journals == 0 { // the pool's first

@@ -2,5 +2,5 @@
 // how it fares as a node, how far its drain is, and how it ended. own.go finds the pool's
 // instances in an observation. The journal composes it with the other parts.
 //
-// Nothing in here does IO, reads a clock or looks at the environment.
+// Nothing in here does IO, reads a clock or the environment.
 package fleet

@@ -3,5 +3,5 @@
 // cloud knows a repeated request and its instances join their cluster. The journal
 // composes it with the other parts.
 //
-// Nothing in here does IO, reads a clock or looks at the environment.
+// Nothing in here does IO, reads a clock or the environment.
 package launches

@@ -59,9 +59,9 @@ func (l Launch) withoutLastCall() Launch {
 
 // refusal is what a refusal means for the launch; empty if it means nothing. A
 // refusal speaks of its own call only: the cloud documents neither how long it
-// remembers a ClientToken nor whether it looks at the token before its stock and
-// quotas. So if the answer to an earlier call was lost, the launch counts as
-// refused only once instances of that call would have been listed and were not.
+// remembers a ClientToken nor whether it checks the token before its stock and quotas.
+// So if the answer to an earlier call was lost, the launch counts as refused only once
+// instances of that call would have been listed and were not.
 func (l Launch) refusal(e *spotpool.CloudError, now time.Time) event {
 	switch {
 	case !e.NothingLaunched:

@@ -37,9 +37,9 @@ const (
 	// The last call launched nothing. An earlier one, whose answer was lost, may have
 	// launched instances that are not listed yet.
 	lastCallRefused event = "refused, though an earlier call may have launched"
-	// A look found some of the launch's instances, but not all.
+	// An observation found some of the launch's instances, but not all.
 	someFound event = "some found"
-	// A look found all of the launch's instances.
+	// An observation found all of the launch's instances.
 	allFound event = "all found"
 	// TagLag is over since the last call: all that it launched has its tags by now.
 	lagIsOver event = "ten minutes after the last call"

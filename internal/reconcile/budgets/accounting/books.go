@@ -25,7 +25,8 @@ type Accountant struct {
 	Clock  func() time.Time // this machine's
 }
 
-// Books are the ledger as it stands after a look at the cluster, and the look.
+// Books are the ledger as it stands after an observation of the cluster, and the
+// observation.
 type Books struct {
 	Observation gpu.Observation
 	Rules       gpu.Rules
@@ -40,7 +41,7 @@ type Books struct {
 	byNamespace bool
 }
 
-// Now is the cluster's clock at the look.
+// Now is the cluster's clock at the observation.
 func (b *Books) Now() time.Time { return b.Observation.At }
 
 // Ledger is the ledger as it is known by now.
@@ -109,7 +110,7 @@ func believeClock(cluster, local, lastRun time.Time) error {
 		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
 }
 
-// overdue is how long after its deletion timestamp a pod is looked at in each run.
+// overdue is how long after its deletion timestamp a pod is observed in each run.
 const overdue = 30 * time.Second
 
 // wantsList says whether a pod may have ended of which no watch tells: its
@@ -133,9 +134,9 @@ func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 	return false
 }
 
-// rulesFor are the rules by which pods are looked at for these budgets: the
-// defaults, which are the same whatever a budget weighs, and the resources that
-// any of them weighs on its own.
+// rulesFor are the rules by which pods are observed for these budgets: the defaults,
+// which are the same whatever a budget weighs, and the resources that any of them weighs
+// on its own.
 func rulesFor(budgets []budget.Declaration) gpu.Rules {
 	weighed := map[string]bool{}
 	for _, d := range budgets {
@@ -149,7 +150,7 @@ func rulesFor(budgets []budget.Declaration) gpu.Rules {
 // resourcesOf are the resources of rules in one text.
 func resourcesOf(r gpu.Rules) string { return strings.Join(r.Extra, ",") }
 
-// take merges the look into the ledger: what was seen, what the replay saw end,
+// take merges the observation into the ledger: what was seen, what the replay saw end,
 // and what is gone without a word.
 func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 	l, o := b.documents.ledger, b.Observation
@@ -223,7 +224,7 @@ func (b *Books) missHeader(now ledger.Time) {
 	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.Observation.Allocatable, Reason: "the ledger's header is lost, and with it when there were runs"})
 }
 
-// turn brings the header up to this look.
+// turn brings the header up to this observation.
 func (b *Books) turn(now ledger.Time) {
 	h, o := &b.documents.ledger.Header, b.Observation
 	if h.Began == 0 {

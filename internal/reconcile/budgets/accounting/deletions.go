@@ -14,7 +14,7 @@ func (a Accountant) WriteDeletions(ctx context.Context, b *Books, evicted map[st
 	if err != nil {
 		return err
 	}
-	// Another look at the documents: those of before are written.
+	// Another read of the documents: those of before are written.
 	documents, err := a.openLedger(ctx, b.documents.ledger.Header.ClusterUID)
 	if err != nil {
 		return err

@@ -10,14 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 )
 
-// Live are the pods of a fresh look that hold GPUs or wait for some, as one budget
+// Live are the pods of a fresh observation that hold GPUs or wait for some, as one budget
 // sees them; or the latter alone.
 func (b *Books) Live(ctx context.Context, d budget.Declaration, wanted decide.WantedPods) ([]budget.Pod, error) {
-	look := b.cluster.LivePods
+	list := b.cluster.LivePods
 	if wanted == decide.WaitingPods {
-		look = b.cluster.WaitingPods
+		list = b.cluster.WaitingPods
 	}
-	seen, err := look(ctx, d.Selector.Namespaces, b.Rules)
+	seen, err := list(ctx, d.Selector.Namespaces, b.Rules)
 	if err != nil {
 		return nil, err
 	}

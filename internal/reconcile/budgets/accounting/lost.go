@@ -9,7 +9,7 @@ import (
 )
 
 // NoticeLoss notes in the ledger that all of an earlier one was lost: it begins
-// with this very look, and a budget was judged before. The note is kept as long
+// with this very observation, and a budget was judged before. The note is kept as long
 // as anything else of that time would be.
 func (b *Books) NoticeLoss(budgets []budget.Declaration, previous map[string]budget.Status) {
 	h := &b.documents.ledger.Header

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// nodesRemembered are the nodes that earlier runs saw: who looks knows by them what
+// nodesRemembered are the nodes that earlier runs saw: who observes knows by them what
 // those have that are gone, or don't show it just now.
 func nodesRemembered(l *ledger.Ledger) []gpu.Node {
 	var nodes []gpu.Node
@@ -36,8 +36,8 @@ func nodeOf(n ledger.Node) gpu.Node {
 	return node
 }
 
-// rememberNodes has the ledger remember what the look and its replay show of nodes,
-// and which of those that it remembers are gone.
+// rememberNodes has the ledger remember what the observation and its replay show of
+// nodes, and which of those that it remembers are gone.
 func (b *Books) rememberNodes() {
 	there := make(map[string]bool, len(b.Observation.Nodes))
 	for i := range b.Observation.Nodes {

@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// recorder makes the ledger's records of pods, as one look saw them.
+// recorder makes the ledger's records of pods, as one observation saw them.
 type recorder struct {
-	at         ledger.Time                  // of the look
+	at         ledger.Time                  // of the observation
 	namespaces map[string]map[string]string // labels, by name
 	former     map[string]map[string]string // labels of namespaces that are gone, by the pod's uid
 	pools      map[string]string            // spot pools, by instance id

@@ -15,7 +15,7 @@ import (
 // is paused.
 const BatchSize = 25
 
-// attemptsAtMost is how often a workload is looked at anew that others write to.
+// attemptsAtMost is how often a workload is observed anew that others write to.
 const attemptsAtMost = 5
 
 // pausesLock is the lock under which anything of what any budget has paused is
@@ -32,7 +32,7 @@ var ErrNotBegun = errors.New("the time was over before it was begun")
 // protocol is what is done to each workload of a batch: one for pausing, one for
 // resuming, one for noting what someone started again.
 type protocol struct {
-	// intend looks at a workload and says what is to become of it. Nil means that no
+	// intend observes a workload and says what is to become of it. Nil means that no
 	// call is needed: intend has then changed the pauses itself, where they are to, and
 	// the error is what became of the workload.
 	intend func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error)
@@ -62,7 +62,7 @@ type batchPauses struct {
 // inBatch changes workloads under the pauses lock in three steps: write the intent
 // of all, call for each, write the result of all. After a kill the intents say whose
 // each workload is, and how large it was. A workload that someone else wrote to
-// between its look and its call goes through them again. The errors are by workload.
+// between its observation and its call goes through them again. The errors are by workload.
 func (p Pauser) inBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
 	b := &batch{Pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
 	calling, release := record.Outliving(ctx)
@@ -130,7 +130,7 @@ func (b *batch) read(ctx context.Context) error {
 	return nil
 }
 
-// intend looks at workloads, by their numbers in the batch, and takes up what is to
+// intend observes workloads, by their numbers in the batch, and takes up what is to
 // become of those that a call is needed for.
 func (b *batch) intend(ctx, calling context.Context, left []int) []*transition {
 	var intents []*transition

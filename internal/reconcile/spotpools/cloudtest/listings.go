@@ -77,7 +77,7 @@ func lateTags(t *testing.T, c Cloud) {
 	c.expectPool(t, "uid-1", ids)
 }
 
-// listingsSelect: one look at a region serves all its pools; names find what a lost
+// listingsSelect: one observation of a region serves all its pools; names find what a lost
 // journal forgot.
 func listingsSelect(t *testing.T, c Cloud) {
 	region := c.Request.Region

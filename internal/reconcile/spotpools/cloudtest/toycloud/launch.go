@@ -20,7 +20,7 @@ type launch struct {
 }
 
 // Launch launches the instances of a request, or returns those that an earlier call with
-// its token launched. It looks at the token first: a repeated request must not be
+// its token launched. It checks the token first: a repeated request must not be
 // refused for a stock that its first call used up.
 func (c *Cloud) Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error) {
 	c.mu.Lock()

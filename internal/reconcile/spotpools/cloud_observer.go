@@ -14,19 +14,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// sharedFor is how long one look at a region serves all who read its pools: Terraform
-// refreshes them one by one, a few at a time.
-const sharedFor = time.Minute
+// sharedMaxAge is how long one observation of a region serves all who read its pools:
+// Terraform refreshes them one by one, a few at a time.
+const sharedMaxAge = time.Minute
 
-// regionView is one look at everything of a region.
-type regionView struct {
+// regionObservation is one observation of everything of a region.
+type regionObservation struct {
 	at        time.Time // the cloud's clock
-	taken     time.Time // this machine's clock, for the view's age
+	taken     time.Time // this machine's clock, for the observation's age
 	accountID string
 	byUID     map[string][]spotpool.Instance
 	gone      map[string]bool // recorded ids that are certainly gone
 	absent    map[string]bool // ids that the cloud was asked for, and does not know
-	markets   marketView
+	markets   marketObservation
 	warnings  []string
 
 	indexed sync.Once
@@ -34,7 +34,7 @@ type regionView struct {
 }
 
 // named are the instances that carry a pool's name, of any uid.
-func (v *regionView) named(name string) []spotpool.Instance {
+func (v *regionObservation) named(name string) []spotpool.Instance {
 	v.indexed.Do(func() {
 		v.byName = map[string][]spotpool.Instance{}
 		for _, instances := range v.byUID {
@@ -46,84 +46,85 @@ func (v *regionView) named(name string) []spotpool.Instance {
 	return v.byName[name]
 }
 
-// cloudObserver observes the cloud. The pools of one process share looks at regions.
+// cloudObserver observes the cloud. The pools of one process share observations of
+// regions.
 type cloudObserver struct {
 	*Ports
 
 	mu      sync.Mutex
-	regions map[string]*sharedView
+	regions map[string]*sharedRegion
 	markets map[string]*sharedMarkets
 }
 
-type sharedView struct {
-	mu     sync.Mutex
-	view   *regionView
-	single int // how many pools were looked at one by one
+type sharedRegion struct {
+	mu          sync.Mutex
+	observation *regionObservation
+	single      int // how many pools were observed one by one
 }
 
-// region returns a look at the region that is at most maxAge old, and takes one where
-// there is none. Callers that ask meanwhile wait for it.
-func (o *cloudObserver) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
-	shared := o.shared(region)
+// observeRegion returns an observation of the region that is at most maxAge old, and
+// makes one if there is none. Callers that ask meanwhile wait for it.
+func (o *cloudObserver) observeRegion(ctx context.Context, observeRegion string, maxAge time.Duration) (*regionObservation, error) {
+	shared := o.shared(observeRegion)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	if shared.view != nil && time.Since(shared.view.taken) < maxAge {
-		return shared.view, nil
+	if shared.observation != nil && time.Since(shared.observation.taken) < maxAge {
+		return shared.observation, nil
 	}
-	view, err := o.lookAt(ctx, region)
+	observed, err := o.observeRegionNow(ctx, observeRegion)
 	if err != nil {
 		return nil, err
 	}
-	shared.view = view
-	return view, nil
+	shared.observation = observed
+	return observed, nil
 }
 
-// alone says whether one more pool of a region is looked at by itself. The first few
-// are; after them it pays to look at the whole region.
+// alone says whether one more pool of a region is observed by itself. The first few are;
+// after them it pays to observe the whole region.
 func (o *cloudObserver) alone(region string) bool {
 	shared := o.shared(region)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	if shared.view != nil || shared.single >= fewPools {
+	if shared.observation != nil || shared.single >= fewPools {
 		return false
 	}
 	shared.single++
 	return true
 }
 
-// viewOf returns a look that shows one pool.
-func (o *cloudObserver) viewOf(ctx context.Context, t target) (*regionView, error) {
+// observeOne returns an observation that contains one pool.
+func (o *cloudObserver) observeOne(ctx context.Context, t target) (*regionObservation, error) {
 	if o.alone(t.declaration.Region) {
-		return o.lookAtEach(ctx, t.declaration.Region, []target{t})
+		return o.observeEach(ctx, t.declaration.Region, []target{t})
 	}
-	return o.region(ctx, t.declaration.Region, sharedFor)
+	return o.observeRegion(ctx, t.declaration.Region, sharedMaxAge)
 }
 
 // shared returns the entry of a region.
-func (o *cloudObserver) shared(region string) *sharedView {
+func (o *cloudObserver) shared(region string) *sharedRegion {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.regions == nil {
-		o.regions = map[string]*sharedView{}
+		o.regions = map[string]*sharedRegion{}
 	}
 	if o.regions[region] == nil {
-		o.regions[region] = &sharedView{}
+		o.regions[region] = &sharedRegion{}
 	}
 	return o.regions[region]
 }
 
-// forget drops the look at a region, which was changed since.
-func (o *cloudObserver) forget(region string) {
+// forgetRegion drops the observation of a region, which was changed since.
+func (o *cloudObserver) forgetRegion(region string) {
 	shared := o.shared(region)
 	shared.mu.Lock()
-	shared.view = nil
+	shared.observation = nil
 	shared.mu.Unlock()
 }
 
-// lookAt lists a region, and looks up the recorded instances that are not in the
-// listing: tags arrive late, and paging is no snapshot.
-func (o *cloudObserver) lookAt(ctx context.Context, region string) (*regionView, error) {
-	view, err := o.newView(ctx)
+// observeRegionNow lists a region, and looks up the recorded instances that are not in
+// the listing: tags arrive late, and paging is no snapshot.
+func (o *cloudObserver) observeRegionNow(ctx context.Context, region string) (*regionObservation, error) {
+	observed, err := o.newRegionObservation(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,71 +132,73 @@ func (o *cloudObserver) lookAt(ctx context.Context, region string) (*regionView,
 	if err != nil {
 		return nil, fmt.Errorf("listing the instances of %s: %w", region, err)
 	}
-	view.at = at
+	observed.at = at
 	listed := make(map[string]bool, len(instances))
 	for _, i := range instances {
 		listed[i.ID] = true
-		view.byUID[i.PoolUID] = append(view.byUID[i.PoolUID], i)
+		observed.byUID[i.PoolUID] = append(observed.byUID[i.PoolUID], i)
 	}
 	owners, warnings, err := o.recordedIDs(ctx, region, listed)
 	if err != nil {
 		return nil, err
 	}
-	view.warnings = warnings
-	if err := o.addUnlisted(ctx, region, view, owners); err != nil {
+	observed.warnings = warnings
+	if err := o.addUnlisted(ctx, region, observed, owners); err != nil {
 		return nil, err
 	}
-	view.markets = o.marketsOf(ctx, region)
-	return view, nil
+	observed.markets = o.observeMarkets(ctx, region)
+	return observed, nil
 }
 
-func (o *cloudObserver) newView(ctx context.Context) (*regionView, error) {
+func (o *cloudObserver) newRegionObservation(ctx context.Context) (*regionObservation, error) {
 	account, err := o.Cloud.AccountID(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}, absent: map[string]bool{}}, nil
+	return &regionObservation{
+		taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}, absent: map[string]bool{},
+	}, nil
 }
 
-// fewPools is how many pools of a region are looked at one by one. Looking at a pool
-// takes one call; listing a region takes one for every hundred instances of all the
-// account's pools in it.
+// fewPools is how many pools of a region are observed one by one. Observing a pool takes
+// one call; listing a region takes one for every hundred instances of all the account's
+// pools in it.
 const fewPools = 4
 
-// lookAtEach looks at a few pools of a region, one by one.
-func (o *cloudObserver) lookAtEach(ctx context.Context, region string, targets []target) (*regionView, error) {
-	view, err := o.newView(ctx)
+// observeEach observes a few pools of a region, one by one.
+func (o *cloudObserver) observeEach(ctx context.Context, region string, targets []target) (*regionObservation, error) {
+	observed, err := o.newRegionObservation(ctx)
 	if err != nil {
 		return nil, err
 	}
-	view.markets = o.marketsOf(ctx, region)
+	observed.markets = o.observeMarkets(ctx, region)
 	for _, t := range targets {
 		o, err := o.observePool(ctx, t.declaration, t.journal.Value, nil)
 		if err != nil {
 			return nil, err
 		}
-		view.at = o.At
-		view.byUID[t.declaration.UID] = o.Instances
+		observed.at = o.At
+		observed.byUID[t.declaration.UID] = o.Instances
 		seen := map[string]bool{}
 		for _, i := range o.Instances {
 			seen[i.ID] = true
 		}
 		for _, k := range t.journal.Value.Known {
-			view.gone[k.InstanceID] = k.Seen && !seen[k.InstanceID]
+			observed.gone[k.InstanceID] = k.Seen && !seen[k.InstanceID]
 		}
 		for _, id := range o.Absent {
-			view.absent[id] = true
+			observed.absent[id] = true
 		}
 	}
-	return view, nil
+	return observed, nil
 }
 
-// lookFor looks at the given pools of a region in as few calls as possible.
-func (o *cloudObserver) lookFor(ctx context.Context, region string, targets []target) (*regionView, error) {
+// observeTargets observes the given pools of a region in as few calls as possible.
+func (o *cloudObserver) observeTargets(ctx context.Context, region string, targets []target) (*regionObservation, error) {
 	if len(targets) <= fewPools {
-		return o.lookAtEach(ctx, region, targets)
+		return o.observeEach(ctx, region, targets)
 	}
-	return o.region(ctx, region, 0)
+	return o.observeRegion(ctx, region, 0)
 }
 
 // owner is the pool in whose journal an instance is recorded.
@@ -237,7 +240,7 @@ func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed m
 	return owners, warnings, nil
 }
 
-func (o *cloudObserver) addUnlisted(ctx context.Context, region string, view *regionView, owners map[string]owner) error {
+func (o *cloudObserver) addUnlisted(ctx context.Context, region string, observed *regionObservation, owners map[string]owner) error {
 	if len(owners) == 0 {
 		return nil
 	}
@@ -254,17 +257,17 @@ func (o *cloudObserver) addUnlisted(ctx context.Context, region string, view *re
 		o := owners[i.ID]
 		delete(owners, i.ID)
 		if i.PoolUID == "" || i.PoolUID == o.uid { // without tags, the pool decides whether it is its own
-			view.byUID[o.uid] = append(view.byUID[o.uid], i)
+			observed.byUID[o.uid] = append(observed.byUID[o.uid], i)
 		}
 	}
 	for id, o := range owners {
-		view.gone[id], view.absent[id] = o.seen, true
+		observed.gone[id], observed.absent[id] = o.seen, true
 	}
 	return nil
 }
 
-// observation is what a look at a region shows of one pool.
-func (v *regionView) observation(t target) spotpool.Observation {
+// pool is the part of an observation that is about one pool.
+func (v *regionObservation) pool(t target) spotpool.Observation {
 	d := t.declaration
 	o := spotpool.Observation{At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID])}
 	for _, id := range t.journal.Value.Unconfirmed() {
@@ -275,8 +278,8 @@ func (v *regionView) observation(t target) spotpool.Observation {
 	return v.markets.add(o, d)
 }
 
-// observePool takes a fresh look at one pool and its markets. Ids that are gone are
-// not looked up again.
+// observePool observes one pool and its markets. Ids that are gone are not looked up
+// again.
 func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration, j journal.Journal, gone map[string]bool) (spotpool.Observation, error) {
 	ids := slices.DeleteFunc(j.IDs(), func(id string) bool { return gone[id] })
 	instances, at, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
@@ -293,5 +296,5 @@ func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration,
 			seen.Absent = append(seen.Absent, id)
 		}
 	}
-	return o.marketsOf(ctx, d.Region).add(seen, d), nil
+	return o.observeMarkets(ctx, d.Region).add(seen, d), nil
 }

@@ -15,20 +15,20 @@ import (
 )
 
 // clusterObserver observes the nodes of the cluster at hand. The pools of one process share
-// looks at them.
+// observations of them.
 type clusterObserver struct {
 	*Ports
 
 	mu   sync.Mutex
-	last *sight // nil where there is none to share
-	// failure is why the last look failed, and failed when it did: who waited for it need
-	// not find out as slowly.
+	last *clusterObservation // nil where there is none to share
+	// failure is why the last observation failed, and failed when it did: who waited for
+	// it need not find out as slowly.
 	failure error
 	failed  time.Time
 }
 
-// sight is one look at the nodes of the cluster at hand.
-type sight struct {
+// clusterObservation is one observation of the nodes of the cluster at hand.
+type clusterObservation struct {
 	uid   string
 	index *node.Index
 	taken time.Time // this machine's clock
@@ -38,11 +38,11 @@ type sight struct {
 	pools     poolsWithNodes
 }
 
-// freshSight is how old the look at the nodes may be by which is acted.
-const freshSight = 3 * time.Second
+// actMaxAge is how old the observation of the nodes may be by which is acted.
+const actMaxAge = 3 * time.Second
 
-// pollSight is how old it may be where what was asked for is waited for.
-const pollSight = time.Second
+// pollMaxAge is how old it may be where what was asked for is waited for.
+const pollMaxAge = time.Second
 
 // reach returns the cluster at hand, and its identity.
 func (o *clusterObserver) reach(ctx context.Context) (Cluster, string, error) {
@@ -109,18 +109,19 @@ func (f *Flow) boundByJournal(ctx context.Context, d spotpool.Declaration, r sto
 	return f.bound(ctx, d, old.ClusterUID, j.Value)
 }
 
-// see is a look at the nodes that is at most maxAge old, with the pods on them counted
-// where that is asked for and can be. Callers that ask meanwhile wait for it.
-func (o *clusterObserver) see(ctx context.Context, maxAge time.Duration, pods bool) (*sight, error) {
+// observeCluster returns an observation of the nodes that is at most maxAge old, with the pods
+// on them counted where that is asked for and can be. Callers that ask meanwhile wait for
+// it.
+func (o *clusterObserver) observeCluster(ctx context.Context, maxAge time.Duration, pods bool) (*clusterObservation, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.last != nil && time.Since(o.last.taken) < maxAge && (o.last.pods || !pods):
 		return o.last, nil
-	case o.failure != nil && time.Since(o.failed) < min(maxAge, freshSight):
+	case o.failure != nil && time.Since(o.failed) < min(maxAge, actMaxAge):
 		return nil, o.failure
 	}
-	seen, err := o.lookAtNodes(ctx, pods)
+	seen, err := o.observeNodes(ctx, pods)
 	switch {
 	case err == nil:
 		o.last, o.failure = seen, nil
@@ -130,77 +131,77 @@ func (o *clusterObserver) see(ctx context.Context, maxAge time.Duration, pods bo
 	return seen, err
 }
 
-// lookAtNodes looks at the nodes now.
-func (o *clusterObserver) lookAtNodes(ctx context.Context, pods bool) (*sight, error) {
+// observeNodes observes the nodes now.
+func (o *clusterObserver) observeNodes(ctx context.Context, pods bool) (*clusterObservation, error) {
 	c, _, err := o.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &sight{taken: time.Now(), pods: pods}
-	look, err := c.Nodes(ctx)
+	s := &clusterObservation{taken: time.Now(), pods: pods}
+	observation, err := c.Nodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("looking at the nodes of the cluster: %w", err)
 	}
 	if pods {
 		var count map[string]int
 		if count, s.uncounted = c.GPUPods(ctx); s.uncounted == nil {
-			look = look.Counted(count)
+			observation = observation.Counted(count)
 		}
 	}
-	s.uid, s.index = look.ClusterUID, node.NewIndex(look)
+	s.uid, s.index = observation.ClusterUID, node.NewIndex(observation)
 	return s, nil
 }
 
-// forgetSight drops the look at the cluster, which may have changed since.
-func (o *clusterObserver) forgetSight() {
+// forgetCluster drops the observation of the cluster, which may have changed since.
+func (o *clusterObserver) forgetCluster() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last, o.failure = nil, nil
 }
 
-// nodesSeen is what a look at a pool's cluster showed: nothing, where the pool asks none, or
-// where err says why it was not seen.
-type nodesSeen struct {
-	look   node.Observation
-	others node.Count // nodes of other pools
-	err    error
+// nodeObservation is what was observed of a pool's cluster: nothing if the pool asks none,
+// or if err says why it was not observed.
+type nodeObservation struct {
+	observation node.Observation
+	others      node.Count // nodes of other pools
+	err         error
 	// remark says why what was done to nodes can't be undone, where the pool has given
 	// them up, or why the pods on them could not be counted; empty where nothing is in the
 	// way.
 	remark string
 }
 
-// seeNodes looks at the nodes that concern a pool, and at how the others fare. The
-// error of another cluster than the pool's is *record.ClusterError, and refuses the pool; any
-// other leaves the nodes unseen.
-func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, j journal.Journal, cloud spotpool.Observation, maxAge time.Duration,
-	pods bool) nodesSeen {
+// observePoolNodes observes the nodes that concern a pool, and the health of the others.
+// The error of another cluster than the pool's is *record.ClusterError, and refuses the
+// pool; any other leaves the nodes unseen.
+func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Declaration, j journal.Journal, cloud spotpool.Observation, maxAge time.Duration,
+	pods bool) nodeObservation {
 	if !j.NeedsCluster(d) {
-		return nodesSeen{}
+		return nodeObservation{}
 	}
-	saw, err := o.see(ctx, maxAge, pods)
+	observed, err := o.observeCluster(ctx, maxAge, pods)
 	if err == nil {
-		err = SameCluster(d, saw.uid)
+		err = SameCluster(d, observed.uid)
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodesSeen{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are "+
+		return nodeObservation{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are "+
 			"valid still: %s", d.Object(), err)}
 	case err != nil:
-		return nodesSeen{err: err}
+		return nodeObservation{err: err}
 	}
-	s := nodesSeen{look: saw.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
-	if saw.uncounted != nil {
+	s := nodeObservation{observation: observed.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
+	if observed.uncounted != nil {
 		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(),
-			saw.uncounted)
+			observed.uncounted)
 	}
-	for _, n := range s.look.Nodes {
+	for _, n := range s.observation.Nodes {
 		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else nobody asks how the others fare
-			counts, err := o.poolsOf(ctx, saw)
+			counts, err := o.poolsOf(ctx, observed)
 			if err != nil {
-				return nodesSeen{err: err}
+				return nodeObservation{err: err}
 			}
-			s.others = saw.index.Others(d.UID, counts, time.Duration(d.Nodes.UnhealthyTimeout), s.look.At)
+			s.others = observed.index.Others(d.UID, counts, time.Duration(d.Nodes.UnhealthyTimeout), s.observation.At)
 			break
 		}
 	}
@@ -209,7 +210,7 @@ func (o *clusterObserver) seeNodes(ctx context.Context, d spotpool.Declaration, 
 
 // refuses is the error for which nothing at all is done to the pool; nil where there is
 // none.
-func (s nodesSeen) refuses() error {
+func (s nodeObservation) refuses() error {
 	var other *record.ClusterError
 	if errors.As(s.err, &other) {
 		return s.err

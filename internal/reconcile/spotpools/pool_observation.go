@@ -14,17 +14,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// look is one look at a pool that succeeded, and the plan made of it. A nil *look
-// means that no look succeeded: such a pool is neither settled nor done.
-type look struct {
+// poolObservation is one observation of a pool that succeeded, and the plan made of it. A
+// nil *poolObservation means that none succeeded: such a pool is neither settled nor done.
+type poolObservation struct {
 	plan        decide.Plan
 	observation spotpool.Observation
 }
 
 // situation is that of a pool of which nothing was asked so far. Every argument must be
 // given, since a gate that is left out would be an open one, and a hold none.
-func situation(d spotpool.Declaration, o spotpool.Observation, n nodesSeen, j journal.Journal, gate spotpool.Gate, hold *spotpool.Hold) decide.Situation {
-	o.Cluster = n.look
+func situation(d spotpool.Declaration, o spotpool.Observation, n nodeObservation, j journal.Journal, gate spotpool.Gate, hold *spotpool.Hold) decide.Situation {
+	o.Cluster = n.observation
 	return decide.Situation{Declaration: d, Observation: o, OtherNodes: n.others, Journal: j, Now: o.At, Gate: gate, Hold: hold}
 }
 
@@ -37,7 +37,7 @@ func (p *pass) situation(o spotpool.Observation, j journal.Journal) decide.Situa
 
 // left names, for people, what is left of the pool: instances, and launches without a
 // definite outcome.
-func (l *look) left() []string {
+func (l *poolObservation) left() []string {
 	var left []string
 	for _, m := range l.plan.Members {
 		text := m.ID + " " + string(m.State)
@@ -69,7 +69,7 @@ func (l *look) left() []string {
 }
 
 // waits reports whether anything that is left may end by itself, or be ended later.
-func (l *look) waits() bool {
+func (l *poolObservation) waits() bool {
 	for _, m := range l.plan.Members {
 		if m.Protection() == "" {
 			return true
@@ -80,7 +80,7 @@ func (l *look) waits() bool {
 
 // underWay counts the instances that are launching, those not found yet included, and
 // those that are ending.
-func (l *look) underWay() (launching, ending int) {
+func (l *poolObservation) underWay() (launching, ending int) {
 	launching = l.plan.Journal.Missing()
 	for _, m := range l.plan.Members {
 		switch m.Condition {
@@ -105,15 +105,15 @@ func (p *pass) drains() int {
 	return n
 }
 
-// observeWhole takes a fresh look at the pool of a pass, and at its nodes, if the look at
-// those which others took is older than maxAge. An error means that nothing may be done
-// to the pool; why its nodes could not be seen is noted in the pass.
+// observeWhole observes the pool of a pass, and its nodes unless an observation of those
+// is shared that is at most maxAge old. An error means that nothing may be done to the
+// pool; why its nodes could not be seen is noted in the pass.
 func (p *pass) observeWhole(ctx context.Context, j journal.Journal, maxAge time.Duration) (spotpool.Observation, error) {
 	observation, err := p.flow.observePool(ctx, p.declaration, j, p.gone)
 	if err != nil {
 		return observation, err
 	}
-	seen := p.flow.seeNodes(ctx, p.declaration, j, observation, maxAge, false)
+	seen := p.flow.observePoolNodes(ctx, p.declaration, j, observation, maxAge, false)
 	if seen.err != nil && ctx.Err() != nil { // nobody waited for it, which says nothing of the cluster
 		return observation, context.Cause(ctx)
 	}
@@ -121,13 +121,13 @@ func (p *pass) observeWhole(ctx context.Context, j journal.Journal, maxAge time.
 	return observation, p.nodes.refuses()
 }
 
-// look observes the pool and decides, without acting. It writes down what it noticed.
-func (p *pass) look(ctx context.Context) error {
+// observe observes the pool and decides, without acting. It writes down what it noticed.
+func (p *pass) observe(ctx context.Context) error {
 	j, err := p.flow.loadJournal(ctx, p.declaration)
 	if err != nil {
 		return err
 	}
-	observation, err := p.observeWhole(ctx, j.Value, pollSight)
+	observation, err := p.observeWhole(ctx, j.Value, pollMaxAge)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p *pass) look(ctx context.Context) error {
 	}
 	p.soFar.Drained = nil // what is left of a drain is worked on again
 	plan := decide.Decide(p.situation(observation, j.Value))
-	p.saw(plan, observation)
+	p.note(plan, observation)
 	if err := p.flow.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // View observes a pool for a refresh, without a lock. All pools of a region that are
-// viewed within a minute share one look. The state's declaration is that of the
+// viewed within a minute share one observation. The state's declaration is that of the
 // store's record, or d where there is none.
 func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) {
 	state := State{Declaration: d}
@@ -41,28 +41,28 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 		state.Gate = spotpool.Gate{Closed: true, Reason: f.records().Unfinished(d)}
 		state.Warnings = append(state.Warnings, state.Gate.Reason)
 	}
-	err = f.observeView(ctx, &state)
+	err = f.observeState(ctx, &state)
 	return state, err
 }
 
-// observeView adds to a pool's state what is seen of the pool, and what would be done
+// observeState adds to a pool's state what is seen of the pool, and what would be done
 // about it.
-func (f *Flow) observeView(ctx context.Context, state *State) error {
+func (f *Flow) observeState(ctx context.Context, state *State) error {
 	d := state.Declaration
 	j, err := f.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
 	t := target{declaration: d, journal: j}
-	view, err := f.viewOf(ctx, t)
+	observed, err := f.observeOne(ctx, t)
 	if err != nil {
 		return err
 	}
-	if err := sameAccount(d, view.accountID); err != nil {
+	if err := sameAccount(d, observed.accountID); err != nil {
 		return err
 	}
-	observation := view.observation(t)
-	nodes := f.seeNodes(ctx, d, j.Value, observation, sharedFor, true)
+	observation := observed.pool(t)
+	nodes := f.observePoolNodes(ctx, d, j.Value, observation, sharedMaxAge, true)
 	if err := nodes.refuses(); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	}
 	s.Hold = state.Hold
 	state.Plan = decide.Decide(s)
-	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
+	state.Warnings = append(state.Warnings, observed.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func fromInstances(d spotpool.Declaration, account string, found []spotpool.Inst
 	return d.WithDefaults()
 }
 
-// Markets returns the region's prices and stock, from a look that is shared as in
+// Markets returns the region's prices and stock, from an observation that is shared as in
 // View.
 func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	// Prices are no secret, but only accounts that are allowed are used to ask for
@@ -152,8 +152,8 @@ func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, er
 	if _, err := f.Cloud.AccountID(ctx); err != nil {
 		return spotpool.Markets{}, err
 	}
-	view := f.marketsOf(ctx, region)
-	return view.Markets, view.err
+	observed := f.observeMarkets(ctx, region)
+	return observed.Markets, observed.err
 }
 
 // Recorded returns the store's record of a pool, if there is one.
