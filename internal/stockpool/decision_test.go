@@ -44,29 +44,29 @@ func TestADeploymentIsDeclared(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedScaleIsTold by the next journal, if it took effect.
-func TestAnInterruptedScaleIsTold(t *testing.T) {
+// TestAnInterruptedScaleIsReported by the next journal, if it took effect.
+func TestAnInterruptedScaleIsReported(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	d := declared()
-	seen := d.Deployment("", 1)
+	before := d.Deployment("", 1)
 	j := stockpool.Journal{}.Created(d, now).Open("token").Own("uid", "runtime").Gated(d, []string{"used up"}, now).Gated(d, nil, now.Add(time.Hour))
-	begun := j.Begin(d, stockpool.Decision{Kind: stockpool.KindScale, Was: 1, Replicas: 2}, seen, now)
-	if after, applied := begun.Recovered(seen); applied || len(after.Untold) != len(j.Untold) {
-		t.Errorf("nothing was done, and it tells of %v", after.Untold)
+	begun := j.Begin(d, stockpool.Decision{Kind: stockpool.KindScale, Was: 1, Replicas: 2}, before, now)
+	if after, applied := begun.Recovered(before); applied || len(after.Unreported) != len(j.Unreported) {
+		t.Errorf("nothing was done, and it reports %v", after.Unreported)
 	}
 	live := d.Deployment("", 2)
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Time: &metav1.Time{Time: now}}}
 	after, applied := begun.Recovered(live)
 	var kinds []history.Kind
-	for _, e := range after.Untold {
+	for _, e := range after.Unreported {
 		kinds = append(kinds, e.Kind)
 	}
 	want := []history.Kind{history.Create, history.GateClosed, history.GateOpened, history.Scale}
 	if diff := cmp.Diff(want, kinds); diff != "" || !applied {
 		t.Errorf("applied %v (-want +got):\n%s", applied, diff)
 	}
-	if done := begun.Did(d, stockpool.Decision{Replicas: 2}, live, now); done.Drifted(live) || !done.Drifted(seen) || done.Applied != d.Sum("runtime") {
+	if done := begun.Did(d, stockpool.Decision{Replicas: 2}, live, now); done.Drifted(live) || !done.Drifted(before) || done.Applied != d.Sum("runtime") {
 		t.Errorf("after it: %+v", done)
 	}
 }

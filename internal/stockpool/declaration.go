@@ -134,7 +134,7 @@ func (d Declaration) Key() string { return d.Namespace + "/" + d.Name }
 // Object names a stock pool in decisions, logs and reports.
 func (d Declaration) Object() string { return "stock_pool/" + d.Key() }
 
-// Identity tells the pool from others of its name, and its declaration from earlier
+// Identity distinguishes the pool from others of its name, and its declaration from earlier
 // ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 

@@ -1,10 +1,10 @@
-// Package stockpool keeps a warm stock of GPU runtimes: what is declared, what a look
-// at the cluster shows of it, and what is to be done about the difference. It does no IO
+// Package stockpool keeps a warm stock of GPU runtimes: what is declared, what was
+// observed of it in the cluster, and what is to be done about the difference. It does no IO
 // and reads no clock.
 //
 // A stock pool is a Deployment, and a PodDisruptionBudget where one is declared. Whose a
 // Deployment is follows from its UID alone, which the pool's journal has. It comes about
-// in three steps, and a kill between any two of them is mended by the next look:
+// in three steps, and a kill between any two of them is mended after the next observation:
 //
 //	opened    a random token is written into the journal
 //	created   an empty Deployment is created with that token, where there is none by

@@ -10,17 +10,16 @@ import (
 )
 
 // Begin is the journal to write before a decision is carried out: what a kill leaves
-// done of it is told by the next look.
-func (j Journal) Begin(d Declaration, of Decision, seen *appsv1.Deployment, now time.Time) Journal {
-	j = j.clone()
+// done of it is reported by the next observation.
+func (j Journal) Begin(d Declaration, of Decision, live *appsv1.Deployment, now time.Time) Journal {
 	j.AboutTo, j.AboutFrom = j.event(d, of, now), ""
 	if j.AboutTo != nil {
-		j.AboutFrom = fingerprint(seen)
+		j.AboutFrom = fingerprint(live)
 	}
 	return j
 }
 
-// event is what a decision tells once it is done; nil where that is nothing.
+// event is what is reported of a decision once it is done; nil where that is nothing.
 func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event {
 	about := j.about(d, now, of.Reasons...)
 	var e history.Event
@@ -46,7 +45,6 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 
 // Did is the journal after an application, by the API server's answer.
 func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now time.Time) Journal {
-	j = j.clone()
 	j.Applied, j.Generation, j.Replicas = d.Sum(j.Container), d.Generation, of.Replicas
 	j.Answer, j.SyncedAt = fingerprint(answer), now
 	j.done()
@@ -54,25 +52,23 @@ func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now 
 }
 
 // Lost notes, before another is created, that somebody deleted the Deployment: it is
-// told once the other is there.
+// reported once the other is there.
 func (j Journal) Lost(d Declaration, now time.Time) Journal {
 	if j.DeploymentUID == "" {
 		return j
 	}
-	j = j.clone()
 	e := j.about(d, now, "somebody deleted its Deployment").Workload(history.Mend, j.workload(d), time.Time{})
 	j.AboutTo, j.AboutFrom = &e, ""
 	return j
 }
 
-// Recovered tells what a run that was cut short did of what it was about to, and whether
-// it applied the declaration: the pool's own Deployment is then another than that run saw,
+// Recovered reports what a run that was cut short did of what it was about to, and whether
+// it applied the declaration: the pool's own Deployment is then another than that run observed,
 // and the pool's own field manager wrote it last no sooner than that.
 func (j Journal) Recovered(own *appsv1.Deployment) (_ Journal, applied bool) {
-	if j.AboutTo == nil || j.Opened != "" { // what is created is told of once it is owned
+	if j.AboutTo == nil || j.Opened != "" { // what is created is reported once it is owned
 		return j, false
 	}
-	j = j.clone()
 	if applied = own != nil && fingerprint(own) != j.AboutFrom && !appliedAt(own).Before(j.AboutTo.At); applied {
 		j.done()
 	}
@@ -94,13 +90,12 @@ func appliedAt(of *appsv1.Deployment) (at time.Time) {
 // Gated notes since when budgets keep the pool from growing, with their reasons; nil where
 // none does.
 func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
-	j = j.clone()
 	switch {
 	case reasons == nil && j.HeldSince != nil:
-		j.tell(j.about(d, now).Since(history.GateOpened, *j.HeldSince))
+		j.report(j.about(d, now).Since(history.GateOpened, *j.HeldSince))
 		j.HeldSince = nil
 	case reasons != nil && j.HeldSince == nil:
-		j.tell(j.about(d, now, reasons...).Since(history.GateClosed, now))
+		j.report(j.about(d, now, reasons...).Since(history.GateClosed, now))
 		j.HeldSince = &now
 	}
 	return j

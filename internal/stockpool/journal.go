@@ -30,46 +30,39 @@ type Journal struct {
 	// when one has it scaled to zero; nil while none does.
 	HeldSince   *time.Time `json:"held_since,omitempty"`
 	PausedSince *time.Time `json:"paused_since,omitempty"`
-	// AboutTo is the event of what is about to be done: the next look tells whether it
-	// was.
+	// AboutTo is the event of what is about to be done: the next observation shows whether
+	// it was.
 	AboutTo *history.Event `json:"about_to,omitempty"`
 	// AboutFrom is a sum over the Deployment as it was then.
 	AboutFrom string `json:"about_from,omitempty"`
-	// Untold are events that the history may lack. LeftOut is how many older ones there
+	// Unreported are events that the history may lack. LeftOut is how many older ones there
 	// was no room for.
-	Untold  []history.Event `json:"untold,omitempty"`
-	LeftOut int             `json:"untold_left_out,omitempty"`
+	Unreported []history.Event `json:"untold,omitempty"`
+	LeftOut    int             `json:"untold_left_out,omitempty"`
 }
 
 // Of is the journal as that of a pool.
 func (j Journal) Of(d Declaration) Journal {
-	j = j.clone()
 	j.PoolUID, j.Object = d.UID, d.Object()
 	return j
 }
 
-func (j Journal) clone() Journal {
-	j.Untold = slices.Clone(j.Untold)
-	return j
-}
-
-// Created tells that the pool was declared.
+// Created reports that the pool was declared.
 func (j Journal) Created(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
-	j.tell(j.about(d, now).Declaration(history.Create))
+	j.report(j.about(d, now).Declaration(history.Create))
 	return j
 }
 
-// Updated tells that its declaration changed.
+// Updated reports that its declaration changed.
 func (j Journal) Updated(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
-	j.tell(j.about(d, now).Updated(d.Generation))
+	j.report(j.about(d, now).Updated(d.Generation))
 	return j
 }
 
 // Open writes down that a Deployment is about to be created.
 func (j Journal) Open(token string) Journal {
-	j = j.clone()
 	j.Opened, j.DeploymentUID, j.Container = token, "", ""
 	j.Applied, j.Answer, j.Replicas = "", "", 0
 	return j
@@ -77,26 +70,24 @@ func (j Journal) Open(token string) Journal {
 
 // Own writes down which Deployment is the pool's own, before anything is applied to it.
 func (j Journal) Own(uid, container string) Journal {
-	j = j.clone()
 	j.Opened, j.DeploymentUID, j.Container = "", uid, container
 	j.Applied, j.Answer, j.Replicas = "", "", 0
 	j.done()
 	return j
 }
 
-// done tells what was about to be done, as it was; j must be a clone.
+// done reports what was about to be done, as it was.
 func (j *Journal) done() {
 	if j.AboutTo != nil {
-		j.tell(*j.AboutTo)
+		j.report(*j.AboutTo)
 	}
 	j.AboutTo, j.AboutFrom = nil, ""
 }
 
-// Told leaves out the events that the history has by now.
-func (j Journal) Told(has func(history.Event) bool) Journal {
-	if left := history.Untold(j.Untold, has); len(left) < len(j.Untold) {
-		j = j.clone()
-		if j.Untold = left; left == nil {
+// WithoutReported leaves out the events that the history has by now.
+func (j Journal) WithoutReported(has func(history.Event) bool) Journal {
+	if left := history.Untold(j.Unreported, has); len(left) < len(j.Unreported) {
+		if j.Unreported = left; left == nil {
 			j.LeftOut = 0
 		}
 	}
@@ -106,18 +97,19 @@ func (j Journal) Told(has func(history.Event) bool) Journal {
 // Stored is the journal as it is to be stored: events that are more than it keeps are
 // left out, and counted.
 func (j Journal) Stored() Journal {
-	kept, leftOut := history.Newest(j.Untold)
-	j.Untold, j.LeftOut = kept, j.LeftOut+leftOut
+	kept, leftOut := history.Newest(j.Unreported)
+	j.Unreported, j.LeftOut = kept, j.LeftOut+leftOut
 	return j
 }
 
-func (j *Journal) tell(e history.Event) { j.Untold = append(j.Untold, e) }
+// report adds an event to those that the history may lack, in a slice that no other journal has.
+func (j *Journal) report(e history.Event) { j.Unreported = append(slices.Clip(j.Unreported), e) }
 
 func (j Journal) about(d Declaration, at time.Time, reasons ...string) history.About {
 	return history.About{At: at, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID, Reasons: reasons}
 }
 
-// workload is the pool's Deployment as events tell of it.
+// workload is the pool's Deployment as events name it.
 func (j Journal) workload(d Declaration) history.Identity {
 	return history.Identity{Namespace: d.Namespace, Name: "Deployment/" + d.Name, UID: j.DeploymentUID}
 }
@@ -126,6 +118,6 @@ func (j Journal) workload(d Declaration) history.Identity {
 // that one.
 func (j Journal) Destroyed(d Declaration, at time.Time) []history.Event {
 	j = j.Of(d)
-	j.tell(j.about(d, at).Declaration(history.Destroy))
-	return j.Untold
+	j.report(j.about(d, at).Declaration(history.Destroy))
+	return j.Unreported
 }

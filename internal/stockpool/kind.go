@@ -72,7 +72,7 @@ type Decision struct {
 	// Replicas is how many pods the Deployment gets by it, and Was how many it had.
 	Replicas int `json:"replicas"`
 	Was      int `json:"was"`
-	// Changes are what somebody changed, and By who did, as far as the cluster tells.
+	// Changes are what somebody changed, and By who did, as far as the cluster shows.
 	Changes []Change `json:"changes,omitempty"`
 	By      []string `json:"by,omitempty"`
 	// Spared are the names of pods that are in use, and Released those that no longer

@@ -116,7 +116,7 @@ type Room struct {
 	// InstanceTypes are those of its offerings.
 	InstanceTypes []string
 	// Grows says that more nodes of it are on their way. Why says which, or else why
-	// there are none; empty where nobody looked.
+	// there are none; empty where nothing was observed.
 	Grows bool
 	Why   string
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// roundsAtMost is how often a pool is looked at and acted on in one operation: creating,
+// roundsAtMost is how often a pool is observed and acted on in one operation: creating,
 // filling and guarding one takes four.
 const roundsAtMost = 12
 
-// act carries decisions out, the first of each look, until there are none. The pool's
+// act carries decisions out, the first after each observation, until there are none. The pool's
 // lock must be held. The error is what failed, or why nothing can be done.
 func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 	if !p.journal.Exists() { // its record was written, and nothing else
@@ -93,7 +93,7 @@ func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
 }
 
 // open creates a Deployment, empty if there are no pods to adopt: under a token that is written down before, and by a
-// uid that is written down after. A creation that was asked for before and not seen may
+// uid that is written down after. A creation that was asked for before and not observed may
 // still land: it has the same token, and is the pool's own.
 func (p *pass) open(ctx context.Context, of stockpool.Decision) error {
 	d := p.declaration
@@ -110,7 +110,7 @@ func (p *pass) open(ctx context.Context, of stockpool.Decision) error {
 }
 
 // apply applies the declaration. What it is about to do is written down before, so that a
-// run that is killed in between is told of by the next.
+// run that is killed in between is reported by the next.
 func (p *pass) apply(ctx context.Context, of stockpool.Decision) error {
 	d, live := p.declaration, p.observation.Deployment
 	if err := p.keep(ctx, p.plan.Journal.Begin(d, of, live, p.now())); err != nil {

@@ -73,8 +73,8 @@ func TestOneThatFailsLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestManyAreSeenAtOnce: an idle run over many stock pools looks once.
-func TestManyAreSeenAtOnce(t *testing.T) {
+// TestManyAreObservedAtOnce: an idle run over many stock pools observes once.
+func TestManyAreObservedAtOnce(t *testing.T) {
 	t.Parallel()
 	const many = 150
 	d := newDesk(t)
@@ -105,7 +105,7 @@ func TestManyAreSeenAtOnce(t *testing.T) {
 	t.Logf("an idle run over %d stock pools took %s; the heap of this process is %d MB", many, took, memory.HeapAlloc>>20)
 }
 
-func TestAConflictIsLookedAtAgain(t *testing.T) {
+func TestAConflictIsObservedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create()
@@ -128,6 +128,6 @@ func TestAConflictIsLookedAtAgain(t *testing.T) {
 	d.Cluster.Hook = nil
 	d.Cluster.Failing["StockOf"] = errors.New("no answer")
 	if r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil || len(r.StockPools) != 1 || r.StockPools[0].Error != nil {
-		t.Errorf("an idle pool needs no fresh look: %+v, %v", r.StockPools, err)
+		t.Errorf("an idle pool needs no fresh observation: %+v, %v", r.StockPools, err)
 	}
 }

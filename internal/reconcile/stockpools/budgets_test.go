@@ -63,8 +63,8 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	d.Cluster.Step(25 * time.Hour)
 	d.is(2, decide.Ready)
 	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1, history.Mend: 0} {
-		if got := d.told(kind); got != want {
-			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
+		if got := d.reported(kind); got != want {
+			t.Errorf("the history has %d events of %s, want %d", got, kind, want)
 		}
 	}
 }
@@ -102,32 +102,32 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.is(2, decide.Degraded)
-	seen, err := d.Process().StockPools().View(context.Background(), state.Declaration)
-	if err != nil || !slices.ContainsFunc(seen.Warnings, func(text string) bool {
+	viewed, err := d.Process().StockPools().View(context.Background(), state.Declaration)
+	if err != nil || !slices.ContainsFunc(viewed.Warnings, func(text string) bool {
 		return strings.Contains(text, "kept from growing: its budget team-a is used up")
 	}) {
-		t.Errorf("a refresh warns %q: %v", seen.Warnings, err)
+		t.Errorf("a refresh warns %q: %v", viewed.Warnings, err)
 	}
 }
 
-// TestABudgetThatNobodyDeclaredIsToldAtPlan: it may come by the same apply, so it is
+// TestABudgetThatNobodyDeclaredIsReportedAtPlan: it may come by the same apply, so it is
 // refused by nothing.
-func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
+func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	named := pool(func(d *stockpool.Declaration) { d.Budget = "team-a" })
 	var undeclared *record.UndeclaredError
 	if err := d.Process().StockPools().Refusal(context.Background(), named); !errors.As(err, &undeclared) || strings.Contains(err.Error(), "use the store") {
-		t.Errorf("a plan is told %v", err)
+		t.Errorf("a plan reports %v", err)
 	}
 	d.budget(budget.AlertOnly)
 	typo := pool(func(d *stockpool.Declaration) { d.Budget = "team-x" })
 	if err := d.Process().StockPools().Refusal(context.Background(), typo); err == nil ||
 		!strings.Contains(err.Error(), `has no budget "team-x": did you mean "team-a"? It has team-a`) {
-		t.Errorf("of a name that is misspelled, a plan is told %v", err)
+		t.Errorf("of a name that is misspelled, a plan reports %v", err)
 	}
 	if err := d.Process().StockPools().Refusal(context.Background(), named); err != nil {
-		t.Errorf("of a budget that is declared, a plan is told %v", err)
+		t.Errorf("of a budget that is declared, a plan reports %v", err)
 	}
 	d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
 	within := d.report(d.Run()).Of(decide.WithinBudget)

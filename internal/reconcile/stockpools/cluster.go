@@ -13,7 +13,7 @@ import (
 
 // Cluster is what stock pools need of a Kubernetes cluster. Errors name the verb and the
 // object, and wrap the API's own. What changes an object is done to exactly the one that
-// was seen, by its uid; the error is stockpool.ErrChanged where that is another by now.
+// was observed, by its uid; the error is stockpool.ErrChanged where that is another by now.
 type Cluster interface {
 	Reader
 	Changes
@@ -22,9 +22,9 @@ type Cluster interface {
 // Reader changes nothing.
 type Reader interface {
 	record.Cluster
-	// Stock looks at all that bears the label of stock pools.
+	// Stock observes all that bears the label of stock pools.
 	Stock(ctx context.Context) (stockpool.Observations, error)
-	// StockOf looks afresh at what has one pool's name, whosever it is.
+	// StockOf observes afresh what has one pool's name, whosever it is.
 	StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error)
 	// PriorityClasses are the values of the priority classes, by name.
 	PriorityClasses(ctx context.Context) (map[string]int32, error)

@@ -44,8 +44,8 @@ type limit struct {
 	// lostIn is the cluster of a budget whose record is lost, as far as is known.
 	lostIn      string
 	declaration budget.Declaration
-	takes       *budget.Matcher // nil where it can't be told
-	counts      *gpu.Table      // what is a GPU to it; what usually is, where that can't be told
+	takes       *budget.Matcher // nil where it can't be read
+	counts      *gpu.Table      // what is a GPU to it; what usually is, where that can't be read
 }
 
 // readLimits reads the store's budgets, and what is left of those whose records are lost.
@@ -104,7 +104,7 @@ func (l limit) mayCover(d stockpool.Declaration) bool {
 }
 
 // covers are the budgets that a pool heeds: those that cover its pods, as far as they hold
-// GPUs, those of which that can't be told, and the one that it names. Pods are what is
+// GPUs, those of which that is not known, and the one that it names. Pods are what is
 // declared, and what the pool's own Deployment makes of it: whoever may change that does
 // not choose which budgets pay.
 func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {

@@ -300,8 +300,8 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 		}
 	}
 	for _, kind := range []history.Kind{history.Pause, history.Resume, history.GateClosed} {
-		if n := d.told(kind); n > 0 {
-			t.Errorf("the history tells %d times of %s", n, kind)
+		if n := d.reported(kind); n > 0 {
+			t.Errorf("the history has %d events of %s", n, kind)
 		}
 	}
 	d.Cluster.Hook = faults.Before(func(method string) { // it comes back while the run goes on

@@ -48,7 +48,7 @@ func (f *Flow) Update(ctx context.Context, d stockpool.Declaration, wait time.Du
 func (c connection) declare(ctx context.Context, d stockpool.Declaration, wait time.Duration,
 	recorded func(context.Context, stored, stockpool.Declaration) (stockpool.Declaration, error), carryOut func(*pass, context.Context, stored) error,
 ) (State, error) {
-	defer c.tell(ctx)
+	defer c.report(ctx)
 	var p *pass
 	err := c.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := c.records().Load(ctx, d.Key())

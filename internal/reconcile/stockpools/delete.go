@@ -17,7 +17,7 @@ import (
 
 // Delete ends a stock pool for good: its Deployment and its pods are deleted, or left
 // where its declaration says so, and what is recorded of it is removed once they were
-// seen to be gone. It waits for that at most so long, without the pool's lock. A deletion
+// observed to be gone. It waits for that at most so long, without the pool's lock. A deletion
 // that was cut short is finished by the next one, or by a run. The notice says what was
 // left.
 func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Duration) (notice string, err error) {
@@ -25,7 +25,7 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 	if err != nil {
 		return "", fmt.Errorf("%s is not destroyed: %w", d.Object(), err)
 	}
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
@@ -109,8 +109,8 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 		}
 	}
 	of.gone = true
-	untold, err := c.forget(ctx, r, j)
-	if untold > 0 {
+	unreported, err := c.forget(ctx, r, j)
+	if unreported > 0 {
 		lacks := "the history could not be told that it is destroyed, and nothing tells it later"
 		of.notice = strings.Join(slices.DeleteFunc([]string{of.notice, lacks}, func(text string) bool { return text == "" }), "; ")
 	}
@@ -140,9 +140,9 @@ func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 }
 
 // forget removes what is recorded of a pool that is gone, and leaves a tombstone. It
-// returns how many events of it the history could not be told of: an end does not wait
+// returns how many events of it the history lacks: an end does not wait
 // for that.
-func (c connection) forget(ctx context.Context, r stored, j journal) (untold int, err error) {
+func (c connection) forget(ctx context.Context, r stored, j journal) (unreported int, err error) {
 	d := r.Value.Declaration
 	if err := c.records().WriteTombstone(ctx, d, c.now()); err != nil {
 		return 0, err
@@ -152,11 +152,11 @@ func (c connection) forget(ctx context.Context, r stored, j journal) (untold int
 		return 0, err
 	}
 	c.outbox.Note(c.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), c.Keeper.Actor)...)
-	untold = c.tell(ctx)
+	unreported = c.report(ctx)
 	if j.Exists() {
 		if err := record.Remove(ctx, c.Keeper.Store, store.StockJournals, d.UID, j.Revision); err != nil {
-			return untold, err
+			return unreported, err
 		}
 	}
-	return untold, c.records().Remove(ctx, r)
+	return unreported, c.records().Remove(ctx, r)
 }

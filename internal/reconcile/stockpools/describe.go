@@ -64,7 +64,7 @@ func declared(d stockpool.Declaration) Declared {
 	return of
 }
 
-// Describe looks at the stock pools that were read, without a lock, and decides without
+// Describe observes the stock pools that were read, without a lock, and decides without
 // acting. Where that is asked for, it says why.
 func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	list := []Description{}
@@ -84,7 +84,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	return list
 }
 
-// describe describes one stock pool; err is why nothing could be looked at.
+// describe describes one stock pool; err is why nothing could be observed.
 func (k *kind) describe(ctx context.Context, c connection, t target, all stockpool.Observations, err error, why bool) Description {
 	phase := t.Record.Phase
 	o := Description{RecordPhase: phase, Decisions: []stockpool.Decision{}}
@@ -103,7 +103,7 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 	if err == nil && len(p.plan.Decisions) > 0 && p.observation.Deployment == nil { // one of its name may be there that bears no label
 		err = p.observe(ctx)
 	}
-	if err != nil { // what was seen is told
+	if err != nil { // what was observed is reported
 		o.Report = newReport(p.declaration, p.plan, loop.Ending{Became: outcome.Failed, Why: err})
 		return o
 	}

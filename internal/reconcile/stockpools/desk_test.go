@@ -92,8 +92,8 @@ func (d *desk) is(replicas int, phase decide.Phase) {
 	}
 }
 
-// told counts the events of a kind that the history has of the pool.
-func (d *desk) told(kind history.Kind) int {
+// reported counts the events of a kind that the history has of the pool.
+func (d *desk) reported(kind history.Kind) int {
 	d.t.Helper()
 	m := &eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}
 	answer, err := m.Ask(context.Background(), history.Query{

@@ -1,6 +1,6 @@
-// Package stockpools carries declarations of stock pools out: it looks at their
+// Package stockpools carries declarations of stock pools out: it observes their
 // Deployments, decides by package stockpool, and does it under the pool's lock, a
-// decision at a time and a look before each. The port Cluster is what it needs of a
+// decision at a time and an observation before each. The port Cluster is what it needs of a
 // cluster.
 //
 // Budgets don't pause these Deployments. A stock pool heeds the status of each budget

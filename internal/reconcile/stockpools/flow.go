@@ -57,7 +57,7 @@ func (f *Flow) connectOwn(ctx context.Context, d stockpool.Declaration) (connect
 }
 
 // now is the time by the cluster's clock, as far as that was heard, in seconds: its own
-// objects tell no finer moments.
+// objects show no finer moments.
 func (c connection) now() time.Time {
 	at := c.cluster.Now()
 	if at.IsZero() {

@@ -55,8 +55,8 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 		t.Errorf("a stale state brings it back: %v", err)
 	}
 	for kind, want := range map[history.Kind]int{history.Create: 1, history.Update: 1, history.Destroy: 1} {
-		if got := d.told(kind); got != want {
-			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
+		if got := d.reported(kind); got != want {
+			t.Errorf("the history has %d events of %s, want %d", got, kind, want)
 		}
 	}
 }
@@ -74,13 +74,13 @@ func TestARunMendsWhatSomebodyDid(t *testing.T) {
 	}
 	d.is(2, decide.Ready)
 	unlabelled := d.Cluster.Deployment(key).DeepCopy()
-	unlabelled.Labels = nil // which keeps it out of the look at all
+	unlabelled.Labels = nil // which keeps it out of the observation of all
 	d.Cluster.Put(key, unlabelled)
 	d.is(2, decide.Ready)
 	d.Cluster.Put(key, nil)
 	d.is(2, decide.Ready)
-	if got := d.told(history.Mend); got != 3 {
-		t.Errorf("the history tells of %d", got)
+	if got := d.reported(history.Mend); got != 3 {
+		t.Errorf("the history has %d", got)
 	}
 }
 
@@ -95,8 +95,8 @@ func TestATakenPodIsReplacedByARun(t *testing.T) {
 	d.is(4, decide.Ready)
 	delete(d.Cluster.StockPods(key)[1].Labels, "session")
 	d.is(3, decide.Ready)
-	if pods := d.Cluster.StockPods(key); pods[0].UID != taken || d.told(history.Scale) != 3 {
-		t.Errorf("the pod in use was ended, or the history tells of %d", d.told(history.Scale))
+	if pods := d.Cluster.StockPods(key); pods[0].UID != taken || d.reported(history.Scale) != 3 {
+		t.Errorf("the pod in use was ended, or the history has %d", d.reported(history.Scale))
 	}
 }
 
@@ -227,7 +227,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	if len(r.Decisions) != 1 || r.Decisions[0].Outcome != outcome.Planned || r.Decisions[0].Kind() != "mend" {
 		t.Errorf("decided %+v", r.Decisions)
 	}
-	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.told(history.Mend) != 0 {
+	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.reported(history.Mend) != 0 {
 		t.Errorf("it did %q", d.Cluster.Acts[acts:])
 	}
 	if s, err := d.Runner().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 ||
@@ -264,9 +264,9 @@ func TestADryRunAssumes(t *testing.T) {
 	d.is(2, decide.Ready)
 }
 
-// TestALookShowsWhoseANameIs: what takes the pool's name, and bears no label of it, is
-// shown by a look as a run would find it.
-func TestALookShowsWhoseANameIs(t *testing.T) {
+// TestARefreshShowsWhoseANameIs: what takes the pool's name, and bears no label of it, is
+// shown by a refresh as a run would find it.
+func TestARefreshShowsWhoseANameIs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create()
@@ -287,9 +287,9 @@ func TestALookShowsWhoseANameIs(t *testing.T) {
 	}
 }
 
-// TestExplainTellsAllThatDecisionsFollowFrom: what is declared, each pod, the budgets that
+// TestExplainReportsAllThatDecisionsFollowFrom: what is declared, each pod, the budgets that
 // cover them, and who wrote what.
-func TestExplainTellsAllThatDecisionsFollowFrom(t *testing.T) {
+func TestExplainReportsAllThatDecisionsFollowFrom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.budget(budget.Pause)

@@ -14,18 +14,18 @@ type (
 	journal = record.Document[declaration.StockJournal]
 )
 
-// journals are the store's, and what is to be told of them.
+// journals are the store's, and what is to be reported of them.
 type journals struct {
 	Ports
 	outbox record.Outbox
 }
 
-// Outbox is what is to be told of stock pools.
+// Outbox is what is to be reported of stock pools.
 func (k *journals) Outbox() *record.Outbox { return &k.outbox }
 
-// tell tells the history what an operation did, and returns how many events it could not
-// be told of.
-func (k *journals) tell(ctx context.Context) (untold int) {
+// report reports to the history what an operation did, and returns how many events it
+// lacks.
+func (k *journals) report(ctx context.Context) (unreported int) {
 	return k.Keeper.TellAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks).Untold
 }
 
@@ -37,16 +37,16 @@ func (k *journals) loadJournal(ctx context.Context, d stockpool.Declaration) (jo
 }
 
 // saveJournal writes a journal where it says something else, and takes up what it has to
-// tell.
+// report.
 func (k *journals) saveJournal(ctx context.Context, j journal, value stockpool.Journal) (journal, error) {
-	value = value.Told(k.outbox.Has)
-	value.Untold = k.outbox.Sign(value.Untold, k.Keeper.Actor)
+	value = value.WithoutReported(k.outbox.Has)
+	value.Unreported = k.outbox.Sign(value.Unreported, k.Keeper.Actor)
 	if j.Exists() && record.Same(j.Value, value.Stored()) {
 		return j, nil
 	}
 	saved, err := record.Save(ctx, k.Keeper.Store, store.StockJournals, value.PoolUID, j, value.Stored())
 	if err == nil {
-		k.outbox.Note(value.Untold...)
+		k.outbox.Note(value.Unreported...)
 	}
 	return saved, err
 }

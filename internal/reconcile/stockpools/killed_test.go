@@ -30,7 +30,7 @@ type operation struct {
 	replicas int
 	phase    decide.Phase // empty where the pool is gone
 	bare     bool         // it has no disruption budget
-	// once are the kinds of events that the history tells once, whatever happened.
+	// once are the kinds of events that the history has once, whatever happened.
 	once []history.Kind
 	// again says that a person does it again, as nothing else goes on with it.
 	again bool
@@ -343,8 +343,8 @@ func (d *desk) recover(of operation) {
 		d.t.Errorf("guarded: %t; it is %+v", d.Cluster.Guarded(key), r)
 	}
 	for _, kind := range of.once {
-		if got := d.told(kind); got != 1 {
-			d.t.Errorf("the history tells %d times of %s", got, kind)
+		if got := d.reported(kind); got != 1 {
+			d.t.Errorf("the history has %d events of %s", got, kind)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestADestroyNamesPodsThatStay(t *testing.T) {
 	}
 }
 
-// TestADestroySaysThatTheHistoryLacksIt: with its journal goes what could tell it later.
+// TestADestroySaysThatTheHistoryLacksIt: with its journal goes what could report it later.
 func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

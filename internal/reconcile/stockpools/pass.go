@@ -42,13 +42,13 @@ func (p *pass) reverted() bool { return slices.ContainsFunc(p.did, stockpool.Dec
 
 // idle says that nothing is to be done, refused or written down.
 func (p *pass) idle() bool {
-	return len(p.plan.Decisions) == 0 && p.plan.Refused == nil && record.Same(p.journal.Value.Told(p.outbox.Has), p.plan.Journal)
+	return len(p.plan.Decisions) == 0 && p.plan.Refused == nil && record.Same(p.journal.Value.WithoutReported(p.outbox.Has), p.plan.Journal)
 }
 
 // situation is what decisions follow from, as far as it is known.
 func (p *pass) situation() decide.Situation {
 	return decide.Situation{
-		Declaration: p.declaration, Journal: p.journal.Value.Told(p.outbox.Has), Observation: p.observation, Covers: p.covers,
+		Declaration: p.declaration, Journal: p.journal.Value.WithoutReported(p.outbox.Has), Observation: p.observation, Covers: p.covers,
 		Reverted: p.reverted(), Recorded: p.recorded, Now: p.now(),
 	}
 }
@@ -61,7 +61,7 @@ func (p *pass) observe(ctx context.Context) (err error) {
 	return p.judge(ctx)
 }
 
-// judge decides by what was observed, with the answer of a dry run where only that tells
+// judge decides by what was observed, with the answer of a dry run where only that shows
 // whether something is to be done.
 func (p *pass) judge(ctx context.Context) error {
 	p.decide(ctx)

@@ -20,12 +20,12 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 	d := newDesk(t)
 	d.create()
 	d.Cluster.Put(key, nil)
-	looks := 0
+	observations := 0
 	d.Cluster.Hook = faults.Before(func(method string) {
 		if pods := d.Cluster.StockPods(key); method == "StockOf" && len(pods) == 2 {
-			looks++
+			observations++
 			for n := range pods {
-				pods[n].Ready = looks > 2
+				pods[n].Ready = observations > 2
 			}
 		}
 	})
@@ -36,7 +36,7 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 	if got := d.report(r); got.Phase != decide.Ready || got.Outcome != outcome.Done {
 		t.Errorf("after its wait it says %s, %s", got.Phase, got.Outcome)
 	}
-	waited := looks
+	waited := observations
 	for n := range d.Cluster.StockPods(key) {
 		d.Cluster.StockPods(key)[n].Ready = false
 	}
@@ -45,7 +45,7 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := d.report(r); got.Outcome != outcome.Short || time.Since(began) > 30*time.Second {
-		t.Errorf("a run that changes nothing says %s after %s and %d looks", got.Outcome, time.Since(began), looks-waited)
+		t.Errorf("a run that changes nothing says %s after %s and %d observations", got.Outcome, time.Since(began), observations-waited)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // podTemplate is what pods of a pool are made from.
 type podTemplate struct {
 	declared bool
-	set      *ledger.LabelSet // what they are told apart by
+	set      *ledger.LabelSet // what selectors match
 	pod      *corev1.Pod
 	asks     bool // for GPUs, by the resource that the pool asks by
 }
@@ -43,7 +43,7 @@ func templateOf(d stockpool.Declaration, of corev1.PodTemplateSpec, namespaceLab
 	}
 }
 
-// labelSet is what pods of a pool are told apart by.
+// labelSet is what selectors match of pods of a pool.
 func labelSet(d stockpool.Declaration, labels, namespaceLabels map[string]string) *ledger.LabelSet {
 	return &ledger.LabelSet{Namespace: d.Namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(namespaceLabels)}
 }
@@ -60,7 +60,7 @@ func (l limit) counted(pods []podTemplate) []podTemplate {
 	return counted
 }
 
-// surelyHolds says whether the template alone tells that its pods hold GPUs: of resource
+// surelyHolds says whether the template alone shows that its pods hold GPUs: of resource
 // claims it doesn't.
 func (l limit) surelyHolds(p podTemplate) bool {
 	return len(l.counts.See(p.pod, gpu.World{}).Shares) > 0

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// View looks at a stock pool for a refresh or a data source, without a lock. Where the
+// View observes a stock pool for a refresh or a data source, without a lock. Where the
 // store has a record of it, its declaration is the state's; else d is. The state's
 // Deployment is the one that the pool owns now.
 func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error) {

@@ -22,14 +22,14 @@ func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 	d.create()
 	var exists *record.ExistsError
 	if err := d.Process().StockPools().Refusal(context.Background(), pool()); !errors.As(err, &exists) {
-		t.Errorf("a plan is told %v", err)
+		t.Errorf("a plan reports %v", err)
 	}
 	foreign := d.Cluster.Deployment(key).DeepCopy()
 	foreign.UID = "somebody's"
 	d.Cluster.Put(key, foreign)
 	var taken *decide.TakenError
 	if err := d.Process().StockPools().Refusal(context.Background(), pool()); !errors.As(err, &taken) {
-		t.Errorf("of somebody else's, a plan is told %v", err)
+		t.Errorf("of somebody else's, a plan reports %v", err)
 	}
 }
 
@@ -42,18 +42,18 @@ func TestAReplacementOfAnOrphanIsRefusedAtPlan(t *testing.T) {
 	err := d.Process().StockPools().Refusal(context.Background(), pool())
 	var exists *record.ExistsError
 	if err == nil || errors.As(err, &exists) || !strings.Contains(err.Error(), `on_destroy = "orphan"`) {
-		t.Errorf("a plan is told %v", err)
+		t.Errorf("a plan reports %v", err)
 	}
 }
 
-// TestARecordThatCantBeReadIsToldAtPlan, and not taken for none.
-func TestARecordThatCantBeReadIsToldAtPlan(t *testing.T) {
+// TestARecordThatCantBeReadIsReportedAtPlan, and not taken for none.
+func TestARecordThatCantBeReadIsReportedAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create()
 	d.damage(store.StockPools, key)
 	if err := d.Process().StockPools().Refusal(context.Background(), pool()); err == nil || !strings.Contains(err.Error(), "is damaged") {
-		t.Errorf("a plan is told %v", err)
+		t.Errorf("a plan reports %v", err)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 		t.Fatalf("it is viewed as %+v (%v), and updated: %v", view, err, updated)
 	}
 	for of, text := range map[string]string{
-		"an apply": updated.Error(), "a look": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message,
+		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message,
 	} {
 		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS "+key) ||
 			strings.Contains(text, "state rm") {

@@ -13,7 +13,7 @@ type Report struct {
 	Namespace string `json:"namespace"`
 	UID       string `json:"uid,omitempty"`
 	SpecName  string `json:"spec_name,omitempty"`
-	// Observed is false where the pool could not be looked at; its numbers are then 0 and
+	// Observed is false where the pool could not be observed; its numbers are then 0 and
 	// mean nothing.
 	Observed bool `json:"observed"`
 	decide.Status

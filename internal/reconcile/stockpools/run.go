@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// RunID names the run, in events.
 	RunID string
-	// Names are of the pools that are looked after; none for all.
+	// Names are of the pools that the run sees to; none for all.
 	Names declaration.Names
 	// Wait has the run stay until the pods of what it changed are ready, for at most
 	// WaitTimeout.
@@ -63,7 +63,7 @@ func (o *once[T]) get(read func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// target is one stock pool that the run looks after.
+// target is one stock pool that the run sees to.
 type target = loop.Target[stockpool.Declaration]
 
 // Run begins a run. Its warnings go to warnings.
@@ -91,7 +91,7 @@ func (r *Run) Read(ctx context.Context) error {
 			return j.Err
 		}
 		k.journals[d.UID] = j.Value
-		k.flow.outbox.Note(j.Value.Value.Untold...)
+		k.flow.outbox.Note(j.Value.Value.Unreported...)
 		if n := j.Value.Value.LeftOut; n > 0 {
 			k.warnings.Add(history.LeftOut(d.Object(), "a journal", n))
 		}
@@ -102,7 +102,7 @@ func (r *Run) Read(ctx context.Context) error {
 
 func (k *kind) Records() record.Life[stockpool.Declaration] { return k.flow.records() }
 
-// Begin is one look for all stock pools.
+// Begin is one observation for all stock pools.
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpool.Declaration, Report], loop.Schedule, error) {
 	c, all, err := k.observeAll(ctx)
 	k.waitUntil = time.Now().Add(k.options.WaitTimeout)
@@ -146,7 +146,7 @@ func (k *kind) passOf(c connection, t target, all stockpool.Observations) (*pass
 	}, nil
 }
 
-// work is what a run does about one pool: by the look at all, and where that is not as
+// work is what a run does about one pool: by the observation of all, and where that is not as
 // declared by a fresh one, under the pool's lock.
 type work struct {
 	*kind
@@ -160,7 +160,7 @@ type work struct {
 	clearing clearing
 }
 
-// Observe judges by the look at all, and waits for the pods of what Act changed.
+// Observe judges by the observation of all, and waits for the pods of what Act changed.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if w.acted {
 		return loop.Done, w.pass.settle(ctx, time.Until(w.waitUntil))

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// State is a stock pool as Terraform sees it: what is declared, and how it is.
+// State is a stock pool as Terraform has it: what is declared, and how it is.
 type State struct {
 	Declaration stockpool.Declaration
 	// Recorded says that the store holds a record of the pool, by which runs keep it as
@@ -22,7 +22,7 @@ type State struct {
 	// Destroyed says that the pool is gone for good.
 	Destroyed bool
 	Status    decide.Status
-	// Pods are its pods, as far as a look showed them.
+	// Pods are its pods, as far as they were observed.
 	Pods []decide.Standing
 	// Decisions are what a run would do now.
 	Decisions []stockpool.Decision

@@ -10,7 +10,7 @@ import (
 )
 
 // TakeOver brings the stock pools of a Terraform state into the store, those that the run
-// looks after. One that can't be brought fails alone.
+// sees to. One that can't be brought fails alone.
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateStockPool, older string) {
 	r.Run.TakeOver(list, func(s declaration.StateStockPool) error {
 		s.Declaration = s.Declaration.WithDefaults()

@@ -56,8 +56,8 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 			if state := d.imported(); !state.Recorded || state.Unfinished {
 				t.Errorf("finished, it is %+v", state)
 			}
-			if created, updated := d.told(history.Create), d.told(history.Update); created != 1 || updated != replicas-2 {
-				t.Errorf("the history tells of %d creations and %d updates", created, updated)
+			if created, updated := d.reported(history.Create), d.reported(history.Update); created != 1 || updated != replicas-2 {
+				t.Errorf("the history has %d creations and %d updates", created, updated)
 			}
 		})
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// TestWhatOthersAddIsTold, where it contradicts what is declared; what a webhook usually
+// TestWhatOthersAddIsReported, where it contradicts what is declared; what a webhook usually
 // adds does not.
-func TestWhatOthersAddIsTold(t *testing.T) {
+func TestWhatOthersAddIsReported(t *testing.T) {
 	t.Parallel()
 	gpu := corev1.ResourceRequirements{Limits: corev1.ResourceList{stockpool.DefaultGPUResource: resource.MustParse("1")}}
 	for want, add := range map[string]func(*corev1.PodSpec){
@@ -39,8 +39,8 @@ func TestWhatOthersAddIsTold(t *testing.T) {
 		w.has(t, 2, decide.Ready)
 		add(&w.live.Spec.Template.Spec)
 		warnings := strings.Join(w.decide().Warnings, "\n")
-		if told := strings.Contains(warnings, "does not allow"); told != (want != "") || !strings.Contains(warnings, want) {
-			t.Errorf("%q is told as %q", want, warnings)
+		if reported := strings.Contains(warnings, "does not allow"); reported != (want != "") || !strings.Contains(warnings, want) {
+			t.Errorf("%q is reported as %q", want, warnings)
 		}
 	}
 }
@@ -60,8 +60,8 @@ func TestALabelForAllTakesNoPod(t *testing.T) {
 	}
 }
 
-// TestAPausedRolloutIsTold: nothing that is applied reaches the pods.
-func TestAPausedRolloutIsTold(t *testing.T) {
+// TestAPausedRolloutIsReported: nothing that is applied reaches the pods.
+func TestAPausedRolloutIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// recoverRun looks whether a run that was cut short did what it was about to.
+// recoverRun finds out whether a run that was cut short did what it was about to.
 func recoverRun(v View, t Tally) (Tally, Result) {
 	t.journal, t.begun = t.journal.Recovered(v.own())
 	return t, Result{}

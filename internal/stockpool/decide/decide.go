@@ -28,7 +28,7 @@ type Cover struct {
 	// stopped now.
 	Exceeded bool `json:"exceeded"`
 	Pauses   bool `json:"pauses"`
-	// Unknown says that this can't be told.
+	// Unknown says that this is not known.
 	Unknown bool `json:"unknown"`
 	// ByDrift says that the budget counts the pods only by what others made of the
 	// Deployment.

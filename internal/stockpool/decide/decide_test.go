@@ -51,13 +51,13 @@ func TestAPoolComesAboutEmptyAndIsThenFilled(t *testing.T) {
 	w.has(t, 2, decide.Ready)
 }
 
-func TestWhatIsNotSeenIsNotActedOn(t *testing.T) {
+func TestWhatIsNotObservedIsNotActedOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
 	p := decide.Decide(w.situation(stockpool.Observation{}))
 	if len(p.Decisions) > 0 || p.Ask || p.Status.Phase != "" {
-		t.Errorf("of nothing seen follows %+v", p)
+		t.Errorf("of nothing observed follows %+v", p)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyChangedIsMendedAndTold(t *testing.T) {
+func TestWhatSomebodyChangedIsMendedAndReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
@@ -98,8 +98,8 @@ func TestWhatSomebodyChangedIsMendedAndTold(t *testing.T) {
 	w.live = nil
 	w.pods = nil
 	w.has(t, 2, decide.Ready)
-	if n := w.told(history.Mend); n != 2 {
-		t.Errorf("the history tells of %d", n)
+	if n := w.reported(history.Mend); n != 2 {
+		t.Errorf("the history has %d", n)
 	}
 }
 
@@ -133,8 +133,8 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	w.covers = nil
 	w.has(t, 5, decide.Ready)
 	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Mend: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1} {
-		if got := w.told(kind); got != want {
-			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
+		if got := w.reported(kind); got != want {
+			t.Errorf("the history has %d events of %s, want %d", got, kind, want)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestTheUnknownPausesNothing(t *testing.T) {
 	w.has(t, 2, decide.Ready)
 }
 
-// TestWhatIsKnownGoesBeforeWhatIsNot: that one budget is used up is told although another
+// TestWhatIsKnownGoesBeforeWhatIsNot: that one budget is used up is reported although another
 // can't be read, and so is the other.
 func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	p := w.decide()
 	if synced := p.Status.Of(decide.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" ||
 		!strings.Contains(p.Warnings[0], ill) || p.Warnings[0] != synced.Message {
-		t.Errorf("that it keeps more is told so: %q, %+v", p.Warnings, synced)
+		t.Errorf("that it keeps more is reported so: %q, %+v", p.Warnings, synced)
 	}
 	if p.Status.Fewest != 5 {
 		t.Errorf("%d pods have to stay, want 5", p.Status.Fewest)

@@ -61,17 +61,17 @@ func (w *world) observation() stockpool.Observation {
 	return s
 }
 
-func (w *world) situation(seen stockpool.Observation) decide.Situation {
-	return decide.Situation{Declaration: w.declaration, Journal: w.journal, Observation: seen, Covers: w.covers, Now: w.now}
+func (w *world) situation(observed stockpool.Observation) decide.Situation {
+	return decide.Situation{Declaration: w.declaration, Journal: w.journal, Observation: observed, Covers: w.covers, Now: w.now}
 }
 
 // decide decides as a run does: with the answer of a dry run, where it asks for one.
 func (w *world) decide() decide.Plan {
-	seen := w.observation()
-	plan := decide.Decide(w.situation(seen))
+	observed := w.observation()
+	plan := decide.Decide(w.situation(observed))
 	if plan.Ask {
-		seen.WouldBe = w.applied(plan.Replicas)
-		plan = decide.Decide(w.situation(seen))
+		observed.WouldBe = w.applied(plan.Replicas)
+		plan = decide.Decide(w.situation(observed))
 	}
 	return plan
 }
@@ -190,7 +190,7 @@ func (w *world) do(p decide.Plan, dies death) {
 }
 
 func (w *world) keep(j stockpool.Journal) {
-	for _, e := range j.Untold {
+	for _, e := range j.Unreported {
 		w.history[e.ID] = e
 	}
 	w.journal = j
@@ -219,8 +219,8 @@ func (w *world) settle() int {
 	return -1
 }
 
-// told counts the events of a kind.
-func (w *world) told(kind history.Kind) (n int) {
+// reported counts the events of a kind.
+func (w *world) reported(kind history.Kind) (n int) {
 	for _, e := range w.history {
 		if e.Kind == kind {
 			n++

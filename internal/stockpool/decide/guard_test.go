@@ -29,7 +29,7 @@ func TestAGuardIsOfItsDeployment(t *testing.T) {
 	unlabelled.Guard = d.Guard(w.live)
 	unlabelled.Guard.Labels = nil
 	if p := decide.Decide(w.situation(unlabelled)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindGuard {
-		t.Errorf("with a guard that no look finds it decides %v", p.Decisions)
+		t.Errorf("with a guard that no observation finds it decides %v", p.Decisions)
 	}
 	w.declaration.PodDisruption = nil
 	if p := decide.Decide(w.situation(observed)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindUnguard {

@@ -172,7 +172,7 @@ func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 	})
 }
 
-// fall has a pod be in any of the ways that a ReplicaSet tells apart.
+// fall has a pod be in any of the ways between which a ReplicaSet distinguishes.
 func (w *world) fall(t *rapid.T, n int) {
 	p := &w.pods[n]
 	p.Ready = rapid.Bool().Draw(t, "is ready")
@@ -296,6 +296,6 @@ func (w *world) verify(t *rapid.T) {
 		t.Errorf("somebody else's is touched: %v", p.Decisions)
 	}
 	if p := decide.Decide(w.situation(stockpool.Observation{})); len(p.Decisions) > 0 {
-		t.Errorf("nothing was seen, and it decides %v", p.Decisions)
+		t.Errorf("nothing was observed, and it decides %v", p.Decisions)
 	}
 }

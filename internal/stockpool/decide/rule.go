@@ -38,7 +38,7 @@ type Result struct {
 	// Decisions are what is to be done now, in order: what comes of the first may change
 	// the rest.
 	Decisions []stockpool.Decision
-	// Ask says that only the dry run of an application tells whether something is to be
+	// Ask says that only the dry run of an application shows whether something is to be
 	// done.
 	Ask bool
 	// Refused is why nothing is done although something should be; nil where nothing is

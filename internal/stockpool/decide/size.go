@@ -12,7 +12,7 @@ import (
 )
 
 // size says how many pods the Deployment is to have now: what is declared, no more than it
-// has while a budget holds it, and none while one has it paused. What can't be told
+// has while a budget holds it, and none while one has it paused. What is not known
 // neither grows nor pauses it.
 func size(v View, t Tally) (_ Tally, r Result) {
 	d, has := v.Declaration, v.Observation.Replicas()
@@ -113,7 +113,7 @@ func (v View) fewest() (least int, why string) {
 }
 
 // rank orders a pool's pods as a ReplicaSet does that has too many: those of a lower rank
-// end first. What a pod costs comes last: it tells only pods apart that are alike in the
+// end first. What a pod costs comes last: it decides only between pods that are alike in the
 // rest (Less of ActivePodsWithRanks in pkg/controller/controller_utils.go of Kubernetes).
 type rank [4]int
 

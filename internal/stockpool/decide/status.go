@@ -5,7 +5,7 @@ import "time"
 // Phase says how a stock pool is, in a word.
 type Phase string
 
-// The phases. One that could not be looked at has none.
+// The phases. One that could not be observed has none.
 const (
 	Pending     Phase = "Pending"     // no pod of it is ready yet
 	Progressing Phase = "Progressing" // a rollout is under way

@@ -14,7 +14,7 @@ import (
 )
 
 // Changes are the fields in which a Deployment differs from what an application would
-// make of it. No value is told of an environment variable, an argument or a command:
+// make of it. No value is reported of an environment variable, an argument or a command:
 // they may be secret.
 func Changes(was, wants *appsv1.Deployment) []stockpool.Change {
 	var list []stockpool.Change
@@ -57,7 +57,7 @@ func differ(at string, was, wants any, list *[]stockpool.Change) {
 	}
 }
 
-// secretive are the parts of a container of which no value is told.
+// secretive are the parts of a container of which no value is reported.
 var secretive = []string{".env", ".args", ".command"}
 
 func shown(at string, value any) string {

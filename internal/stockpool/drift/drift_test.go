@@ -24,9 +24,9 @@ func declared() stockpool.Declaration {
 	}.WithDefaults()
 }
 
-// TestNoSecretIsToldOfAChange: of environment variables, arguments and commands it is
-// told that they changed, and no value.
-func TestNoSecretIsToldOfAChange(t *testing.T) {
+// TestNoSecretOfAChangeIsReported: of environment variables, arguments and commands it is
+// reported that they changed, and no value.
+func TestNoSecretOfAChangeIsReported(t *testing.T) {
 	t.Parallel()
 	d := declared()
 	d.Env, d.Args, d.Command = map[string]string{"TOKEN": "hunter2"}, []string{"--key=hunter2"}, []string{"run", "hunter2"}
@@ -34,10 +34,10 @@ func TestNoSecretIsToldOfAChange(t *testing.T) {
 	d.Env, d.Args, d.Command = map[string]string{"TOKEN": "hunter3"}, []string{"--key=hunter3"}, []string{"run", "hunter3"}
 	changes := drift.Changes(was, d.Deployment("", 3))
 	if len(changes) != 4 || strings.Contains(fmt.Sprint(changes), "hunter") {
-		t.Errorf("it is told: %v", changes)
+		t.Errorf("it reports: %v", changes)
 	}
 	if first := changes[0].String(); first != "spec.replicas was 2 instead of 3" {
-		t.Errorf("it is told: %s", first)
+		t.Errorf("it reports: %s", first)
 	}
 }
 
