@@ -16,7 +16,7 @@ import (
 )
 
 // TokenRules are what making and ending bootstrap tokens needs in the namespace of their
-// Secrets. What else may be done by them is limited further: see tokenLimits.
+// Secrets. What else may be done by them is limited further: see limits.bootstrapTokens.
 func TokenRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{rule(core, "secrets", "create", "delete")}
 }
@@ -39,25 +39,15 @@ func (o Options) validateTokens() error {
 	return nil
 }
 
-// tokens let both accounts make and end bootstrap tokens.
-func (o Options) tokens() []Object {
-	if len(o.BootstrapGroups) == 0 {
-		return nil
-	}
-	return o.grantedIn(kubecluster.TokenNamespace, "bootstrap-tokens",
-		"To make and end the bootstrap tokens of launches, which the policy above limits. No account may read one.",
-		TokenRules(), ReconcileAccount, TerraformAccount)
-}
-
-// tokenLimits hold the accounts to Secrets of bootstrap tokens that bear a pool's mark,
+// bootstrapTokens holds the accounts to Secrets of bootstrap tokens that bear a pool's mark,
 // and to making such as have none but the declared groups, and expire within a day. Those
 // of groups that were declared before can be deleted. What can't be evaluated is refused.
-func (o Options) tokenLimits() []Object {
-	if len(o.BootstrapGroups) == 0 {
+func (l limits) bootstrapTokens() []Object {
+	if len(l.BootstrapGroups) == 0 {
 		return nil
 	}
 	words := strings.NewReplacer("PREFIX", kubecluster.TokenPrefix, "TYPE", string(kubecluster.TokenType), "MARK", kubecluster.NodePoolAnnotation,
-		"GROUPS", kubecluster.CELTexts(o.BootstrapGroups...))
+		"GROUPS", kubecluster.CELTexts(l.BootstrapGroups...))
 	variables := []admissionv1.Variable{
 		{Name: "secret", Expression: "request.operation == 'DELETE' ? oldObject : object"},
 		{Name: "marks", Expression: "has(variables.secret.metadata.annotations) ? variables.secret.metadata.annotations : {}"},
@@ -65,8 +55,8 @@ func (o Options) tokenLimits() []Object {
 		{Name: "characters", Expression: "'" + characters() + "'"},
 	}
 	variables = append(variables, decoded("expires", kubecluster.TokenExpiration, len("2006-01-02T15:04:05Z"))...)
-	variables = append(variables, decoded("groups", kubecluster.TokenGroups, len(strings.Join(o.BootstrapGroups, ",")))...)
-	all := o.policy("bootstrap-tokens",
+	variables = append(variables, decoded("groups", kubecluster.TokenGroups, len(strings.Join(l.BootstrapGroups, ",")))...)
+	all := l.policy("bootstrap-tokens",
 		"It holds the accounts to making and ending the bootstrap tokens of pools: of "+kubecluster.TokenNamespace+
 			", RBAC would let them make and delete every Secret.",
 		[]string{ReconcileAccount, TerraformAccount},

@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"slices"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -8,16 +10,23 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 )
 
-// limits hold the accounts to less than RBAC can say: of a Job, which has no scale
+// limits hold the accounts to less than RBAC can say. What can't be evaluated is refused.
+type limits struct{ Options }
+
+// all are the policies of all subjects, each with its binding.
+func (l limits) all() []Object {
+	return slices.Concat(l.events(), l.enforcement(), l.nodes(), l.stockPools(), l.bootstrapTokens())
+}
+
+// enforcement holds the accounts to what enforcement needs: of a Job, which has no scale
 // of its own, they may change spec.suspend alone, they pause and evict nothing
 // in the namespaces that enforcement never touches, and no eviction kills a pod without
-// a grace period. What can't be evaluated is refused.
-func (o Options) limits() []Object {
-	events := o.eventLimits()
-	if !o.allows(budget.Pause) {
-		return events
+// a grace period.
+func (l limits) enforcement() []Object {
+	if !l.allows(budget.Pause) {
+		return nil
 	}
-	return append(events, o.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces "+
+	return l.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces "+
 		"other than the system's and these two.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{
@@ -25,22 +34,22 @@ func (o Options) limits() []Object {
 			concerning(apps, []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
 			concerning(core, []string{"pods/eviction"}, admissionv1.Create),
 		}, nil,
-		must(o.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
+		must(l.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
 		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendAlone(),
 			"of a Job, gpupool may change spec.suspend alone"),
 		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || "+
 			"dyn(object).deleteOptions.gracePeriodSeconds >= 1",
 			"gpupool evicts no pod without a grace period"),
-	)...)
+	)
 }
 
-// eventLimits hold the accounts to Events that gpupool reports. With RBAC alone they could
+// events holds the accounts to Events that gpupool reports. With RBAC alone they could
 // rewrite everybody's, and keep namespaces from being deleted by finalizers on some.
-func (o Options) eventLimits() []Object {
+func (l limits) events() []Object {
 	by := func(of string) string {
 		return "has(" + of + ".source) && has(" + of + ".source.component) && " + of + ".source.component == '" + kubecluster.EventSource + "'"
 	}
-	return o.policy("events", "It holds the accounts to Events that gpupool reports: of others, RBAC would let them change everything.",
+	return l.policy("events", "It holds the accounts to Events that gpupool reports: of others, RBAC would let them change everything.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"events"}, admissionv1.Create, admissionv1.Update)}, nil,
 		must(by("object")+" && (request.operation == 'CREATE' || "+by("oldObject")+")", "gpupool creates and updates only Events that it reports itself"),
@@ -51,22 +60,22 @@ func (o Options) eventLimits() []Object {
 
 // outsideSystem is true in a namespace that is neither the system's nor the store's or the
 // run's of this installation or of another one in the cluster, which its label tells.
-func (o Options) outsideSystem() string {
+func (l limits) outsideSystem() string {
 	const label = "'app.kubernetes.io/name'"
-	return "!(request.namespace in " + kubecluster.CELTexts(o.withoutStock()...) + ")" +
+	return "!(request.namespace in " + kubecluster.CELTexts(l.withoutStock()...) + ")" +
 		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label +
 		"] == '" + appName + "')"
 }
 
 // policy is a policy, and its binding, of what accounts may do.
-func (o Options) policy(name, why string, accounts []string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable,
+func (l limits) policy(name, why string, accounts []string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable,
 	validations ...admissionv1.Validation) []Object {
 	const version = "admissionregistration.k8s.io/v1"
-	about := metav1.ObjectMeta{Name: o.Namespace + "-" + name, Labels: labels()}
+	about := metav1.ObjectMeta{Name: l.Namespace + "-" + name, Labels: labels()}
 	fail, exact := admissionv1.Fail, admissionv1.Equivalent
 	usernames := make([]string, len(accounts))
 	for n, account := range accounts {
-		usernames[n] = o.username(account)
+		usernames[n] = "system:serviceaccount:" + l.runNamespace() + ":" + account // as the API server calls it
 	}
 	return []Object{
 		{why, &admissionv1.ValidatingAdmissionPolicy{
@@ -101,11 +110,6 @@ func concerning(group string, resources []string, operations ...admissionv1.Oper
 		Operations: operations,
 		Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: resources},
 	}}
-}
-
-// username is what the API server calls an account.
-func (o Options) username(account string) string {
-	return "system:serviceaccount:" + o.runNamespace() + ":" + account
 }
 
 // suspendAlone is true where nothing of an object was changed but spec.suspend, and what

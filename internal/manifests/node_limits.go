@@ -9,35 +9,35 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// nodeLimits hold the accounts to less than RBAC can say of nodes: a policy for what they
+// nodes holds the accounts to less than RBAC can say of nodes: a policy for what they
 // may change of one at all, and one for each right. What can't be evaluated is refused.
-func (o Options) nodeLimits() []Object {
+func (l limits) nodes() []Object {
 	accounts := []string{ReconcileAccount, TerraformAccount}
 	changes := []admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update)}
 	var all []Object
-	if o.Mark || o.Cordon {
+	if l.Mark || l.Cordon {
 		var spec, metadata []string
-		if o.Cordon {
+		if l.Cordon {
 			spec = append(spec, "unschedulable")
 		}
-		if o.Mark {
+		if l.Mark {
 			metadata = append(metadata, "annotations")
 		}
-		all = append(all, o.policy("nodes", "It holds the accounts to what the policies below are about: of a node, RBAC would let them change everything.",
+		all = append(all, l.policy("nodes", "It holds the accounts to what the policies below are about: of a node, RBAC would let them change everything.",
 			accounts, changes, nodeVariables(),
 			must("request.operation == 'UPDATE' && "+same("spec", spec...)+" && "+sameMetadata(metadata...),
 				"of a node, gpupool may change nothing but what its rights name"),
 			must("variables.ours", "gpupool changes no node of another cloud"))...)
 	}
-	if o.Mark {
-		all = append(all, o.markLimits(accounts, changes)...)
+	if l.Mark {
+		all = append(all, l.marks(accounts, changes)...)
 	}
-	if o.Cordon {
-		all = append(all, o.cordonLimits(accounts, changes)...)
+	if l.Cordon {
+		all = append(all, l.cordons(accounts, changes)...)
 	}
-	if o.Delete {
+	if l.Delete {
 		const mark = "'" + kubecluster.NodePoolAnnotation + "'"
-		all = append(all, o.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark, and for which no "+
+		all = append(all, l.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark, and for which no "+
 			"kubelet reports.", accounts,
 			[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Delete)}, nodeVariables(),
 			must(mark+" in variables.before && variables.before["+mark+"] != ''", "gpupool deletes no node that does not bear a pool's mark"),
@@ -67,11 +67,11 @@ func nodeVariables() []admissionv1.Variable {
 	}
 }
 
-// markLimits let a pool's mark be put where there is none, and stay; and the name of who
+// marks lets a pool's mark be put where there is none, and stay; and the name of who
 // cordoned a node come and go with the cordon alone, so that nobody else's is claimed.
-func (o Options) markLimits(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
+func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	marks := strings.NewReplacer("POOL", "'"+kubecluster.NodePoolAnnotation+"'", "BY", "'"+kubecluster.NodeCordonAnnotation+"'")
-	return o.policy("mark-nodes", "It holds the accounts to marking nodes of the cloud as a pool's, once, and to saying who cordoned them.", accounts, changes,
+	return l.policy("mark-nodes", "It holds the accounts to marking nodes of the cloud as a pool's, once, and to saying who cordoned them.", accounts, changes,
 		nodeVariables(),
 		must(sameMap("variables.now", "variables.before", kubecluster.NodePoolAnnotation, kubecluster.NodeCordonAnnotation),
 			"of a node's annotations, gpupool may change its own alone"),
@@ -84,11 +84,11 @@ func (o Options) markLimits(accounts []string, changes []admissionv1.NamedRuleWi
 	)
 }
 
-// cordonLimits let a node be cordoned in a pool's name alone, and uncordoned only where a
+// cordons lets a node be cordoned in a pool's name alone, and uncordoned only where a
 // pool did it.
-func (o Options) cordonLimits(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
+func (l limits) cordons(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	by := "'" + kubecluster.NodeCordonAnnotation + "'"
-	return o.policy("cordon-nodes", "It holds the accounts to cordoning nodes of the cloud in a pool's name, and to undoing that alone.", accounts, changes,
+	return l.policy("cordon-nodes", "It holds the accounts to cordoning nodes of the cloud in a pool's name, and to undoing that alone.", accounts, changes,
 		nodeVariables(),
 		must("!variables.closed || variables.wasClosed || "+by+" in variables.now && variables.now["+by+"] != ''",
 			"gpupool cordons a node in a pool's name alone"),
@@ -99,15 +99,15 @@ func (o Options) cordonLimits(accounts []string, changes []admissionv1.NamedRule
 // nodeOfToken is what the API server says of a token that is bound to a pod, or a node.
 const nodeOfToken = "authentication.kubernetes.io/node-name"
 
-// noticeLimits hold the agent of a node to the node that its token names, and there to
+// noticeWatch holds the agent of a node to the node that its token names, and there to
 // one condition and one taint.
-func (o Options) noticeLimits() []Object {
+func (l limits) noticeWatch() []Object {
 	list := func(of, part, field string) string {
 		return "has(" + of + "." + part + "." + field + ") ? " + of + "." + part + "." + field + " : []"
 	}
 	names := strings.NewReplacer("TAINT", "'"+kubecluster.NoticeTaint+"'", "CONDITION", "'"+kubecluster.NoticeCondition+"'", "TOKEN", "'"+nodeOfToken+"'",
 		"REASON", "'"+kubecluster.NoticeReason+"'", "PATTERN", "'"+node.NoticePattern+"'")
-	return o.policy("notice-watch", "It holds the agent of a node to the node that its token names, and there to the condition and the taint of a notice.",
+	return l.policy("notice-watch", "It holds the agent of a node to the node that its token names, and there to the condition and the taint of a notice.",
 		[]string{NoticeAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes", "nodes/status"}, admissionv1.Create, admissionv1.Update)},
 		[]admissionv1.Variable{

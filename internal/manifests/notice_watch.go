@@ -9,12 +9,12 @@ import (
 )
 
 // noticeWatch is the agent of each node, with an account of its own.
-func (o Options) noticeWatch() []Object {
-	all := []Object{{"It is the agent's on each node, and may have that node bear a notice.", o.account(NoticeAccount)}}
-	all = append(all, o.noticeLimits()...)
-	all = append(all, o.granted("notice-watch", "To have a node bear the cloud's notice, which the policy above holds to the agent's own.", NoticeRules(),
-		NoticeAccount)...)
-	return append(all, Object{"The agents: each asks the metadata service of its instance whether the cloud takes it back.", o.daemonSet()})
+func noticeWatch(o Options) []Object {
+	all := []Object{{"It is the agent's on each node, and may have that node bear a notice.", account(o, NoticeAccount)}}
+	all = append(all, limits{o}.noticeWatch()...)
+	all = append(all, grants{o}.everywhere("notice-watch", "To have a node bear the cloud's notice, which the policy above holds to the agent's own.",
+		NoticeRules(), NoticeAccount)...)
+	return append(all, Object{"The agents: each asks the metadata service of its instance whether the cloud takes it back.", workload{o}.daemonSet()})
 }
 
 // daemonSet runs on every node, whatever keeps other pods off, and through a drain. It
@@ -22,11 +22,11 @@ func (o Options) noticeWatch() []Object {
 // pod's packets leave the instance with, so that pods reach it as the node does, and
 // hostNetwork would be refused by the namespace's pod security. The node's own resolver
 // knows the name also where the cluster's is away.
-func (o Options) daemonSet() *appsv1.DaemonSet {
+func (w workload) daemonSet() *appsv1.DaemonSet {
 	marks := labels()
 	marks["app.kubernetes.io/component"] = NoticeAccount
 	return &appsv1.DaemonSet{
-		TypeMeta: kindOf("apps/v1", "DaemonSet"), ObjectMeta: in(o.runNamespace(), NoticeAccount),
+		TypeMeta: kindOf("apps/v1", "DaemonSet"), ObjectMeta: in(w.runNamespace(), NoticeAccount),
 		Spec: appsv1.DaemonSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: marks},
 			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
@@ -39,20 +39,20 @@ func (o Options) daemonSet() *appsv1.DaemonSet {
 					ServiceAccountName:           NoticeAccount,
 					AutomountServiceAccountToken: new(true),
 					DNSPolicy:                    corev1.DNSDefault,
-					NodeSelector:                 o.NoticeWatchOn,
+					NodeSelector:                 w.NoticeWatchOn,
 					Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 					SecurityContext:              podSecurity(),
-					Containers:                   []corev1.Container{o.noticeContainer()},
+					Containers:                   []corev1.Container{w.noticeContainer()},
 				},
 			},
 		},
 	}
 }
 
-func (o Options) noticeContainer() corev1.Container {
+func (w workload) noticeContainer() corev1.Container {
 	return corev1.Container{
 		Name:  "gpupool",
-		Image: o.Image,
+		Image: w.Image,
 		Args:  []string{"notice-watch", "--log-format=json"},
 		Env: []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"},

@@ -34,7 +34,7 @@ type Options struct {
 	// Timeout is how long a run may take.
 	Timeout time.Duration
 	// Enforcement is the hardest action that the rights allow. Budgets that ask for
-	// a harder one are told of, and not enforced.
+	// a harder one are reported, and not enforced.
 	Enforcement budget.Action
 	// CredentialsSecret names a Secret of the run's namespace whose entries become
 	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.

@@ -1,7 +1,10 @@
 package manifests
 
 import (
+	"slices"
+
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
@@ -19,6 +22,8 @@ const (
 	policies     = "policy"
 	scheduling   = "scheduling.k8s.io"
 )
+
+const rbac = "rbac.authorization.k8s.io/v1"
 
 // rule grants verbs on a resource.
 func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
@@ -54,15 +59,15 @@ func ObserveRules() []rbacv1.PolicyRule {
 		rule(core, "namespaces", "get", "list", "watch"),
 		rule(core, "nodes", "list", "watch"),
 		rule(core, "pods", "list", "watch"),
-		rule(core, "events", "list"), // when pods ended that nobody saw end
+		rule(core, "events", "list"), // when pods ended that nobody observed
 		rule(scheduling, "priorityclasses", "list"),
 		rule(devices, "resourceslices", "list"),
 		rule(devices, "resourceclaims", "list", "watch"),
 	}
 }
 
-// LiftRules are what is needed to see what is in force, to lift what an
-// enforcement up to this one can have brought about, and to tell of it: when
+// LiftRules are what is needed to observe what is in force, to lift what an
+// enforcement up to this one can have brought about, and to report it: when
 // usage falls, and when a budget is destroyed.
 //
 // Bindings are read whosever they are: RBAC can't limit a list to some of them,
@@ -72,7 +77,7 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
 			named(rule(admission, "validatingadmissionpolicybindings", "update"), kubecluster.FreezeSlotNames()...),
-			tellingRule())
+			reportRule())
 	}
 	if o.allows(budget.Pause) {
 		rules = append(rules,
@@ -80,17 +85,17 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 			rule(apps, "deployments/scale", "update"),
 			rule(apps, "statefulsets", "get"),
 			rule(apps, "statefulsets/scale", "update"),
-			rule(batch, "jobs", "get", "patch")) // of spec.suspend alone: see limits
+			rule(batch, "jobs", "get", "patch")) // of spec.suspend alone: see limits.enforcement
 	}
 	return rules
 }
 
-// tellingRule is for Events; one that is there already counts up.
-func tellingRule() rbacv1.PolicyRule { return rule(core, "events", "create", "get", "update") }
+// reportRule is for Events; one that is there already counts up.
+func reportRule() rbacv1.PolicyRule { return rule(core, "events", "create", "get", "update") }
 
 // EnforceRules are what else is needed to carry enforcement out, up to an action.
 func EnforceRules(o Options) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{tellingRule()}
+	rules := []rbacv1.PolicyRule{reportRule()}
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
 			named(rule(admission, "validatingadmissionpolicies", "get"), kubecluster.FreezePolicyName))
@@ -109,7 +114,7 @@ func EnforceRules(o Options) []rbacv1.PolicyRule {
 }
 
 // NodeRules are what is needed to change nodes, as far as flags say. What exactly may be
-// changed is limited further: see nodeLimits.
+// changed is limited further: see limits.nodes.
 func NodeRules(o Options) []rbacv1.PolicyRule {
 	var verbs []string
 	if o.Mark || o.Cordon {
@@ -124,7 +129,7 @@ func NodeRules(o Options) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{rule(core, "nodes", verbs...)}
 }
 
-// DrainRules are what else an apply or a destroy of pools with nodes needs, which look at
+// DrainRules are what else an apply or a destroy of pools with nodes needs, which observe
 // nodes, count pods with GPUs, and drain. A run has these rights already.
 func DrainRules(o Options) []rbacv1.PolicyRule {
 	if !o.Nodes.any() && len(o.BootstrapGroups) == 0 {
@@ -149,4 +154,93 @@ func NoticeRules() []rbacv1.PolicyRule {
 		rule(core, "nodes", "get", "patch"),
 		rule(core, "nodes/status", "patch"),
 	}
+}
+
+// grants give the accounts their rights.
+type grants struct{ Options }
+
+func (g grants) all() []Object {
+	all := slices.Concat(
+		g.byRole(in(g.Namespace, storeRole), "To use the store. Secrets: declarations may hold user data.", StoreRules(), ReconcileAccount, TerraformAccount),
+		g.everywhere("declare", "To tell which cluster this is.", DeclareRules(), TerraformAccount),
+		g.everywhere("observe", "To count GPU-hours.", ObserveRules(), ReconcileAccount),
+		g.everywhere("lift", "To see what budgets have brought about, and to lift it.", LiftRules(g.Options), ReconcileAccount, TerraformAccount),
+		g.everywhere("enforce", "To carry enforcement out, up to "+string(g.Enforcement)+".", EnforceRules(g.Options), ReconcileAccount))
+	if rules := NodeRules(g.Options); len(rules) > 0 {
+		all = append(all, g.everywhere("nodes", "To mark, cordon and delete nodes of pools, which the policies above limit.", rules, ReconcileAccount,
+			TerraformAccount)...)
+	}
+	if rules := DrainRules(g.Options); len(rules) > 0 {
+		all = append(all, g.everywhere("drain", "To look at nodes and their pods, and to drain: terraform apply ends instances, and destroy all of them.",
+			rules, TerraformAccount)...)
+	}
+	return slices.Concat(all, g.stockPools(), g.bootstrapTokens())
+}
+
+// everywhere gives accounts rights in the whole cluster: budgets select pods of
+// any namespace.
+func (g grants) everywhere(name, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
+	about := metav1.ObjectMeta{Name: g.Namespace + "-" + name, Labels: labels()}
+	return []Object{
+		{why, &rbacv1.ClusterRole{TypeMeta: kindOf(rbac, "ClusterRole"), ObjectMeta: about, Rules: rules}},
+		{"", &rbacv1.ClusterRoleBinding{
+			TypeMeta: kindOf(rbac, "ClusterRoleBinding"), ObjectMeta: about,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name},
+			Subjects: g.subjects(accounts),
+		}},
+	}
+}
+
+// inNamespace gives accounts rights in one namespace, which has to be there.
+func (g grants) inNamespace(namespace, name, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
+	return g.byRole(in(namespace, g.Namespace+"-"+name), why, rules, accounts...)
+}
+
+func (g grants) byRole(about metav1.ObjectMeta, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
+	return []Object{
+		{why, &rbacv1.Role{TypeMeta: kindOf(rbac, "Role"), ObjectMeta: about, Rules: rules}},
+		{"", &rbacv1.RoleBinding{
+			TypeMeta: kindOf(rbac, "RoleBinding"), ObjectMeta: about,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: about.Name},
+			Subjects: g.subjects(accounts),
+		}},
+	}
+}
+
+func (g grants) subjects(accounts []string) []rbacv1.Subject {
+	subjects := make([]rbacv1.Subject, len(accounts))
+	for n, account := range accounts {
+		subjects[n] = rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: g.runNamespace()}
+	}
+	return subjects
+}
+
+// stockPools gives both accounts what stock pools need: to observe them everywhere, since a run
+// observes all at once, and to change what is in their namespaces.
+func (g grants) stockPools() []Object {
+	if !g.Stock.Pools {
+		return nil
+	}
+	all := slices.Concat(
+		g.everywhere("stock-look", "To look at stock pools.", StockObserveRules(), ReconcileAccount, TerraformAccount),
+		g.everywhere("stock-list", "To look at all stock pools at once.", StockListRules(), ReconcileAccount),
+	)
+	const name, why = "stock-pools", "To keep Deployments of stock pools, which the policies above limit."
+	if len(g.Stock.Namespaces) == 0 {
+		return append(all, g.everywhere(name, why, StockRules(), ReconcileAccount, TerraformAccount)...)
+	}
+	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(g.Stock.Namespaces))) {
+		all = append(all, g.inNamespace(namespace, name, why, StockRules(), ReconcileAccount, TerraformAccount)...)
+	}
+	return all
+}
+
+// bootstrapTokens lets both accounts make and end bootstrap tokens.
+func (g grants) bootstrapTokens() []Object {
+	if len(g.BootstrapGroups) == 0 {
+		return nil
+	}
+	return g.inNamespace(kubecluster.TokenNamespace, "bootstrap-tokens",
+		"To make and end the bootstrap tokens of launches, which the policy above limits. No account may read one.",
+		TokenRules(), ReconcileAccount, TerraformAccount)
 }

@@ -41,8 +41,8 @@ func (o Options) validateStock() error {
 	return nil
 }
 
-// StockLookRules are what a look at one stock pool needs.
-func StockLookRules() []rbacv1.PolicyRule {
+// StockObserveRules are what observing one stock pool needs.
+func StockObserveRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "namespaces", "get"),
 		rule(core, "pods", "list"),
@@ -51,7 +51,7 @@ func StockLookRules() []rbacv1.PolicyRule {
 	}
 }
 
-// StockListRules are what a look at all of them at once needs, which runs take.
+// StockListRules are what observing all of them at once needs, as runs do.
 func StockListRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(apps, "deployments", "list"),
@@ -60,31 +60,11 @@ func StockListRules() []rbacv1.PolicyRule {
 }
 
 // StockRules are what is needed to keep stock pools. What exactly may be changed is
-// limited further: see stockLimits.
+// limited further: see limits.stockPools.
 func StockRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "pods", "patch"), // of what a scale-down goes by alone
 		rule(apps, "deployments", "create", "patch", "delete"),
 		rule(policies, "poddisruptionbudgets", "create", "patch", "delete"),
 	}
-}
-
-// stockPools gives both accounts what stock pools need: to look everywhere, since a run
-// looks once for all pools, and to change what is in their namespaces.
-func (o Options) stockPools() []Object {
-	if !o.Stock.Pools {
-		return nil
-	}
-	all := slices.Concat(
-		o.granted("stock-look", "To look at stock pools.", StockLookRules(), ReconcileAccount, TerraformAccount),
-		o.granted("stock-list", "To look at all stock pools at once.", StockListRules(), ReconcileAccount),
-	)
-	const name, why = "stock-pools", "To keep Deployments of stock pools, which the policies above limit."
-	if len(o.Stock.Namespaces) == 0 {
-		return append(all, o.granted(name, why, StockRules(), ReconcileAccount, TerraformAccount)...)
-	}
-	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(o.Stock.Namespaces))) {
-		all = append(all, o.grantedIn(namespace, name, why, StockRules(), ReconcileAccount, TerraformAccount)...)
-	}
-	return all
 }

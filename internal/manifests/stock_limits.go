@@ -29,7 +29,7 @@ const wroteSpec = "has(oldObject.metadata.managedFields) && oldObject.metadata.m
 const ownersOfNew = "!has(object.metadata.finalizers) && (!has(object.metadata.ownerReferences) || request.resource.resource == 'poddisruptionbudgets'" +
 	" && object.metadata.ownerReferences.all(o, o.kind == 'Deployment' && o.apiVersion == 'apps/v1' && o.name == object.metadata.name))"
 
-// stockLimits hold the accounts to what is a stock pool's. What can't be evaluated is
+// stockPools holds the accounts to what is a stock pool's. What can't be evaluated is
 // refused.
 //
 // A Deployment is a stock pool's that bears the label with its own name, before and
@@ -38,17 +38,17 @@ const ownersOfNew = "!has(object.metadata.finalizers) && (!has(object.metadata.o
 // label is known by who wrote its fields, so that this is mended like any other change.
 // That is more than its replicas, and not by a subresource: these accounts may scale
 // other Deployments, under any field manager's name.
-func (o Options) stockLimits() []Object {
-	if !o.Stock.Pools {
+func (l limits) stockPools() []Object {
+	if !l.Stock.Pools {
 		return nil
 	}
 	accounts := []string{ReconcileAccount, TerraformAccount}
-	elsewhere := must(o.outsideSystem(), "gpupool keeps no stock pools in this namespace")
+	elsewhere := must(l.outsideSystem(), "gpupool keeps no stock pools in this namespace")
 	bears := func(of string) string {
 		return stockNames.Replace("has(" + of + ".metadata.labels) && LABEL in " + of + ".metadata.labels && " + of + ".metadata.labels[LABEL] == " + of +
 			".metadata.name")
 	}
-	all := o.policy("stock-pools", "It holds the accounts to Deployments and disruption budgets that are a stock pool's: of others, RBAC would let them "+
+	all := l.policy("stock-pools", "It holds the accounts to Deployments and disruption budgets that are a stock pool's: of others, RBAC would let them "+
 		"change everything.", accounts,
 		[]admissionv1.NamedRuleWithOperations{
 			concerning(apps, []string{"deployments"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
@@ -72,7 +72,7 @@ func (o Options) stockLimits() []Object {
 	annotations := func(of string) string {
 		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"
 	}
-	return append(all, o.policy("stock-pods", "It holds the accounts to the order in which a scale-down ends pods of stock pools: of a pod, RBAC would let "+
+	return append(all, l.policy("stock-pods", "It holds the accounts to the order in which a scale-down ends pods of stock pools: of a pod, RBAC would let "+
 		"them change all that can be.", accounts,
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"pods"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)},
 		[]admissionv1.Variable{

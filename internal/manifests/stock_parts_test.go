@@ -25,7 +25,7 @@ const (
 
 // stocking are the rights that both accounts have for stock pools.
 func stocking() []rbacv1.PolicyRule {
-	return slices.Concat(manifests.StockLookRules(), manifests.StockRules())
+	return slices.Concat(manifests.StockObserveRules(), manifests.StockRules())
 }
 
 // prepareStock has a node take the pods of a stock pool.

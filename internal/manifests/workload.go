@@ -1,0 +1,139 @@
+package manifests
+
+import (
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// workload is what runs, and its pods.
+type workload struct{ Options }
+
+// kind is that of what runs gpupool reconcile.
+func (w workload) kind() string {
+	if w.Mode == Deployment {
+		return "Deployment"
+	}
+	return "CronJob"
+}
+
+func (w workload) cronJob() *batchv1.CronJob {
+	return &batchv1.CronJob{
+		TypeMeta: kindOf("batch/v1", "CronJob"), ObjectMeta: in(w.runNamespace(), ReconcileAccount),
+		Spec: batchv1.CronJobSpec{
+			Schedule: w.Schedule,
+			// Cron's own guard against two at once is best effort; the run lock is
+			// what holds.
+			ConcurrencyPolicy:          batchv1.ForbidConcurrent,
+			StartingDeadlineSeconds:    new(int64(120)),
+			SuccessfulJobsHistoryLimit: new(int32(1)),
+			FailedJobsHistoryLimit:     new(int32(3)),
+			JobTemplate: batchv1.JobTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels()},
+				Spec:       w.job(),
+			},
+		},
+	}
+}
+
+// every is how long after the beginning of one run a Deployment's next one begins. The
+// replay of the pod watch reaches back at least 75 seconds.
+const every = 40 * time.Second
+
+// deployment is one process that runs again and again, and hears of notices between the
+// runs. The next version begins where this one has ended.
+func (w workload) deployment() *appsv1.Deployment {
+	marks := labels()
+	marks["app.kubernetes.io/component"] = ReconcileAccount
+	pod := w.pod(w.container("--every="+every.String(), "--timeout="+w.Timeout.String()))
+	pod.RestartPolicy = corev1.RestartPolicyAlways
+	return &appsv1.Deployment{
+		TypeMeta: kindOf("apps/v1", "Deployment"), ObjectMeta: in(w.runNamespace(), ReconcileAccount),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(1)),
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Selector: &metav1.LabelSelector{MatchLabels: marks},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: marks}, Spec: pod},
+		},
+	}
+}
+
+// grace is how long a run that is told to stop may finish what is under way.
+const grace = time.Minute
+
+// job is one run. It is not repeated when it fails: the next one is due in a
+// moment, and makes it good. A node that is drained is nobody's failure.
+func (w workload) job() batchv1.JobSpec {
+	return batchv1.JobSpec{
+		BackoffLimit:          new(int32(0)),
+		ActiveDeadlineSeconds: new(int64((w.Timeout + grace) / time.Second)),
+		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action: batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+			},
+		}}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels()},
+			// A Job has no exit code beside 0 that counts as success, so the run says 0
+			// where it finds another one under way.
+			Spec: w.pod(w.container("--conflict-exit-code=0", "--timeout="+w.Timeout.String())),
+		},
+	}
+}
+
+// pod is that of runs.
+func (w workload) pod(container corev1.Container) corev1.PodSpec {
+	return corev1.PodSpec{
+		ServiceAccountName:            ReconcileAccount,
+		AutomountServiceAccountToken:  new(true),
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		TerminationGracePeriodSeconds: new(int64(grace / time.Second)),
+		SecurityContext:               podSecurity(),
+		Containers:                    []corev1.Container{container},
+	}
+}
+
+// container runs gpupool reconcile. Its logs are for programs alone.
+func (w workload) container(flags ...string) corev1.Container {
+	place := store.Location{Backend: store.Kubernetes, Namespace: w.Namespace}
+	return corev1.Container{
+		Name:  "gpupool",
+		Image: w.Image,
+		Args:  slices.Concat([]string{"reconcile"}, flags, []string{"--log-format=json", "--output=none"}, w.Arguments),
+		Env:   []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}},
+		EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: w.CredentialsSecret}, Optional: new(true),
+		}}},
+		Resources: corev1.ResourceRequirements{
+			Requests: quantities("50m", "64Mi"),
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
+		},
+		SecurityContext: containerSecurity(),
+	}
+}
+
+func podSecurity() *corev1.PodSecurityContext {
+	return &corev1.PodSecurityContext{
+		RunAsNonRoot: new(true), RunAsUser: new(int64(user)), RunAsGroup: new(int64(user)),
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}
+
+func containerSecurity() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+func quantities(cpu, memory string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+}
