@@ -34,8 +34,8 @@ type Grants struct {
 	List []Grant `json:"grants"`
 	// EndedAt is when the last of those ended that are no longer listed.
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// Untold are events that the history may lack.
-	Untold []history.Event `json:"untold,omitempty"`
+	// Unreported are events that the history may lack.
+	Unreported []history.Event `json:"untold,omitempty"`
 }
 
 // MaxGrants is how many grants of a budget may be in force at a time.
@@ -101,7 +101,7 @@ func (g Grants) Add(d Declaration, grant Grant, now time.Time) (Grants, error) {
 	case declared+g.granted(now) > MaxGPUHours*Hour:
 		return g, fmt.Errorf("with it, the limit would be above %d GPU-hours", MaxGPUHours)
 	}
-	return g.telling(grant.Begun(d.About(time.Time{}), grant.GPUHours+" GPU-hours: "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
+	return g.reporting(grant.Begun(d.About(time.Time{}), grant.GPUHours+" GPU-hours: "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.
@@ -110,7 +110,7 @@ func (g Grants) Release(d Declaration, r exception.Release) (after Grants, relea
 	after = g.current(d, r.At)
 	released, after.List = after.List, nil
 	for _, grant := range released {
-		after = after.telling(grant.Released(d.About(time.Time{}), r, grant.what()))
+		after = after.reporting(grant.Released(d.About(time.Time{}), r, grant.what()))
 	}
 	if len(released) > 0 && r.At.After(after.EndedAt) {
 		after.EndedAt = r.At
@@ -119,12 +119,14 @@ func (g Grants) Release(d Declaration, r exception.Release) (after Grants, relea
 }
 
 // Events are those that the history may lack by now.
-func (g Grants) Events(d Declaration, now time.Time) []history.Event { return g.current(d, now).Untold }
+func (g Grants) Events(d Declaration, now time.Time) []history.Event {
+	return g.current(d, now).Unreported
+}
 
-// Told leaves out what ended, and the events that the history has by now.
-func (g Grants) Told(d Declaration, now time.Time, has func(history.Event) bool) Grants {
+// WithoutReported leaves out what ended, and the events that the history has by now.
+func (g Grants) WithoutReported(d Declaration, now time.Time, has func(history.Event) bool) Grants {
 	g = g.current(d, now)
-	g.Untold = history.Untold(g.Untold, has)
+	g.Unreported = history.Unreported(g.Unreported, has)
 	return g
 }
 
@@ -139,13 +141,13 @@ func (g Grants) current(d Declaration, now time.Time) Grants {
 		if grant.Until.After(g.EndedAt) {
 			g.EndedAt = grant.Until
 		}
-		g = g.telling(grant.Ended(d.About(time.Time{}), grant.what()))
+		g = g.reporting(grant.Ended(d.About(time.Time{}), grant.what()))
 	}
 	return g
 }
 
-func (g Grants) telling(e history.Event) Grants {
-	g.Untold = history.Keep(g.Untold, e)
+func (g Grants) reporting(e history.Event) Grants {
+	g.Unreported = history.Keep(g.Unreported, e)
 	return g
 }
 

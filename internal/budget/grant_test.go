@@ -122,12 +122,12 @@ func TestGrantsAreToldUntilTheHistoryHasThem(t *testing.T) {
 	if len(first) != 3 || first[2].ID != again[2].ID || first[2].Kind != history.Release {
 		t.Errorf("told %+v, then %+v", first, again)
 	}
-	none := g.Told(d, later, func(history.Event) bool { return false })
+	none := g.WithoutReported(d, later, func(history.Event) bool { return false })
 	if events := none.Events(d, later); len(none.List) != 1 || len(events) != 3 || events[2].ID != first[2].ID {
 		t.Errorf("nothing was told, and %+v are left", none)
 	}
-	all := none.Told(d, later, func(history.Event) bool { return true })
-	if len(all.List) != 1 || len(all.Untold) > 0 || !all.EndedAt.Equal(later) {
+	all := none.WithoutReported(d, later, func(history.Event) bool { return true })
+	if len(all.List) != 1 || len(all.Unreported) > 0 || !all.EndedAt.Equal(later) {
 		t.Errorf("all was told, and %+v is left", all)
 	}
 	released, which := all.Release(d, exception.Release{At: later.Add(time.Minute), Who: "bob", Why: "done early"})
@@ -141,7 +141,7 @@ func TestGrantsAreToldUntilTheHistoryHasThem(t *testing.T) {
 func TestGrantsKeepTheNewestToBeTold(t *testing.T) {
 	t.Parallel()
 	d, g := teamA(), Grants{}
-	for n := range history.UntoldAtMost {
+	for n := range history.UnreportedAtMost {
 		now := noon.Add(time.Duration(n) * time.Minute)
 		var err error
 		if g, err = g.Add(d, grant(fmt.Sprint(n), "1", now, time.Hour), now); err != nil {
@@ -149,7 +149,7 @@ func TestGrantsKeepTheNewestToBeTold(t *testing.T) {
 		}
 		g, _ = g.Release(d, exception.Release{At: now.Add(time.Second), Who: "bob"})
 	}
-	if len(g.Untold) != history.UntoldAtMost || g.Untold[len(g.Untold)-1].Kind != history.Release {
-		t.Errorf("%d events are kept", len(g.Untold))
+	if len(g.Unreported) != history.UnreportedAtMost || g.Unreported[len(g.Unreported)-1].Kind != history.Release {
+		t.Errorf("%d events are kept", len(g.Unreported))
 	}
 }

@@ -61,10 +61,10 @@ type Status struct {
 	// AboutTo are events of what is about to be done: the next run looks whether it
 	// was.
 	AboutTo []history.Event `json:"about_to,omitempty"`
-	// Untold are events that the history may lack. LeftOut is how many older ones there
-	// was no room for.
-	Untold  []history.Event `json:"untold,omitempty"`
-	LeftOut int             `json:"untold_left_out,omitempty"`
+	// Unreported are events that the history may lack. LeftOut is how many older ones
+	// there was no room for.
+	Unreported []history.Event `json:"untold,omitempty"`
+	LeftOut    int             `json:"untold_left_out,omitempty"`
 }
 
 // Unknown is what was known of a budget when its limit was reached, where the
@@ -76,10 +76,10 @@ type Unknown struct {
 	Reason   string    `json:"reason"`
 }
 
-// Told leaves out the events that the history has by now.
-func (s Status) Told(has func(history.Event) bool) Status {
-	if s.Untold = history.Untold(s.Untold, has); len(s.Untold) == 0 {
-		s.Untold, s.LeftOut = nil, 0
+// WithoutReported leaves out the events that the history has by now.
+func (s Status) WithoutReported(has func(history.Event) bool) Status {
+	if s.Unreported = history.Unreported(s.Unreported, has); len(s.Unreported) == 0 {
+		s.Unreported, s.LeftOut = nil, 0
 	}
 	return s
 }
@@ -87,8 +87,8 @@ func (s Status) Told(has func(history.Event) bool) Status {
 // Stored is the status as it is to be stored: events that are more than it keeps are
 // left out, and counted.
 func (s Status) Stored() Status {
-	kept, leftOut := history.Newest(s.Untold)
-	s.Untold, s.LeftOut = kept, s.LeftOut+leftOut
+	kept, leftOut := history.Newest(s.Unreported)
+	s.Unreported, s.LeftOut = kept, s.LeftOut+leftOut
 	return s
 }
 
@@ -135,8 +135,8 @@ func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }
 // no label or namespace is called so.
 const Others = "(others)"
 
-// mostTold is in how many namespaces something is told of.
-const mostTold = 20
+// mostReported is how many namespaces are reported.
+const mostReported = 20
 
 // MostUsing are the namespaces that something about the budget is told of in: those
 // that used most, the most first.
@@ -144,5 +144,5 @@ func (u Usage) MostUsing() []string {
 	used := u.ByNamespace
 	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
 	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
-	return names[:min(len(names), mostTold)]
+	return names[:min(len(names), mostReported)]
 }

@@ -33,7 +33,7 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 		events = append(events, o.Take()...)
 	}
 	added := m.Add(ctx, append(r.failures(at, failed), events...)...)
-	if added.Untold == 0 {
+	if added.Unreported == 0 {
 		for _, o := range outboxes {
 			o.Heard(events)
 		}

@@ -45,7 +45,7 @@ func wantTold(t *testing.T, w *reconciletest.World, c *reconciletest.Cluster, wa
 }
 
 // TestAnEndByItselfIsToldOnce kills the run after the end of a grant and of a hold at
-// each of its effects: the next one tells what is untold, and then nothing is left of
+// each of its effects: the next one tells what is unreported, and then nothing is left of
 // either but when the grant ended.
 func TestAnEndByItselfIsToldOnce(t *testing.T) {
 	t.Parallel()
@@ -68,11 +68,11 @@ func TestAnEndByItselfIsToldOnce(t *testing.T) {
 			"hold by ann: night shift", "release by test: the hold by ann ends")
 		keeper := record.Keeper{Store: g.Store()}
 		granted, err := record.Grants(keeper).Of(context.Background(), g.budget.UID)
-		if err != nil || len(granted.List)+len(granted.Untold) > 0 || granted.EndedAt.IsZero() {
+		if err != nil || len(granted.List)+len(granted.Unreported) > 0 || granted.EndedAt.IsZero() {
 			t.Errorf("killed at %d, of the grant is left: %+v (%v)", at, granted, err)
 		}
 		held, err := record.Holds(keeper).Of(context.Background(), g.pool.UID)
-		if err != nil || len(held.List)+len(held.Untold) > 0 {
+		if err != nil || len(held.List)+len(held.Unreported) > 0 {
 			t.Errorf("killed at %d, of the hold is left: %+v (%v)", at, held, err)
 		}
 		if t.Failed() || !m.Dead() {

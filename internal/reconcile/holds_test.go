@@ -234,8 +234,8 @@ func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
 				if err := do(w.process(nil)); err != nil {
 					t.Fatalf("killed at %d, and again: %v", at, err)
 				}
-				if docs, err := record.Holds(record.Keeper{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Untold) > 1 {
-					t.Fatalf("killed at %d, %d events are left to be told (%v)", at, len(docs.Untold), err)
+				if docs, err := record.Holds(record.Keeper{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Unreported) > 1 {
+					t.Fatalf("killed at %d, %d events are left to be told (%v)", at, len(docs.Unreported), err)
 				}
 				if !m.Dead() {
 					return

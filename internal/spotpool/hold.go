@@ -16,8 +16,8 @@ type Hold struct{ exception.Exception }
 // been told so.
 type Holds struct {
 	List []Hold `json:"holds"`
-	// Untold are events that the history may lack.
-	Untold []history.Event `json:"untold,omitempty"`
+	// Unreported are events that the history may lack.
+	Unreported []history.Event `json:"untold,omitempty"`
 }
 
 // MaxHolds is how many holds of a pool may be in force at a time.
@@ -45,7 +45,7 @@ func (h Holds) Add(d Declaration, hold Hold, now time.Time) (Holds, error) {
 	if len(h.List) > MaxHolds {
 		return h, fmt.Errorf("%d holds are in force already, and that is the most: release them first", MaxHolds)
 	}
-	return h.telling(hold.Begun(d.about(), hold.Why).Exception(history.Hold, hold.ID, hold.Until)), nil
+	return h.reporting(hold.Begun(d.about(), hold.Why).Exception(history.Hold, hold.ID, hold.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.
@@ -54,18 +54,20 @@ func (h Holds) Release(d Declaration, r exception.Release) (after Holds, release
 	after = h.current(d, r.At)
 	released, after.List = after.List, nil
 	for _, hold := range released {
-		after = after.telling(hold.Released(d.about(), r, theHold))
+		after = after.reporting(hold.Released(d.about(), r, theHold))
 	}
 	return after, released
 }
 
 // Events are those that the history may lack by now.
-func (h Holds) Events(d Declaration, now time.Time) []history.Event { return h.current(d, now).Untold }
+func (h Holds) Events(d Declaration, now time.Time) []history.Event {
+	return h.current(d, now).Unreported
+}
 
-// Told leaves out what ended, and the events that the history has by now.
-func (h Holds) Told(d Declaration, now time.Time, has func(history.Event) bool) Holds {
+// WithoutReported leaves out what ended, and the events that the history has by now.
+func (h Holds) WithoutReported(d Declaration, now time.Time, has func(history.Event) bool) Holds {
 	h = h.current(d, now)
-	h.Untold = history.Untold(h.Untold, has)
+	h.Unreported = history.Unreported(h.Unreported, has)
 	return h
 }
 
@@ -75,14 +77,14 @@ func (h Holds) current(d Declaration, now time.Time) Holds {
 	h.List = h.InForce(now)
 	for _, hold := range all {
 		if !hold.InForce(now) {
-			h = h.telling(hold.Ended(d.about(), theHold))
+			h = h.reporting(hold.Ended(d.about(), theHold))
 		}
 	}
 	return h
 }
 
-func (h Holds) telling(e history.Event) Holds {
-	h.Untold = history.Keep(h.Untold, e)
+func (h Holds) reporting(e history.Event) Holds {
+	h.Unreported = history.Keep(h.Unreported, e)
 	return h
 }
 

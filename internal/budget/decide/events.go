@@ -57,11 +57,11 @@ func (f *facts) remember() {
 	if s.FrozenSince == nil && slices.Contains(previous.Enforced, budget.Freeze) { // by a gpupool that reported nothing
 		s.FrozenSince = &previous.At
 	}
-	s.Untold = slices.Clone(previous.Untold)
+	s.Unreported = slices.Clone(previous.Unreported)
 	for _, e := range previous.AboutTo {
 		switch {
 		case f.CameAbout[e.ID]:
-			s.Untold = append(s.Untold, e)
+			s.Unreported = append(s.Unreported, e)
 		case f.Unseen:
 			s.AboutTo = append(s.AboutTo, e)
 		}
@@ -72,26 +72,26 @@ func (f *facts) remember() {
 		if at := of.PublishedAt; of.Generation <= 1 && !at.IsZero() && at.Before(s.At) {
 			about.At = at
 		}
-		s.Untold = append(s.Untold, about.Declaration(history.Create))
+		s.Unreported = append(s.Unreported, about.Declaration(history.Create))
 	case of.Generation > previous.Generation:
-		s.Untold = append(s.Untold, aboutStatus(s).Updated(of.Generation))
+		s.Unreported = append(s.Unreported, aboutStatus(s).Updated(of.Generation))
 	}
 	was, is := previous.ReportedAt, s.ReportedAt
 	if was != nil && (is == nil || !is.Equal(*was)) {
-		s.Untold = append(s.Untold, aboutStatus(s, f.used()).Since(history.Recovered, *was))
+		s.Unreported = append(s.Unreported, aboutStatus(s, f.used()).Since(history.Recovered, *was))
 	}
 	if is != nil && (was == nil || !is.Equal(*was)) {
-		s.Untold = append(s.Untold, aboutStatus(s, f.usedSince()).Since(history.Exceeded, *is))
+		s.Unreported = append(s.Unreported, aboutStatus(s, f.usedSince()).Since(history.Exceeded, *is))
 	}
 }
 
 // report adds the events of what was done to a status that is being settled, and those
 // of a freeze that came or went, whoever brought that about.
 func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
-	s.Untold = slices.Clone(s.Untold)
+	s.Unreported = slices.Clone(s.Unreported)
 	var reasons []string
 	for _, d := range done {
-		s.Untold = append(s.Untold, eventsOf(s, d)...)
+		s.Unreported = append(s.Unreported, eventsOf(s, d)...)
 		if d.Kind == budget.KindFreeze || d.Kind == budget.KindUnfreeze {
 			reasons = d.Reasons
 		}
@@ -100,9 +100,9 @@ func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 	case p.unseen:
 	case frozen && s.FrozenSince == nil:
 		s.FrozenSince = new(s.At)
-		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Freeze, s.At))
+		s.Unreported = append(s.Unreported, aboutStatus(s, reasons...).Since(history.Freeze, s.At))
 	case !frozen && s.FrozenSince != nil:
-		s.Untold = append(s.Untold, aboutStatus(s, reasons...).Since(history.Unfreeze, *s.FrozenSince))
+		s.Unreported = append(s.Unreported, aboutStatus(s, reasons...).Since(history.Unfreeze, *s.FrozenSince))
 		s.FrozenSince = nil
 	}
 }
@@ -112,7 +112,7 @@ func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 func Lifted(last budget.Status, d budget.Declaration, resumed []budget.Workload, unfrozen bool, reason string, destroyedAt, now time.Time) []history.Event {
 	about := d.About(now)
 	about.Reasons = []string{reason}
-	events := slices.Clone(last.Untold)
+	events := slices.Clone(last.Unreported)
 	for _, w := range resumed {
 		events = append(events, about.Workload(history.Resume, identity(w), destroyedAt))
 	}

@@ -232,7 +232,7 @@ func (m metrics) nodes(pools []spotpools.Report) {
 		"name")
 	for _, p := range pools {
 		for state, n := range map[string]int{
-			"ready": p.Nodes.Ready, "joining": p.Nodes.Joining, "unready": p.Nodes.Unready, "failing": p.Nodes.Failing, "untold": p.Nodes.Untold,
+			"ready": p.Nodes.Ready, "joining": p.Nodes.Joining, "unready": p.Nodes.Unready, "failing": p.Nodes.Failing, "untold": p.Nodes.Unknown,
 		} {
 			nodes.WithLabelValues(p.Region, p.Name, state).Set(float64(n))
 		}

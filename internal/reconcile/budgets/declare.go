@@ -23,7 +23,7 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 		return State{}, err
 	}
 	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, publishedIn(cluster, f.now())
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.records().Load(ctx, d.Name)
 		if err != nil {
@@ -56,7 +56,7 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 	if err != nil {
 		return State{}, err
 	}
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		if err := f.records().Undestroyed(ctx, d); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // what can't be read goes with the budget
 	ended, _ := granted.Release(d, exception.Release{At: f.now(), Who: f.Keeper.Actor, Why: "the budget is destroyed"})
 	f.note(ended.Events(d, f.now())...)
-	if err := f.tellLast(ctx, d, status.Value, resumed); err != nil {
+	if err := f.reportLast(ctx, d, status.Value, resumed); err != nil {
 		return notices, err
 	}
 	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})

@@ -39,9 +39,9 @@ func (f *Flow) now() time.Time { return f.Clock() }
 // Outbox is what is to be told of budgets.
 func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
 
-// tell tells the history what an operation did.
-func (f *Flow) tell(ctx context.Context) {
-	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
+// report reports to the history what an operation did.
+func (f *Flow) report(ctx context.Context) {
+	f.Keeper.ReportAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
 }
 
 // whose is what needs a cluster, in errors.

@@ -79,7 +79,7 @@ func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (G
 // granted is what became of grants, of which the history is told.
 func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declaration.Grants, which []budget.Grant, now time.Time) (Granted, error) {
 	f.note(after.Events(d, now)...)
-	f.tell(ctx)
+	f.report(ctx)
 	limit, err := d.Granted(after.Grants, now).Limit()
 	return Granted{Declaration: d, Grants: which, Limit: limit}, err
 }
@@ -106,19 +106,19 @@ func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Decla
 	return limited
 }
 
-// tellGrants tells the history which grants of these budgets began and ended, as far as
+// reportGrants reports to the history which grants of these budgets began and ended, as far as
 // nobody told it, and then leaves that out of their documents. That it can't is only
 // warned of.
-func (k *kind) tellGrants(ctx context.Context, list []budget.Declaration, granted grants, now time.Time) {
-	var untold []record.Rest[declaration.Grants]
+func (k *kind) reportGrants(ctx context.Context, list []budget.Declaration, granted grants, now time.Time) {
+	var unreported []record.Rest[declaration.Grants]
 	for _, d := range list {
 		if events := granted.of(d).Events(d, now); len(events) > 0 {
 			k.flow.note(events...)
-			untold = append(untold, record.Rest[declaration.Grants]{UID: d.UID, Told: func(g declaration.Grants) declaration.Grants {
-				g.Grants = g.Grants.Told(d, now, k.flow.outbox.Has)
+			unreported = append(unreported, record.Rest[declaration.Grants]{UID: d.UID, WithoutReported: func(g declaration.Grants) declaration.Grants {
+				g.Grants = g.Grants.WithoutReported(d, now, k.flow.outbox.Has)
 				return g
 			}})
 		}
 	}
-	record.Grants(k.flow.Keeper).TellRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, untold, k.warnings.Add)
+	record.Grants(k.flow.Keeper).ReportRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
 }

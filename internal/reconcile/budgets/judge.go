@@ -55,7 +55,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 		SelectorDoubts: selectorDoubts(d.Selector, b.Observation.Namespaces),
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
-		previous := last.document.Value.Told(k.flow.outbox.Has)
+		previous := last.document.Value.WithoutReported(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
 		s.CameAbout = cameAbout(previous, b, f)
 	}

@@ -157,7 +157,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	if err != nil {
 		return nil, err
 	}
-	k.tellGrants(ctx, list, granted, b.Now())
+	k.reportGrants(ctx, list, granted, b.Now())
 	inForce := k.observeInForce(ctx, c, uid, b.Observation.Namespaces)
 	if !k.partial() {
 		k.liftOrphans(ctx, c, uid, inForce)
@@ -190,7 +190,7 @@ func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budg
 	if err != nil {
 		return nil, nil, err
 	}
-	k.tellLeft(ctx, previous)
+	k.reportLeft(ctx, previous)
 	statuses := map[string]budget.Status{}
 	for name, s := range previous {
 		statuses[name] = s.document.Value
@@ -200,7 +200,7 @@ func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budg
 	}
 	b.NoticeLoss(counted, statuses)
 	k.acceptLoss(b)
-	k.tellLoss(b)
+	k.reportLoss(b)
 	if err := k.flow.accountant().Save(ctx, b); err != nil {
 		return nil, nil, fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 	}

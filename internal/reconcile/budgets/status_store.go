@@ -73,11 +73,11 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 // it has to tell.
 func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
 	name := record.BudgetStatusName(status.Name)
-	status.Untold = k.flow.outbox.Sign(status.Untold, k.flow.Keeper.Actor)
+	status.Unreported = k.flow.outbox.Sign(status.Unreported, k.flow.Keeper.Actor)
 	for range 3 {
 		saved, err := record.Save(ctx, k.flow.Keeper.Store, store.Statuses, name, previous, status.Stored())
 		if err == nil {
-			k.flow.outbox.Note(status.Untold...)
+			k.flow.outbox.Note(status.Unreported...)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return saved, err
@@ -88,7 +88,7 @@ func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status bud
 		}
 		previous.Revision = doc.Revision
 		if theirs, err := declaration.Decode[declaration.BudgetStatus](name, doc.Data); err == nil && theirs.UID == status.UID {
-			status.Untold, _ = history.Merge(theirs.Told(k.flow.outbox.Has).Untold, status.Untold...)
+			status.Unreported, _ = history.Merge(theirs.WithoutReported(k.flow.outbox.Has).Unreported, status.Unreported...)
 		}
 	}
 	return previous, fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)

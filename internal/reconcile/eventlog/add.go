@@ -22,10 +22,10 @@ const (
 
 // Added is what became of events that were to be added.
 type Added struct {
-	Events   int // that were not there
-	Untold   int // that could not be added
-	Dropped  history.Dropped
-	Warnings []string
+	Events     int // that were not there
+	Unreported int // that could not be added
+	Dropped    history.Dropped
+	Warnings   []string
 }
 
 // Add adds events: those that are not there yet.
@@ -36,7 +36,7 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 	}
 	var err error
 	if a.documents, err = m.documents(); err != nil {
-		a.Untold = len(events)
+		a.Unreported = len(events)
 		a.warn(err)
 		return a.Added
 	}
@@ -50,7 +50,7 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 			continue // it would be dropped at once
 		}
 		if err := a.toDay(ctx, day, days[day]); err != nil {
-			a.Untold += len(days[day])
+			a.Unreported += len(days[day])
 			a.warn(fmt.Errorf("%d events of %s are not in the history of the store %s: %w", len(days[day]), day, m.Store, err))
 		}
 	}

@@ -119,19 +119,19 @@ func (e Exceptions[T]) Change(ctx context.Context, uid string, change func(T) (T
 // Rest is a thing of which events were not told: its uid, and what leaves those out of
 // its document that the history has by now.
 type Rest[T any] struct {
-	UID  string
-	Told func(T) T
+	UID             string
+	WithoutReported func(T) T
 }
 
-// TellRest tells the history what an outbox took up of these, and then leaves that out
-// of their documents. That it can't is only warned of.
-func (e Exceptions[T]) TellRest(ctx context.Context, k Keeper, o *Outbox, now func() time.Time, list []Rest[T], warn func(text string)) {
+// ReportRest reports to the history what an outbox took up of these, and then leaves that
+// out of their documents. If it can't, it only warns.
+func (e Exceptions[T]) ReportRest(ctx context.Context, k Keeper, o *Outbox, now func() time.Time, list []Rest[T], warn func(text string)) {
 	if len(list) == 0 {
 		return
 	}
-	k.TellAfter(ctx, o, now, warn)
+	k.ReportAfter(ctx, o, now, warn)
 	for _, rest := range list {
-		if _, err := e.Change(ctx, rest.UID, func(v T) (T, error) { return rest.Told(v), nil }); err != nil {
+		if _, err := e.Change(ctx, rest.UID, func(v T) (T, error) { return rest.WithoutReported(v), nil }); err != nil {
 			warn(err.Error())
 		}
 	}

@@ -11,22 +11,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
-// Outbox is what one process has to tell the history: the events of documents that it
-// wrote, and those that it found untold. A document keeps its events until a later
-// write, so that what is killed in between is told by the next process. The zero value
+// Outbox is what one process has to report to the history: the events of documents that it
+// wrote, and those that it found unreported. A document keeps its events until a later
+// write, so that what is killed in between is reported by the next process. The zero value
 // is ready.
 type Outbox struct {
-	mu      sync.Mutex
-	runID   string
-	pending map[string]history.Event // by id
-	told    map[string]bool          // ids that the history has
+	mu       sync.Mutex
+	runID    string
+	pending  map[string]history.Event // by id
+	reported map[string]bool          // ids that the history has
 }
 
 // Begin begins a run, whose events bear its id.
 func (o *Outbox) Begin(runID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.runID, o.told = runID, nil
+	o.runID, o.reported = runID, nil
 }
 
 // Sign says in events of which nobody said so who did it, and in which run. It changes
@@ -51,7 +51,7 @@ func (o *Outbox) Note(events ...history.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range events {
-		if o.told[e.ID] {
+		if o.reported[e.ID] {
 			continue
 		}
 		if o.pending == nil {
@@ -72,7 +72,7 @@ func (o *Outbox) Forget(uid string) {
 func (o *Outbox) Has(e history.Event) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.told[e.ID]
+	return o.reported[e.ID]
 }
 
 // Take returns what is to be told, in order, and forgets it.
@@ -88,20 +88,20 @@ func (o *Outbox) Take() []history.Event {
 func (o *Outbox) Heard(events []history.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.told == nil {
-		o.told = map[string]bool{}
+	if o.reported == nil {
+		o.reported = map[string]bool{}
 	}
 	for _, e := range events {
-		o.told[e.ID] = true
+		o.reported[e.ID] = true
 	}
 }
 
-// Tell tells the history all that is to be told. What can't be is told by whoever next
-// finds it in its document.
-func (o *Outbox) Tell(ctx context.Context, m *eventlog.Log) eventlog.Added {
+// Report adds to the history all that it lacks. What can't be added is reported by the
+// process that next finds it in its document.
+func (o *Outbox) Report(ctx context.Context, m *eventlog.Log) eventlog.Added {
 	events := o.Take()
 	added := m.Add(ctx, events...)
-	if added.Untold == 0 {
+	if added.Unreported == 0 {
 		o.Heard(events)
 	}
 	return added
@@ -113,12 +113,12 @@ func (k Keeper) Memory(now func() time.Time) *eventlog.Log {
 	return &eventlog.Log{Store: k.Store, AddOnly: true, Now: now}
 }
 
-// TellAfter tells, at the end of an operation that may have been cut short, what is to
-// be told. What goes wrong is for warn to say: it changes nothing.
-func (k Keeper) TellAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
+// ReportAfter reports, at the end of an operation that may have been cut short, what the
+// history lacks. What goes wrong is for warn to say: it changes nothing.
+func (k Keeper) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
 	defer cancel()
-	added := o.Tell(ctx, k.Memory(now))
+	added := o.Report(ctx, k.Memory(now))
 	for _, text := range added.Warnings {
 		warn(text)
 	}

@@ -54,7 +54,7 @@ type actor struct {
 // the next one sees; a refusal does, too, as it rules out what was refused.
 func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
-		plan := decide.Decide(a.pass.situation(a.observation, a.flow.untold(a.journal.Value)))
+		plan := decide.Decide(a.pass.situation(a.observation, a.flow.unreported(a.journal.Value)))
 		if plan.Chooses() && a.count(ctx) {
 			continue // with who has pods with GPUs
 		}

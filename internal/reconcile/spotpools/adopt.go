@@ -21,7 +21,7 @@ func (f *Flow) Adopt(ctx context.Context, region, name string, ids []string, dry
 	if dryRun {
 		return adopt(ctx)
 	}
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	return f.records().Locked(ctx, d, adopt)
 }
 
@@ -49,7 +49,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	plan := decide.Decide(situation(d, observation, nodeObservation{}, f.untold(j.Value), f.gate(ctx, d), nil))
+	plan := decide.Decide(situation(d, observation, nodeObservation{}, f.unreported(j.Value), f.gate(ctx, d), nil))
 	if plan.Wanted != nil {
 		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so that an adopted instance would be ended. Adopt once the "+
 			"budget is no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)

@@ -29,7 +29,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	}
 	d.AccountID, d.Generation = account, 1
 	p := &pass{flow: f, gate: f.gate(ctx, d)}
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	// The lock of the creation is held to its end, and tells one that is under way
 	// from one that was killed. The pool's own lock is free while instances settle.
 	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {

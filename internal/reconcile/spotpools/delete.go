@@ -25,7 +25,7 @@ type deletion struct{ *Flow }
 // removes the record. The record's declaration decides, not that of the state. A deletion
 // that was killed is finished by the next one, or by a run.
 func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	deadline := time.Now().Add(wait)
 	gone := false
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
@@ -228,9 +228,9 @@ func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *po
 	return err
 }
 
-// tellLast tells what a journal that is about to be removed has to tell, and that the
+// reportLast reports what a journal that is about to be removed has to report, and that the
 // pool was destroyed.
-func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
+func (x deletion) reportLast(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	tombstone, err := x.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (x deletion) tellLast(ctx context.Context, d spotpool.Declaration, j journa
 	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Declaration(history.Destroy)
 	x.outbox.Note(j.Unreported...)
 	x.note(destroyed)
-	x.tell(ctx)
+	x.report(ctx)
 	return nil
 }
 
@@ -257,7 +257,7 @@ func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *poolO
 		return err
 	}
 	if j.Exists() {
-		if err := x.tellLast(ctx, d, j.Value); err != nil {
+		if err := x.reportLast(ctx, d, j.Value); err != nil {
 			return err
 		}
 		if err := record.Remove(ctx, x.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
@@ -268,7 +268,7 @@ func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *poolO
 	if err != nil {
 		return err
 	}
-	x.tellOfHolds(ctx, d, declaration.Holds{Holds: holds.Holds}, x.now())
+	x.reportHoldsOf(ctx, d, declaration.Holds{Holds: holds.Holds}, x.now())
 	if err := record.Holds(x.Keeper).Forget(ctx, d.UID); err != nil {
 		return err
 	}

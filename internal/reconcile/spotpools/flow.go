@@ -63,9 +63,9 @@ func (k *journals) note(events ...history.Event) {
 	k.outbox.Note(k.outbox.Sign(events, k.Keeper.Actor)...)
 }
 
-// tell tells the history what an operation did.
-func (k *journals) tell(ctx context.Context) {
-	k.Keeper.TellAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks)
+// report reports to the history what an operation did.
+func (k *journals) report(ctx context.Context) {
+	k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks)
 }
 
 // Outbox is what is to be told of pools.

@@ -59,7 +59,7 @@ func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (He
 	if err != nil {
 		return Held{}, err
 	}
-	h.tellOfHolds(ctx, d, after, now)
+	h.reportHoldsOf(ctx, d, after, now)
 	err = h.records().Locked(ctx, d, func(context.Context) error { return nil })
 	if record.IsLocked(err) {
 		held.Busy, err = err.Error(), nil
@@ -105,7 +105,7 @@ func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Releas
 		return h, nil
 	})
 	if err == nil {
-		h.tellOfHolds(ctx, d, after, r.At)
+		h.reportHoldsOf(ctx, d, after, r.At)
 	}
 	return err
 }
@@ -133,32 +133,32 @@ func (h holder) replaceAgain(ctx context.Context, d spotpool.Declaration) (suspe
 	if err != nil {
 		return "", err
 	}
-	h.tell(ctx)
+	h.report(ctx)
 	return suspended, nil
 }
 
-func (h holder) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
+func (h holder) reportHoldsOf(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
 	h.note(holds.Events(d, now)...)
-	h.tell(ctx)
+	h.report(ctx)
 }
 
-// tellHolds tells the history which holds of the run's pools began and ended, as far as
+// reportHolds reports to the history which holds of the run's pools began and ended, as far as
 // nobody told it, and then leaves that out of their documents. That it can't is only
 // warned of.
-func (k *kind) tellHolds(ctx context.Context) {
+func (k *kind) reportHolds(ctx context.Context) {
 	now := k.flow.now()
-	var untold []record.Rest[declaration.Holds]
+	var unreported []record.Rest[declaration.Holds]
 	for _, t := range k.opened {
 		d := t.declaration
 		if events := t.holds.Events(d, now); len(events) > 0 {
 			k.flow.note(events...)
-			untold = append(untold, record.Rest[declaration.Holds]{UID: d.UID, Told: func(h declaration.Holds) declaration.Holds {
-				h.Holds = h.Holds.Told(d, now, k.flow.outbox.Has)
+			unreported = append(unreported, record.Rest[declaration.Holds]{UID: d.UID, WithoutReported: func(h declaration.Holds) declaration.Holds {
+				h.Holds = h.Holds.WithoutReported(d, now, k.flow.outbox.Has)
 				return h
 			}})
 		}
 	}
-	record.Holds(k.flow.Keeper).TellRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, untold, k.warnings.Add)
+	record.Holds(k.flow.Keeper).ReportRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
 }
 
 // byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone

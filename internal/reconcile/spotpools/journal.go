@@ -44,8 +44,10 @@ func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j do
 	return saved, err
 }
 
-// untold is a journal without what the history is known to have of it.
-func (k *journals) untold(j journal.Journal) journal.Journal { return j.WithoutReported(k.outbox.Has) }
+// unreported is a journal without what the history is known to have of it.
+func (k *journals) unreported(j journal.Journal) journal.Journal {
+	return j.WithoutReported(k.outbox.Has)
+}
 
 // keepJournal writes down what an observation without the pool's lock noticed. Where
 // someone else has the lock, or wrote the journal meanwhile, they notice the same, and

@@ -115,8 +115,8 @@ func (k *kind) Unworked(t loop.Target[spotpool.Declaration], e loop.Ending) Repo
 // Begin has the history be told what earlier processes wrote down. The regions are
 // observed, each by itself, where their pools are.
 func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration]) ([]loop.Work[spotpool.Declaration, Report], loop.Schedule, error) {
-	k.tellLeft(ctx)
-	k.tellHolds(ctx)
+	k.reportLeft(ctx)
+	k.reportHolds(ctx)
 	if k.options.Statuses != nil {
 		k.statuses = k.options.Statuses()
 	}
@@ -141,9 +141,9 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 	}, nil
 }
 
-// tellLeft tells the history what earlier processes wrote down and may not have told.
-func (k *kind) tellLeft(ctx context.Context) {
-	added := k.flow.Keeper.TellAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
+// reportLeft reports to the history what earlier processes wrote down, and may not have.
+func (k *kind) reportLeft(ctx context.Context) {
+	added := k.flow.Keeper.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
 	if added.Events == 0 { // they were told, and so was what the journals had no room for
 		return
 	}

@@ -82,7 +82,7 @@ func (p *pass) settled() bool {
 		return false
 	}
 	if p.failure != nil {
-		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.willTell()
+		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.willShow()
 	}
 	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Pending) > 0 && p.hold == nil {
 		return false
@@ -94,9 +94,9 @@ func (p *pass) settled() bool {
 	return launching+ending == 0
 }
 
-// willTell reports whether it will show what became of a launch that was left
-// open, so that another offering can serve if it had no effect.
-func (p *pass) willTell() bool {
+// willShow reports whether it will show what became of a launch that was left open, so
+// that another offering can serve if it had no effect.
+func (p *pass) willShow() bool {
 	refusal, known := spotpool.AsCloudError(p.failure)
 	return p.uncertain && known && refusal.Scope != spotpool.ScopePool
 }

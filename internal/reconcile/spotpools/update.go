@@ -24,7 +24,7 @@ type update struct{ *Flow }
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
 	p := &pass{flow: f, gate: f.gate(ctx, d), soFar: decide.SoFar{Insists: true}}
-	defer f.tell(ctx)
+	defer f.report(ctx)
 	deadline := time.Now().Add(wait)
 	unfinished := "" // why nothing but the record was changed
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {

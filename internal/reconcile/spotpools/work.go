@@ -80,7 +80,7 @@ func (w *work) judge(ctx context.Context) error {
 	if nodes.remark != "" {
 		w.warnings.Add(nodes.remark)
 	}
-	plan := decide.Decide(situation(d, observation, nodes, w.flow.untold(j), w.gate, w.target.hold))
+	plan := decide.Decide(situation(d, observation, nodes, w.flow.unreported(j), w.gate, w.target.hold))
 	w.seen, w.trouble = &plan, cmp.Or(gateErr, nodes.err, journalLost(plan))
 	return nil
 }

@@ -26,7 +26,7 @@ func (k *journals) Outbox() *record.Outbox { return &k.outbox }
 // report reports to the history what an operation did, and returns how many events it
 // lacks.
 func (k *journals) report(ctx context.Context) (unreported int) {
-	return k.Keeper.TellAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks).Untold
+	return k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks).Unreported
 }
 
 func (k *journals) loadJournal(ctx context.Context, d stockpool.Declaration) (journal, error) {

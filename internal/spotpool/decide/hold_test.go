@@ -76,8 +76,8 @@ func TestTheHoldThatEndsLastCounts(t *testing.T) {
 	if err != nil || len(h.List) != 1 {
 		t.Errorf("what ended is not dropped: %v (%v)", h, err)
 	}
-	told := h.Told(pool(), noon.Add(2*time.Hour), func(history.Event) bool { return true })
-	if events := h.Events(pool(), noon.Add(2*time.Hour)); len(events) != 6 || len(told.List)+len(told.Untold) > 0 {
+	told := h.WithoutReported(pool(), noon.Add(2*time.Hour), func(history.Event) bool { return true })
+	if events := h.Events(pool(), noon.Add(2*time.Hour)); len(events) != 6 || len(told.List)+len(told.Unreported) > 0 {
 		t.Errorf("told %v, and %v is left", events, told)
 	}
 }

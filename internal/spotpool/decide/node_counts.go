@@ -40,14 +40,14 @@ type NodeStates struct {
 	Joining int `json:"joining"`
 	Unready int `json:"unready"` // for less than the unhealthy timeout
 	Failing int `json:"failing"` // for longer than a timeout: they are to be replaced
-	// Untold are those of which it can't be told which node they are.
-	Untold int `json:"untold"`
+	// Unknown are those of which it is not known which node they are.
+	Unknown int `json:"untold"`
 	// Draining are those whose nodes are being emptied, however they fare.
 	Draining int `json:"draining"`
 }
 
 // All is how many instances are nodes, or should be.
-func (s NodeStates) All() int { return s.Ready + s.Joining + s.Unready + s.Failing + s.Untold }
+func (s NodeStates) All() int { return s.Ready + s.Joining + s.Unready + s.Failing + s.Unknown }
 
 // String counts them for people.
 func (s NodeStates) String() string {
@@ -55,7 +55,7 @@ func (s NodeStates) String() string {
 	for _, other := range []struct {
 		n    int
 		word string
-	}{{s.Joining, "joining"}, {s.Unready, "not ready"}, {s.Failing, "failing"}, {s.Untold, "that can't be told"}} {
+	}{{s.Joining, "joining"}, {s.Unready, "not ready"}, {s.Failing, "failing"}, {s.Unknown, "that can't be told"}} {
 		if other.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", other.n, other.word))
 		}
@@ -173,7 +173,7 @@ func (s *NodeStates) count(m Member) {
 	}
 	switch {
 	case m.Match.Standing == node.Contested:
-		s.Untold++
+		s.Unknown++
 	case m.Health == node.Healthy:
 		s.Ready++
 	case m.Health == node.Joining:

@@ -29,7 +29,7 @@ func (u *Update) updateNodes(d spotpool.Declaration) {
 			k.Drain = k.Drain.Missed()
 		}
 		if !joined && !k.Node.JoinedAt.IsZero() {
-			u.tell(u.about.Joined(k.node()))
+			u.report(u.about.Joined(k.node()))
 			u.Joined = append(u.Joined, i.ConfigurationTag)
 		}
 	}
@@ -62,7 +62,7 @@ func (u *Update) updateNotices(d spotpool.Declaration) {
 			continue
 		}
 		k.ReportedTakenAt = k.TakenAt
-		u.tell(u.about.Noticed(k.node(), k.TakenAt))
+		u.report(u.about.Noticed(k.node(), k.TakenAt))
 		u.Endings = append(u.Endings, Ending{
 			Market: k.Market, IDs: []string{i.ID},
 			notice: fmt.Sprintf("the cloud gave notice: it takes %s (%s) back at %s", i.ID, k.Market, wording.Instant(k.TakenAt)),
@@ -81,7 +81,7 @@ func (u *Update) updatePast(o spotpool.Observation) {
 		p = p.absent(slices.Contains(o.Absent, p.InstanceID), u.about.At)
 		seen, found := o.Cluster.Node(p.Node.UID)
 		if o.Cluster.Seen() && !p.NodeDeletedAt.IsZero() && !found {
-			u.tell(because(u.about, "its instance is gone").NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
+			u.report(because(u.about, "its instance is gone").NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
 			p.Node, p.NodeDeletedAt = node.Status{}, time.Time{}
 		}
 		// A kubelet that finds a Node of its host name registers as that Node, which keeps

@@ -61,7 +61,7 @@ func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Ob
 		u.Fleet.Known[n] = was
 		if !i.Unlisted {
 			u.Fleet.Known[n] = u.listed(was, i, recorded).moving(i.State, i.LaunchedAt, about.At)
-			u.tellListed(i, was, u.Fleet.Known[n], recorded)
+			u.reportListed(i, was, u.Fleet.Known[n], recorded)
 		}
 	}
 	u.updateNodes(d)
@@ -70,7 +70,7 @@ func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Ob
 	return *u
 }
 
-func (u *Update) tell(events ...history.Event) { u.Events = append(u.Events, events...) }
+func (u *Update) report(events ...history.Event) { u.Events = append(u.Events, events...) }
 
 // ended adds an instance to those that end alike.
 func (u *Update) ended(k Known, launchFailed bool, what string) {
@@ -92,7 +92,7 @@ func (u *Update) gone(k Known) {
 		u.ended(k, false, goneUnasked)
 		k.NoticedAt = u.about.At
 	case k.NoticedAt.IsZero() && !k.EndedAt.IsZero():
-		u.tell(because(u.about, k.EndReason).Instance(history.End, u.instance(k)))
+		u.report(because(u.about, k.EndReason).Instance(history.End, u.instance(k)))
 	}
 	if past := k.past(); !past.GoneAt().IsZero() {
 		u.Fleet.Past = append(u.Fleet.Past, past)
@@ -103,10 +103,10 @@ func (u *Update) gone(k Known) {
 func (u *Update) lost(k Known, why string) {
 	about := because(u.about, why)
 	if k.ChargeType == spotpool.Spot {
-		u.tell(about.Instance(history.Reclaim, u.instance(k)))
+		u.report(about.Instance(history.Reclaim, u.instance(k)))
 		return
 	}
-	u.tell(about.Instance(history.End, u.instance(k)))
+	u.report(about.Instance(history.End, u.instance(k)))
 }
 
 func (u *Update) instance(k Known) history.Instance {
@@ -139,22 +139,22 @@ func ends(i OwnInstance) bool {
 	return i.State == spotpool.StateTerminating || i.State == spotpool.StateShutdown
 }
 
-// tellListed tells what is new of an instance that was listed. One that ends already when
-// it is first listed is news only if a pending launch may have made it: else it is of a
-// journal that was lost.
-func (u *Update) tellListed(i OwnInstance, was, k Known, recorded bool) {
+// reportListed reports what is new of an instance that was listed. One that ends already
+// when it is first listed is news only if a pending launch may have made it: else it is
+// of a journal that was lost.
+func (u *Update) reportListed(i OwnInstance, was, k Known, recorded bool) {
 	if !recorded {
 		if ends(i) && !u.evidence.Launched[i.ID] {
 			return
 		}
 		about := u.about
 		about.At = k.RecordedAt
-		u.tell(about.Instance(history.Begin, u.instance(k)))
+		u.report(about.Instance(history.Begin, u.instance(k)))
 	}
 	switch {
 	case was.Ended || !k.Ended:
 	case i.State == spotpool.StateLaunchFailed:
-		u.tell(because(u.about, endReason(i.Instance)).Instance(history.End, u.instance(k)))
+		u.report(because(u.about, endReason(i.Instance)).Instance(history.End, u.instance(k)))
 	case ends(i):
 		u.lost(k, endReason(i.Instance))
 	}

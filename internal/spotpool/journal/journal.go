@@ -95,7 +95,7 @@ func (j Journal) NeverJoining(d spotpool.Declaration) string {
 
 // WithoutReported leaves out the events that the history has by now.
 func (j Journal) WithoutReported(has func(history.Event) bool) Journal {
-	if left := history.Untold(j.Unreported, has); len(left) < len(j.Unreported) {
+	if left := history.Unreported(j.Unreported, has); len(left) < len(j.Unreported) {
 		if j.Unreported = left; left == nil {
 			j.LeftOut = 0
 		}

@@ -17,29 +17,29 @@ const (
 
 // doubts are what about pods could not be understood, or is not believed.
 type doubts struct {
-	told []string
-	// toldOf and leftOut count those that are told, and those that are not, by
+	reported []string
+	// reportedOf and leftOut count those that are reported, and those that are not, by
 	// namespace.
-	toldOf, leftOut map[string]int
+	reportedOf, leftOut map[string]int
 }
 
 // add takes up a doubt about a pod of a namespace; empty for one of no pod.
 func (d *doubts) add(namespace, text string) {
-	if d.toldOf == nil {
-		d.toldOf, d.leftOut = map[string]int{}, map[string]int{}
+	if d.reportedOf == nil {
+		d.reportedOf, d.leftOut = map[string]int{}, map[string]int{}
 	}
-	if d.toldOf[namespace] >= doubtsOfNamespace || len(d.told) >= doubtsAtMost {
+	if d.reportedOf[namespace] >= doubtsOfNamespace || len(d.reported) >= doubtsAtMost {
 		d.leftOut[namespace]++
 		return
 	}
-	d.toldOf[namespace]++
-	d.told = append(d.told, text)
+	d.reportedOf[namespace]++
+	d.reported = append(d.reported, text)
 }
 
 // texts are those that are told, and how many more there are.
 func (d *doubts) texts() []string {
 	if len(d.leftOut) == 0 {
-		return d.told
+		return d.reported
 	}
 	more, spaces := 0, slices.SortedFunc(maps.Keys(d.leftOut), func(a, b string) int {
 		return cmp.Or(cmp.Compare(d.leftOut[b], d.leftOut[a]), strings.Compare(a, b))
@@ -48,7 +48,7 @@ func (d *doubts) texts() []string {
 		more += n
 	}
 	if spaces[0] == "" { // of no pod
-		return append(slices.Clone(d.told), fmt.Sprintf("%d more doubts about pods", more))
+		return append(slices.Clone(d.reported), fmt.Sprintf("%d more doubts about pods", more))
 	}
-	return append(slices.Clone(d.told), fmt.Sprintf("%d more doubts about pods, %d of them in the namespace %s", more, d.leftOut[spaces[0]], spaces[0]))
+	return append(slices.Clone(d.reported), fmt.Sprintf("%d more doubts about pods, %d of them in the namespace %s", more, d.leftOut[spaces[0]], spaces[0]))
 }

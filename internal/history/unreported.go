@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// UntoldAtMost is how many events a stored document keeps until they are told; of more,
-// the newest.
-const UntoldAtMost = 200
+// UnreportedAtMost is how many events a stored document keeps until they are reported; of
+// more, the newest.
+const UnreportedAtMost = 200
 
 // LeftOut says that the document in which an object keeps them had no room for n events.
 func LeftOut(object, document string, n int) string {
 	return fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and %s keeps %d", object, n, document,
-		UntoldAtMost)
+		UnreportedAtMost)
 }
 
-// Untold are those of the events that a document keeps which the history has not by
-// now; nil where it has all. The events stay as they are, also where some are appended
-// to the result.
-func Untold(events []Event, has func(Event) bool) []Event {
+// Unreported are those of the events that a document keeps which the history has not by
+// now; nil where it has all. The events stay as they are, also where some are appended to
+// the result.
+func Unreported(events []Event, has func(Event) bool) []Event {
 	if !slices.ContainsFunc(events, has) {
 		return slices.Clip(events)
 	}
@@ -39,6 +39,6 @@ func Keep(events []Event, e Event) []Event {
 // Newest are those of the events that a document keeps, and how many older ones it has
 // no room for.
 func Newest(events []Event) (kept []Event, leftOut int) {
-	leftOut = max(0, len(events)-UntoldAtMost)
+	leftOut = max(0, len(events)-UnreportedAtMost)
 	return events[leftOut:], leftOut
 }

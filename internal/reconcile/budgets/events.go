@@ -22,16 +22,16 @@ func (f *Flow) note(events ...history.Event) {
 	f.outbox.Note(f.outbox.Sign(events, f.Keeper.Actor)...)
 }
 
-// tellLeft tells the history what earlier processes wrote down and may not have told.
-func (k *kind) tellLeft(ctx context.Context, previous map[string]previousStatus) {
+// reportLeft reports to the history what earlier processes wrote down, and may not have.
+func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatus) {
 	var leftOut []string
 	for name, s := range previous {
-		k.flow.outbox.Note(s.document.Value.Untold...)
+		k.flow.outbox.Note(s.document.Value.Unreported...)
 		if n := s.document.Value.LeftOut; n > 0 {
 			leftOut = append(leftOut, history.LeftOut("the budget "+name, "a status", n))
 		}
 	}
-	added := k.flow.Keeper.TellAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
+	added := k.flow.Keeper.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
 	if added.Events == 0 { // they were told, and so was what there was no room for
 		return
 	}
@@ -40,8 +40,8 @@ func (k *kind) tellLeft(ctx context.Context, previous map[string]previousStatus)
 	}
 }
 
-// tellLoss tells what of the ledger is lost, and what of it was accepted in this run.
-func (k *kind) tellLoss(b *accounting.Books) {
+// reportLoss reports what of the ledger is lost, and what of it was accepted in this run.
+func (k *kind) reportLoss(b *accounting.Books) {
 	about := history.About{At: b.Now(), Object: history.Run, ObjectUID: b.Ledger().Header.ClusterUID, ClusterUID: b.Ledger().Header.ClusterUID}
 	for _, loss := range b.Ledger().Header.Lost {
 		switch {
@@ -55,10 +55,10 @@ func (k *kind) tellLoss(b *accounting.Books) {
 	}
 }
 
-// tellLast tells what the status of a budget that ends has to tell, what was undone,
+// reportLast reports what the status of a budget that ends has to report, what was undone,
 // and that the budget was destroyed. What is wrong with the status keeps nothing from
 // that.
-func (f lifter) tellLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
+func (f lifter) reportLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
 	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err
@@ -70,6 +70,6 @@ func (f lifter) tellLast(ctx context.Context, d budget.Declaration, last budget.
 		last = budget.Status{}
 	}
 	f.note(decide.Lifted(last, d, resumed, true, destroyed, tombstone.Value.DestroyedAt, f.now())...)
-	f.tell(ctx)
+	f.report(ctx)
 	return nil
 }
