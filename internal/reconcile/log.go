@@ -29,7 +29,7 @@ func (r *run) logDone(ctx context.Context, report Report) {
 			r.log().LogAttrs(ctx, slog.LevelWarn, "budget exceeded", append(attrs, slog.Any("enforced", b.Enforced))...)
 		}
 		r.logOutcome(ctx, "budget", b.Outcome, b.Error, nil, attrs...)
-		r.logTexts(ctx, slog.LevelInfo, "budget notice", attrs[0], b.Notices)
+		r.logTexts(ctx, slog.LevelInfo, "budget notice", attrs[0], b.Messages)
 		r.logTexts(ctx, slog.LevelWarn, "budget warning", attrs[0], b.Warnings)
 	}
 	for _, p := range report.SpotPools {
@@ -38,7 +38,7 @@ func (r *run) logDone(ctx context.Context, report Report) {
 			attrs = append(attrs, slog.Int("capacity", p.Capacity), slog.Int("minimum", p.Counts.Minimum), slog.Int("held", p.Held))
 		}
 		r.logOutcome(ctx, "pool", p.Outcome, p.Error, p.Short, attrs...)
-		r.logTexts(ctx, slog.LevelInfo, "pool notice", attrs[0], p.Notices)
+		r.logTexts(ctx, slog.LevelInfo, "pool notice", attrs[0], p.Messages)
 		r.logTexts(ctx, slog.LevelWarn, "pool warning", attrs[0], p.Warnings)
 	}
 	for _, p := range report.StockPools {

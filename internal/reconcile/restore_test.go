@@ -117,7 +117,7 @@ func runsWithin(t *testing.T, w *reconciletest.World, maximum int) string {
 			t.Fatal(err)
 		}
 		for _, p := range report.SpotPools {
-			said = append(said, p.Notices...)
+			said = append(said, p.Messages...)
 		}
 		if own := w.Own(); len(own) > maximum {
 			t.Fatalf("%d of at most %d are there: %s", len(own), maximum, reconciletest.Describe(own))

@@ -149,7 +149,7 @@ func (p nodePool) explain(t *testing.T) spotpools.Description {
 	}
 	report := spotpools.Report{
 		Name: p.name, Region: s.Declaration.Region, UID: s.Declaration.UID, Observed: true, Counts: plan.Counts, Nodes: plan.Nodes,
-		Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Notices: plan.Notices, Warnings: plan.Warnings,
+		Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Messages: plan.Messages, Warnings: plan.Warnings,
 	}
 	if p.away {
 		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "looking at the nodes of the cluster: get nodes: " +

@@ -61,7 +61,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		SpotPools: []spotpools.Report{
 			{
 				Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: outcome.Done,
-				Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"},
+				Messages: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"},
 			},
 			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: outcome.Done},
 			{
@@ -144,6 +144,6 @@ func EveryBudget() []budgets.Report {
 			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
 			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`},
 		},
-		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Notices: []string{"Deployment ml/serve: someone else scaled it since"}},
+		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: []string{"Deployment ml/serve: someone else scaled it since"}},
 	}
 }

@@ -24,7 +24,7 @@ func (p *page) budget(e budgets.Description) {
 		p.used(e)
 	}
 	p.Grants(e.Grants)
-	p.Add(terminal.Dim, "note: ", e.Notices...)
+	p.Add(terminal.Dim, "note: ", e.Messages...)
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons())
 	}

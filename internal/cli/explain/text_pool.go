@@ -34,7 +34,7 @@ func (p *page) pool(e spotpools.Description) {
 	p.limits(e.Declared)
 	p.gate(e.Gate)
 	p.nodes(e.Nodes)
-	p.Add(terminal.Dim, "seen: ", e.Notices...)
+	p.Add(terminal.Dim, "seen: ", e.Messages...)
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons)
 	}

@@ -19,7 +19,7 @@ const idsAtMost = 8
 // poolDetails says what happened to a pool; nothing where nothing did.
 func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "seen: ", p.Notices...)
+	details.Add(terminal.Dim, "seen: ", p.Messages...)
 	addDecisions(details, withoutDrains(decisions, p.Nodes))
 	details.Nodes(p.Nodes)
 	for _, why := range describe.Short(p) {
@@ -37,7 +37,7 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 // exceeded, who used it; nothing where nothing did.
 func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "seen: ", b.Notices...)
+	details.Add(terminal.Dim, "seen: ", b.Messages...)
 	details.Grants(b.Grants)
 	addBudgetDecisions(details, decisions)
 	details.Recovery(b.UsageReport, clock)

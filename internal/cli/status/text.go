@@ -167,7 +167,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)
 	addPassedOver(details, clock, p.PassedOver)
-	details.Add(terminal.Dim, "seen: ", p.Notices...)
+	details.Add(terminal.Dim, "seen: ", p.Messages...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)

@@ -71,7 +71,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 	if reconcile.Exceeded(b) {
 		addRemedy(details, moreHours(b.Name))
 	}
-	details.Add(terminal.Dim, "note: ", b.Notices...)
+	details.Add(terminal.Dim, "note: ", b.Messages...)
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
 	return clock.Texts(details.Lines)
 }

@@ -43,7 +43,7 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 // launches says what a plan launches and where, and why it is no more; nothing for a
 // pool that wants no instance.
 func launches(plan decide.Plan) string {
-	lines := slices.Clone(plan.Notices) // of a creation that is resumed
+	lines := slices.Clone(plan.Messages) // of a creation that is resumed
 	if len(plan.Decisions) > 0 {
 		lines = append(lines, "On the market of now an apply would:")
 	}

@@ -104,9 +104,9 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 	if len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "cannot create events") {
 		t.Errorf("warnings %q", report.Warnings)
 	}
-	notices, err := d.Budgets().Delete(context.Background(), b)
-	if err != nil || len(d.Cluster.Frozen) > 0 || !strings.Contains(strings.Join(notices, "\n"), "cannot create events") {
-		t.Errorf("destroyed: %v, frozen %v, notices %q", err, d.Cluster.Frozen, notices)
+	messages, err := d.Budgets().Delete(context.Background(), b)
+	if err != nil || len(d.Cluster.Frozen) > 0 || !strings.Contains(strings.Join(messages, "\n"), "cannot create events") {
+		t.Errorf("destroyed: %v, frozen %v, notices %q", err, d.Cluster.Frozen, messages)
 	}
 }
 

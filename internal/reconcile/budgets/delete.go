@@ -17,7 +17,7 @@ import (
 // what it paused, leaves a tombstone, and removes the record. A deletion that
 // was cut short is finished by the next one, or by a run. The strings say what
 // could not be undone because someone else changed it since.
-func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []string, err error) {
+func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (messages []string, err error) {
 	cluster, err := f.clusterOf(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not destroyed, since what it enforces can't be undone: %w", d.Object(), err)
@@ -30,10 +30,10 @@ func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []stri
 		if r, err = f.records().BeginDeletion(ctx, r); err != nil {
 			return err
 		}
-		notices, err = lifter{f, cluster}.clear(ctx, r)
+		messages, err = lifter{f, cluster}.clear(ctx, r)
 		return err
 	})
-	return notices, err
+	return messages, err
 }
 
 // lifter lifts what destroyed budgets enforce.
@@ -49,39 +49,39 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	d := r.Value.Declaration
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.Value.Enforced) == 0)
-	notices, resumed, err := f.release(ctx, d, status.Value)
+	messages, resumed, err := f.release(ctx, d, status.Value)
 	if onlyAlerts && pauses.Forbidden(err) {
 		err = nil
 	}
 	if err != nil {
-		return notices, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
+		return messages, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
 	}
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
-		return notices, err
+		return messages, err
 	}
 	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // what can't be read goes with the budget
 	ended, _ := granted.Release(d, exception.Release{At: f.now(), Who: f.Keeper.Actor, Why: "the budget is destroyed"})
 	f.note(ended.Events(d, f.now())...)
 	if err := f.reportLast(ctx, d, status.Value, resumed); err != nil {
-		return notices, err
+		return messages, err
 	}
 	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})
 	if err == nil {
 		err = record.Remove(ctx, f.Keeper.Store, store.Statuses, doc.Key.Name, doc.Revision)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return notices, err
+		return messages, err
 	}
 	if err := record.Grants(f.Keeper).Forget(ctx, d.UID); err != nil {
-		return notices, err
+		return messages, err
 	}
-	return notices, f.records().Remove(ctx, r)
+	return messages, f.records().Remove(ctx, r)
 }
 
 // release lifts the freeze of a budget that is destroyed and resumes what it
-// paused. The notices say what was left as someone else has it. Events tell of
-// it on what was resumed, and where the last status, if any, has a freeze felt.
-func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (notices []string, let []budget.Workload, err error) {
+// paused. The messages say what was left as someone else has it. Events tell of it on
+// what was resumed, and where the last status, if any, has a freeze felt.
+func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (messages []string, let []budget.Workload, err error) {
 	if err := f.cluster.Unfreeze(ctx, d.UID); err != nil {
 		return nil, nil, err
 	}
@@ -94,19 +94,19 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 		}
 	}
 	p := pauses.Pauser{Keeper: f.Keeper, Clock: f.Clock, Cluster: f.cluster, Budget: d}
-	let, notices, err = p.LetGo(ctx)
+	let, messages, err = p.LetGo(ctx)
 	if err != nil {
-		return notices, let, err
+		return messages, let, err
 	}
 	for _, w := range let {
 		events = append(events, announcement(d, budget.KindResume.Data().Event, destroyed).On(w))
 	}
 	for _, event := range events {
 		if err := f.cluster.Alert(ctx, event); err != nil {
-			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), let, nil
+			return append(messages, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), let, nil
 		}
 	}
-	return notices, let, nil
+	return messages, let, nil
 }
 
 const destroyed = "the budget is destroyed"

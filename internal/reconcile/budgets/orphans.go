@@ -45,7 +45,7 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 }
 
 func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
-	notices, _, err := lifter{k.flow, c}.release(ctx, d, budget.Status{})
+	messages, _, err := lifter{k.flow, c}.release(ctx, d, budget.Status{})
 	if errors.Is(err, outcome.ErrPlanned) {
 		k.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
 		return
@@ -56,7 +56,7 @@ func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) 
 		return
 	}
 	k.warnings.Add(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted",
-		d.Name)}, notices...), "; "))
+		d.Name)}, messages...), "; "))
 }
 
 // leftoverTime bounds the search for what destroyed budgets left in force where no

@@ -111,7 +111,7 @@ type Report struct {
 	// Deleted says that the run finished the budget's deletion.
 	Deleted  bool                 `json:"deleted,omitempty"`
 	Outcome  outcome.Outcome      `json:"outcome"`
-	Notices  []string             `json:"notices,omitempty"`
+	Messages []string             `json:"notices,omitempty"`
 	Warnings []string             `json:"warnings,omitempty"`
 	Error    *outcome.ErrorReport `json:"error,omitempty"`
 }
@@ -124,7 +124,7 @@ func (b Report) Summary() outcome.Summary {
 // PlanDeletion shows a deletion that was finished on a draft as a planned one.
 func (b *Report) PlanDeletion() {
 	if b.Deleted {
-		b.Deleted, b.Outcome, b.Notices, b.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
+		b.Deleted, b.Outcome, b.Messages, b.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
 	}
 }
 

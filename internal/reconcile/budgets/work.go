@@ -18,8 +18,8 @@ type work struct {
 	*kind
 	declaration budget.Declaration
 	err         error // why it was not judged, or not deleted
-	deleted     bool  // with these notices
-	notices     []string
+	deleted     bool  // with these messages
+	messages    []string
 	enforcer    *enforcer // nil where it was not judged
 	judgement   judgement
 	actor       *actor  // of a budget that is, or may have to be, acted on
@@ -36,7 +36,7 @@ func (w *work) finishDeletion(ctx context.Context, c Cluster) {
 		if condemned == nil {
 			return &loop.GoneError{Noun: w.Records().Noun()}
 		}
-		w.notices, err = lifter{w.flow, c}.clear(ctx, *condemned)
+		w.messages, err = lifter{w.flow, c}.clear(ctx, *condemned)
 		return err
 	})
 	w.deleted = w.err == nil
@@ -81,7 +81,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	e = stopped(e)
 	if w.enforcer == nil {
 		report := unjudgedReport(w.declaration, e)
-		report.Notices, report.Deleted = w.notices, w.deleted
+		report.Messages, report.Deleted = w.messages, w.deleted
 		return report, nil
 	}
 	a := w.actor

@@ -18,7 +18,7 @@ type pass struct {
 	gone        map[string]bool // recorded ids that are certainly gone
 	nodes       nodeObservation // what was seen of its cluster last
 	results     []outcome.Result
-	notices     []string         // what became of instances, from all observations of the pass
+	messages    []string         // what became of instances, from all observations of the pass
 	warnings    []string         // besides the plan's
 	latest      *poolObservation // nil until the first one succeeded
 	// failure is what went wrong first; nil where nothing did.
@@ -29,25 +29,25 @@ type pass struct {
 	uncertain bool
 }
 
-// note notes an observation and its plan. Notices are gathered from all observations:
+// note notes an observation and its plan. Messages are gathered from all observations:
 // once they are in the journal, no later plan repeats them.
 func (p *pass) note(plan decide.Plan, o spotpool.Observation) {
 	p.latest = &poolObservation{plan: plan, observation: o}
-	for _, text := range plan.Notices {
-		if !slices.Contains(p.notices, text) {
-			p.notices = append(p.notices, text)
+	for _, text := range plan.Messages {
+		if !slices.Contains(p.messages, text) {
+			p.messages = append(p.messages, text)
 		}
 	}
 }
 
-// plan is the plan of the latest observation, with all notices and warnings of the pass;
+// plan is the plan of the latest observation, with all messages and warnings of the pass;
 // nil where no observation succeeded.
 func (p *pass) plan() *decide.Plan {
 	if p.latest == nil {
 		return nil
 	}
 	plan := p.latest.plan
-	plan.Notices = p.notices
+	plan.Messages = p.messages
 	plan.Warnings = slices.Concat(p.warnings, plan.Warnings)
 	return &plan
 }

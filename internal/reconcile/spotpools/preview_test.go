@@ -62,8 +62,8 @@ func TestAPreviewCountsWhatACutCreationLeft(t *testing.T) {
 				asked += decision.Count
 			}
 		}
-		if asked != launches || len(plan.Notices) == 0 || plan.Notices[0] != "resumes an interrupted creation: has 3" {
-			t.Errorf("for a minimum of %d it launches %d, and says %q", minimum, asked, plan.Notices)
+		if asked != launches || len(plan.Messages) == 0 || plan.Messages[0] != "resumes an interrupted creation: has 3" {
+			t.Errorf("for a minimum of %d it launches %d, and says %q", minimum, asked, plan.Messages)
 		}
 	}
 }

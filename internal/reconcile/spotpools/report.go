@@ -32,7 +32,7 @@ type Report struct {
 	// all of it, offering by offering.
 	Short        []string             `json:"short,omitempty"`
 	ShortReasons spotpool.Reasons     `json:"short_reasons,omitempty"`
-	Notices      []string             `json:"notices,omitempty"`
+	Messages     []string             `json:"notices,omitempty"`
 	Warnings     []string             `json:"warnings,omitempty"`
 	Error        *outcome.ErrorReport `json:"error,omitempty"`
 }
@@ -59,7 +59,7 @@ func (p Report) Summary() outcome.Summary {
 // PlanDeletion shows a deletion that was finished on a draft as a planned one.
 func (p *Report) PlanDeletion() {
 	if p.Deleted {
-		p.Deleted, p.Outcome, p.Notices, p.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
+		p.Deleted, p.Outcome, p.Messages, p.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
 	}
 }
 
@@ -80,7 +80,7 @@ func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 		report.Hold, report.Nodes = p.Hold, p.Nodes
 		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
 		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
-		report.Notices, report.Warnings = p.Notices, p.Warnings
+		report.Messages, report.Warnings = p.Messages, p.Warnings
 	}
 	report.Counts.Minimum, report.Counts.Maximum = d.Minimum, d.Maximum
 	return report

@@ -123,7 +123,7 @@ func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results 
 	d, plan, results := w.target.declaration, w.seen, w.ended
 	if w.deleted {
 		d.Minimum, d.Maximum = 0, 0
-		report = newReport(d, &decide.Plan{Result: decide.Result{Notices: []string{"its deletion is finished: nothing of it is left"}}}, e)
+		report = newReport(d, &decide.Plan{Result: decide.Result{Messages: []string{"its deletion is finished: nothing of it is left"}}}, e)
 		report.Deleted = true
 		return report, results
 	}

@@ -62,8 +62,8 @@ func TestRunsConvergeAndRest(t *testing.T) {
 			t.Fatalf("%s\n%+v\n%s", wrong, w.d, strings.Join(log, "\n"))
 		}
 		p := decide.Decide(w.situation(decide.SoFar{}))
-		if diff := cmp.Diff(w.journal, p.Journal, cmpopts.EquateEmpty()); diff != "" || len(p.Notices) > 0 {
-			t.Fatalf("the journal does not rest: %q\n%s", p.Notices, diff)
+		if diff := cmp.Diff(w.journal, p.Journal, cmpopts.EquateEmpty()); diff != "" || len(p.Messages) > 0 {
+			t.Fatalf("the journal does not rest: %q\n%s", p.Messages, diff)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func prepare(s Situation) (View, Tally, Result) {
 	if s.Hold == nil {
 		v = v.drainedForBudget()
 	}
-	return v, t, Result{Notices: update.Notices, Warnings: update.Nodes.Remarks}
+	return v, t, Result{Messages: update.Messages, Warnings: update.Nodes.Remarks}
 }
 
 // plan is what the rules made of the view.

@@ -53,7 +53,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 				InstanceID: m.ID, Configuration: m.ConfigurationTag, Since: v.Now, Why: why, NeverJoined: m.Health == node.Late,
 			})
 			r.Replacing = append(r.Replacing, m.ID)
-			r.Notices = append(r.Notices, fmt.Sprintf("%s is replaced: %s", m.ID, why))
+			r.Messages = append(r.Messages, fmt.Sprintf("%s is replaced: %s", m.ID, why))
 		}
 	}
 	if len(changes) > 0 {

@@ -151,7 +151,7 @@ func TestWhatLostItsTagsIsLetGo(t *testing.T) {
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1", untagged)}
 	p := decide.Decide(s)
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
-	shouldSay(t, "notices", p.Notices, "ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud, or ended or untagged by someone else")
+	shouldSay(t, "notices", p.Messages, "ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud, or ended or untagged by someone else")
 }
 
 func TestSequencesGoOnWhereTheJournalWasLost(t *testing.T) {
@@ -248,8 +248,8 @@ func TestAnAcceptanceIsDatedByItsAnswer(t *testing.T) {
 	s.Now = noon.Add(time.Minute) // 30 seconds and a minute after the answer, three minutes after it was asked for
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 2 || len(p.Notices) > 0 {
-		t.Errorf("held %d, capacity %d, %q", p.Held, p.Capacity, p.Notices)
+	if p.Held != 2 || p.Capacity != 2 || len(p.Messages) > 0 {
+		t.Errorf("held %d, capacity %d, %q", p.Held, p.Capacity, p.Messages)
 	}
 	s.Now = noon.Add(2 * time.Minute)
 	shouldDecide(t, decide.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")

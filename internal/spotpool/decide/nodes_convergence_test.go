@@ -38,7 +38,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		var log []string
 		check := func(s decide.Situation, p decide.Plan) {
 			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short,
-				p.Notices))
+				p.Messages))
 			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost))
 			for _, d := range p.Decisions {
 				if d.Kind != spotpool.KindLaunch && w.cluster.away {

@@ -82,10 +82,10 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 	}
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, "capacity 1, as the cloud takes ins-2 back at 2026-03-01T12:02:00Z, is below minimum 2")
 	const news = "the cloud gave notice: it takes ins-2 (GN7.2XLARGE32 in ap-singapore-2) back at 2026-03-01T12:02:00Z"
-	shouldSay(t, "notices", p.Notices, news)
+	shouldSay(t, "notices", p.Messages, news)
 	s.Journal = p.Journal
-	if again := decide.Decide(s); len(again.Notices) > 0 {
-		t.Errorf("told twice: %q", again.Notices)
+	if again := decide.Decide(s); len(again.Messages) > 0 {
+		t.Errorf("told twice: %q", again.Messages)
 	}
 }
 

@@ -204,8 +204,8 @@ func TestAbsorbingTwiceChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(first.Decisions, second.Decisions, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("the decisions are not stable:\n%s", diff)
 		}
-		if len(second.Notices) > 0 && strings.Contains(second.Notices[0], "gone") {
-			t.Fatalf("noticed twice: %q", second.Notices)
+		if len(second.Messages) > 0 && strings.Contains(second.Messages[0], "gone") {
+			t.Fatalf("noticed twice: %q", second.Messages)
 		}
 	})
 }

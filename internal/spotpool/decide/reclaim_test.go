@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
-// TestNotices tells what a pool that held ins-1 and ins-2 says of what happened.
-func TestNotices(t *testing.T) {
+// TestMessages tells what a pool that held ins-1 and ins-2 says of what happened.
+func TestMessages(t *testing.T) {
 	t.Parallel()
 	failed := func(i *spotpool.Instance) {
 		i.State, i.OperationError = spotpool.StateLaunchFailed, "the disk is sold out"
@@ -57,14 +57,14 @@ func TestNotices(t *testing.T) {
 			}
 			s.Observation.Instances = c.now
 			p := decide.Decide(s)
-			if diff := cmp.Diff(c.want, p.Notices, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.want, p.Messages, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("notices (-want +got):\n%s", diff)
 			}
 			if avoided := len(p.Journal.Cooldowns) > 0; avoided != c.avoided {
 				t.Errorf("cool-downs: %+v", p.Journal.Cooldowns)
 			}
 			s.Journal = p.Journal
-			if again := decide.Decide(s).Notices; len(again) > 0 {
+			if again := decide.Decide(s).Messages; len(again) > 0 {
 				t.Errorf("noticed again: %q", again)
 			}
 		})
@@ -74,8 +74,8 @@ func TestNotices(t *testing.T) {
 func TestWhatWasNeverSeenAliveIsNoNews(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(size(0, 2)), instance("ins-1", inState(spotpool.StateTerminating))))
-	if len(p.Notices) > 0 || len(p.Journal.Cooldowns) > 0 {
-		t.Errorf("notices %q, cool-downs %+v", p.Notices, p.Journal.Cooldowns)
+	if len(p.Messages) > 0 || len(p.Journal.Cooldowns) > 0 {
+		t.Errorf("notices %q, cool-downs %+v", p.Messages, p.Journal.Cooldowns)
 	}
 }
 

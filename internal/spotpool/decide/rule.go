@@ -29,8 +29,8 @@ type Result struct {
 	// Decisions stand in the order in which they are to be carried out. A
 	// launch never counts on the room that a termination of the same plan makes.
 	Decisions []spotpool.Decision
-	// Notices say what became of instances since the journal was written.
-	Notices []string
+	// Messages say what became of instances since the journal was written.
+	Messages []string
 	// Short says why the pool stays below its minimum, or why its outdated instances
 	// stay, after these decisions: all of it.
 	Short spotpool.Reasons
@@ -72,7 +72,7 @@ func (r *Result) add(later Result) {
 	for _, reason := range later.Short {
 		r.because(reason)
 	}
-	r.Notices, r.Warnings = append(r.Notices, later.Notices...), append(r.Warnings, later.Warnings...)
+	r.Messages, r.Warnings = append(r.Messages, later.Messages...), append(r.Warnings, later.Warnings...)
 	r.Replacing = append(r.Replacing, later.Replacing...)
 	r.Unmarked = append(r.Unmarked, later.Unmarked...)
 	r.StillCordoned = append(r.StillCordoned, later.StillCordoned...)

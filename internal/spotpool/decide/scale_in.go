@@ -33,7 +33,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 		}
 		t, r = terminate(v, t, now, false, reason)
 		if later := len(chosen) - len(now); later > 0 {
-			r.Notices = append(r.Notices, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
+			r.Messages = append(r.Messages, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
 		}
 		if left := surplus - len(chosen); left > 0 {
 			r.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above,

@@ -155,7 +155,7 @@ func TestScaleIn(t *testing.T) {
 			p := decide.Decide(c.situation)
 			shouldDecide(t, p, c.want...)
 			if c.notice != "" {
-				shouldSay(t, "notices", p.Notices, c.notice)
+				shouldSay(t, "notices", p.Messages, c.notice)
 			}
 			if c.warning != "" {
 				shouldSay(t, "warnings", p.Warnings, c.warning)
@@ -222,7 +222,7 @@ func TestAnEndThatNeverComesIsForgotten(t *testing.T) {
 		s.Journal = p.Journal
 	}
 	s.Observation.Instances = nil
-	if notices := decide.Decide(s).Notices; len(notices) != 1 {
-		t.Errorf("notices: %q", notices)
+	if messages := decide.Decide(s).Messages; len(messages) != 1 {
+		t.Errorf("notices: %q", messages)
 	}
 }

@@ -17,8 +17,8 @@ type Update struct {
 	// order.
 	Found []fleet.OwnInstance
 	Nodes node.Matches
-	// Notices say, for people, what happened to instances since the journal was written.
-	Notices []string
+	// Messages say, for people, what happened to instances since the journal was written.
+	Messages []string
 }
 
 // Update brings the journal up to date with an observation. The same observation changes
@@ -42,7 +42,7 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	j = j.withFleet(changed.Fleet, changed.Events)
 	j.Cooldowns = j.Cooldowns.At(now)
 	for _, ending := range changed.Endings {
-		u.Notices = append(u.Notices, ending.String())
+		u.Messages = append(u.Messages, ending.String())
 		if c, ok := cooldown(ending, now.Add(time.Duration(d.Cooldown))); ok {
 			j.Cooldowns = j.Cooldowns.Add(c)
 		}

@@ -101,7 +101,7 @@ func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 
 // LetGo resumes all that a budget which is destroyed has paused. It returns what was
 // resumed, and what is to be said of what was left as someone else has it.
-func (p Pauser) LetGo(ctx context.Context) (resumed []budget.Workload, notices []string, err error) {
+func (p Pauser) LetGo(ctx context.Context) (resumed []budget.Workload, messages []string, err error) {
 	all, err := Read(ctx, p.Keeper.Store)
 	own := all.OfBudget(p.Budget.UID)
 	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {
@@ -116,7 +116,7 @@ func (p Pauser) LetGo(ctx context.Context) (resumed []budget.Workload, notices [
 			var left *budget.NotPausedError
 			switch {
 			case errors.As(failed, &left) && left.Released:
-				notices = append(notices, left.Error())
+				messages = append(messages, left.Error())
 			case failed != nil:
 				err = cmp.Or(err, failed)
 			case some[n].Phase == declaration.Paused:
@@ -127,5 +127,5 @@ func (p Pauser) LetGo(ctx context.Context) (resumed []budget.Workload, notices [
 			break
 		}
 	}
-	return resumed, notices, err
+	return resumed, messages, err
 }
