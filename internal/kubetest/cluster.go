@@ -6,6 +6,9 @@
 // What lives here is what tests of several packages need: starting a cluster,
 // namespaces, objects, waiting, and the kubeconfig of a service account. No
 // code outside of tests may import it.
+//
+// It exports more than 40 names: most make one object each (pod.go, node.go, workload.go,
+// device.go, reservation.go), as tests spell out only what matters to them.
 package kubetest
 
 import (

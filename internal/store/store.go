@@ -4,6 +4,10 @@
 //
 // The backends are store/directory and store/kubernetes. Both keep every kind of
 // document, and every write of either is a compare-and-swap.
+//
+// Most of its more than 40 names are the kinds of documents and the errors that both
+// backends return (store.go); the others are a store's location (location.go), its layout
+// (layout.go), and the mark of one that was moved (mark.go).
 package store
 
 import (

@@ -1,6 +1,10 @@
 // Package world is what the local CVM's cloud holds: the catalogue, the market,
 // the account's quotas, instances and tags, the clock by which
 // things fall due, and the directory that keeps it all. It knows no API.
+//
+// It exports more than 40 names, since each API of cvmsim renders all of its parts: a file
+// has one of them, such as instances (instance.go, launch.go, reclaim.go), offers
+// (catalogue.go, market.go), quota.go, tags.go and queries (query.go, index.go).
 package world
 
 import (

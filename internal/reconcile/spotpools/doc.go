@@ -7,4 +7,9 @@
 // cloud is asked for machines, and ids are on record before the lock is released.
 //
 // A pool reads its budget's status in the store to know whether it may launch.
+//
+// It is large since all of this acts on one pool under one lock: the operations of
+// Terraform (create.go, update.go, delete.go, observe.go), those of a run (run.go, work.go),
+// what both observe (cloud_observer.go, cluster_observer.go, pool_observation.go) and do
+// (act.go, drain.go, token.go, settle.go), and what is reported (report.go, status.go).
 package spotpools
