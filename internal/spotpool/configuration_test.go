@@ -18,14 +18,20 @@ func full() spotpool.Configuration {
 
 // A hash that moves makes every running instance of every pool outdated: it
 // needs a new ConfigurationVersion, under which the old ones are left alone.
+// A default for a field that declarations leave out moves it, too.
 func TestConfigurationTagsNeverMove(t *testing.T) {
 	t.Parallel()
-	empty := spotpool.Configuration{}
+	withDefaults := func(c spotpool.Configuration) spotpool.Configuration {
+		return spotpool.Declaration{Configuration: c}.WithDefaults().Configuration
+	}
+	everything, nothing := withDefaults(full()), withDefaults(spotpool.Configuration{})
+	emptyBlocks := withDefaults(spotpool.Configuration{SystemDisk: &spotpool.Disk{}, DataDisks: []spotpool.Disk{{}}, Internet: &spotpool.Internet{}})
 	for name, c := range map[string]struct{ got, want string }{
-		"everything set, spot":      {spotpool.ConfigurationTag(full(), offering(zone2, t4), spotpool.Spot), "1:2c267b143b7f1d23"},
-		"everything set, on-demand": {spotpool.ConfigurationTag(full(), offering(zone2, t4), spotpool.OnDemand), "1:a706107608374185"},
-		"nothing set":               {spotpool.ConfigurationTag(empty, spotpool.Offering{}, ""), "1:abe60365c019d855"},
-		"adopted":                   {spotpool.UnknownConfigurationTag(full()), "1:unknown@231a4ae6e4caca1a"},
+		"everything set, spot":      {spotpool.ConfigurationTag(everything, offering(zone2, t4), spotpool.Spot), "1:2c267b143b7f1d23"},
+		"everything set, on-demand": {spotpool.ConfigurationTag(everything, offering(zone2, t4), spotpool.OnDemand), "1:a706107608374185"},
+		"nothing set":               {spotpool.ConfigurationTag(nothing, spotpool.Offering{}, ""), "1:abe60365c019d855"},
+		"blocks with nothing set":   {spotpool.ConfigurationTag(emptyBlocks, spotpool.Offering{}, ""), "1:bc7baf6bf9db542e"},
+		"adopted":                   {spotpool.UnknownConfigurationTag(everything), "1:unknown@231a4ae6e4caca1a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
