@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,76 @@ func TestTheBodyOfALaunch(t *testing.T) {
 			t.Fatalf("the same request gave another body: %s, %v", again, err)
 		}
 	}
+}
+
+// TestEveryFieldOfALaunchIsSent finds a field of a request that runInstances does not
+// send: users could set it, and it would do nothing.
+func TestEveryFieldOfALaunchIsSent(t *testing.T) {
+	t.Parallel()
+	unsent := map[string]string{
+		"Region":         "the header X-TC-Region has it",
+		"BootstrapToken": "Joining fills it into UserData, which is sent",
+	}
+	r := testRequest()
+	body := func() string {
+		data, err := json.Marshal(runInstances(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	before := body()
+	changeEachField(t, reflect.ValueOf(&r).Elem(), "", func(field string) {
+		switch sent, reason := body() != before, unsent[field]; {
+		case !sent && reason == "":
+			t.Errorf("another %s gives the same body: send it in runInstances, or list it here with the reason", field)
+		case sent && reason != "":
+			t.Errorf("%s is sent: take it off the list", field)
+		}
+		delete(unsent, field)
+	})
+	for field := range unsent {
+		t.Errorf("a request has no field %s: take it off the list", field)
+	}
+	if body() != before {
+		t.Fatal("changeEachField left a change behind")
+	}
+}
+
+// changeEachField changes the fields in v one by one, calls check after each change, and
+// undoes it.
+func changeEachField(t *testing.T, v reflect.Value, field string, check func(field string)) {
+	t.Helper()
+	old := reflect.New(v.Type()).Elem()
+	old.Set(v)
+	switch v.Kind() {
+	case reflect.Struct:
+		for f, part := range v.Fields() {
+			changeEachField(t, part, strings.TrimPrefix(field+"."+f.Name, "."), check)
+		}
+		return
+	case reflect.Pointer, reflect.Slice:
+		if v.IsZero() {
+			t.Fatalf("testRequest leaves %s unset, so that nothing shows whether it is sent", field)
+		}
+		if v.Kind() == reflect.Slice {
+			v = v.Index(0).Addr()
+		}
+		changeEachField(t, v.Elem(), field, check)
+		return
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.String:
+		v.SetString(v.String() + "0")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	default:
+		t.Fatalf("changeEachField cannot change %s, a %s", field, v.Kind())
+	}
+	check(field)
+	v.Set(old)
 }
 
 func TestWhatALaunchLeavesOut(t *testing.T) {
