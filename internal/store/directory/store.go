@@ -31,7 +31,8 @@ type Options struct {
 	Moving bool
 }
 
-// Store is a store in a directory.
+// Store is a store in a directory. Its 29 methods are those of a store, its mark and its
+// locks: what they share is the folder, and when its mark was last read.
 type Store struct {
 	path     string // absolute, so that the working directory may change
 	location store.Location
