@@ -134,9 +134,9 @@ func gated(d *spotpool.Declaration) { d.Budget = "team-a" }
 func budgetExceeded(t *testing.T, template string) *scene {
 	d := newDay(t, template)
 	d.declare(there)
-	d.start("serve-0", 1)
 	d.runs(1, 0)
 	d.train(gated)
+	d.start("serve-0", 1)
 	d.usesUp()
 	d.runs(1, 0)
 	d.reclaim()
@@ -195,8 +195,8 @@ func statusTooOld(t *testing.T, template string) *scene {
 func evictionAtNight(t *testing.T, template string) *scene {
 	d := newDay(t, template, enforcing(budget.Evict))
 	d.declare(there)
-	d.start("serve-0", 1, kubetest.Annotation("gpupool/protected", "true"))
 	d.runs(1, 0)
+	d.start("serve-0", 1, kubetest.Annotation("gpupool/protected", "true"))
 	pod := d.usesUp()
 	for there := true; there; there = d.running(pod) {
 		d.run(0)
@@ -248,10 +248,10 @@ func lockLeft(t *testing.T, template string) *scene {
 }
 
 // asOfAPod has a lease look as one of a pod that was last heard of at a time, and whose
-// node nobody can ask.
+// node nobody can ask. It lasts for longer than a slow machine needs to show it.
 func asOfAPod(lease *coordinationv1.Lease, heard time.Time) {
-	renewed := metav1.NewMicroTime(heard)
-	lease.Spec.RenewTime = &renewed
+	renewed, seconds := metav1.NewMicroTime(heard), int32(600)
+	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &renewed, &seconds
 	parts := strings.Split(*lease.Spec.HolderIdentity, "/")
 	parts[1], parts[2] = "gpupool-29384640-x7k2p", "1"
 	holder := strings.Join(parts, "/")

@@ -104,7 +104,7 @@ var atAnyTime = []struct {
 	{regexp.MustCompile(`\b\d+\.\d{3}\b`), "n.nnn"},
 	{regexp.MustCompile(`\b\d+\.\d%`), "n.n%"},
 	{regexp.MustCompile(`\b\d+%`), "nnn%"},
-	{regexp.MustCompile(`\b\d+[smh]( ago|,|:)`), "nn$1"},
+	{regexp.MustCompile(`\b(?:\d+[smh])+( ago|,|:)`), "nn$1"},
 	{regexp.MustCompile(`\([+-]\d\d\)`), "(+nn)"},
 }
 
