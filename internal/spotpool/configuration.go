@@ -15,8 +15,8 @@ const ConfigurationVersion = "1"
 const unknownPrefix = ConfigurationVersion + ":unknown@"
 
 // placed is a configuration at one place: everything that an instance's own
-// RunInstances carries. It is the input of the hash, so any change to what it
-// or Configuration marshal to means a new ConfigurationVersion.
+// RunInstances carries. It is the input of the hash, so any change to what an
+// existing configuration marshals to means a new ConfigurationVersion.
 type placed struct {
 	Configuration    string     `json:"configuration"` // the hash of the Configuration
 	AvailabilityZone string     `json:"availability_zone"`
