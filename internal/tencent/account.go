@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// accountOnce remembers whose credentials these are.
+// accountOnce caches whose credentials these are.
 type accountOnce struct {
 	mu *semaphore.Weighted // a lock that one can stop waiting for
 	id string

@@ -30,7 +30,7 @@ func (t ImageType) Found() bool { return t != ImageUnknown }
 // kept.
 func (t ImageType) NeedsKeys() bool { return t == ImagePublic }
 
-// images remembers the types of images, which never change.
+// images caches the types of images, which never change.
 type images struct {
 	mu   sync.Mutex
 	seen map[imageKey]*imageObservation
@@ -48,7 +48,7 @@ type imageObservation struct {
 }
 
 // ImageType looks up the type of an image. Each image is asked for once; a refusal is
-// remembered, too.
+// cached, too.
 func (c *Client) ImageType(ctx context.Context, region, id string) (ImageType, error) {
 	c.images.mu.Lock()
 	if c.images.seen == nil {

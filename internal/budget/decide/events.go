@@ -49,9 +49,9 @@ func identity(w budget.Workload) history.Identity {
 	return history.Identity{Namespace: w.Namespace, Name: w.Kind + "/" + w.Name, UID: w.UID}
 }
 
-// remember begins the status' events: those of earlier runs, what a run that was
+// beginEvents begins the status' events: those of earlier runs, what a run that was
 // killed turns out to have done, and what is new of the budget whatever is decided.
-func (f *facts) remember() {
+func (f *facts) beginEvents() {
 	s, previous, of := &f.status, f.previous, f.Declaration
 	s.LeftOut, s.FrozenSince = previous.LeftOut, previous.FrozenSince
 	if s.FrozenSince == nil && slices.Contains(previous.Enforced, budget.Freeze) { // by a gpupool that reported nothing

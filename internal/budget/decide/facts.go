@@ -55,7 +55,7 @@ func (f facts) judged() facts {
 		f.status.ReportedAt = f.previous.ReportedAt // it has not recovered as far as is known
 	}
 	f.status.Fired = f.stillFired()
-	f.remember()
+	f.beginEvents()
 	return f
 }
 

@@ -18,13 +18,13 @@ import (
 func pause(f *facts) (r result) {
 	pods := f.victims(&r, "pausing")
 	s := &selection{facts: f, spared: f.sparedOwners(), ours: map[string]bool{}, undone: map[string]bool{}, seen: map[string]bool{},
-		holding: map[string]bool{}, waits: map[string][]string{}}
+		withGPUs: map[string]bool{}, waits: map[string][]string{}}
 	for _, p := range f.own {
 		// Another budget's pause is no reason to leave a workload alone: it may end earlier.
 		s.ours[p.UID], s.undone[p.UID] = s.ours[p.UID] || !p.UnderWay && !p.Undone, p.Undone
 	}
 	for _, p := range pods {
-		s.holding[p.Of.Workload.UID] = true
+		s.withGPUs[p.Of.Workload.UID] = true
 	}
 	waiting, _ := f.waiting()
 	for _, p := range append(pods, waiting...) {
@@ -39,7 +39,7 @@ func pause(f *facts) (r result) {
 	r.Undone, r.running = s.left, s.running
 	// What only waits comes first: it would start in what the others leave.
 	slices.SortFunc(s.owners, func(a, b budget.Decision) int {
-		return cmp.Or(cmp.Compare(lastIf(s.holding[a.Owner.UID]), lastIf(s.holding[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
+		return cmp.Or(cmp.Compare(lastIf(s.withGPUs[a.Owner.UID]), lastIf(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
 	})
 	for _, decision := range s.owners {
 		decision.Waiting = s.waits[decision.Owner.UID]
@@ -52,14 +52,14 @@ func pause(f *facts) (r result) {
 // selection is the choice of what one budget pauses. Workloads are by uid.
 type selection struct {
 	*facts
-	spared  map[string]bool // by the id of a workload
-	ours    map[string]bool // paused by this budget for certain
-	undone  map[string]bool // started again since, and left so
-	seen    map[string]bool
-	holding map[string]bool     // has pods that hold GPUs
-	waits   map[string][]string // pods of what has none that do
-	owners  []budget.Decision
-	loose   []string // pods without a workload that could be paused
+	spared   map[string]bool // by the id of a workload
+	ours     map[string]bool // paused by this budget for certain
+	undone   map[string]bool // started again since, and left so
+	seen     map[string]bool
+	withGPUs map[string]bool     // has pods with GPUs
+	waits    map[string][]string // pods of what has none that do
+	owners   []budget.Decision
+	loose    []string // pods without a workload that could be paused
 	// restarted were paused and run again; running of them count as paused, and left are
 	// those that stay as they are.
 	restarted []string
@@ -86,7 +86,7 @@ func (s *selection) consider(p budget.Pod) {
 	case s.spared[id(w)]:
 		return
 	}
-	if p.Waits() && !s.holding[w.UID] {
+	if p.Waits() && !s.withGPUs[w.UID] {
 		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
 	}
 	paused := s.ours[w.UID] || s.undone[w.UID]

@@ -22,21 +22,21 @@ type reach struct {
 // touchable are the pods of the budget that hold GPUs or wait for some, and that
 // enforcement may touch.
 func (f *reach) touchable() []budget.Pod {
-	holding, _ := f.holding()
+	withGPUs, _ := f.withGPUs()
 	waiting, _ := f.waiting()
-	return append(holding, waiting...)
+	return append(withGPUs, waiting...)
 }
 
-// holding are the pods that count against the budget now, and those of them that
-// are protected, with the reasons.
-func (f *reach) holding() (open []budget.Pod, spared []string) {
+// withGPUs are the pods that count against the budget now, and those of them that are
+// protected, with the reasons.
+func (f *reach) withGPUs() (open []budget.Pod, spared []string) {
 	return f.covered(func(p budget.Pod) bool { return !p.Waits() && p.Deletion == 0 })
 }
 
 // victims are the pods that count against the budget now and may be touched. A result
 // warns of those that are protected from what is to be done.
 func (f *reach) victims(r *result, from string) []budget.Pod {
-	open, spared := f.holding()
+	open, spared := f.withGPUs()
 	if n := len(spared); n > 0 {
 		r.warnf("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"),
 			wording.Some(spared))

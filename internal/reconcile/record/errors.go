@@ -62,7 +62,7 @@ func (e *UndeclaredError) Advice() string {
 // Terraform state has.
 type LostError struct {
 	Title, Key, UID, Store string
-	// Other is the store that the state remembers; empty if that is this one or unknown.
+	// Other is the store that the state names; empty if that is this one or unknown.
 	// Cluster is the uid of its cluster, if only that differs.
 	Other, Cluster string
 }

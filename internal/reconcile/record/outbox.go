@@ -107,9 +107,9 @@ func (o *Outbox) Report(ctx context.Context, m *eventlog.Log) eventlog.Added {
 	return added
 }
 
-// Memory is the history of the keeper's store, for who does not know how much of it is
+// History is the history of the keeper's store, for who does not know how much of it is
 // to be kept.
-func (k Keeper) Memory(now func() time.Time) *eventlog.Log {
+func (k Keeper) History(now func() time.Time) *eventlog.Log {
 	return &eventlog.Log{Store: k.Store, AddOnly: true, Now: now}
 }
 
@@ -118,7 +118,7 @@ func (k Keeper) Memory(now func() time.Time) *eventlog.Log {
 func (k Keeper) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
 	defer cancel()
-	added := o.Report(ctx, k.Memory(now))
+	added := o.Report(ctx, k.History(now))
 	for _, text := range added.Warnings {
 		warn(text)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Older says which newer state of the same lineage was seen before; empty where this
-// is the newest, or has no serial and lineage. It remembers the newest.
+// is the newest, or has no serial and lineage. It keeps the newest.
 func (k Keeper) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {
 	if state.Serial == nil || state.Lineage == "" {
 		return "", nil

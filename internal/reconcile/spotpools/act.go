@@ -59,7 +59,7 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 			continue // with who has pods with GPUs
 		}
 		a.pass.note(plan, a.observation)
-		if err := a.remember(ctx, plan.Journal); err != nil {
+		if err := a.writeJournal(ctx, plan.Journal); err != nil {
 			return err
 		}
 		a.pass.soFar.Replaced += len(plan.Replacing)
@@ -92,8 +92,8 @@ func (a *actor) noteInterrupt(ctx context.Context) bool {
 	return ctx.Err() != nil
 }
 
-// remember writes the journal if it changed.
-func (a *actor) remember(ctx context.Context, j journal.Journal) error {
+// writeJournal writes the journal if it changed.
+func (a *actor) writeJournal(ctx context.Context, j journal.Journal) error {
 	if a.journal.Exists() && record.Same(a.journal.Value, j) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (a *actor) remember(ctx context.Context, j journal.Journal) error {
 func (a *actor) record(ctx context.Context, j journal.Journal) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return a.remember(ctx, j)
+	return a.writeJournal(ctx, j)
 }
 
 // cluster is the one that the pool's nodes are of.
@@ -121,13 +121,13 @@ func (a *actor) cluster(ctx context.Context) (Cluster, error) {
 func (a *actor) rememberFleet(ctx context.Context, f fleet.Fleet) error {
 	j := a.journal.Value
 	j.Fleet = f
-	return a.remember(ctx, j)
+	return a.writeJournal(ctx, j)
 }
 
 func (a *actor) rememberTokens(ctx context.Context, list launches.Tokens) error {
 	j := a.journal.Value
 	j.Tokens = list
-	return a.remember(ctx, j)
+	return a.writeJournal(ctx, j)
 }
 
 func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
@@ -168,7 +168,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		a.pass.soFar.Launched += d.Count
 		written = a.journal.Value.Open(launches.Launch{Request: request, WrittenAt: a.observation.At, Reasons: d.Reasons, Price: d.Price})
 	}
-	if err := a.remember(ctx, written); err != nil {
+	if err := a.writeJournal(ctx, written); err != nil {
 		return err
 	}
 	calling, done := record.Outliving(ctx)
@@ -220,7 +220,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	if err != nil || len(d.InstanceIDs) == 0 {
 		return err
 	}
-	if err := a.remember(ctx, a.journal.Value.Terminate(d.InstanceIDs, a.observation.At, d.Reasons...)); err != nil {
+	if err := a.writeJournal(ctx, a.journal.Value.Terminate(d.InstanceIDs, a.observation.At, d.Reasons...)); err != nil {
 		return err
 	}
 	var instances []spotpool.Instance

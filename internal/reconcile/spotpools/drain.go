@@ -55,7 +55,7 @@ func (a *actor) onNode(do func(nodeStep, context.Context) error) func(context.Co
 // next attempt sees what is left.
 func (a nodeStep) drain(ctx context.Context) error {
 	id, n := a.d.InstanceIDs[0], *a.d.Node
-	if err := a.remember(ctx, a.journal.Value.RequestDrain(a.d, a.observation.At)); err != nil {
+	if err := a.writeJournal(ctx, a.journal.Value.RequestDrain(a.d, a.observation.At)); err != nil {
 		return err
 	}
 	cluster, err := a.cluster(ctx)
@@ -67,7 +67,7 @@ func (a nodeStep) drain(ctx context.Context) error {
 	defer done()
 	how := a.pass.declaration.WithDefaults().Nodes.Drain
 	if err := cluster.CordonNode(calling, n, a.pass.declaration.UID); err != nil {
-		if err := a.remember(ctx, a.journal.Value.RecordDrain(id, node.Progress{}, how, a.observation.At)); err != nil {
+		if err := a.writeJournal(ctx, a.journal.Value.RecordDrain(id, node.Progress{}, how, a.observation.At)); err != nil {
 			return err
 		}
 		return a.notChanged(ctx, err)
@@ -79,7 +79,7 @@ func (a nodeStep) drain(ctx context.Context) error {
 	})
 	progress, failure := a.empty(ctx, cluster)
 	after := a.journal.Value.RecordDrain(id, progress, how, a.observation.At)
-	if err := a.remember(ctx, after); err != nil {
+	if err := a.writeJournal(ctx, after); err != nil {
 		return err
 	}
 	switch drain := after.DrainOf(id); {

@@ -29,7 +29,7 @@ func (a *actor) recheck(ctx context.Context, d spotpool.Decision) (spotpool.Deci
 			continue
 		}
 		kept = append(kept, m.ID)
-		if err := a.remember(ctx, a.journal.Value.RestartDrain(m.ID, progress, a.observation.At)); err != nil {
+		if err := a.writeJournal(ctx, a.journal.Value.RestartDrain(m.ID, progress, a.observation.At)); err != nil {
 			return d, err
 		}
 		of := d

@@ -52,7 +52,7 @@ func (n asNode) String() string {
 // health says how it fares, and until when it may.
 func (n asNode) health() string {
 	known, _ := n.plan.Journal.Of(n.ID)
-	memory := known.Node
+	status := known.Node
 	limits := n.nodes.Timeouts()
 	if n.Match.Standing == node.Contested {
 		return "which node it is can't be told, and it is not drained, replaced or ended: " + n.Match.Why
@@ -65,13 +65,13 @@ func (n asNode) health() string {
 		}
 		return text
 	case node.Joining:
-		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", wording.Instant(memory.Until(limits, n.now)),
+		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", wording.Instant(status.Until(limits, n.now)),
 			n.nodes.JoinTimeout)
 	case node.Unready:
-		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, wording.Instant(memory.Since),
-			wording.Instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
+		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", status.Name, wording.Instant(status.Since),
+			wording.Instant(status.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
 	case node.Late, node.Unhealthy:
-		return failure(*n.nodes, n.Health, memory.Name)
+		return failure(*n.nodes, n.Health, status.Name)
 	}
 	return ""
 }

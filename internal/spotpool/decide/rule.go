@@ -49,7 +49,7 @@ type Result struct {
 	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
 	// its nodes up and their cluster was not seen.
 	TokensLeft []string
-	// Notes are what the journal is to remember; a plan has none, since its journal does.
+	// Notes are what the journal is to record; a plan has none, since its journal does.
 	Notes []func(journal.Journal) journal.Journal
 }
 

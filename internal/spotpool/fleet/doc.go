@@ -1,4 +1,4 @@
-// Package fleet is what a pool remembers of each of its instances: when it was recorded,
+// Package fleet is what the journal has of each of a pool's instances: when it was recorded,
 // how it fares as a node, how far its drain is, and how it ended. own.go finds the pool's
 // instances in an observation. The journal composes it with the other parts.
 //

@@ -32,7 +32,7 @@ type Known struct {
 	NoticedAt time.Time `json:"noticed_at,omitzero"`
 	// EndReason is why the pool asked for its end.
 	EndReason string `json:"end_reason,omitempty"`
-	// Node is what is remembered of it as a node, Drain how far that is emptied, and
+	// Node is what is stored of it as a node, Drain how far that is emptied, and
 	// ReplacedSince since when another is to take its place.
 	Node          node.Status `json:"node,omitzero"`
 	Drain         node.Drain  `json:"drain,omitzero"`
@@ -84,7 +84,7 @@ func (k Known) HistoryInstance(price spotpool.Price) history.Instance {
 	}
 }
 
-// past is what is remembered of the instance once it is gone.
+// past is what is stored of the instance once it is gone.
 func (k Known) past() Past {
 	return Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt, Node: k.Node}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// updateNodes remembers what was observed of the instances as nodes. Of a pool without
+// updateNodes records what was observed of the instances as nodes. Of a pool without
 // nodes, it forgets all but drains that are still to be undone.
 func (u *Update) updateNodes(d spotpool.Declaration) {
 	for n, i := range u.evidence.Found {

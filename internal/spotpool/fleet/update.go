@@ -13,7 +13,7 @@ import (
 // requested. One that runs for longer does not end.
 const endLag = 10 * time.Minute
 
-// pastFor is how long instances that are gone are remembered, so that later runs can
+// pastFor is how long instances that are gone stay in the journal, so that later runs can
 // tell when what ran on them ended.
 const pastFor = 48 * time.Hour
 

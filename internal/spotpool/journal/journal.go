@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// Journal is what a pool remembers from run to run. Its parts are values: a change of one
-// puts another in its place.
+// Journal is what the store has of a pool between runs. Its parts are values: a change of
+// one puts another in its place.
 type Journal struct {
 	launches.Launches
 	fleet.Fleet

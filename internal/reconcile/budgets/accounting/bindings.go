@@ -7,9 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// bind has the ledger remember a pod that is bound and that there is nothing to
-// record of yet, as it is now: what is made of its labels before its kubelet takes
-// it moves its hours to nobody.
+// bind has the ledger record a pod that is bound and that there is nothing to record of
+// yet, as it is now: what is made of its labels before its kubelet takes it moves its
+// hours to nobody.
 func (b *Books) bind(p gpu.Pod) {
 	if _, recorded := b.documents.ledger.Get(p.UID); recorded || p.UID == "" || p.Node.Name == "" {
 		return
@@ -33,7 +33,7 @@ func awaited(p gpu.Pod) bool {
 	return p.Scheduled.At == 0 || p.Capped || p.Incomplete
 }
 
-// unbound are the pods that the ledger remembers to be bound, and that are not there.
+// unbound are the pods that the ledger has as bound, and that are not there.
 func (b *Books) unbound(there func(uid string) bool) []string {
 	var gone []string
 	for bound := range b.documents.ledger.Bindings() {
@@ -51,7 +51,7 @@ func (b *Books) unbind(there func(uid string) bool) {
 	}
 }
 
-// trimBindings forgets the bound pods that are more than are remembered.
+// trimBindings forgets the bound pods that are more than the ledger keeps.
 func (b *Books) trimBindings() {
 	if more := b.documents.ledger.TrimBindings(); more > 0 {
 		b.Warnings = append(b.Warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen "+

@@ -60,7 +60,7 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 	rules := rulesFor(budgets)
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, gpu.ObserveOptions{
-		From: h.ResourceVersion, Rules: rules, Nodes: nodesRemembered(documents.ledger),
+		From: h.ResourceVersion, Rules: rules, Nodes: recordedNodes(documents.ledger),
 		List: a.Clock().Sub(h.LastListed.Time()) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
 	})
 	if err != nil {
@@ -183,7 +183,7 @@ func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 	}
 	b.trimBindings()
 	b.refine(pools)
-	b.rememberNodes()
+	b.recordNodes()
 	b.turn(now)
 	b.Warnings = append(b.Warnings, b.doubts.texts()...)
 	return nil

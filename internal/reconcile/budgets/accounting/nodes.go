@@ -8,9 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// nodesRemembered are the nodes that earlier runs saw: who observes knows by them what
+// recordedNodes are the nodes that earlier runs saw: who observes knows by them what
 // those have that are gone, or don't show it just now.
-func nodesRemembered(l *ledger.Ledger) []gpu.Node {
+func recordedNodes(l *ledger.Ledger) []gpu.Node {
 	var nodes []gpu.Node
 	for n := range l.Nodes() {
 		nodes = append(nodes, nodeOf(n))
@@ -36,17 +36,17 @@ func nodeOf(n ledger.Node) gpu.Node {
 	return node
 }
 
-// rememberNodes has the ledger remember what the observation and its replay show of
-// nodes, and which of those that it remembers are gone.
-func (b *Books) rememberNodes() {
+// recordNodes has the ledger record what the observation and its replay show of nodes,
+// and which of those that it has are gone.
+func (b *Books) recordNodes() {
 	there := make(map[string]bool, len(b.Observation.Nodes))
 	for i := range b.Observation.Nodes {
 		there[b.Observation.Nodes[i].UID] = true
-		b.remember(&b.Observation.Nodes[i], 0)
+		b.recordNode(&b.Observation.Nodes[i], 0)
 	}
 	for i := range b.Observation.Replay.Nodes {
 		if n := &b.Observation.Replay.Nodes[i]; !there[n.UID] {
-			b.remember(n, b.recorder.at)
+			b.recordNode(n, b.recorder.at)
 		}
 	}
 	for n := range b.documents.ledger.Nodes() {
@@ -57,7 +57,7 @@ func (b *Books) rememberNodes() {
 	}
 }
 
-func (b *Books) remember(n *gpu.Node, gone ledger.Time) {
+func (b *Books) recordNode(n *gpu.Node, gone ledger.Time) {
 	if n.UID == "" {
 		return
 	}
@@ -85,8 +85,8 @@ func capacityOf(n *gpu.Node) ledger.Labels {
 	return ledger.LabelsOf(texts)
 }
 
-// grown are the nodes, by name, that show more than the ledger remembers of them,
-// and those that it does not remember: what was seen of pods there may be more now.
+// grown are the nodes, by name, that show more than the ledger has of them, and those
+// that it lacks: what was seen of pods there may be more now.
 func grown(l *ledger.Ledger, nodes []gpu.Node) (more, unknown map[string]bool) {
 	more, unknown = map[string]bool{}, map[string]bool{}
 	for i := range nodes {

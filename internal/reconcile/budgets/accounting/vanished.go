@@ -27,7 +27,7 @@ func (b *Books) unannounced(ctx context.Context, there func(string) bool, presen
 		return h.LastRun, nil
 	}
 	further, err := b.cluster.Observe(ctx, gpu.ObserveOptions{
-		From: o.ResourceVersion, Rules: b.Rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes),
+		From: o.ResourceVersion, Rules: b.Rules, Nodes: slices.Concat(recordedNodes(l), o.Nodes, o.Replay.Nodes),
 	})
 	if err != nil {
 		return 0, err
