@@ -131,6 +131,9 @@ func (a *actor) rememberTokens(ctx context.Context, list launches.Tokens) error 
 }
 
 func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
+	if a.steps()[d.Kind] == nil {
+		return fmt.Errorf("%s: this version cannot carry out a decision of kind %q", d.Object, d.Kind)
+	}
 	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
 	if d.Refresh && d.Kind != spotpool.KindDrain { // a drain and the end that it is for are one step
 		a.pass.soFar.Refreshed = true
