@@ -394,23 +394,23 @@ type source struct {
 }
 
 // packages parses the Go files under internal by their packages. Tests are left out,
-// and the helpers of tests that have no row.
+// and the helpers of tests that have no row; packages below such a helper are not.
 func packages(t *testing.T) map[string][]source {
 	t.Helper()
 	found := map[string][]source{}
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
-		_, row := rooms[path.Join("internal", filepath.ToSlash(name))]
+		pkg := path.Join("internal", filepath.ToSlash(filepath.Dir(name)))
+		_, row := rooms[pkg]
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && !row && (strings.HasSuffix(name, "test") || name == "endtoend" || entry.Name() == "testdata"):
+		case entry.IsDir() && (name == "endtoend" || entry.Name() == "testdata"):
 			return filepath.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(pkg, "test") && !row:
 			return nil
 		}
 		fset := token.NewFileSet()
 		parsed, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-		pkg := path.Join("internal", filepath.ToSlash(filepath.Dir(name)))
 		found[pkg] = append(found[pkg], source{name: name, fset: fset, ast: parsed})
 		return err
 	})
