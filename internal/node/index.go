@@ -17,7 +17,8 @@ type Index struct {
 // NewIndex is the index of an observation.
 func NewIndex(o Observation) *Index {
 	x := &Index{
-		observation: Observation{ClusterUID: o.ClusterUID, At: o.At, Pods: o.Pods}, nodes: o.Nodes, byInstance: map[string][]int{}, byAddress: map[string][]int{},
+		observation: Observation{ClusterUID: o.ClusterUID, At: o.At, Pods: o.Pods}, nodes: o.Nodes,
+		byInstance: map[string][]int{}, byAddress: map[string][]int{},
 		byPool: map[string][]int{},
 	}
 	for at, n := range o.Nodes {

@@ -33,8 +33,10 @@ func Budgets(k Keeper) Life[budget.Declaration] {
 // StockPools is the life of stock pools.
 func StockPools(k Keeper) Life[stockpool.Declaration] {
 	return Life[stockpool.Declaration]{
-		refusals: refusals[stockpool.Declaration]{Keeper: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key }},
-		kind:     store.StockPools, tombstone: declaration.StockTombstone,
+		refusals: refusals[stockpool.Declaration]{
+			Keeper: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
+		},
+		kind: store.StockPools, tombstone: declaration.StockTombstone,
 		decode: declaration.Decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
 	}
 }

@@ -268,7 +268,8 @@ func TestADrainedNodeThatIsUncordonedIsDrainedAgain(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
-	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).
+		RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
 	now := s
 	now.SoFar.Drained = []string{"ins-1"} // by this run, after its observation
 	shouldDecide(t, decide.Decide(now), "terminate ins-1")
@@ -285,7 +286,8 @@ func TestADrainIsOfOneNode(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	p := decide.Decide(s)
-	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
+	s.Journal = p.Journal.RequestDrain(p.Decisions[0], noon).
+		RecordDrain("ins-1", node.Progress{Cordoned: true, Observed: true}, s.Declaration.Nodes.Drain, noon)
 	s = inCluster(s, nodeOf("ins-1", cordonedByPool, func(n *node.Node) { n.UID = "another" }), nodeOf("ins-2"))
 	again := decide.Decide(s)
 	shouldDecide(t, again, "drain ins-1, the node node-ins-1")
