@@ -106,6 +106,17 @@ func (c Cloud) launch(t *testing.T, name, uid string) []string {
 	return slices.Sorted(slices.Values(ids))
 }
 
+// launchUntagged launches as launch does, and the tags show an hour after the launch.
+func (c Cloud) launchUntagged(t *testing.T, name, uid string) []string {
+	t.Helper()
+	c.DelayTags(time.Hour)
+	ids := c.launch(t, name, uid)
+	if c.expectPool(t, uid, nil); t.Failed() {
+		t.Fatal("the Stage's DelayTags had no effect, so that this checks nothing")
+	}
+	return ids
+}
+
 // observe looks instances up by id.
 func (c Cloud) observe(t *testing.T, ids ...string) []spotpool.Instance {
 	t.Helper()

@@ -64,8 +64,7 @@ func callsCounted(t *testing.T, c Cloud) {
 // lateTags: a cloud may attach tags after the launch. An instance that the journal knows
 // must be found by its id meanwhile, or the pool would launch another in its place.
 func lateTags(t *testing.T, c Cloud) {
-	c.DelayTags(time.Hour)
-	ids := c.launch(t, "train", "uid-1")
+	ids := c.launchUntagged(t, "train", "uid-1")
 	list, _, err := c.ObservePool(t.Context(), c.Request.Region, "uid-1", ids)
 	expectIDs(t, "the pool with known ids", list, err, ids)
 	for _, i := range list {
@@ -157,8 +156,12 @@ func markets(t *testing.T, c Cloud) {
 // soldOutMarket: a plan reports it without a launch that is refused.
 func soldOutMarket(t *testing.T, c Cloud) {
 	market := c.Request.Offering.Market(c.Request.ChargeType)
-	c.SellOut(market)
 	m, err := c.Markets(t.Context(), c.Request.Region)
+	if offer := spotpool.OffersByMarket(m.Offers)[market]; err != nil || offer.Price <= 0 || offer.Stock == spotpool.StockNone {
+		t.Fatalf("%s has the price %d and the stock %q before SellOut (%v), want both", market, offer.Price, offer.Stock, err)
+	}
+	c.SellOut(market)
+	m, err = c.Markets(t.Context(), c.Request.Region)
 	if offer, sold := spotpool.OffersByMarket(m.Offers)[market]; err != nil || sold && offer.Stock != spotpool.StockNone {
 		t.Errorf("got %+v and the error %v, want no offer, or one without stock", offer, err)
 	}
