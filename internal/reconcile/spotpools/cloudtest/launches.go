@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,6 +89,18 @@ func tokenLaunchesOnceAtOnce(t *testing.T, c Cloud) {
 	}
 	c.Step(settled)
 	c.expectPool(t, "uid-1", all[0])
+}
+
+// tokenLaunchesOnceUntagged: an adapter that finds the earlier launch by its tags launches
+// again while they are late.
+func tokenLaunchesOnceUntagged(t *testing.T, c Cloud) {
+	first := c.launchUntagged(t, "train", "uid-1")
+	again, _, err := c.Launch(t.Context(), c.request("train", "uid-1", 1))
+	if !slices.Equal(slices.Sorted(slices.Values(again)), first) {
+		t.Errorf("the same request returned %v (%v), want %v again", again, err, first)
+	}
+	c.Step(time.Hour)
+	c.expectPool(t, "uid-1", first)
 }
 
 // tokenLaunchesNothingElse: a token stands for one request. The cloud may refuse another

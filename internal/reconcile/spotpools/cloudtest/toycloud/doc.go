@@ -5,8 +5,10 @@
 //
 //   - Launch is idempotent by token. A run writes the request to its journal, then calls
 //     Launch, then writes the ids. It may be killed in between, and the next run repeats
-//     the request. If your cloud has no client token, store the token as a tag and
-//     search for it, and hold a lock while you do. (launch.go)
+//     the request. If your cloud has no client token, launch under something that it
+//     accepts once only, such as a unique name that follows from the token. Do not
+//     search for the token in tags: they may be late. A lock does not help either, as
+//     the next run may be on another machine. (launch.go)
 //   - Launch sets the tags. If a second call sets them, a kill between the two leaves an
 //     instance that belongs to no pool. (launch.go)
 //   - A listing may be late, and says nothing then of what it will show. Observations by
