@@ -74,6 +74,7 @@ func tokenLaunchesOnceAtOnce(t *testing.T, c Cloud) {
 	all := make([][]string, 8)
 	for n := range all {
 		wg.Go(func() {
+			defer failOnPanic(t)
 			ids, _, err := c.Launch(t.Context(), c.request("train", "uid-1", 1))
 			if err != nil {
 				t.Error(err)
