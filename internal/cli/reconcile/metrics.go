@@ -105,11 +105,7 @@ func (m metrics) vector(name, help string, labels ...string) *prometheus.GaugeVe
 }
 
 func (m metrics) run(report reconcile.Report, success bool) {
-	value := 0.0
-	if success {
-		value = 1
-	}
-	m.set("gpupool_run_success", "Whether the last run did all that was declared (1) or something failed (0).", value)
+	m.set("gpupool_run_success", "Whether the last run did all that was declared (1) or something failed (0).", oneIf(success))
 	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by what was decided and what became of it.", "kind", "outcome")
 	for _, of := range spotpool.Kinds() {
 		for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Short, outcome.Failed} {
@@ -175,6 +171,8 @@ func (m metrics) budgets(budgets []budgets.Report) {
 	coverage := m.vector("gpupool_budget_coverage_ratio", "How much of the window until now was observed.", "name")
 	tracked := m.vector("gpupool_budget_tracked_pods", "Pods that held GPUs in the budget's window.", "name")
 	burn := m.vector("gpupool_budget_burn_rate_gpus", "GPUs that the budget's pods hold now.", "name")
+	threshold := m.vector("gpupool_budget_threshold_reached", "Whether usage reached an alert threshold, in percent of the limit, and has not fallen "+
+		"well below it since (1), or not (0).", "name", "threshold")
 	for _, b := range budgets {
 		u := b.UsageReport
 		if u == nil {
@@ -195,6 +193,9 @@ func (m metrics) budgets(budgets []budgets.Report) {
 			}
 		}
 		tracked.WithLabelValues(b.Name).Set(float64(u.TrackedPods))
+		for _, percent := range b.AlertThresholds {
+			threshold.WithLabelValues(b.Name, strconv.Itoa(percent)).Set(oneIf(slices.Contains(b.Fired, percent)))
+		}
 	}
 }
 
@@ -237,11 +238,7 @@ func (m metrics) nodes(pools []spotpools.Report) {
 			nodes.WithLabelValues(p.Region, p.Name, state).Set(float64(n))
 		}
 		drains.WithLabelValues(p.Region, p.Name).Set(float64(p.Nodes.Draining))
-		value := 0.0
-		if p.Nodes.ReplacingSuspended != "" {
-			value = 1
-		}
-		suspended.WithLabelValues(p.Region, p.Name).Set(value)
+		suspended.WithLabelValues(p.Region, p.Name).Set(oneIf(p.Nodes.ReplacingSuspended != ""))
 	}
 }
 
@@ -252,4 +249,12 @@ func inCNY(p spotpool.Price) float64 {
 		return 0
 	}
 	return value
+}
+
+// oneIf is the value of a metric that answers yes or no.
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -35,7 +35,7 @@ func written(t *testing.T) []string {
 		SpotPools: []spotpools.Report{{
 			Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
 		}},
-		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used}},
+		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used, AlertThresholds: []int{80}}},
 		StockPools: []stockpools.Report{{Namespace: "ml", Name: "g1", Observed: true}},
 	}, true)
 	text, err := os.ReadFile(path)

@@ -101,8 +101,10 @@ type Report struct {
 	// Withheld is why something is not done, or not lifted, since a part of the window
 	// is not known well enough.
 	Withheld string `json:"withheld,omitempty"`
-	// Fired are the thresholds that were told of and have not re-armed.
-	Fired []int `json:"fired_thresholds,omitempty"`
+	// AlertThresholds are the declared ones, in percent of the limit; Fired are those that were
+	// reported and have not re-armed.
+	AlertThresholds []int `json:"-"`
+	Fired           []int `json:"fired_thresholds,omitempty"`
 	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
 	// where nothing is enforced.
 	EnforceAt *time.Time `json:"enforce_at"`
@@ -133,8 +135,8 @@ func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
-		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced,
-		Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
+		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, AlertThresholds: d.Thresholds, Fired: s.Fired, EnforceAt: s.EnforceAt,
+		Enforced: s.Enforced, Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }
 
