@@ -3,7 +3,8 @@
 // says of each failure what it means for a spot pool.
 //
 // Here live credentials, the transport, retries, client-side rate limits, error
-// classes, and the batching of reads. Decisions about a pool are package spotpool's.
+// classes, and the batching of reads. Decisions about a pool are made in package
+// spotpool/decide.
 //
 // The SDK signs, encodes and decodes. Its own retries, region breaker, debug output
 // and credential providers are not used: the retries ignore the context and most

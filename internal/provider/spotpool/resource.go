@@ -2,7 +2,8 @@
 // between its values and a declaration, its plans, and the calls into package
 // reconcile that carry them out.
 //
-// The core package of the same name, imported as core, decides what a pool should do.
+// The core package of the same name, imported as core, has the declaration. What a pool
+// should do is decided in its package decide.
 package spotpool
 
 import (

@@ -24,6 +24,14 @@
 //     state that can be terminated. (terminate.go)
 //   - Times are the cloud's, since runs on several machines compare them.
 //
+// Write it in the order of the checks of cloudtest, and run them after each step: the
+// account, the clock, launches, listings, terminations, tags, markets.
+//
 // An adapter adds what a cloud in memory does not need: credentials, a retry of calls
 // that had no effect, rate limits, and pages. Package tencent has them.
+//
+// The port is not all that a second cloud needs. Package spotpool has Tencent Cloud's forms
+// of ids and instance types, its disk types, charge types and states, and prices in CNY; an
+// adapter translates into them. The provider and the command line name *tencent.Client.
+// CONTRIBUTING.md lists these places, under "A cloud".
 package toycloud
