@@ -161,8 +161,12 @@ func (d Declaration) About(at time.Time) history.About {
 // LimitedAt is the status with the limit of now: what was granted when it was made, and
 // has ended since, no longer counts.
 func (s Status) LimitedAt(now time.Time) Status {
-	for _, grant := range s.Grants {
-		if !grant.InForce(now) {
+	judged := s.Grants
+	s.Grants = nil
+	for _, grant := range judged {
+		if grant.InForce(now) {
+			s.Grants = append(s.Grants, grant)
+		} else {
 			s.Usage.Limit = max(1, s.Usage.Limit-grant.Amount())
 		}
 	}

@@ -80,17 +80,16 @@ func (k *kind) describe(ctx context.Context, d budget.Declaration, phase declara
 	case !known:
 		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Skipped})
 	default:
-		s.Report = newReport(d, status.Value, loop.Ending{Became: outcome.Done})
+		s.Report = newReport(d, status.Value.LimitedAt(k.flow.now()), loop.Ending{Became: outcome.Done})
 		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, k.flow.now()); err != nil {
 			s.Untrusted = err.Error()
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 	}
-	for _, g := range s.Judged {
-		if s.Untrusted == "" && !g.InForce(k.flow.now()) {
-			s.Untrusted = fmt.Sprintf("what is told is by a limit that a grant of %s GPU-hours was a part of, and that ended at %s: the next run of "+
-				"gpupool reconcile judges it anew", g.GPUHours, g.Until.UTC().Format(time.RFC3339))
-			s.Warnings = append(s.Warnings, s.Untrusted)
+	for _, g := range status.Value.Grants {
+		if !g.InForce(k.flow.now()) {
+			s.Warnings = append(s.Warnings, fmt.Sprintf("a grant of %s GPU-hours ended at %s: the next run of gpupool reconcile enforces the limit without it",
+				g.GPUHours, g.Until.UTC().Format(time.RFC3339)))
 		}
 	}
 	s.Grants = granted.of(d).InForce(k.flow.now())

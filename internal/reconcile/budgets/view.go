@@ -17,7 +17,7 @@ type State struct {
 	Recorded bool
 	// Destroyed says that the budget is gone for good.
 	Destroyed bool
-	// Status is the last run's; nil before the first.
+	// Status is the last run's, with the limit of now; nil before the first.
 	Status   *budget.Status
 	Warnings []string
 }
@@ -55,7 +55,8 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 	case err != nil: // the next run replaces it, and nothing here depends on it
 		state.Warnings = append(state.Warnings, err.Error())
 	case known:
-		state.Status = &status.Value
+		limited := status.Value.LimitedAt(f.now())
+		state.Status = &limited
 	}
 	return state, nil
 }
