@@ -81,11 +81,15 @@ type Progress struct {
 	// Untried says that some evictions could not be asked for: pods were not given their
 	// time to go.
 	Untried bool
+	// Stuck says that all pods that are left were deleted, and that the node's kubelet does
+	// not report.
+	Stuck bool
 }
 
 // After is the drain after an attempt. Only an observation of a cordoned node
 // says that it is done, or that its time is up: an attempt that saw nothing moves
-// nothing, and the time around it does not count.
+// nothing, and the time around it does not count. A node is not kept for pods that are
+// stuck.
 func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.Time) Drain {
 	if d.Phase == Asked && p.Cordoned {
 		d.Phase, d.Since, d.Observed = Draining, now, begun(now)
@@ -107,7 +111,7 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 	switch {
 	case p.Left == 0:
 		d.Phase, d.EndedAt = Done, now
-	case late && on == Keep && !taken:
+	case late && on == Keep && !taken && !p.Stuck:
 		d.Phase, d.EndedAt = Kept, now
 	case late:
 		d.Phase, d.EndedAt = TimedOut, now

@@ -168,6 +168,7 @@ func TestADrainLives(t *testing.T) {
 	left := node.Progress{Cordoned: true, Observed: true, Left: 2}
 	cordoned := step(step(asked, left, node.Terminate, 1), left, node.Terminate, 6)
 	empty := node.Progress{Cordoned: true, Observed: true}
+	stuck := node.Progress{Cordoned: true, Observed: true, Left: 2, Stuck: true}
 	for name, c := range map[string]struct {
 		got  node.Drain
 		want node.Phase
@@ -182,6 +183,8 @@ func TestADrainLives(t *testing.T) {
 		"the time is up":                         {step(cordoned, left, node.Terminate, 11), node.TimedOut, true},
 		"the time is up, and nothing was seen":   {step(cordoned, node.Progress{}, node.Terminate, 11), node.Draining, false},
 		"the time is up, and the node is kept":   {step(cordoned, left, node.Keep, 11), node.Kept, false},
+		"pods are stuck":                         {step(cordoned, stuck, node.Keep, 8), node.Draining, false},
+		"the time is up, and all are stuck":      {step(cordoned, stuck, node.Keep, 11), node.TimedOut, true},
 		"done in the last moment":                {step(cordoned, empty, node.Keep, 11), node.Done, true},
 	} {
 		if c.got.Phase != c.want || c.got.Ends() != c.ends {

@@ -37,6 +37,7 @@ const (
 type Work struct {
 	Evict   []Pod    // in the order in which they are to be
 	Left    int      // how many pods a drain waits for, those of Evict among them
+	Ending  int      // how many of these were deleted, and have not gone yet
 	Blocked []string // why it waits for others, for people
 }
 
@@ -55,6 +56,7 @@ func Remaining(pods []Pod, unmanaged Unmanaged) Work {
 		w.Left++
 		switch {
 		case p.Ending:
+			w.Ending++
 			w.block("%s is ending", p)
 		case p.Protected:
 			w.block("%s is protected from eviction", p)
@@ -65,6 +67,12 @@ func Remaining(pods []Pod, unmanaged Unmanaged) Work {
 		}
 	}
 	return w
+}
+
+// Stuck reports whether all that is left was deleted, and waits for a kubelet that does not
+// report: nothing would ever confirm its end.
+func (w Work) Stuck(on Node) bool {
+	return w.Left > 0 && w.Left == w.Ending && on.Ready == ReadyUnknown
 }
 
 func (w *Work) block(format string, p Pod) { w.Blocked = append(w.Blocked, fmt.Sprintf(format, p)) }

@@ -41,3 +41,25 @@ func TestADrainWaitsForWhatWouldBeLost(t *testing.T) {
 		t.Errorf("of what is passed over is left %+v", w)
 	}
 }
+
+// TestOnlyDeletedPodsOfASilentKubeletAreStuck: what may still run there is no reason to end
+// an instance that is to be kept.
+func TestOnlyDeletedPodsOfASilentKubeletAreStuck(t *testing.T) {
+	t.Parallel()
+	going, web := node.Pod{Name: "going", Controller: "Job", Ending: true}, node.Pod{Name: "web", Controller: "ReplicaSet"}
+	for name, c := range map[string]struct {
+		pods  []node.Pod
+		ready node.Readiness
+		stuck bool
+	}{
+		"the kubelet is silent":  {[]node.Pod{going, going}, node.ReadyUnknown, true},
+		"it reports":             {[]node.Pod{going}, node.ReadyFalse, false},
+		"one was not deleted":    {[]node.Pod{going, web}, node.ReadyUnknown, false},
+		"nothing is left":        {nil, node.ReadyUnknown, false},
+		"nobody knows the state": {[]node.Pod{going}, "", false},
+	} {
+		if got := node.Remaining(c.pods, node.Wait).Stuck(node.Node{Ready: c.ready}); got != c.stuck {
+			t.Errorf("%s: stuck is %v", name, got)
+		}
+	}
+}

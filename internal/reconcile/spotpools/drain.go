@@ -144,7 +144,9 @@ func (a nodeStep) empty(ctx context.Context, cluster Cluster) (node.Progress, er
 			work.Blocked = append(work.Blocked, why)
 		}
 	}
-	return node.Progress{Cordoned: true, Observed: true, Left: work.Left, Blocked: work.Blocked, Untried: failure != nil}, failure
+	return node.Progress{
+		Cordoned: true, Observed: true, Left: work.Left, Blocked: work.Blocked, Untried: failure != nil, Stuck: work.Stuck(*n),
+	}, failure
 }
 
 // grace is how many seconds a pod gets to end: its own, or what is left until the cloud

@@ -377,3 +377,31 @@ func TestLettingGoWaitsForItsNodes(t *testing.T) {
 		})
 	}
 }
+
+// TestADeadNodeIsNotKept: a pool that keeps nodes whose drain timed out replaces one whose
+// kubelet fell silent while its pods end, which nothing would ever confirm.
+func TestADeadNodeIsNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(3, 4)
+	d.Nodes.Drain.OnTimeout = node.Keep
+	if _, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	dead := w.Own()[0].InstanceID
+	w.failNode(dead)
+	w.Cluster.Change("node-"+dead, func(m *reconciletest.Machine) {
+		for n := range m.Pods {
+			m.Pods[n].Ending = true
+		}
+	})
+	for range 40 {
+		w.mustRun(reconcile.RunOptions{})
+		w.Step(time.Minute)
+	}
+	for _, i := range w.Own() {
+		if i.InstanceID == dead {
+			t.Errorf("%s still runs", dead)
+		}
+	}
+}
