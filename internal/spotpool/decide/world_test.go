@@ -256,7 +256,12 @@ func (w *world) runs(id string) bool {
 }
 
 // loseJournal removes the journal of the pool.
-func (w *world) loseJournal() { w.journal = journal.Journal{} }
+func (w *world) loseJournal() {
+	w.journal = journal.Journal{}
+	if w.cluster != nil {
+		clear(w.cluster.doomed) // a new journal has seen no notice yet
+	}
+}
 
 // fault is what happens to one run, at its nth step.
 type fault struct {
