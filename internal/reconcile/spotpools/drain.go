@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -39,56 +39,99 @@ func (a *actor) count(ctx context.Context) bool {
 	return true
 }
 
-// nodeStep carries out a decision about the node of one instance.
-type nodeStep struct {
-	*actor
-	d spotpool.Decision
+// drainsAtOnce is on how many nodes pods are evicted at the same time.
+const drainsAtOnce = 16
+
+// attempt is one at a drain, and what it showed.
+type attempt struct {
+	nodeStep
+	cordon   error // why the node is not cordoned
+	progress node.Progress
+	failure  error
 }
 
-// onNode is a step that does this to a node.
-func (a *actor) onNode(do func(nodeStep, context.Context) error) func(context.Context, spotpool.Decision) error {
-	return func(ctx context.Context, d spotpool.Decision) error { return do(nodeStep{a, d}, ctx) }
-}
-
-// drain works once on emptying a node: it writes down that it is asked for, keeps new
-// pods off, and asks for evictions. It does not wait for pods that take their time: the
-// next attempt sees what is left.
+// drain works once on emptying the nodes of this decision, and of all other drains of its
+// plan: it writes down that they are asked for, keeps new pods off every node before it
+// evicts from the first, so that no pod moves from one of them to the next, and asks for
+// evictions. It does not wait for pods that take their time: the next attempt sees what
+// is left.
 func (a nodeStep) drain(ctx context.Context) error {
-	id, n := a.d.InstanceIDs[0], *a.d.Node
-	if err := a.writeJournal(ctx, a.journal.Value.RequestDrain(a.d, a.observation.At)); err != nil {
+	attempts := a.attempts()
+	asked := a.journal.Value
+	for _, t := range attempts {
+		asked = asked.RequestDrain(t.d, a.observation.At)
+	}
+	if err := a.writeJournal(ctx, asked); err != nil {
 		return err
 	}
 	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	a.pass.soFar.Drained = append(a.pass.soFar.Drained, id)
 	calling, done := record.Outliving(ctx)
 	defer done()
-	how := a.pass.declaration.WithDefaults().Nodes.Drain
-	if err := cluster.CordonNode(calling, n, a.pass.declaration.UID); err != nil {
-		if err := a.writeJournal(ctx, a.journal.Value.RecordDrain(id, node.Progress{}, how, a.observation.At)); err != nil {
-			return err
+	for n := range attempts {
+		t := &attempts[n]
+		a.pass.soFar.Drained = append(a.pass.soFar.Drained, t.d.InstanceIDs[0])
+		switch t.cordon = cluster.CordonNode(calling, *t.d.Node, a.pass.declaration.UID); {
+		case errors.Is(t.cordon, outcome.ErrPlanned):
+			return t.cordon
+		case t.cordon == nil:
+			a.changeNode(*t.d.Node, func(n *node.Node) {
+				if !n.Cordoned {
+					n.Cordoned, n.CordonedBy = true, a.pass.declaration.UID
+				}
+			})
 		}
-		return a.notChanged(ctx, err)
 	}
-	a.changeNode(n, func(n *node.Node) {
-		if !n.Cordoned {
-			n.Cordoned, n.CordonedBy = true, a.pass.declaration.UID
+	var group errgroup.Group
+	group.SetLimit(drainsAtOnce)
+	for n := range attempts {
+		if t := &attempts[n]; t.cordon == nil {
+			group.Go(func() error {
+				t.progress, t.failure = t.empty(ctx, cluster)
+				return nil
+			})
 		}
-	})
-	progress, failure := a.empty(ctx, cluster)
-	after := a.journal.Value.RecordDrain(id, progress, how, a.observation.At)
+	}
+	_ = group.Wait()
+	return a.noteAttempts(ctx, attempts)
+}
+
+// attempts are those at the drain of this decision, and at the others of the plan that no
+// attempt was made at yet.
+func (a nodeStep) attempts() []attempt {
+	list := []attempt{{nodeStep: a}}
+	for _, d := range a.pass.latest.plan.Decisions {
+		if d.Kind == spotpool.KindDrain && !slices.Equal(d.InstanceIDs, a.d.InstanceIDs) && !slices.Contains(a.pass.soFar.Drained, d.InstanceIDs[0]) {
+			list = append(list, attempt{nodeStep: nodeStep{a.actor, d}})
+		}
+	}
+	return list
+}
+
+// noteAttempts records and notes what the attempts showed.
+func (a nodeStep) noteAttempts(ctx context.Context, attempts []attempt) error {
+	after, how := a.journal.Value, a.pass.declaration.WithDefaults().Nodes.Drain
+	for _, t := range attempts {
+		after = after.RecordDrain(t.d.InstanceIDs[0], t.progress, how, a.observation.At)
+	}
 	if err := a.writeJournal(ctx, after); err != nil {
 		return err
 	}
-	switch drain := after.DrainOf(id); {
-	case failure != nil:
-		a.fail(ctx, a.d, failure)
-	case drain.Phase == node.Done, drain.Ends():
-		a.note(ctx, a.d, outcome.Done, nil)
-	default:
-		a.note(ctx, a.d, outcome.Short, waits(drain))
+	for _, t := range attempts {
+		switch drain := after.DrainOf(t.d.InstanceIDs[0]); {
+		case t.cordon != nil:
+			if err := t.notChanged(ctx, t.cordon); err != nil {
+				return err
+			}
+		case t.failure != nil:
+			a.fail(ctx, t.d, t.failure)
+		case drain.Phase == node.Done, drain.Ends():
+			a.note(ctx, t.d, outcome.Done, nil)
+		default:
+			a.note(ctx, t.d, outcome.Short, waits(drain))
+		}
 	}
 	return nil
 }
@@ -156,106 +199,4 @@ func (a nodeStep) grace(p node.Pod) int64 {
 		return p.Grace
 	}
 	return max(1, min(p.Grace, int64(a.d.TakenAt.Sub(a.observation.At)/time.Second)))
-}
-
-// uncordon lets a node have new pods again.
-func (a nodeStep) uncordon(ctx context.Context) error {
-	cluster, err := a.cluster(ctx)
-	if err != nil {
-		return err
-	}
-	// Noted first: a run that is killed after the call must not leave a drain that the next
-	// run takes for one that lasted.
-	if err := a.rememberFleet(ctx, a.journal.Value.RequestUncordon(a.d.InstanceIDs[0])); err != nil {
-		return err
-	}
-	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, a.d.Node.Name)
-	calling, done := record.Outliving(ctx)
-	defer done()
-	if err := cluster.UncordonNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
-		return a.notChanged(ctx, err)
-	}
-	a.changeNode(*a.d.Node, func(n *node.Node) { n.Cordoned, n.CordonedBy = false, "" })
-	a.note(ctx, a.d, outcome.Done, nil)
-	return a.record(ctx, a.journal.Value.RecordUncordon(a.d.InstanceIDs[0], a.observation.At))
-}
-
-// deleteNode deletes the node of an instance that is gone.
-func (a nodeStep) deleteNode(ctx context.Context) error {
-	cluster, err := a.cluster(ctx)
-	if err != nil {
-		return err
-	}
-	if err := a.rememberFleet(ctx, a.journal.Value.DeleteNode(a.d, a.observation.At)); err != nil {
-		return err
-	}
-	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, a.d.InstanceIDs[0])
-	calling, done := record.Outliving(ctx)
-	defer done()
-	if err := cluster.DeleteNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
-		if refusal(err) {
-			if err := a.rememberFleet(calling, a.journal.Value.DeleteNode(a.d, time.Time{})); err != nil {
-				return err
-			}
-		}
-		return a.notChanged(ctx, err)
-	}
-	observation := &a.pass.nodes.observation
-	observation.Nodes = slices.DeleteFunc(slices.Clone(observation.Nodes), func(n node.Node) bool { return n.UID == a.d.Node.UID })
-	a.flow.forgetCluster()
-	a.note(ctx, a.d, outcome.Done, nil)
-	return nil
-}
-
-// refusal reports whether an error says for certain that nothing was done.
-func refusal(err error) bool {
-	var classed interface{ ErrorClass() errorclass.Class }
-	return errors.Is(err, node.ErrChanged) || errors.As(err, &classed) && classed.ErrorClass() != errorclass.Transient
-}
-
-// notChanged notes why a node was not changed. One that is another by now is no
-// failure: the next observation shows it.
-func (a nodeStep) notChanged(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, outcome.ErrPlanned):
-		return err
-	case errors.Is(err, node.ErrChanged):
-		a.flow.forgetCluster()
-		a.note(ctx, a.d, outcome.Short, err)
-	default:
-		a.fail(ctx, a.d, err)
-	}
-	return nil
-}
-
-// changeNode notes what was done to a node, for the decisions that follow.
-func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
-	observation := &a.pass.nodes.observation
-	observation.Nodes = slices.Clone(observation.Nodes)
-	for at := range observation.Nodes {
-		if observation.Nodes[at].UID == n.UID {
-			change(&observation.Nodes[at])
-		}
-	}
-	a.flow.forgetCluster()
-}
-
-// mark marks nodes as the pool's own. What fails is a warning, since the next run does
-// it.
-func (a *actor) mark(ctx context.Context, p decide.Plan) {
-	for _, n := range p.Unmarked {
-		cluster, err := a.cluster(ctx)
-		if err == nil {
-			err = cluster.MarkNode(ctx, n, a.pass.declaration.UID)
-		}
-		switch {
-		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
-		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its "+
-				"instance is gone: %s", n.Name, err))
-			return
-		default:
-			a.changeNode(n, func(n *node.Node) { n.Pool = a.pass.declaration.UID })
-		}
-	}
 }

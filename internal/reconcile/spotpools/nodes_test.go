@@ -405,3 +405,31 @@ func TestADeadNodeIsNotKept(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesAreCordonedBeforeAnyIsEmptied: no pod moves from a node that is drained to one
+// that is drained next.
+func TestNodesAreCordonedBeforeAnyIsEmptied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(4, 4)
+	w.Cluster.Acts = nil
+	d.Minimum, d.Maximum = 1, 1
+	if _, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	cordoned, evicted := 0, 0
+	for _, act := range w.Cluster.Acts {
+		switch name, _, _ := strings.Cut(act, " "); name {
+		case "CordonNode":
+			cordoned++
+		case "Evict":
+			if evicted++; cordoned < 3 {
+				t.Errorf("a pod is evicted after %d of 3 nodes are cordoned: %q", cordoned, w.Cluster.Acts)
+			}
+		}
+	}
+	if evicted == 0 {
+		t.Errorf("nothing is evicted: %q", w.Cluster.Acts)
+	}
+	w.Verify(1)
+}

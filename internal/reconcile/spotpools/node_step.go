@@ -1,0 +1,129 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+)
+
+// nodeStep carries out a decision about the node of one instance.
+type nodeStep struct {
+	*actor
+	d spotpool.Decision
+}
+
+// onNode is a step that does this to a node.
+func (a *actor) onNode(do func(nodeStep, context.Context) error) func(context.Context, spotpool.Decision) error {
+	return func(ctx context.Context, d spotpool.Decision) error { return do(nodeStep{a, d}, ctx) }
+}
+
+// uncordon lets a node have new pods again.
+func (a nodeStep) uncordon(ctx context.Context) error {
+	cluster, err := a.cluster(ctx)
+	if err != nil {
+		return err
+	}
+	// Noted first: a run that is killed after the call must not leave a drain that the next
+	// run takes for one that lasted.
+	if err := a.rememberFleet(ctx, a.journal.Value.RequestUncordon(a.d.InstanceIDs[0])); err != nil {
+		return err
+	}
+	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, a.d.Node.Name)
+	calling, done := record.Outliving(ctx)
+	defer done()
+	if err := cluster.UncordonNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
+		return a.notChanged(ctx, err)
+	}
+	a.changeNode(*a.d.Node, func(n *node.Node) { n.Cordoned, n.CordonedBy = false, "" })
+	a.note(ctx, a.d, outcome.Done, nil)
+	return a.record(ctx, a.journal.Value.RecordUncordon(a.d.InstanceIDs[0], a.observation.At))
+}
+
+// deleteNode deletes the node of an instance that is gone.
+func (a nodeStep) deleteNode(ctx context.Context) error {
+	cluster, err := a.cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.rememberFleet(ctx, a.journal.Value.DeleteNode(a.d, a.observation.At)); err != nil {
+		return err
+	}
+	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, a.d.InstanceIDs[0])
+	calling, done := record.Outliving(ctx)
+	defer done()
+	if err := cluster.DeleteNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
+		if refusal(err) {
+			if err := a.rememberFleet(calling, a.journal.Value.DeleteNode(a.d, time.Time{})); err != nil {
+				return err
+			}
+		}
+		return a.notChanged(ctx, err)
+	}
+	observation := &a.pass.nodes.observation
+	observation.Nodes = slices.DeleteFunc(slices.Clone(observation.Nodes), func(n node.Node) bool { return n.UID == a.d.Node.UID })
+	a.flow.forgetCluster()
+	a.note(ctx, a.d, outcome.Done, nil)
+	return nil
+}
+
+// refusal reports whether an error says for certain that nothing was done.
+func refusal(err error) bool {
+	var classed interface{ ErrorClass() errorclass.Class }
+	return errors.Is(err, node.ErrChanged) || errors.As(err, &classed) && classed.ErrorClass() != errorclass.Transient
+}
+
+// notChanged notes why a node was not changed. One that is another by now is no
+// failure: the next observation shows it.
+func (a nodeStep) notChanged(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, outcome.ErrPlanned):
+		return err
+	case errors.Is(err, node.ErrChanged):
+		a.flow.forgetCluster()
+		a.note(ctx, a.d, outcome.Short, err)
+	default:
+		a.fail(ctx, a.d, err)
+	}
+	return nil
+}
+
+// changeNode notes what was done to a node, for the decisions that follow.
+func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
+	observation := &a.pass.nodes.observation
+	observation.Nodes = slices.Clone(observation.Nodes)
+	for at := range observation.Nodes {
+		if observation.Nodes[at].UID == n.UID {
+			change(&observation.Nodes[at])
+		}
+	}
+	a.flow.forgetCluster()
+}
+
+// mark marks nodes as the pool's own. What fails is a warning, since the next run does
+// it.
+func (a *actor) mark(ctx context.Context, p decide.Plan) {
+	for _, n := range p.Unmarked {
+		cluster, err := a.cluster(ctx)
+		if err == nil {
+			err = cluster.MarkNode(ctx, n, a.pass.declaration.UID)
+		}
+		switch {
+		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
+		case err != nil:
+			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its "+
+				"instance is gone: %s", n.Name, err))
+			return
+		default:
+			a.changeNode(n, func(n *node.Node) { n.Pool = a.pass.declaration.UID })
+		}
+	}
+}
