@@ -55,7 +55,8 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	if err != nil || len(status.Budgets) != 1 {
 		t.Fatalf("%+v (%v)", status.Budgets, err)
 	}
-	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" || b.Untrusted != "" || !strings.Contains(strings.Join(b.Warnings, "\n"), "ended at") {
+	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" || b.Untrusted != "" ||
+		!strings.Contains(strings.Join(b.Warnings, "\n"), "ended at") {
 		t.Errorf("the status after its end, before a run: exceeded %v of %s, %q, warnings %q", *b.Exceeded, *b.LimitGPUHours, b.Untrusted, b.Warnings)
 	}
 	if b := g.run(reconcile.RunOptions{}).Budgets[0]; *b.LimitGPUHours != "4.000" || len(b.Grants) > 0 {
