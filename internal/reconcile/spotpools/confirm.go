@@ -11,18 +11,9 @@ import (
 // instances that are listed already: a later run that misses one of them then knows that
 // it was reclaimed. The others will be looked for again.
 func (r *region) confirm(ctx context.Context) {
-	launched := map[*work][]string{}
 	var ids []string
 	for _, w := range r.works {
-		if w.pass == nil {
-			continue
-		}
-		for _, d := range w.pass.results {
-			if of, ok := d.Decision.(spotpool.Decision); ok && of.Kind == spotpool.KindLaunch && d.Outcome == outcome.Done {
-				launched[w] = append(launched[w], of.InstanceIDs...)
-			}
-		}
-		ids = append(ids, launched[w]...)
+		ids = append(ids, w.launched...)
 	}
 	if len(ids) == 0 {
 		return
@@ -36,7 +27,10 @@ func (r *region) confirm(ctx context.Context) {
 	for n, i := range found {
 		shown[n] = i.ID
 	}
-	for w := range launched {
+	for _, w := range r.works {
+		if len(w.launched) == 0 {
+			continue
+		}
 		d := w.target.declaration
 		j, err := r.flow.loadJournal(ctx, d)
 		if err == nil {
@@ -48,4 +42,14 @@ func (r *region) confirm(ctx context.Context) {
 			r.warnings.Add(err.Error())
 		}
 	}
+}
+
+// launched are the instances of launches that were accepted.
+func launched(results []outcome.Result) (ids []string) {
+	for _, r := range results {
+		if of, ok := r.Decision.(spotpool.Decision); ok && of.Kind == spotpool.KindLaunch && r.Outcome == outcome.Done {
+			ids = append(ids, of.InstanceIDs...)
+		}
+	}
+	return ids
 }

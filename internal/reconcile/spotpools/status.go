@@ -17,17 +17,10 @@ import (
 func (k *kind) saveStatuses(ctx context.Context, works []*work) {
 	statuses, deleted := map[string]declaration.PoolStatus{}, map[string]bool{}
 	for _, w := range works {
-		d := w.target.declaration
-		switch deleted[d.UID] = w.deleted; {
-		case w.report.Outcome == outcome.Skipped || w.deleted:
-			continue
-		case w.pass != nil:
-			d = w.pass.declaration
+		uid := w.target.declaration.UID
+		if deleted[uid] = w.deleted; w.status != nil {
+			statuses[uid] = *w.status
 		}
-		r := w.report
-		s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Held: r.Held, Shortfall: r.Shortfall}
-		s.Grows, s.Why = r.growth(w.planned())
-		statuses[d.UID] = s
 	}
 	gone := func(uid string) bool { return deleted[uid] }
 	if len(k.options.Names) == 0 && !slices.ContainsFunc(k.run.Listed(), unread) {
@@ -40,12 +33,20 @@ func (k *kind) saveStatuses(ctx context.Context, works []*work) {
 	}
 }
 
-// planned is how many instances the next run launches.
-func (w *work) planned() (launches int) {
-	if w.pass == nil {
-		return 0
+// standing is how a pool stands at the end of its work; nil of one that the run has not
+// seen to.
+func (w *work) standing(d spotpool.Declaration, r Report, results []outcome.Result) *declaration.PoolStatus {
+	if r.Outcome == outcome.Skipped || w.deleted {
+		return nil
 	}
-	for _, r := range w.pass.results {
+	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Held: r.Held, Shortfall: r.Shortfall}
+	s.Grows, s.Why = r.growth(planned(results))
+	return &s
+}
+
+// planned is how many instances the next run launches.
+func planned(results []outcome.Result) (launches int) {
+	for _, r := range results {
 		if of, ok := r.Decision.(spotpool.Decision); ok && r.Outcome == outcome.Planned && of.Kind == spotpool.KindLaunch {
 			launches += of.Count
 		}

@@ -28,7 +28,11 @@ type work struct {
 	pass    *pass            // nil where the pool was not acted on
 	ended   []outcome.Result // of a deletion
 	deleted bool
-	report  Report
+
+	// launched and status are what is asked for after the report: a plan, with all of a
+	// pool's instances, is not kept until the run ends.
+	launched []string
+	status   *declaration.PoolStatus // nil of one that the run has not seen to
 }
 
 // Observe decides by the observation of the region, and ends what is to be deleted. What
@@ -119,8 +123,11 @@ func (w *work) finishDeletion(ctx context.Context) (err error) {
 
 // Report says how the pool ended.
 func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results []outcome.Result) {
-	defer func() { w.report = report }()
 	d, plan, results := w.target.declaration, w.seen, w.ended
+	defer func() {
+		w.launched, w.status = launched(results), w.standing(d, report, results)
+		w.seen, w.pass = nil, nil
+	}()
 	if w.deleted {
 		d.Minimum, d.Maximum = 0, 0
 		report = newReport(d, &decide.Plan{Result: decide.Result{Messages: []string{"its deletion is finished: nothing of it is left"}}}, e)
