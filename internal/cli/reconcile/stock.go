@@ -69,11 +69,7 @@ func (m metrics) stock(pools []stockpools.Report) {
 		available.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Available))
 		waiting.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Waiting))
 		for _, of := range decide.Phases() {
-			value := 0.0
-			if of == p.Phase {
-				value = 1
-			}
-			phase.WithLabelValues(p.Namespace, p.Name, string(of)).Set(value)
+			phase.WithLabelValues(p.Namespace, p.Name, string(of)).Set(oneIf(of == p.Phase))
 		}
 	}
 }
