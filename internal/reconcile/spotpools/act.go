@@ -134,7 +134,7 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 	if a.steps()[d.Kind] == nil {
 		return fmt.Errorf("%s: this version cannot carry out a decision of kind %q", d.Object, d.Kind)
 	}
-	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
+	a.tell(d)
 	if d.Refresh && d.Kind != spotpool.KindDrain { // a drain and the end that it is for are one step
 		a.pass.soFar.Refreshed = true
 	}
@@ -143,6 +143,11 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 		a.note(ctx, d, outcome.Planned, nil)
 	}
 	return err
+}
+
+// tell shows which decision is carried out next.
+func (a *actor) tell(d spotpool.Decision) {
+	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
 }
 
 // steps are what carries the kinds of decisions out.

@@ -72,6 +72,9 @@ func (a nodeStep) drain(ctx context.Context) error {
 	defer done()
 	for n := range attempts {
 		t := &attempts[n]
+		if n > 0 { // do showed the first
+			a.tell(t.d)
+		}
 		a.pass.soFar.Drained = append(a.pass.soFar.Drained, t.d.InstanceIDs[0])
 		switch t.cordon = cluster.CordonNode(calling, *t.d.Node, a.pass.declaration.UID); {
 		case errors.Is(t.cordon, outcome.ErrPlanned):

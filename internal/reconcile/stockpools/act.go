@@ -16,8 +16,8 @@ import (
 // filling and guarding one takes four.
 const roundsAtMost = 12
 
-// act carries decisions out, the first after each observation, until there are none. The pool's
-// lock must be held. The error is what failed, or why nothing can be done.
+// act carries decisions out, the first after each observation, until there are none. The
+// pool's lock must be held. The error is what failed, or why nothing can be done.
 func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 	if !p.journal.Exists() { // its record was written, and nothing else
 		if err := p.keep(ctx, stockpool.Journal{}.Created(p.declaration, p.now())); err != nil {
