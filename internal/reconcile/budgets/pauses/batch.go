@@ -3,6 +3,7 @@ package pauses
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -57,6 +58,19 @@ type transition struct {
 type batchPauses struct {
 	own *Paused // of the budget that the batch is for
 	all All     // of every budget; own is not among them where it had none
+	// stock are the stock pools that scale a Deployment by themselves, by its uid, as far
+	// as unread is nil.
+	stock  map[string]string
+	unread error
+}
+
+// stockPoolOf names the stock pool that scales a workload in the place of budgets; empty
+// where none does.
+func (k batchPauses) stockPoolOf(w budget.Workload) (string, error) {
+	if pool := k.stock[w.UID]; pool != "" || k.unread == nil || w.Kind != "Deployment" {
+		return pool, nil
+	}
+	return "", fmt.Errorf("whether a stock pool scales the %s can't be told: %w", w, k.unread)
 }
 
 // inBatch changes workloads under the pauses lock in three steps: write the intent
@@ -127,6 +141,7 @@ func (b *batch) read(ctx context.Context) error {
 		own = &Paused{UID: b.Budget.UID, budget: b.Budget.Name, ClusterUID: b.Budget.ClusterUID}
 	}
 	b.known = batchPauses{own: own, all: all}
+	b.known.stock, b.known.unread = b.Keeper.StockDeployments(ctx)
 	return nil
 }
 

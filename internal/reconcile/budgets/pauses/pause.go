@@ -36,6 +36,13 @@ func (p Pauser) Pause(ctx context.Context, list []budget.Workload) []error {
 // intendToPause says which workloads must not be stopped, and holds without a call
 // what is stopped already.
 func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+	pool, err := known.stockPoolOf(w)
+	if err != nil {
+		return nil, err
+	}
+	if pool != "" {
+		return nil, &budget.NotPausedError{Workload: w, Reason: "the stock pool " + pool + " scales it, and pauses it for its budgets"}
+	}
 	last := known.own.pauseOf(w)
 	seen, err := p.Cluster.Workload(ctx, w)
 	if err != nil {

@@ -31,7 +31,7 @@ func (p Pauser) Resume(ctx context.Context, list []budget.Workload) []error {
 // stands stopped is held by each budget that has it as paused, however long it has:
 // whoever undid that before, it was undone in turn when it was stopped again. It
 // is started by the last that lets it go, and not while another that is exceeded
-// has yet to hold it.
+// has yet to hold it. A Deployment that became a stock pool's is the pool's to start.
 func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 	last := known.own.pauseOf(w)
 	if last.Phase == "" {
@@ -43,6 +43,13 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 			return nil, nil
 		}
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason, Released: true}
+	}
+	pool, err := known.stockPoolOf(w)
+	if err != nil {
+		return nil, err
+	}
+	if pool != "" {
+		return released("the stock pool " + pool + " scales it now")
 	}
 	others, err := p.others(known, w)
 	if err != nil {
