@@ -1,7 +1,9 @@
 package budget
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -21,8 +23,8 @@ type Status struct {
 	// Counted is that without the limit: the same where usage was counted alike.
 	Counted    string    `json:"counted,omitempty"`
 	ClusterUID string    `json:"cluster_uid"`
-	RunID      string    `json:"run_id"`
-	At         time.Time `json:"at"` // the cluster's clock
+	RunID      string    `json:"run_id"` // the run that wrote it; later ones may have measured it again
+	At         time.Time `json:"at"`     // the cluster's clock
 	Usage      Usage     `json:"usage"`
 	// ExceededSince is the crossing, derived from the intervals; nil while the
 	// limit is not exceeded.
@@ -65,6 +67,36 @@ type Status struct {
 	// there was no room for.
 	Unreported []history.Event `json:"untold,omitempty"`
 	LeftOut    int             `json:"untold_left_out,omitempty"`
+}
+
+// Measurement is the part of a status that every run measures again. The rest changes
+// only if something happens, so that a run that changes nothing writes the measurements of
+// all budgets as one document.
+type Measurement struct {
+	// Of is the RunID of the status that it goes with.
+	Of       string    `json:"of"`
+	At       time.Time `json:"at"`
+	Usage    Usage     `json:"usage"`
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// Measured is the status by a later measurement of the same, or as it is if the measurement
+// goes with another one.
+func (s Status) Measured(m Measurement) Status {
+	if m.Of != "" && m.Of == s.RunID {
+		s.At, s.Usage, s.Warnings = m.At, m.Usage, m.Warnings
+	}
+	return s
+}
+
+// Remeasured is the measurement by which now follows from this status; ok is false if more
+// than that differs.
+func (s Status) Remeasured(now Status) (m Measurement, ok bool) {
+	m = Measurement{Of: s.RunID, At: now.At, Usage: now.Usage, Warnings: now.Warnings}
+	now.RunID = s.RunID
+	x, errS := json.Marshal(s.Measured(m))
+	y, errNow := json.Marshal(now)
+	return m, m.Of != "" && errS == nil && errNow == nil && bytes.Equal(x, y)
 }
 
 // Unknown is what was known of a budget when its limit was reached, where the

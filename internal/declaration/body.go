@@ -8,7 +8,7 @@ import (
 
 // Body is what a document may hold. Each has its row in bodies.
 type Body interface {
-	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | PoolStatuses | Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
+	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | BudgetUsage | PoolStatuses | Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
 }
 
 // bodies are all that a document may hold. Of the bodies in one folder, the one that
@@ -28,6 +28,7 @@ var bodies = []row{
 	body[BudgetStatus]{statusKind, "statuses", func(b BudgetStatus) error {
 		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
 	}},
+	body[BudgetUsage]{"budget_usage", "statuses", validateBudgetUsage},
 	body[PoolStatuses]{"pool_statuses", "statuses", validatePoolStatuses},
 	body[RunSummary]{runSummaryKind, "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
 	body[LastDay]{lastDayKind, "statuses", validateLastDay},
@@ -103,6 +104,15 @@ func Check(folder, what string, data []byte) error {
 		return fmt.Errorf("%s is of a kind that can't be checked", what)
 	}
 	return first
+}
+
+func validateBudgetUsage(b BudgetUsage) error {
+	for uid, m := range b.Budgets {
+		if err := present("uid", uid, "of", m.Of); err != nil {
+			return fmt.Errorf("a measurement: %w", err)
+		}
+	}
+	return nil
 }
 
 func validatePoolStatuses(b PoolStatuses) error {

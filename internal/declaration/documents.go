@@ -47,6 +47,12 @@ type StockJournal = stockpool.Journal
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status
 
+// BudgetUsage is what the last runs measured of budgets whose statuses they left as they
+// were, by the budgets' uids.
+type BudgetUsage struct {
+	Budgets map[string]budget.Measurement `json:"budgets"`
+}
+
 // PoolStatuses are those of some spot pools, by their uids.
 type PoolStatuses struct {
 	Pools map[string]PoolStatus `json:"pools"`

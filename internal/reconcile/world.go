@@ -77,7 +77,7 @@ func (w World) StockPools() *stockpools.Flow {
 }
 
 func (w World) keeper() record.Keeper {
-	return record.Keeper{Store: w.Store, Actor: w.Actor, LockTimeout: w.LockTimeout, Clock: w.clock()}
+	return record.Keeper{Store: w.Store, Actor: w.Actor, LockTimeout: w.LockTimeout, Clock: w.clock(), Usage: &record.UsageReader{}}
 }
 
 func (w World) teller() outcome.Teller { return outcome.Teller{Log: w.Log, Progress: w.Progress} }

@@ -34,13 +34,13 @@ func pool(n int) spotpool.Declaration {
 	}.WithDefaults()
 }
 
-// seedMachines has the local CVM make those of so many pools.
-func seedMachines(b *testing.B, sim *cvmsimtest.Sim, pools int) {
+// seedMachines has the local CVM make so many of each of so many pools.
+func seedMachines(b *testing.B, sim *cvmsimtest.Sim, pools, each int) {
 	b.Helper()
 	for n := range pools {
 		d := pool(n)
 		cvmsimtest.Seed(b, sim, cvmsim.SeedRequest{
-			Pool: d.Name, UID: d.UID, Seq: "1", Count: machinesPerPool, AvailabilityZone: zone, InstanceType: gpuType,
+			Pool: d.Name, UID: d.UID, Seq: "1", Count: each, AvailabilityZone: zone, InstanceType: gpuType,
 			Config: spotpool.ConfigurationTag(d.Configuration, d.Offerings[0], spotpool.Spot),
 		})
 	}
@@ -57,10 +57,15 @@ func declarePools(b *testing.B, dir string, pools, withNodes int, cluster string
 			d.Nodes, d.ClusterUID = &spotpool.Nodes{}, cluster
 			d = d.WithDefaults()
 		}
-		// Without its journal, a pool launches nothing for a while.
-		write(b, to, store.Journals, record.JournalName(d.Key(), d.UID), journal.Journal{}.Salted(d.UID))
-		write(b, to, store.SpotPools, d.Key(), active(d))
+		declarePool(b, to, d)
 	}
+}
+
+func declarePool(b *testing.B, to store.Store, d spotpool.Declaration) {
+	b.Helper()
+	// Without its journal, a pool launches nothing for a while.
+	write(b, to, store.Journals, record.JournalName(d.Key(), d.UID), journal.Journal{}.Salted(d.UID))
+	write(b, to, store.SpotPools, d.Key(), active(d))
 }
 
 func openStore(b *testing.B, dir string) store.Store {

@@ -23,7 +23,7 @@ func BenchmarkNodes(b *testing.B) {
 	at(b, "pools", []int{1000}, func(b *testing.B, pools int) {
 		c, sim := startCluster(b), startCVM(b)
 		without, with := filepath.Join(b.TempDir(), "store"), filepath.Join(b.TempDir(), "store")
-		seedMachines(b, sim, pools)
+		seedMachines(b, sim, pools, machinesPerPool)
 		declarePools(b, without, pools, 0, "")
 		declarePools(b, with, pools, pools/10, c.uid)
 		machines := sim.Server.Instances()[:pools/10*machinesPerPool] // in the order of their pools

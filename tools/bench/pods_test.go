@@ -26,10 +26,7 @@ import (
 func BenchmarkPods(b *testing.B) {
 	const ledger = "gpupool-system"
 	c := startCluster(b)
-	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: c.Kubeconfig()}, "gpupool-bench")
-	check(b, err)
-	place, err := kubernetes.Open(b.Context(), client, ledger, kubernetes.Options{Create: true, Command: "bench"})
-	check(b, err)
+	place := openNamespace(b, c, ledger)
 	d := budgetOf(0, c.uid, budget.Selector{MatchLabels: map[string]string{"team": "a"}})
 	write(b, place, store.Budgets, d.Key(), active(d))
 	overLedger := func(b *testing.B, name string) ran {
@@ -53,9 +50,19 @@ func BenchmarkPods(b *testing.B) {
 	})
 }
 
+// openNamespace makes a store in a namespace.
+func openNamespace(b *testing.B, c *cluster, namespace string) store.Store {
+	b.Helper()
+	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: c.Kubeconfig()}, "gpupool-bench")
+	check(b, err)
+	place, err := kubernetes.Open(b.Context(), client, namespace, kubernetes.Options{Create: true, Command: "bench"})
+	check(b, err)
+	return place
+}
+
 func budgetOf(n int, cluster string, of budget.Selector) budget.Declaration {
 	return budget.Declaration{
-		Name: fmt.Sprintf("budget-%02d", n), UID: fmt.Sprintf("%032x", n+1), Generation: 1, ClusterUID: cluster, GPUHours: "1000000", Window: "24h",
+		Name: fmt.Sprintf("budget-%04d", n), UID: fmt.Sprintf("%032x", n+1), Generation: 1, ClusterUID: cluster, GPUHours: "1000000", Window: "24h",
 		Selector: of, Enforce: budget.Enforcement{Action: budget.AlertOnly},
 	}.WithDefaults()
 }

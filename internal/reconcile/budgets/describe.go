@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Description is one budget, as the last run judged it.
@@ -56,9 +57,15 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 		}
 	}
 	granted, err := readGrants(ctx, r.kind.flow.Keeper)
+	statuses, _, lost, unlisted := r.kind.flow.Keeper.BudgetStatuses(ctx)
+	if lost != nil {
+		r.kind.warnings.Add(lost.Error())
+	}
 	for _, t := range r.Targets() {
 		d := t.Record.Declaration.WithDefaults()
-		of := r.kind.describe(ctx, d, t.Record.Phase, granted, err)
+		status := statuses[d.Name]
+		status.Err = cmp.Or(unlisted, status.Err)
+		of := r.kind.describe(d, t.Record.Phase, status, granted, err)
 		if why {
 			of.explain(d, r.kind.flow.now())
 		}
@@ -68,16 +75,15 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	return list
 }
 
-func (k *kind) describe(ctx context.Context, d budget.Declaration, phase declaration.Phase, granted grants, unread error) Description {
+func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status record.ListedStatus, granted grants, unread error) Description {
 	s := Description{Phase: phase, Window: d.Window}
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}
-	status, known, err := k.flow.Keeper.BudgetStatus(ctx, d)
 	switch {
-	case err != nil:
-		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Failed, Why: err})
-	case !known:
+	case status.Err != nil:
+		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Failed, Why: status.Err})
+	case status.Value.UID != d.UID:
 		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Skipped})
 	default:
 		s.Report = newReport(d, status.Value.LimitedAt(k.flow.now()), loop.Ending{Became: outcome.Done})

@@ -54,6 +54,7 @@ type kind struct {
 	warnings *outcome.Warnings
 	unread   bool                     // some records could not be read, or taken over
 	statuses map[string]budget.Status // that this run made, written or not, by the budget's name
+	measured measured
 }
 
 // target is one budget that the run judges.
@@ -77,6 +78,18 @@ func (r *Run) Read(ctx context.Context) error {
 
 // Statuses are those that this run made, written or not, by the name of the budget.
 func (r *Run) Statuses() map[string]budget.Status { return r.kind.statuses }
+
+// Reports are how the budgets ended, by name. One whose status could not be written failed.
+func (r *Run) Reports() []Report {
+	reports := r.Run.Reports()
+	for n, report := range reports {
+		if err := r.kind.measured.unsaved[report.Name]; err != nil {
+			reports[n].Outcome = outcome.Failed
+			reports[n].Error = cmp.Or(report.Error, outcome.NewErrorReport(err))
+		}
+	}
+	return reports
+}
 
 // Reconcile judges and enforces every budget of the cluster at hand. What stops all
 // of them, such as a cluster that does not answer, fails them and leaves the other
@@ -142,6 +155,7 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.
 	}
 	return list, func(ctx context.Context, turns []loop.Turn) {
 		e.takeTurns(ctx, own, turns)
+		k.saveMeasured(ctx)
 		k.noteDeletions(ctx, e.books, own)
 	}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -26,24 +26,22 @@ type previousStatus struct {
 // previousStatuses reads the statuses of all budgets. A damaged one is told of
 // and then replaced: nothing in it is lost that the ledger does not have.
 func (k *kind) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
-	docs, err := k.flow.Keeper.Store.List(ctx, store.Statuses)
+	listed, usage, lost, err := k.flow.Keeper.BudgetStatuses(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if k.measured.last = usage; lost != nil {
+		k.warnings.Add(lost.Error())
+	}
 	statuses := map[string]previousStatus{}
-	for _, doc := range docs {
-		name, ours := strings.CutPrefix(doc.Key.Name, record.BudgetStatusName(""))
-		if !ours {
-			continue
-		}
-		value, err := record.DecodeListed[declaration.BudgetStatus](ctx, k.flow.Keeper.Store, doc)
-		status := previousStatus{document: budgetStatus{Value: value, Revision: doc.Revision}}
+	for name, l := range listed {
+		status := previousStatus{document: l.Document}
 		var newer *declaration.NewerError
 		switch {
-		case errors.As(err, &newer):
-			status.err = err
-		case err != nil:
-			k.warnings.Add(err.Error())
+		case errors.As(l.Err, &newer):
+			status.err = l.Err
+		case l.Err != nil:
+			k.warnings.Add(l.Err.Error())
 		}
 		statuses[name] = status
 	}
@@ -65,6 +63,65 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 		}
 		if err := record.Remove(ctx, k.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
 			k.warnings.Add(err.Error())
+		}
+	}
+}
+
+// measured are the measurements of a run whose budgets' statuses stay as they are.
+type measured struct {
+	mu   sync.Mutex
+	last record.Document[declaration.BudgetUsage] // of earlier runs
+	now  []remeasured
+	// unsaved says why those of some budgets could not be written, by the budgets' names.
+	unsaved map[string]error
+}
+
+// remeasured is a status that differs from the last one in what was measured only.
+type remeasured struct {
+	document    budgetStatus // the last one
+	status      budget.Status
+	measurement budget.Measurement
+}
+
+// keepStatus writes a budget's status, or keeps it for saveMeasured if only what was
+// measured differs.
+func (k *kind) keepStatus(ctx context.Context, previous budgetStatus, status budget.Status) error {
+	m, same := previous.Value.Remeasured(status.Stored())
+	if !same {
+		_, err := k.saveStatus(ctx, previous, status)
+		return err
+	}
+	k.measured.mu.Lock()
+	defer k.measured.mu.Unlock()
+	k.measured.now = append(k.measured.now, remeasured{previous, status, m})
+	return nil
+}
+
+// saveMeasured writes the kept statuses as one document or, if the store does not take
+// that, one by one.
+func (k *kind) saveMeasured(ctx context.Context) {
+	m := &k.measured
+	if len(m.now) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	next := declaration.BudgetUsage{Budgets: map[string]budget.Measurement{}}
+	for uid, of := range m.last.Value.Budgets {
+		if k.run.Recorded(uid) {
+			next.Budgets[uid] = of
+		}
+	}
+	for _, of := range m.now {
+		next.Budgets[of.status.UID] = of.measurement
+	}
+	if k.flow.Keeper.SaveBudgetUsage(ctx, m.last, next) == nil {
+		return
+	}
+	m.unsaved = map[string]error{}
+	for _, of := range m.now {
+		if _, err := k.saveStatus(ctx, of.document, of.status); err != nil {
+			m.unsaved[of.status.Name] = err
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (w *work) finish(ctx context.Context, j judgement, end ending) {
 		status.Enforced = previous.Enforced
 	}
 	e := loop.Ending{Became: cmp.Or(end.became, outcome.Failed), Why: end.why}
-	if _, err := w.saveStatus(recording, j.document, status); err != nil {
+	if err := w.keepStatus(recording, j.document, status); err != nil {
 		e = loop.Ending{Became: outcome.Failed, Why: errors.Join(e.Why, err)}
 	}
 	// What is enforced is what is in force, not what would be.

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -13,11 +14,51 @@ import (
 func BudgetStatusName(name string) string { return "budgets/" + name }
 
 // BudgetStatus reads what the last run made of a budget: the document in which
-// budgets and spot pools meet. The status of an earlier budget of the same name does
-// not count as known.
+// budgets and spot pools meet, by the last measurement. The status of an earlier budget
+// of the same name does not count as known. If measurements can't be read, the status is
+// as of the last run that changed it, which its time says.
 func (k Keeper) BudgetStatus(ctx context.Context, d budget.Declaration) (status Document[declaration.BudgetStatus], known bool, err error) {
 	status, err = Load[declaration.BudgetStatus](ctx, k.Store, store.Statuses, BudgetStatusName(d.Name))
-	return status, status.Exists() && status.Value.UID == d.UID, err
+	if known = status.Exists() && status.Value.UID == d.UID; known && err == nil {
+		usage, _ := k.Usage.read(ctx, k)
+		status.Value = status.Value.Measured(usage.Value.Budgets[d.UID])
+	}
+	return status, known, err
+}
+
+// ListedStatus is one of the statuses of all budgets, or why it can't be read.
+type ListedStatus struct {
+	Document[declaration.BudgetStatus]
+	Err error
+}
+
+// BudgetStatuses are the statuses of all budgets, by their names, and the document of their
+// last measurements, which the statuses have. If only that document can't be read, lost
+// says why.
+func (k Keeper) BudgetStatuses(ctx context.Context) (statuses map[string]ListedStatus, usage Document[declaration.BudgetUsage], lost, err error) {
+	docs, err := k.Store.List(ctx, store.Statuses)
+	if err != nil {
+		return nil, usage, nil, err
+	}
+	statuses = map[string]ListedStatus{}
+	for _, doc := range docs {
+		name, ours := strings.CutPrefix(doc.Key.Name, BudgetStatusName(""))
+		switch {
+		case ours:
+			value, err := DecodeListed[declaration.BudgetStatus](ctx, k.Store, doc)
+			statuses[name] = ListedStatus{Document[declaration.BudgetStatus]{Value: value, Revision: doc.Revision}, err}
+		case doc.Key.Name == budgetUsage:
+			usage.Revision = doc.Revision
+			usage.Value, lost = DecodeListed[declaration.BudgetUsage](ctx, k.Store, doc)
+		}
+	}
+	for name, s := range statuses {
+		if s.Err == nil {
+			s.Value = s.Value.Measured(usage.Value.Budgets[s.Value.UID])
+			statuses[name] = s
+		}
+	}
+	return statuses, usage, lost, nil
 }
 
 // NamedBudget is the record of the budget that a pool names. The error is *UndeclaredError

@@ -22,6 +22,8 @@ type Keeper struct {
 	LockTimeout time.Duration
 	// Clock is this machine's; nil is time.Now.
 	Clock func() time.Time
+	// Usage reads the measurements of budgets for all who have it; see UsageReader.
+	Usage *UsageReader
 }
 
 // now is when something is written, in UTC and whole seconds.

@@ -1,0 +1,57 @@
+package record
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// budgetUsage is the name of the document with the last measurements of all budgets.
+const budgetUsage = "budget_usage"
+
+// SaveBudgetUsage writes the last measurements of budgets in the place of those that were
+// read.
+func (k Keeper) SaveBudgetUsage(ctx context.Context, old Document[declaration.BudgetUsage], usage declaration.BudgetUsage) error {
+	saved, err := Save(ctx, k.Store, store.Statuses, budgetUsage, old, usage)
+	if err == nil && k.Usage != nil {
+		k.Usage.note(saved)
+	}
+	return err
+}
+
+// UsageReader reads the last measurements of budgets for many who ask at nearly the same
+// time, such as the refreshes of a plan: the document is as large as there are budgets. A
+// nil reader reads it each time.
+type UsageReader struct {
+	mu   sync.Mutex
+	at   time.Time
+	last Document[declaration.BudgetUsage]
+}
+
+// usageAge is for how long what was read is as good as read again.
+const usageAge = time.Second
+
+func (r *UsageReader) read(ctx context.Context, k Keeper) (Document[declaration.BudgetUsage], error) {
+	if r == nil {
+		return Load[declaration.BudgetUsage](ctx, k.Store, store.Statuses, budgetUsage)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.at.IsZero() && time.Since(r.at) < usageAge {
+		return r.last, nil
+	}
+	usage, err := Load[declaration.BudgetUsage](ctx, k.Store, store.Statuses, budgetUsage)
+	if err == nil {
+		r.last, r.at = usage, time.Now()
+	}
+	return usage, err
+}
+
+func (r *UsageReader) note(saved Document[declaration.BudgetUsage]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last, r.at = saved, time.Now()
+}
