@@ -89,7 +89,7 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	wantCounted(t, report, "8.000")
 	after := documents(t, d.Store(), store.Statuses, store.Tombstones, store.Budgets)
 	maps.DeleteFunc(after, func(key, text string) bool { return before[key] == text })
-	if diff := cmp.Diff([]string{"statuses/budgets/team-b"}, slices.Sorted(maps.Keys(after))); diff != "" {
+	if diff := cmp.Diff([]string{"statuses/budget_usage"}, slices.Sorted(maps.Keys(after))); diff != "" {
 		t.Errorf("what it wrote beside the ledger (-want +got):\n%s", diff)
 	}
 

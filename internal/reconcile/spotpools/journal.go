@@ -30,6 +30,27 @@ func (k *journals) loadJournal(ctx context.Context, d spotpool.Declaration) (doc
 	return record.Load[journal.Journal](ctx, k.Keeper.Store, store.Journals, journalName(d))
 }
 
+// listJournals reads the journals of many pools at once, each to be taken once.
+func (k *journals) listJournals(ctx context.Context) (take func(d spotpool.Declaration) (document, error), err error) {
+	docs, err := k.Keeper.Store.List(ctx, store.Journals)
+	if err != nil {
+		return nil, err
+	}
+	listed := make(map[string]store.Document, len(docs))
+	for _, doc := range docs {
+		listed[doc.Key.Name] = doc
+	}
+	return func(d spotpool.Declaration) (document, error) {
+		doc, ok := listed[journalName(d)]
+		if !ok {
+			return document{}, nil
+		}
+		delete(listed, journalName(d))
+		value, err := record.DecodeListed[journal.Journal](ctx, k.Keeper.Store, doc)
+		return document{Value: value, Revision: doc.Revision}, err
+	}, nil
+}
+
 // saveJournal writes a journal, and takes up what it has to tell. One in the place of a
 // lost one gets its salt once it says since when.
 func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j document, value journal.Journal) (document, error) {

@@ -83,9 +83,15 @@ func (r *Run) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	load := func(d spotpool.Declaration) (document, error) { return k.flow.loadJournal(ctx, d) }
+	if len(r.Targets()) > readSingly {
+		if load, err = k.flow.listJournals(ctx); err != nil {
+			return err
+		}
+	}
 	r.Open(func(t loop.Target[spotpool.Declaration]) error {
 		d := t.Record.Declaration
-		j, err := k.flow.loadJournal(ctx, d)
+		j, err := load(d)
 		hold := holds[d.UID]
 		if err := cmp.Or(err, hold.Err); err != nil {
 			return err
@@ -101,6 +107,9 @@ func (r *Run) Read(ctx context.Context) error {
 	})
 	return nil
 }
+
+// readSingly is of how many pools the journals are read one by one.
+const readSingly = 10
 
 func unread(t loop.Target[spotpool.Declaration]) bool { return t.Err != nil }
 

@@ -17,6 +17,18 @@ type object struct {
 	data map[string][]byte
 }
 
+// size is how many bytes of data it holds.
+func (o object) size() int {
+	size := 0
+	for _, text := range o.text {
+		size += len(text)
+	}
+	for _, data := range o.data {
+		size += len(data)
+	}
+	return size
+}
+
 // collection is all objects of one resource in the namespace.
 type collection interface {
 	// resource is what RBAC calls the objects.

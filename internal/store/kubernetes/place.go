@@ -13,9 +13,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// pageSize is how many objects a list asks for at once. They are up to a
-// mebibyte each.
-const pageSize = 50
+// pageSize is how many objects a list asks for at first. They are up to a mebibyte each;
+// while pages are smaller than smallPage, the next one is twice as large, up to largestPage.
+const (
+	pageSize    = 50
+	largestPage = 800
+	smallPage   = 2 << 20 // bytes
+)
 
 // listings is how often a list is begun anew because its pages have expired.
 const listings = 3
@@ -63,7 +67,9 @@ func (p *place) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 		if err != nil {
 			return nil, err
 		}
+		size := 0
 		for _, found := range page {
+			size += found.size()
 			if key, ok := found.key(kind); ok {
 				list = append(list, found.listed(key))
 			}
@@ -71,7 +77,9 @@ func (p *place) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 		if next == "" {
 			return list, nil
 		}
-		o.Continue = next
+		if o.Continue = next; size < smallPage {
+			o.Limit = min(o.Limit*2, largestPage)
+		}
 	}
 }
 
