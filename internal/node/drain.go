@@ -106,7 +106,7 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 		return d
 	}
 	taken := !d.TakenAt.IsZero()
-	d.Observed = d.Observed.seen(now, timeout)
+	d.Observed = d.Observed.Seen(now, timeout)
 	late := d.Observed.For(now) >= timeout || taken && !now.Before(d.TakenAt)
 	switch {
 	case p.Left == 0:
@@ -141,7 +141,7 @@ func (d Drain) Undoing() Drain {
 // Missed is the drain after an observation without its node, or an attempt that failed.
 func (d Drain) Missed() Drain {
 	if d.Phase == Draining {
-		d.Observed = d.Observed.missed()
+		d.Observed = d.Observed.Missed()
 	}
 	return d
 }

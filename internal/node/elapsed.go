@@ -36,9 +36,9 @@ func (s *span) UnmarshalText(text []byte) error {
 // begun is what is first observed now.
 func begun(now time.Time) Elapsed { return Elapsed{At: now} }
 
-// seen is the time after an observation that saw it. What has lasted for enough is left
+// Seen is the time after an observation that saw it. What has lasted for enough is left
 // as it is.
-func (e Elapsed) seen(now time.Time, enough time.Duration) Elapsed {
+func (e Elapsed) Seen(now time.Time, enough time.Duration) Elapsed {
 	switch pause := now.Sub(e.At); {
 	case time.Duration(e.Counted) >= enough:
 	case e.At.IsZero(), pause < 0:
@@ -49,9 +49,9 @@ func (e Elapsed) seen(now time.Time, enough time.Duration) Elapsed {
 	return e
 }
 
-// missed is the time after an observation that failed: the pause that it ends does not
+// Missed is the time after an observation that failed: the pause that it ends does not
 // count, and neither does the next.
-func (e Elapsed) missed() Elapsed {
+func (e Elapsed) Missed() Elapsed {
 	e.At = time.Time{}
 	return e
 }

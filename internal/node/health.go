@@ -41,7 +41,7 @@ func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Stat
 		return Status{JoinedAt: s.JoinedAt, Name: s.Name, UID: s.UID}
 	}
 	if match.Standing == Unseen || match.Standing == Contested {
-		s.Observed = s.Observed.missed()
+		s.Observed = s.Observed.Missed()
 		return s
 	}
 	ready := false
@@ -55,7 +55,7 @@ func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Stat
 	if ready && s.JoinedAt.IsZero() {
 		s.JoinedAt = now
 	}
-	s.Observed = s.Observed.seen(now, s.limit(t))
+	s.Observed = s.Observed.Seen(now, s.limit(t))
 	return s
 }
 

@@ -3,6 +3,7 @@ package spotpool
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // ChargeType says how an instance is paid for, in the cloud's own words.
@@ -65,6 +66,7 @@ const (
 	DefaultMaxLaunchesPerRun = 50
 	DefaultFallbackAfter     = Duration(30 * 60e9)
 	DefaultDrainGrace        = Duration(30 * 60e9)
+	DefaultSurplusAfter      = Duration(60 * 60e9)
 )
 
 // Offering is one place and type in which a pool may launch.
@@ -134,21 +136,23 @@ type Declaration struct {
 	InstanceChargeType ChargeType         `json:"instance_charge_type"`
 	Configuration
 
-	MaxHourlyCost      Price             `json:"max_hourly_cost,omitempty"` // zero: no cap
-	LaunchTimeout      Duration          `json:"launch_timeout"`
-	Cooldown           Duration          `json:"cooldown"`
-	MaxLaunchesPerRun  int               `json:"max_launches_per_run"`
-	OnDemandBase       int               `json:"on_demand_base,omitempty"`
-	OnDemandFallback   *OnDemandFallback `json:"on_demand_fallback,omitempty"`
-	Refresh            Refresh           `json:"refresh"`
-	Budget             string            `json:"budget,omitempty"`
-	OnBudgetExceeded   OnBudgetExceeded  `json:"on_budget_exceeded"`
-	DrainGrace         Duration          `json:"drain_grace"`
-	DeletionProtection bool              `json:"deletion_protection,omitempty"`
-	OnDestroy          OnDestroy         `json:"on_destroy"`
-	Nodes              *Nodes            `json:"nodes,omitempty"`
-	ClusterUID         string            `json:"cluster_uid,omitempty"` // of the cluster whose nodes they are
-	BootstrapToken     *BootstrapToken   `json:"bootstrap_token,omitempty"`
+	MaxHourlyCost     Price             `json:"max_hourly_cost,omitempty"` // zero: no cap
+	LaunchTimeout     Duration          `json:"launch_timeout"`
+	Cooldown          Duration          `json:"cooldown"`
+	MaxLaunchesPerRun int               `json:"max_launches_per_run"`
+	OnDemandBase      int               `json:"on_demand_base,omitempty"`
+	OnDemandFallback  *OnDemandFallback `json:"on_demand_fallback,omitempty"`
+	// SurplusAfter is how long what replacements left stays; 0 for ever.
+	SurplusAfter       *Duration        `json:"surplus_after"`
+	Refresh            Refresh          `json:"refresh"`
+	Budget             string           `json:"budget,omitempty"`
+	OnBudgetExceeded   OnBudgetExceeded `json:"on_budget_exceeded"`
+	DrainGrace         Duration         `json:"drain_grace"`
+	DeletionProtection bool             `json:"deletion_protection,omitempty"`
+	OnDestroy          OnDestroy        `json:"on_destroy"`
+	Nodes              *Nodes           `json:"nodes,omitempty"`
+	ClusterUID         string           `json:"cluster_uid,omitempty"` // of the cluster whose nodes they are
+	BootstrapToken     *BootstrapToken  `json:"bootstrap_token,omitempty"`
 }
 
 // Key names a pool within one account, "ap-singapore/train".
@@ -174,6 +178,9 @@ func (d Declaration) WithDefaults() Declaration {
 	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyTerminate)
 	d.OnBudgetExceeded = cmp.Or(d.OnBudgetExceeded, ExceededKeep)
 	d.DrainGrace = cmp.Or(d.DrainGrace, DefaultDrainGrace)
+	if d.SurplusAfter == nil {
+		d.SurplusAfter = new(DefaultSurplusAfter)
+	}
 	if d.Refresh.Strategy == "" {
 		d.Refresh = Refresh{Strategy: RefreshNone, MaxSurge: 1}
 	}
@@ -188,6 +195,18 @@ func (d Declaration) WithDefaults() Declaration {
 	}
 	return d
 }
+
+// SurplusLimit is how long a surplus that replacements left stays, unless the pool keeps
+// it.
+func (d Declaration) SurplusLimit() time.Duration {
+	if d.SurplusAfter == nil {
+		return time.Duration(DefaultSurplusAfter)
+	}
+	return time.Duration(*d.SurplusAfter)
+}
+
+// KeepsSurplus reports whether such a surplus stays for ever.
+func (d Declaration) KeepsSurplus() bool { return d.SurplusLimit() == 0 }
 
 // ChargeTypes lists every charge type in which the pool may launch.
 func (d Declaration) ChargeTypes() []ChargeType {

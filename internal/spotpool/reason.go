@@ -41,6 +41,7 @@ const (
 	BecauseFallbackMaximum Code = "fallback_maximum"
 	BecauseCluster         Code = "cluster"
 	BecauseDrain           Code = "drain"
+	BecauseSurplus         Code = "surplus"
 )
 
 // codes are all of them, what binds most first, and how counts of offerings call
@@ -73,6 +74,7 @@ var codes = []struct {
 	{BecauseFallbackMaximum, "fallback used up"},
 	{BecauseCluster, "held back by the cluster"},
 	{BecauseDrain, "draining"},
+	{BecauseSurplus, "to be scaled in"},
 }
 
 // Codes lists every code, what binds most first.

@@ -19,6 +19,7 @@ type behaviour struct {
 	DrainGrace         types.String `tfsdk:"drain_grace"`
 	DeletionProtection types.Bool   `tfsdk:"deletion_protection"`
 	OnDestroy          types.String `tfsdk:"on_destroy"`
+	SurplusAfter       types.String `tfsdk:"surplus_after"`
 }
 
 func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
@@ -28,6 +29,9 @@ func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Parsed(x, path.Root("drain_grace"), duration, &b.DrainGrace, &d.DrainGrace)
 	attribute.Bool(x, &b.DeletionProtection, &d.DeletionProtection)
 	attribute.Text(x, &b.OnDestroy, &d.OnDestroy)
+	after := core.Duration(d.SurplusLimit())
+	attribute.Parsed(x, path.Root("surplus_after"), duration, &b.SurplusAfter, &after)
+	d.SurplusAfter = &after
 }
 
 func behaviourAttributes() map[string]schema.Attribute {
@@ -54,6 +58,10 @@ func behaviourAttributes() map[string]schema.Attribute {
 		"deletion_protection": kit.DefaultBool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
 		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; "+
 			"`detach` takes gpupool's tags off and leaves them running."),
+		"surplus_after": kit.DefaultDuration(core.Duration(defaults.SurplusLimit()).String(),
+			"How long instances may stay that replacements left above what the pool keeps: when a replaced instance recovered, or an interruption notice was "+
+				"withdrawn. Then they are scaled in, the newest first, their nodes drained before. A pool keeps `minimum`, and whatever was adopted, or "+
+				"remained when `minimum` was lowered. A duration from `\"1s\"` to `\"7d\"`; `\"0s\"` keeps them."),
 	}
 }
 

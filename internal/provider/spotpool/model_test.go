@@ -44,6 +44,7 @@ func declarations() *rapid.Generator[core.Declaration] {
 			},
 			OnBudgetExceeded:   rapid.SampledFrom([]core.OnBudgetExceeded{core.ExceededKeep, core.ExceededDrain}).Draw(t, "on budget exceeded"),
 			DrainGrace:         duration.Draw(t, "drain grace"),
+			SurplusAfter:       rapid.SampledFrom([]*core.Duration{new(core.Duration), new(core.DefaultSurplusAfter)}).Draw(t, "surplus after"),
 			DeletionProtection: rapid.Bool().Draw(t, "protection"),
 			OnDestroy:          rapid.SampledFrom([]core.OnDestroy{core.DestroyTerminate, core.DestroyDetach}).Draw(t, "on destroy"),
 			Configuration: core.Configuration{

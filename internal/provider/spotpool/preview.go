@@ -161,6 +161,11 @@ func previewOf(plan decide.Plan, unlooked string) preview {
 			launches += decision.Count
 		}
 	}
+	for _, why := range plan.Short {
+		if why.Code == core.BecauseSurplus {
+			p.warnings = append(p.warnings, why.String())
+		}
+	}
 	if plan.Refusal != "" {
 		p.warnings = append(p.warnings, plan.Refusal)
 	}

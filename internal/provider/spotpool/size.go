@@ -40,7 +40,7 @@ func sizeAttributes() map[string]schema.Attribute {
 		"region": kit.Text(kit.OptionalComputed, "Region of the pool, such as `ap-singapore`. Where it is left out, the provider's region at the time of "+
 			"creation, which the pool then keeps. Another region replaces the pool."),
 		"minimum": kit.Whole(kit.Required, "How many working instances the pool shall have, 0 or more. What is missing is launched. Lowering it ends "+
-			"nothing: instances are ended only above `maximum`."),
+			"nothing: instances are ended above `maximum`, or as a surplus that replacements left, see `surplus_after`."),
 		"maximum": kit.Whole(kit.Required, "How many instances the pool may have at most, at least `minimum`. Launches that are under way, stopped and stuck "+
 			"instances count. What is above it is ended: first what does not work, then outdated configurations, the dearest, the most crowded zone, the "+
 			"newest."),

@@ -131,7 +131,7 @@ func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, de
 // emptied is the declaration of a pool that is to have no instances. One whose
 // instances are detached has a maximum that ends none of them.
 func emptied(d spotpool.Declaration) spotpool.Declaration {
-	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
+	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback, d.SurplusAfter = 0, 0, 0, nil, new(spotpool.Duration)
 	d.Budget = ""          // what ends has no gate to tell of
 	d.BootstrapToken = nil // nothing of it is to join
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}

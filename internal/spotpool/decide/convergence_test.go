@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func TestRunsConvergeAndRest(t *testing.T) {
 		var log []string
 		check := func(s decide.Situation, p decide.Plan) {
 			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short))
-			if promise := brokenPromise(s, p); promise != "" {
+			if promise := stdcmp.Or(brokenPromise(s, p), w.brokenSurplus(s, p)); promise != "" {
 				t.Fatalf("%s\n%s", promise, strings.Join(log, "\n"))
 			}
 		}
@@ -233,7 +234,8 @@ func (w *world) moving() bool {
 			return true
 		}
 	}
-	return len(w.journal.Pending) > 0
+	lasted := w.journal.Surplus
+	return len(w.journal.Pending) > 0 || !lasted.At.IsZero() && lasted.For(now) < w.d.SurplusLimit()
 }
 
 // notHealed says what of the declaration a pool at rest does not keep.
@@ -271,6 +273,9 @@ func (w *world) notHealed() string {
 		return fmt.Sprintf("%d held above maximum %d, and %d could be ended", held, d.Maximum, min(spare, capacity-d.Minimum))
 	case capacity < min(d.Minimum, d.Maximum-useless):
 		return fmt.Sprintf("capacity %d, minimum %d, %d useless", capacity, d.Minimum, useless)
+	}
+	if surplus := min(spare, capacity-max(p.Journal.Baseline, d.Minimum)); surplus > 0 && !d.KeepsSurplus() && old == 0 && onDemand <= d.OnDemandBase {
+		return fmt.Sprintf("capacity %d, baseline %d, and %d could be scaled in", capacity, p.Journal.Baseline, surplus)
 	}
 	room := d.Maximum - useless - d.Minimum
 	if room < 0 { // what is of no use takes the place of replacements

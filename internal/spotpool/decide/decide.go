@@ -100,6 +100,7 @@ func prepare(s Situation) (View, Tally, Result) {
 	if s.Hold == nil {
 		v = v.drainedForBudget()
 	}
+	v.Journal.Surplus = v.surplusLasts(t)
 	return v, t, Result{Messages: update.Messages, Warnings: update.Nodes.Remarks}
 }
 

@@ -39,7 +39,8 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		check := func(s decide.Situation, p decide.Plan) {
 			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short,
 				p.Messages))
-			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost))
+			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost),
+				w.brokenSurplus(s, p))
 			for _, d := range p.Decisions {
 				if d.Kind != spotpool.KindLaunch && w.cluster.away {
 					promise = fmt.Sprintf("%s while the cluster is away", d.Summary())

@@ -44,6 +44,7 @@ func declarations() *rapid.Generator[spotpool.Declaration] {
 				After: spotpool.Duration(10 * time.Minute), Maximum: rapid.IntRange(1, max(1, d.Maximum)).Draw(t, "fallback"),
 			}
 		}
+		d.SurplusAfter = new(spotpool.Duration(time.Duration(rapid.SampledFrom([]int{0, 10, 60}).Draw(t, "surplus_after")) * time.Minute))
 		d.Refresh = spotpool.Refresh{
 			Strategy: rapid.SampledFrom([]spotpool.RefreshStrategy{spotpool.RefreshNone, spotpool.RefreshOpportunistic, spotpool.RefreshRolling}).Draw(t,
 				"refresh"),

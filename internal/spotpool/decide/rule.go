@@ -17,7 +17,7 @@ type Rule func(View, Tally) (Tally, Result)
 // rules are those of a plan, in their order. A pool on hold still has nodes uncordoned
 // and tokens ended: nothing ends then.
 func (v View) rules() []Rule {
-	about := []Rule{markNodes, announceDrain, letDoomedLeave, resume, replaceFailed, trim, endDoomed, topUp, drainDoomed, endReplaced, replace}
+	about := []Rule{markNodes, announceDrain, letDoomedLeave, resume, replaceFailed, trim, endDoomed, topUp, drainDoomed, endReplaced, replace, endSurplus}
 	if v.Hold != nil {
 		about = []Rule{markNodes, holdStill}
 	}

@@ -16,20 +16,21 @@ import (
 // world is a small cloud with one pool in it, and whatever is not the pool's.
 // It keeps what no observer sees: when tags arrive, and which launches fail.
 type world struct {
-	now      time.Time
-	d        spotpool.Declaration
-	journal  journal.Journal // as the store has it
-	gate     spotpool.Gate
-	hold     *spotpool.Hold
-	budget   excess
-	lost     bool     // the observation at hand: its run is killed before it writes anything
-	cluster  *cluster // nil where the pool has no nodes
-	machines []*machine
-	markets  map[spotpool.Market]*market
-	tokens   map[string][]string // what each ClientToken launched
-	bodies   map[string]spotpool.Request
-	blind    bool // prices and stock can't be asked for
-	journals int  // how many there were: a lost one is made anew
+	now          time.Time
+	d            spotpool.Declaration
+	journal      journal.Journal // as the store has it
+	gate         spotpool.Gate
+	hold         *spotpool.Hold
+	budget       excess
+	surplusSince time.Time // of plans; zero if the last had none
+	lost         bool      // the observation at hand: its run is killed before it writes anything
+	cluster      *cluster  // nil where the pool has no nodes
+	machines     []*machine
+	markets      map[spotpool.Market]*market
+	tokens       map[string][]string // what each ClientToken launched
+	bodies       map[string]spotpool.Request
+	blind        bool // prices and stock can't be asked for
+	journals     int  // how many there were: a lost one is made anew
 	// quota is how many spot vCPUs the account may have, by zone; a zone that is
 	// not in it has no limit.
 	quota map[string]int

@@ -82,6 +82,9 @@ func (j Journal) Adopt(instances []spotpool.Instance, now time.Time) Journal {
 	if len(ids) == 0 {
 		return j
 	}
+	if j.Baseline > 0 { // else the next update takes all that is there
+		j.Baseline += len(ids)
+	}
 	return j.with(j.about(now).Instances(history.Adopt, ids...))
 }
 

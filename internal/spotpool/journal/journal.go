@@ -20,6 +20,11 @@ type Journal struct {
 	Cooldowns markets.Cooldowns `json:"cooldowns,omitempty"`
 	// ShortSince is since when the pool has been below its minimum.
 	ShortSince time.Time `json:"short_since,omitzero"`
+	// Baseline is how many instances the pool is to keep: its minimum, or more if instances
+	// were adopted, or minimum was lowered. Whatever works above that, replacements left,
+	// and Surplus is for how long.
+	Baseline int          `json:"baseline,omitempty"`
+	Surplus  node.Elapsed `json:"surplus,omitzero"`
 	// AcceptedConfigurations are configuration tags that count as current though
 	// their hash differs: those that instances had when the pool was imported. They
 	// count until the declared configuration changes from AcceptedUnder.

@@ -33,6 +33,12 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	j.Object, j.UID = d.Object(), d.UID
 	j.AcceptedConfigurations, j.AcceptedUnder = accepted(j.AcceptedConfigurations, j.AcceptedUnder, d.Configuration)
 	e := fleet.Evidence{Found: u.Found, Nodes: u.Nodes, Launched: j.MayHaveMade(instances), Price: j.Prices.Of}
+	foreign := 0
+	for _, i := range instances {
+		if _, recorded := j.Of(i.ID); !recorded && !e.Launched[i.ID] {
+			foreign++
+		}
+	}
 	s, effects := j.Launches.Update(d.UID, instances, now)
 	j.Launches = s
 	for _, effect := range effects {
@@ -40,6 +46,7 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	}
 	changed := j.Fleet.Update(j.about(now), d, o, e)
 	j = j.withFleet(changed.Fleet, changed.Events)
+	j.Baseline = j.baseline(d.Minimum, foreign)
 	j.Cooldowns = j.Cooldowns.At(now)
 	for _, ending := range changed.Endings {
 		u.Messages = append(u.Messages, ending.String())
@@ -53,6 +60,17 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	j.Prices = prices
 	u.Journal = j.with(events...)
 	return u
+}
+
+// baseline is how many instances the pool is to keep, after an observation that found
+// foreign ones, which no launch of its own made. A launch makes up for what does not work,
+// and does not raise it; an instance that is gone without one lowers it.
+func (j Journal) baseline(minimum, foreign int) int {
+	there := len(j.Known) + j.Missing()
+	if j.Baseline == 0 {
+		return max(minimum, there)
+	}
+	return max(minimum, min(j.Baseline+foreign, there))
 }
 
 // cooldown is that of a market in which instances end unasked; ok is false if launches

@@ -1,0 +1,66 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// surplus is how many instances that work the pool has above its baseline: replacements
+// left them. While others are due it is 0, since these are launched ahead.
+func (v View) surplus(t Tally) int {
+	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.emptied != "" || len(outdated(v, t))+len(standIns(v, t).members) > 0 {
+		return 0
+	}
+	n := -v.Journal.Baseline
+	for _, m := range t.members {
+		if m.works() && !t.leaving[m.ID] {
+			n++
+		}
+	}
+	return max(0, n)
+}
+
+// surplusLasts is for how long the pool has had a surplus. Of a pool with nodes, only an
+// observation of their cluster shows that.
+func (v View) surplusLasts(t Tally) node.Elapsed {
+	switch lasted := v.Journal.Surplus; {
+	case v.surplus(t) == 0:
+		return node.Elapsed{}
+	case v.Declaration.Nodes != nil && !v.Observation.Cluster.Seen():
+		return lasted.Missed()
+	default:
+		return lasted.Seen(v.Now, v.Declaration.SurplusLimit())
+	}
+}
+
+// endSurplus ends what replacements left above the baseline, once it has been there for
+// surplus_after: the newest first. Only what is available ends, as others recover or are
+// replaced, and as many as minimum stay so.
+func endSurplus(v View, t Tally) (_ Tally, r Result) {
+	n, limit := v.surplus(t), v.Declaration.SurplusLimit()
+	if n == 0 {
+		return t, r
+	}
+	above := fmt.Sprintf("%d above the %d that the pool keeps, left by replacements", n, v.Journal.Baseline)
+	if lasted := v.Journal.Surplus; lasted.For(v.Now) < limit {
+		until := lasted.Until(limit, v.Now)
+		r.because(spotpool.Reason{Code: spotpool.BecauseSurplus, Until: until, Text: fmt.Sprintf("%s: scaled in from %s on (surplus_after is %s)", above,
+			wording.Instant(until), spotpool.Duration(limit))})
+		return t, r
+	}
+	list := choose(v, t, func(m Member) bool { return m.Available && replaceable(m) })
+	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(leaving(a, b), age(a, b)) })
+	list = list[:max(0, min(n, len(list), t.available-v.Declaration.Minimum))]
+	if left := n - len(list); left > 0 {
+		r.shortf(spotpool.BecauseSurplus, "%s, and %d %s: protected, refused by the cloud, or too few are Ready", above, left,
+			wording.Plural(left, "is kept", "are kept"))
+	}
+	t, more := terminate(v, t, list, false, fmt.Sprintf("%s, for longer than surplus_after of %s", above, spotpool.Duration(limit)))
+	r.add(more)
+	return t, r
+}
