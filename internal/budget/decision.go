@@ -24,6 +24,8 @@ type Decision struct {
 	// Waiting are the uids of the pods that the owner has waiting for GPUs. They are
 	// to be gone before what holds GPUs is suspended.
 	Waiting []string `json:"-"`
+	// Holding are the owner's pods that hold GPUs.
+	Holding []string `json:"-"`
 	Reasons []string `json:"reasons"`
 }
 

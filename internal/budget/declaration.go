@@ -133,6 +133,7 @@ func (e Enforcement) withDefaults() Enforcement {
 	e.GracePeriod = cmp.Or(e.GracePeriod, DefaultGracePeriod)
 	e.MaxGracePeriod = cmp.Or(e.MaxGracePeriod, DefaultMaxGracePeriod)
 	e.VictimOrder = cmp.Or(e.VictimOrder, LowestPriority)
+	e.OnIneffective = cmp.Or(e.OnIneffective, FallbackWarn)
 	e.MaxGap = cmp.Or(e.MaxGap, DefaultMaxGap)
 	e.MaxEvictionsPerRun = cmp.Or(e.MaxEvictionsPerRun, DefaultMaxEvictionsPerRun)
 	e.HonourPodProtection = cmp.Or(e.HonourPodProtection, new(true))
@@ -229,9 +230,9 @@ const (
 // Past names what a destructive action does to pods.
 func (a Action) Past() string {
 	if a == Pause {
-		return KindPause.Data().Verb.Past
+		return "paused"
 	}
-	return KindEvict.Data().Verb.Past
+	return "evicted"
 }
 
 // Enforcement says what is done when the budget is exceeded, and how carefully.
@@ -253,9 +254,20 @@ type Enforcement struct {
 	// Repause says that what was paused, and started again by someone, is paused
 	// again.
 	Repause bool `json:"repause,omitempty"`
+	// OnIneffective says what comes after a pause whose pods still run.
+	OnIneffective Fallback `json:"on_ineffective,omitempty"`
 	// MaxGap is the longest gap after which pods may be evicted on estimates.
 	MaxGap string `json:"max_gap,omitempty"`
 }
+
+// Fallback is what comes after a measure that had no effect in time.
+type Fallback string
+
+// The fallbacks.
+const (
+	FallbackWarn  Fallback = "warn"
+	FallbackEvict Fallback = "evict" // the pods that are left; and new ones are kept out
+)
 
 // VictimOrder says who is evicted first.
 type VictimOrder string

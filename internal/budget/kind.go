@@ -36,11 +36,11 @@ type KindEvent struct {
 func Kinds() []KindData {
 	return []KindData{
 		{KindAlert, wording.Verb{Base: "alert", Past: "alerted"}, nil},
-		{KindFreeze, wording.Verb{Base: "freeze:", Past: "froze:"}, &KindEvent{"GPUBudgetFreeze", "its new pods with GPUs are kept out", true}},
+		{KindFreeze, wording.Verb{Base: "freeze:", Past: "freezing:"}, &KindEvent{"GPUBudgetFreeze", "its new pods with GPUs are kept out", true}},
 		{KindUnfreeze, wording.Verb{Base: "lift", Past: "lifted"}, &KindEvent{"GPUBudgetLift", "its new pods with GPUs are let in again", false}},
-		{KindPause, wording.Verb{Base: "pause", Past: "paused"}, &KindEvent{"GPUBudgetPause", "paused", true}},
+		{KindPause, wording.Verb{Base: "pause", Past: "pausing"}, &KindEvent{"GPUBudgetPause", "pausing", true}},
 		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}, &KindEvent{"GPUBudgetResume", "resumed", false}},
-		{KindEvict, wording.Verb{Base: "evict", Past: "evicted"}, &KindEvent{"GPUBudgetEvict", "evicted", true}},
+		{KindEvict, wording.Verb{Base: "evict", Past: "evicting"}, &KindEvent{"GPUBudgetEvict", "evicting", true}},
 		{KindShorten, wording.Verb{Base: "shorten", Past: "shortened"}, &KindEvent{"GPUBudgetShorten", "it gets less time to end", true}},
 	}
 }

@@ -52,8 +52,13 @@ type Status struct {
 	// Withheld is why something is not done, or not lifted, since a part of the window is
 	// not known well enough; empty where nothing is for that.
 	Withheld string `json:"withheld,omitempty"`
-	// Enforced are the measures in force: freeze, pause, evict.
+	// Enforced are the measures in force, of which all was observed to be done: freeze,
+	// pause; and evict, while pods are evicted.
 	Enforced []Action `json:"enforced,omitempty"`
+	// Effects are what was requested and has not been observed to be done; EffectsLeftOut
+	// is how many more there are.
+	Effects        []Effect `json:"effects,omitempty"`
+	EffectsLeftOut int      `json:"effects_left_out,omitempty"`
 	// Grants are those that were in force, and a part of the limit.
 	Grants   []Grant  `json:"grants,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`

@@ -153,6 +153,10 @@ func (v *validator) enforcement() {
 	e := v.d.Enforce
 	problem.OneOf(&v.List, "enforcement.action", e.Action, AlertOnly, Freeze, Pause, Evict)
 	problem.OneOf(&v.List, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
+	problem.OneOf(&v.List, "enforcement.on_ineffective", e.OnIneffective, FallbackWarn, FallbackEvict)
+	if e.OnIneffective == FallbackEvict && e.Action != Pause {
+		v.Add("enforcement.on_ineffective", "Leave it out, or use the action pause.", "the action %s has no fallback: only a pause may evict", e.Action)
+	}
 	v.duration("enforcement.grace_period", e.GracePeriod, 0, "Write how long nothing is done after the limit was reached, such as \"10m\".")
 	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, "Write how long pods that are evicted may take to end, such as \"5m\".")
 	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, "+

@@ -26,7 +26,7 @@ func (r *run) logDone(ctx context.Context, report Report) {
 		}
 		exceeded := b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
 		if exceeded {
-			r.log().LogAttrs(ctx, slog.LevelWarn, "budget exceeded", append(attrs, slog.Any("enforced", b.Enforced))...)
+			r.log().LogAttrs(ctx, slog.LevelWarn, "budget exceeded", append(attrs, slog.Any("enforced", b.Enforced), slog.Any("effects", b.Effects))...)
 		}
 		r.logOutcome(ctx, "budget", b.Outcome, b.Error, nil, attrs...)
 		r.logTexts(ctx, slog.LevelInfo, "budget notice", attrs[0], b.Messages)

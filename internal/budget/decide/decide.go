@@ -16,6 +16,8 @@ type Plan struct {
 	unseen bool          // what is in force
 	frozen bool
 	paused int // workloads
+	// effects are those that are outstanding if nothing is done.
+	effects []budget.Effect
 }
 
 // Decide says what is to be done because of a budget, and why. It is a function
@@ -38,13 +40,15 @@ func Decide(s Situation, second *Observation) Plan {
 	}
 	p := Plan{result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
 	p.before.Warnings, p.before.Withheld = r.warnings, r.withheld
+	p.effects = f.outstanding(r.awaited)
 	p.Status = p.Settle(p.Decisions)
 	return p
 }
 
 // Settle is the status to record where some of the decisions, or of the
 // reserves, had their effect and the others had not: a threshold fires only with
-// its alert, and only what is in force stands as enforced.
+// its alert, and only what is in force stands as enforced: what this run did is requested,
+// and an effect until a later observation shows it.
 func (p Plan) Settle(done []budget.Decision) budget.Status {
 	s := p.before
 	s.Fired = slices.Clone(s.Fired)
@@ -66,11 +70,15 @@ func (p Plan) Settle(done []budget.Decision) budget.Status {
 		}
 	}
 	p.report(&s, done, frozen)
+	s = s.WithEffects(p.effectsOf(done))
+	due := func(measure budget.Action) bool {
+		return slices.ContainsFunc(s.Effects, func(e budget.Effect) bool { return e.Measure == measure })
+	}
 	s.Fired = slices.Compact(slices.Sorted(slices.Values(s.Fired)))
 	for _, measure := range []struct {
 		action  budget.Action
 		inForce bool
-	}{{budget.Freeze, frozen}, {budget.Pause, paused > 0}, {budget.Evict, evicted}} {
+	}{{budget.Freeze, frozen && !due(budget.Freeze)}, {budget.Pause, paused > 0 && !due(budget.Pause)}, {budget.Evict, evicted}} {
 		if measure.inForce {
 			s.Enforced = append(s.Enforced, measure.action)
 		}

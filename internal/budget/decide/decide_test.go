@@ -242,7 +242,8 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 	if diff := cmp.Diff([]budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindEvict}, kinds(p)); diff != "" {
 		t.Fatal(diff)
 	}
-	if !cmp.Equal(p.Status.Fired, []int{50, 80, 100}) || !cmp.Equal(p.Status.Enforced, []budget.Action{budget.Freeze, budget.Evict}) {
+	if !cmp.Equal(p.Status.Fired, []int{50, 80, 100}) || !cmp.Equal(p.Status.Enforced, []budget.Action{budget.Evict}) ||
+		budget.CountEffects(p.Status.Effects, budget.Freeze, budget.Requested) != 1 {
 		t.Errorf("%+v", p.Status)
 	}
 	for done, fired := range map[int][]int{0: {50}, 1: {50, 80, 100}} {

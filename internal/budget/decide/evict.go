@@ -14,7 +14,17 @@ import (
 // evict decides to evict pods that hold GPUs: of all of them, as many as one
 // run may evict; the others stand by for those that are blocked.
 func evict(f *facts) (r result) {
-	victims := f.victims(&r, "eviction")
+	r.Decisions, r.Reserves = f.evictions(f.victims(&r, "eviction"))
+	if n := len(r.Reserves); n > 0 {
+		r.warnf("%d more %s, and %s for the next runs: max_evictions_per_run is %d", n, wording.Plural(n, "pod is to be evicted", "pods are to be evicted"),
+			wording.Plural(n, "waits", "wait"), f.Declaration.Enforce.MaxEvictionsPerRun)
+	}
+	r.Ineffective = f.vain(nil)
+	return r
+}
+
+// evictions are those of victims that one run may do, and those that stand by.
+func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decision) {
 	f.sortVictims(victims)
 	order, most := f.Declaration.Enforce.VictimOrder, f.Declaration.Enforce.MaxEvictionsPerRun
 	var list []budget.Decision
@@ -23,8 +33,7 @@ func evict(f *facts) (r result) {
 		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(f.because(), rank.String())})
 	}
 	most = min(most, len(list))
-	r.Decisions, r.Reserves = list[:most], list[most:]
-	return r
+	return list[:most], list[most:]
 }
 
 // whyThere says what places a pod in an order.

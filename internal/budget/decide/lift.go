@@ -39,7 +39,7 @@ func liftNothing(f *facts) (r result) {
 
 // unfreeze decides to lift a freeze that is not to be in force any longer.
 func unfreeze(f *facts) (r result) {
-	if f.Frozen && !f.asks(budget.Freeze, budget.Evict) {
+	if f.Frozen && !f.asks(budget.Freeze, budget.Evict) && !f.fallsBack() {
 		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: []string{f.whyLifted()}})
 	}
 	return r

@@ -18,13 +18,14 @@ import (
 func pause(f *facts) (r result) {
 	pods := f.victims(&r, "pausing")
 	s := &selection{facts: f, spared: f.sparedOwners(), ours: map[string]bool{}, undone: map[string]bool{}, seen: map[string]bool{},
-		withGPUs: map[string]bool{}, waits: map[string][]string{}}
+		withGPUs: map[string]bool{}, waits: map[string][]string{}, holding: map[string][]string{}, awaited: map[string]budget.Pod{}}
 	for _, p := range f.own {
 		// Another budget's pause is no reason to leave a workload alone: it may end earlier.
 		s.ours[p.UID], s.undone[p.UID] = s.ours[p.UID] || !p.UnderWay && !p.Undone, p.Undone
 	}
 	for _, p := range pods {
 		s.withGPUs[p.Of.Workload.UID] = true
+		s.holding[p.Of.Workload.UID] = append(s.holding[p.Of.Workload.UID], p.String())
 	}
 	waiting, _ := f.waiting()
 	for _, p := range append(pods, waiting...) {
@@ -42,10 +43,12 @@ func pause(f *facts) (r result) {
 		return cmp.Or(cmp.Compare(lastIf(s.withGPUs[a.Owner.UID]), lastIf(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
 	})
 	for _, decision := range s.owners {
-		decision.Waiting = s.waits[decision.Owner.UID]
+		decision.Waiting, decision.Holding = s.waits[decision.Owner.UID], s.holding[decision.Owner.UID]
 		r.decide(decision)
 	}
 	s.takeStopped(&r)
+	r.awaited = s.effects()
+	r.add(fallBack(f, r.awaited))
 	return r
 }
 
@@ -58,8 +61,11 @@ type selection struct {
 	seen     map[string]bool
 	withGPUs map[string]bool     // has pods with GPUs
 	waits    map[string][]string // pods of what has none that do
-	owners   []budget.Decision
-	loose    []string // pods without a workload that could be paused
+	holding  map[string][]string // pods with GPUs
+	// awaited has a pod of each workload of which the pods are to end by what was requested.
+	awaited map[string]budget.Pod
+	owners  []budget.Decision
+	loose   []string // pods without a workload that could be paused
 	// restarted were paused and run again; running of them count as paused, and left are
 	// those that stay as they are.
 	restarted []string
@@ -72,7 +78,7 @@ type selection struct {
 func (s *selection) consider(p budget.Pod) {
 	w := p.Of.Workload
 	switch {
-	case w.Name == "" && p.Waits(), p.Of.Keeper != "":
+	case w.Name == "" && p.Waits(), p.Of.Keeper != "" && p.Waits():
 		return
 	case p.Owner == nil:
 		s.loose = append(s.loose, p.String()+" (it has no owner)")
@@ -80,17 +86,26 @@ func (s *selection) consider(p budget.Pod) {
 	case w.Name == "":
 		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p, p.Of.Reason))
 		return
-	case s.foreign(p):
-		s.loose = append(s.loose, fmt.Sprintf("%s (the pods that the %s makes are not the budget's)", p, w))
+	case s.spared[id(w)] && !p.Waits():
+		s.loose = append(s.loose, fmt.Sprintf("%s (the %s has a protected pod)", p, w))
 		return
 	case s.spared[id(w)]:
+		return
+	case p.Of.Keeper != "":
+		s.awaited[w.UID] = p
+		return
+	case s.foreign(p):
+		s.loose = append(s.loose, fmt.Sprintf("%s (the pods that the %s makes are not the budget's)", p, w))
 		return
 	}
 	if p.Waits() && !s.withGPUs[w.UID] {
 		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
 	}
 	paused := s.ours[w.UID] || s.undone[w.UID]
-	if s.seen[w.UID] || paused && p.Of.Stopped { // then its pods are about to end
+	if paused && p.Of.Stopped && !p.Waits() { // its pods are to end by that
+		s.awaited[w.UID] = p
+	}
+	if s.seen[w.UID] || paused && p.Of.Stopped {
 		return
 	}
 	s.seen[w.UID] = true

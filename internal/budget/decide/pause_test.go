@@ -39,8 +39,8 @@ func TestOwnersArePausedOnce(t *testing.T) {
 			t.Errorf("%q lacks %q", warnings, want)
 		}
 	}
-	if !cmp.Equal(p.Status.Enforced, []budget.Action{budget.Pause}) {
-		t.Errorf("%v", p.Status.Enforced)
+	if p.Status.Enforced != nil || budget.CountEffects(p.Status.Effects, budget.Pause, budget.Requested) != 4 {
+		t.Errorf("before an observation shows it, %v is enforced, and the effects are %v", p.Status.Enforced, p.Status.Effects)
 	}
 }
 

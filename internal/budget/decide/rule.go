@@ -56,6 +56,10 @@ type result struct {
 	// them, and that it leaves so: that is to be noted.
 	Undone []budget.Workload
 
+	// Ineffective are what was requested in vain, and nothing comes after.
+	Ineffective []budget.Effect
+
+	awaited  []budget.Effect // what was requested, and whose pods still hold GPUs
 	warnings []string
 	withheld string // why something is not done, or not lifted
 	running  int    // workloads that were paused, and run again
@@ -68,6 +72,7 @@ func (r *result) add(later result) {
 		r.FreezeRecoversAt = later.FreezeRecoversAt
 	}
 	r.Undone, r.warnings, r.running = append(r.Undone, later.Undone...), append(r.warnings, later.warnings...), r.running+later.running
+	r.Ineffective, r.awaited = append(r.Ineffective, later.Ineffective...), append(r.awaited, later.awaited...)
 	if later.withheld != "" {
 		r.withheld = later.withheld
 	}

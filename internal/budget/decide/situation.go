@@ -46,6 +46,8 @@ type Observation struct {
 	// Pods are those that hold GPUs now, or wait for some, of any budget: Decide picks
 	// its own.
 	Pods []budget.Pod
+	// Owned says that all pods that hold GPUs were observed, and whose they are.
+	Owned bool
 	// Paused are the workloads that are paused, by this budget or another.
 	Paused []Paused
 }

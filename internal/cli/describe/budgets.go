@@ -90,12 +90,12 @@ func BudgetState(style terminal.Style, b budgets.Report) string {
 		if b.Action == budget.AlertOnly {
 			text += " (alert only)"
 		}
-		for _, measure := range b.Enforced {
-			text += ", " + taken[measure]
+		for _, measure := range Measures(b) {
+			text += ", " + measure
 		}
 		return style.Paint(terminal.Red, text)
-	case len(b.Enforced) > 0:
-		return style.Paint(terminal.Yellow, taken[b.Enforced[0]])
+	case len(Measures(b)) > 0:
+		return style.Paint(terminal.Yellow, Measures(b)[0])
 	case len(b.Fired) > 0:
 		return style.Paint(terminal.Yellow, fmt.Sprintf("above %d%%", slices.Max(b.Fired)))
 	}
@@ -139,5 +139,37 @@ func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
 	}
 }
 
-// taken is what a budget's state is called once its action is taken.
-var taken = map[budget.Action]string{budget.Freeze: "frozen", budget.Pause: "paused", budget.Evict: "evicting"}
+// Measures say what is done about a budget, the mildest first: what is in force, what was
+// requested and has not been observed to be done, and what had no effect.
+func Measures(b budgets.Report) (list []string) {
+	for _, of := range []struct {
+		measure            budget.Action
+		requested, inForce string
+	}{{budget.Freeze, "freezing", "frozen"}, {budget.Pause, "pausing", "paused"}, {budget.Evict, "evicting", "evicting"}} {
+		switch {
+		case budget.CountEffects(b.Effects, of.measure, budget.Ineffective) > 0:
+			list = append(list, string(of.measure)+" ineffective")
+		case budget.CountEffects(b.Effects, of.measure, budget.Requested) > 0:
+			list = append(list, of.requested)
+		case slices.Contains(b.Enforced, of.measure):
+			list = append(list, of.inForce)
+		}
+	}
+	return list
+}
+
+// Effects adds what was requested and has not been observed to be done.
+func (d *Details) Effects(b budgets.Report, clock terminal.Clock) {
+	for _, e := range b.Effects {
+		since := " since " + clock.When(e.Since)
+		switch {
+		case e.Phase == budget.Ineffective:
+			d.Add(terminal.Red, "ineffective: ", string(e.Measure)+since+" "+e.String())
+		case e.Object != "":
+			d.Add(terminal.Yellow, "requested: ", string(e.Measure)+since+" "+e.String())
+		}
+	}
+	if n := b.EffectsLeftOut; n > 0 {
+		d.Add(terminal.Yellow, "requested: ", fmt.Sprintf("and %d more", n))
+	}
+}

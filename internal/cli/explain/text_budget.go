@@ -80,6 +80,7 @@ func (p *page) used(e budgets.Description) {
 	for _, measure := range e.Enforced {
 		p.Add(terminal.Red, "in force: ", string(measure))
 	}
+	p.Effects(e.Report, p.clock)
 }
 
 func (p *page) thresholds(list []budgets.Threshold) {

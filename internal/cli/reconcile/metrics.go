@@ -173,10 +173,20 @@ func (m metrics) budgets(budgets []budgets.Report) {
 	burn := m.vector("gpupool_budget_burn_rate_gpus", "GPUs that the budget's pods hold now.", "name")
 	threshold := m.vector("gpupool_budget_threshold_reached", "Whether usage reached an alert threshold, in percent of the limit, and has not fallen "+
 		"well below it since (1), or not (0).", "name", "threshold")
+	effects := m.vector("gpupool_budget_effects", "Workloads and pods of which a freeze, pause or eviction was requested and not observed to be done, "+
+		"by phase: requested, or ineffective if its time is over.", "name", "measure", "phase")
 	for _, b := range budgets {
 		u := b.UsageReport
 		if u == nil {
 			continue
+		}
+		for _, measure := range []budget.Action{budget.Freeze, budget.Pause, budget.Evict} {
+			if b.Action == budget.AlertOnly {
+				break
+			}
+			for _, phase := range []budget.EffectPhase{budget.Requested, budget.Ineffective} {
+				effects.WithLabelValues(b.Name, string(measure), string(phase)).Set(float64(budget.CountEffects(b.Effects, measure, phase)))
+			}
 		}
 		for _, g := range []struct {
 			gauge *prometheus.GaugeVec

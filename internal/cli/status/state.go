@@ -85,7 +85,7 @@ func budgetState(b budgets.Description) state {
 		return state{failing, word, terminal.Red}
 	case exceeded:
 		return state{lacking, word, terminal.Red}
-	case len(b.Enforced) > 0 || len(b.Fired) > 0:
+	case len(describe.Measures(b.Report)) > 0 || len(b.Fired) > 0:
 		return state{noticed, word, terminal.Yellow}
 	}
 	return state{calm, word, terminal.Green}

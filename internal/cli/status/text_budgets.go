@@ -63,6 +63,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 			details.Users(u, 1)
 		}
 		details.Coverage(b.Report, clock)
+		details.Effects(b.Report, clock)
 	}
 	details.Grants(b.Grants)
 	if b.Phase == declaration.Deleting {

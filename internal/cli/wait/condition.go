@@ -192,6 +192,8 @@ func ofBudget(b budgets.Description) (said, missing string) {
 	switch {
 	case describe.Exceeded(b.Report):
 		return said, "it is exceeded: " + said + recovery(b)
+	case len(b.Effects) > 0:
+		return said, fmt.Sprintf("it is below its limit, and not done is: %v", b.Effects)
 	case len(b.Enforced) > 0:
 		return said, fmt.Sprintf("it is below its limit, and still in force is: %v", b.Enforced)
 	}

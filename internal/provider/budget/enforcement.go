@@ -35,6 +35,7 @@ func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enfor
 	attribute.Members(x, f.List("protected_namespaces"), &e.ProtectedNamespaces)
 	attribute.Carry(x, honoured, f.Bool("honour_pod_protection"), &e.HonourPodProtection)
 	attribute.Bool(x, f.Bool("repause"), &e.Repause)
+	attribute.Text(x, f.Text("on_ineffective"), &e.OnIneffective)
 	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, sameDuration)
 }
 
@@ -85,6 +86,9 @@ func enforcementAttributes() map[string]schema.Attribute {
 			"`protected_priority_class` still do."),
 		"repause": kit.DefaultBool(absent.Repause, "Whether `pause` pauses a workload again that someone started since, as `kubectl scale` and `kubectl "+
 			"apply` may. With `false` it is told of, does not count as paused, and goes on."),
+		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "What comes after a `pause` if pods of its workload still hold GPUs ten minutes later: "+
+			"`warn` has the run fail for this budget and name them; `evict` evicts these pods, up to `max_evictions_per_run`, and freezes the selector until "+
+			"usage falls below the limit."),
 		"max_gap": kit.DefaultDuration(absent.MaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the "+
 			"strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A "+
 			"freeze, which ends no pod, does not wait for that."),

@@ -53,8 +53,8 @@ func TestMeasuresAreEvents(t *testing.T) {
 	for action, want := range map[budget.Action]struct{ enforced, lifted []string }{
 		budget.AlertOnly: {},
 		budget.Freeze:    {[]string{frozen}, []string{lifted}},
-		budget.Pause:     {[]string{"GPUBudgetPause on Job ml/train: paused"}, []string{"GPUBudgetResume on Job ml/train: resumed"}},
-		budget.Evict:     {[]string{"GPUBudgetEvict on Pod ml/a: evicted", frozen}, []string{lifted}},
+		budget.Pause:     {[]string{"GPUBudgetPause on Job ml/train: pausing"}, []string{"GPUBudgetResume on Job ml/train: resumed"}},
+		budget.Evict:     {[]string{"GPUBudgetEvict on Pod ml/a: evicting", frozen}, []string{lifted}},
 	} {
 		for name, lift := range map[string]func(d *desk, b budget.Declaration){
 			"usage falls": func(d *desk, _ budget.Declaration) {

@@ -23,6 +23,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 		case err == nil:
 			second.Pods = pods
 			a.failure = a.fillOwners(ctx, &second)
+			second.Owned = wanted == decide.AllPods && a.failure == nil
 		case wanted == decide.WaitingPods: // they are told of, no more
 			a.failure = err
 		default:
@@ -31,6 +32,9 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	}
 	plan := decide.Decide(s, &second)
 	a.judgement.plan, a.decided, a.queue, a.reserves = plan, true, slices.Clone(plan.Decisions), plan.Reserves
+	if len(plan.Ineffective) > 0 {
+		a.failure = errors.Join(a.failure, &budget.IneffectiveError{Effects: plan.Ineffective})
+	}
 	if plan.EnsureFreeze {
 		a.ensureFreeze(ctx)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
@@ -48,7 +47,7 @@ type lifter struct {
 func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) ([]string, error) {
 	d := r.Value.Declaration
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
-	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.Value.Enforced) == 0)
+	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || !status.Value.InForce())
 	messages, resumed, err := f.release(ctx, d, status.Value)
 	if onlyAlerts && pauses.Forbidden(err) {
 		err = nil
@@ -86,7 +85,7 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 		return nil, nil, err
 	}
 	var events []budget.Event
-	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
+	if last.UID == d.UID && last.FrozenSince != nil {
 		for _, namespace := range last.Usage.MostUsing() {
 			event := announcement(d, budget.KindUnfreeze.Data().Event, destroyed)
 			event.Namespace = namespace

@@ -70,10 +70,14 @@ func TestAFreezeIsLiftedBelowTheLimit(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	report := d.Run()
 	wantTold(t, report, "done alert", "done freeze")
-	if len(d.Cluster.Frozen) != 1 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Freeze}) {
-		t.Errorf("in force is %v, and the report says %v", d.Cluster.Frozen, report.Budgets[0].Enforced)
+	if len(d.Cluster.Frozen) != 1 || budget.CountEffects(report.Budgets[0].Effects, budget.Freeze, budget.Requested) != 1 {
+		t.Errorf("in force is %v, and the report says %v", d.Cluster.Frozen, report.Budgets[0].Effects)
 	}
-	wantTold(t, d.Run())
+	report = d.Run()
+	wantTold(t, report)
+	if b := report.Budgets[0]; b.Effects != nil || !slices.Equal(b.Enforced, []budget.Action{budget.Freeze}) {
+		t.Errorf("once it was observed, %v is enforced, and the effects are %v", b.Enforced, b.Effects)
+	}
 	d.Cluster.Remove(uid)
 	d.Cluster.Step(45 * time.Minute)
 	wantTold(t, d.Run(), "done unfreeze")

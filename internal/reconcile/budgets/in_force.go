@@ -104,7 +104,7 @@ func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 // told. One that tells of thresholds alone, and always did, needs no right to
 // know.
 func (f *inForce) whyBlocked(s decide.Situation) error {
-	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || len(s.Previous.Enforced) == 0) {
+	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || !s.Previous.InForce()) {
 		return nil
 	}
 	return cmp.Or(f.err, f.broken[s.Declaration.UID])

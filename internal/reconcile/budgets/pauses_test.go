@@ -271,8 +271,9 @@ func TestWhatIsStartedAgainIsTold(t *testing.T) {
 	change(func(b *budget.Declaration) { b.Enforce.Repause = true })
 	report := d.Run()
 	wantTold(t, report, "done suspend train")
-	if got := d.Cluster.Stopped(); len(got) != 1 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Pause}) {
-		t.Errorf("stopped is %v, enforced %v", got, report.Budgets[0].Enforced)
+	if got := d.Cluster.Stopped(); len(got) != 1 ||
+		budget.CountEffects(report.Budgets[0].Effects, budget.Pause, budget.Requested) != 1 {
+		t.Errorf("stopped is %v, requested %v", got, report.Budgets[0].Effects)
 	}
 	change(func(b *budget.Declaration) { b.GPUHours = "100" })
 	d.Run()

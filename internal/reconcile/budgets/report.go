@@ -108,8 +108,12 @@ type Report struct {
 	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
 	// where nothing is enforced.
 	EnforceAt *time.Time `json:"enforce_at"`
-	// Enforced are the measures in force.
+	// Enforced are the measures in force, of which all was observed to be done.
 	Enforced []budget.Action `json:"enforced,omitempty"`
+	// Effects are what was requested and has not been observed to be done, and
+	// EffectsLeftOut how many more there are.
+	Effects        []budget.Effect `json:"effects,omitempty"`
+	EffectsLeftOut int             `json:"effects_left_out,omitempty"`
 	// Deleted says that the run finished the budget's deletion.
 	Deleted  bool                 `json:"deleted,omitempty"`
 	Outcome  outcome.Outcome      `json:"outcome"`
@@ -136,7 +140,8 @@ func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 	return Report{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
 		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, AlertThresholds: d.Thresholds,
-		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
+		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Effects: s.Effects,
+		EffectsLeftOut: s.EffectsLeftOut, Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }
 

@@ -51,7 +51,8 @@ func (d *desk) raise(b budget.Declaration) {
 func budgetOf(r reconcile.Report, name string) (paused, started bool) {
 	for _, b := range r.Budgets {
 		if b.Name == name {
-			return slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "started again by someone")
+			requested := budget.CountEffects(b.Effects, budget.Pause, budget.Requested) > 0
+			return requested || slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "started again by someone")
 		}
 	}
 	return false, false

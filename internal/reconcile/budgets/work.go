@@ -125,7 +125,7 @@ func (w *work) finish(ctx context.Context, j judgement, end ending) {
 	defer cancel()
 	status := j.plan.AboutTo(end.done, end.unknown)
 	if previous := j.situation.Previous; j.blocked != nil && w.enforcer.inForce.err != nil && previous != nil {
-		status.Enforced = previous.Enforced
+		status.Enforced, status.Effects, status.EffectsLeftOut = previous.Enforced, previous.Effects, previous.EffectsLeftOut
 	}
 	e := loop.Ending{Became: cmp.Or(end.became, outcome.Failed), Why: end.why}
 	if err := w.keepStatus(recording, j.document, status); err != nil {

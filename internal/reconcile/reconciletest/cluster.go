@@ -58,11 +58,13 @@ type state struct {
 	Workloads map[string]*Workload
 	Forged    map[string]bool
 	Forgiving map[string]bool
-	Alerts    []budget.Event
-	Evicted   []string
-	Graces    []int64  // of the evictions that were asked for
-	Acts      []string // all that was done, in order
-	calls     map[string]int
+	// Stuck are names of those whose pods stay when they are stopped.
+	Stuck   map[string]bool
+	Alerts  []budget.Event
+	Evicted []string
+	Graces  []int64  // of the evictions that were asked for
+	Acts    []string // all that was done, in order
+	calls   map[string]int
 	// Failing are calls that fail so, by the name of a method, or of one and its node.
 	Failing map[string]error
 	// Hook is around each call of whichever process, unless nil.
@@ -86,7 +88,7 @@ func NewCluster() *Cluster {
 	return over(&state{
 		ClusterUID: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), Version: 1,
 		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]node.BootstrapToken{},
-		Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
+		Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{}, Stuck: map[string]bool{},
 		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{},
 		classes: map[string]int32{"high": 1000},
 	})

@@ -101,7 +101,7 @@ func (c workloadAPI) Pause(ctx context.Context, seen budget.WorkloadState) error
 		w.Stopped, w.Replicas = true, 0
 		w.version++
 		for id, p := range c.Pods {
-			if p.Owner != nil && p.Owner.UID == w.UID {
+			if p.Owner != nil && p.Owner.UID == w.UID && !c.Stuck[w.Name] {
 				c.removeLocked(id)
 			}
 		}

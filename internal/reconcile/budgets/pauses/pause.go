@@ -41,7 +41,7 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, err
 	}
 	if pool != "" {
-		return nil, &budget.NotPausedError{Workload: w, Reason: "the stock pool " + pool + " scales it, and pauses it for its budgets"}
+		return nil, &budget.NotPausedError{Workload: w, Reason: pool + " scales it, and pauses it for its budgets"}
 	}
 	last := known.own.pauseOf(w)
 	seen, err := p.Cluster.Workload(ctx, w)

@@ -49,7 +49,7 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 		return nil, err
 	}
 	if pool != "" {
-		return released("the stock pool " + pool + " scales it now")
+		return released(pool + " scales it now")
 	}
 	others, err := p.others(known, w)
 	if err != nil {

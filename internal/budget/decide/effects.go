@@ -1,0 +1,120 @@
+package decide
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// effects are what was requested of workloads, by this budget or of a stock pool, and of
+// which pods still hold GPUs.
+func (s *selection) effects() []budget.Effect {
+	var list []budget.Effect
+	for _, uid := range slices.Sorted(maps.Keys(s.awaited)) {
+		of := s.awaited[uid].Of
+		e := budget.NewEffect(budget.Pause, of.Workload.String(), uid, s.holding[uid], s.status.At)
+		e.StockPool = of.Keeper
+		list = append(list, e.After(s.previous.Effects, s.status.At))
+	}
+	return list
+}
+
+// outstanding are all effects that have yet to show: those that a rule found, pods that were
+// evicted and that nobody deletes, and those that could not be observed.
+func (f *facts) outstanding(awaited []budget.Effect) []budget.Effect {
+	list := slices.Clone(awaited)
+	for _, e := range f.previous.Effects {
+		switch {
+		case e.Measure == budget.Evict && f.Owned && f.leftOf(e):
+			list = append(list, e.After(nil, f.status.At))
+		case e.Measure == budget.Evict && !f.Owned && f.asks(budget.Evict, budget.Pause), e.Measure == budget.Pause && f.unobserved(e):
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// leftOf says whether an evicted pod is there as before.
+func (f *facts) leftOf(e budget.Effect) bool {
+	return slices.ContainsFunc(f.Pods, func(p budget.Pod) bool { return p.UID == e.UID && p.End.Open() && p.Deletion == 0 })
+}
+
+// unobserved says whether the workload of an effect is to be paused still, and it was not
+// observed whether it is.
+func (f *facts) unobserved(e budget.Effect) bool {
+	switch held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone }); {
+	case e.StockPool == "" && !held, e.StockPool != "" && !f.asks(budget.Pause):
+		return false
+	case !f.Owned || !f.due || f.doubt() != "" || !f.Enforces():
+		return true
+	case f.Declaration.Enforce.Action == budget.Evict: // which evicts its pods like any others
+		left, _ := f.withGPUs()
+		return len(left) > 0
+	}
+	return false
+}
+
+// effectsOf are the effects that are outstanding where some of the decisions were carried
+// out.
+func (p Plan) effectsOf(done []budget.Decision) []budget.Effect {
+	list, now := slices.Clone(p.effects), p.before.At
+	for _, d := range done {
+		e := budget.NewEffect("", "", "", nil, now)
+		switch d.Kind {
+		case budget.KindFreeze:
+			e = budget.NewEffect(budget.Freeze, "", "", nil, now)
+		case budget.KindPause:
+			e = budget.NewEffect(budget.Pause, d.Owner.String(), d.Owner.UID, d.Holding, now)
+		case budget.KindEvict:
+			e = budget.NewEffect(budget.Evict, "Pod "+d.Pod.String(), d.Pod.UID, []string{d.Pod.String()}, now)
+		case budget.KindResume:
+			list = slices.DeleteFunc(list, func(e budget.Effect) bool { return e.Measure == budget.Pause && e.UID == d.Owner.UID })
+		}
+		known := slices.ContainsFunc(list, func(was budget.Effect) bool { return was.Measure == e.Measure && was.UID == e.UID })
+		if e.Measure != "" && !known {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// fallsBack reports whether pauses of the budget that have no effect are followed by
+// evictions. A freeze then lasts as long as the limit is reached: what the workloads make
+// in the place of evicted pods is kept out by it.
+func (f *facts) fallsBack() bool {
+	return f.asks(budget.Pause) && f.Declaration.Enforce.OnIneffective == budget.FallbackEvict
+}
+
+// vain are the effects that did not show in time.
+func (f *facts) vain(awaited []budget.Effect) []budget.Effect {
+	return slices.DeleteFunc(f.outstanding(awaited), func(e budget.Effect) bool { return e.Phase != budget.Ineffective })
+}
+
+// fallBack decides what comes after what was requested in vain: evictions if the declaration
+// says so, which have nothing come after them. Else the run fails for it.
+func fallBack(f *facts, awaited []budget.Effect) (r result) {
+	r.Ineffective = f.vain(awaited)
+	if !f.fallsBack() {
+		return r
+	}
+	left := map[string]bool{} // by the workload's uid
+	for _, e := range r.Ineffective {
+		left[e.UID] = e.Measure == budget.Pause
+	}
+	r.Ineffective = slices.DeleteFunc(r.Ineffective, func(e budget.Effect) bool { return e.Measure == budget.Pause })
+	pods, _ := f.withGPUs()
+	victims := slices.DeleteFunc(pods, func(p budget.Pod) bool { return !left[p.Of.Workload.UID] })
+	if len(victims) > 0 || f.Frozen {
+		r.add(freeze(f))
+	}
+	evictions, reserves := f.evictions(victims)
+	for _, list := range [][]budget.Decision{evictions, reserves} {
+		for n := range list {
+			list[n].Reasons = append(list[n].Reasons, "the pause of its "+list[n].Pod.Of.Workload.String()+" had no effect")
+			list[n].Rank = nil // the rank is no longer the last reason
+		}
+	}
+	r.Decisions, r.Reserves = append(r.Decisions, evictions...), reserves
+	return r
+}

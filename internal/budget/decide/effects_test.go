@@ -1,0 +1,52 @@
+package decide
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// TestAnEffectThatWasNotObservedIsNotDone: it stays as it was, and nothing reads as paused.
+func TestAnEffectThatWasNotObservedIsNotDone(t *testing.T) {
+	t.Parallel()
+	p := pod("train-1", 0)
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Paused = []Paused{{Workload: p.Of.Workload, BudgetUID: "uid-a"}}
+	s.Previous.Effects = []budget.Effect{budget.NewEffect(budget.Pause, "Deployment ml/train", p.Of.Workload.UID, []string{"ml/train-1"}, s.Previous.At)}
+	if got := Decide(s, nil).Status; got.Enforced != nil || !cmp.Equal(got.Effects, s.Previous.Effects) {
+		t.Errorf("unobserved, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
+	}
+	s.Owned = true
+	if got := Decide(s, nil).Status; !cmp.Equal(got.Enforced, []budget.Action{budget.Pause}) || got.Effects != nil {
+		t.Errorf("no pod is left, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
+	}
+	p.Of.Stopped = true
+	s.Pods = []budget.Pod{p}
+	if got := Decide(s, nil).Status; got.Enforced != nil || len(got.Effects) != 1 || !got.Effects[0].Since.Equal(s.Previous.At) {
+		t.Errorf("its pod runs, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
+	}
+	s.Pods[0].Deletion = ms(noon.Add(time.Hour))
+	if got := Decide(s, nil).Status; got.Effects != nil {
+		t.Errorf("its pod is being deleted, and the effects are %v", got.Effects)
+	}
+}
+
+// TestWhatAStockPoolIsLeftIsWaitedFor as long as a pause of the budget's own.
+func TestWhatAStockPoolIsLeftIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := pod("pool-1", 0)
+	p.Of.Keeper = "stock_pool/ml/pool"
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Owned, s.Pods = true, []budget.Pod{p}
+	plan := Decide(s, nil)
+	if len(plan.Decisions) > 0 || budget.CountEffects(plan.Status.Effects, budget.Pause, budget.Requested) != 1 || plan.Ineffective != nil {
+		t.Fatalf("decisions %v, effects %v", plan.Decisions, plan.Status.Effects)
+	}
+	s.Previous.Effects, s.Now = plan.Status.Effects, noon.Add(budget.EffectTimeout)
+	if plan = Decide(s, nil); len(plan.Ineffective) != 1 || plan.Ineffective[0].StockPool != "stock_pool/ml/pool" {
+		t.Errorf("once its time is over, %v is ineffective", plan.Ineffective)
+	}
+}

@@ -1,0 +1,143 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// EffectTimeout is how long what was requested may take to show: after it, pods that hold
+// GPUs and that nobody deletes make it ineffective.
+const EffectTimeout = 10 * time.Minute
+
+// effectsAtMost is how many effects a status lists of those that are the budget's own.
+const effectsAtMost = 100
+
+// EffectPhase is how far something that was requested of the cluster has come. What was
+// observed to be done is no Effect any longer.
+type EffectPhase string
+
+// The phases.
+const (
+	Requested   EffectPhase = "requested"   // and has EffectTimeout to show
+	Ineffective EffectPhase = "ineffective" // had it, and did not
+)
+
+// Effect is something that was requested of the cluster because of a budget, and that no
+// later observation has shown to be done.
+type Effect struct {
+	Measure Action `json:"measure"` // freeze, pause or evict
+	// Object is the workload or pod that it is about; empty for a freeze.
+	Object string `json:"object,omitempty"` // "Deployment ml/train"
+	UID    string `json:"uid,omitempty"`
+	// StockPool is who takes care of it in the place of the budget; empty for the budget.
+	StockPool string      `json:"stock_pool,omitempty"` // "stock_pool/ml/pool-g1"
+	Phase     EffectPhase `json:"phase"`
+	// Since is the observation by which it was requested.
+	Since time.Time `json:"since"`
+	// Pods hold GPUs, and nobody deletes them: the first of them, and how many more.
+	Pods     []string `json:"pods,omitempty"`
+	MorePods int      `json:"more_pods,omitempty"`
+}
+
+// NewEffect is one that is requested now.
+func NewEffect(measure Action, object, uid string, pods []string, now time.Time) Effect {
+	e := Effect{Measure: measure, Object: object, UID: uid, Phase: Requested, Since: now}
+	pods = slices.Sorted(slices.Values(pods))
+	e.Pods = pods[:min(len(pods), wording.NamedAtMost)]
+	e.MorePods = len(pods) - len(e.Pods)
+	return e
+}
+
+// After is the effect as the one that follows on what an earlier observation found, if that
+// found it: it was requested then.
+func (e Effect) After(earlier []Effect, now time.Time) Effect {
+	for _, was := range earlier {
+		if was.Measure == e.Measure && was.UID == e.UID && was.StockPool == e.StockPool && was.Since.Before(e.Since) {
+			e.Since = was.Since
+		}
+	}
+	if e.Phase = Requested; now.Sub(e.Since) >= EffectTimeout {
+		e.Phase = Ineffective
+	}
+	return e
+}
+
+// String says what it is about, and which pods are left.
+func (e Effect) String() string {
+	var parts []string
+	if e.Object != "" {
+		parts = append(parts, e.Object)
+	}
+	if e.StockPool != "" {
+		parts = append(parts, "which "+e.StockPool+" pauses")
+	}
+	text := strings.Join(parts, ", ")
+	n := len(e.Pods) + e.MorePods
+	if n == 0 || e.Measure == Evict {
+		return text
+	}
+	names := strings.Join(e.Pods, ", ")
+	if e.MorePods > 0 {
+		names += fmt.Sprintf(" and %d more", e.MorePods)
+	}
+	return fmt.Sprintf("%s: %d %s GPUs (%s)", text, n, wording.Plural(n, "pod holds", "pods hold"), names)
+}
+
+// CountEffects are how many effects of a measure are in a phase.
+func CountEffects(list []Effect, measure Action, phase EffectPhase) (n int) {
+	for _, e := range list {
+		if e.Measure == measure && e.Phase == phase {
+			n++
+		}
+	}
+	return n
+}
+
+// listedEffects are effects as a status has them: what failed first, then the oldest. Those
+// that are a stock pool's are all of them, since the pool goes by them.
+func listedEffects(list []Effect) (listed []Effect, leftOut int) {
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b Effect) int {
+		return cmp.Or(strings.Compare(string(a.Phase), string(b.Phase)), a.Since.Compare(b.Since), strings.Compare(a.Object, b.Object))
+	})
+	own := 0
+	for _, e := range list {
+		if e.StockPool == "" {
+			own++
+		}
+		if e.StockPool != "" || own <= effectsAtMost {
+			listed = append(listed, e)
+		} else {
+			leftOut++
+		}
+	}
+	return listed, leftOut
+}
+
+// WithEffects is the status with effects, as it lists them.
+func (s Status) WithEffects(list []Effect) Status {
+	s.Effects, s.EffectsLeftOut = listedEffects(list)
+	return s
+}
+
+// InForce says whether something of the budget is in force, or was requested.
+func (s Status) InForce() bool { return len(s.Enforced) > 0 || len(s.Effects) > 0 }
+
+// IneffectiveError says that what was requested had no effect in time, and that the
+// declaration has nothing come after it.
+type IneffectiveError struct{ Effects []Effect }
+
+// Error names the workloads and the pods, and what to do.
+func (e *IneffectiveError) Error() string {
+	list := make([]string, len(e.Effects))
+	for n, of := range e.Effects {
+		list[n] = string(of.Measure) + " " + of.String()
+	}
+	return fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s. Delete these pods, or set enforcement.on_ineffective = \"evict\"", len(list),
+		wording.Plural(len(list), "request has", "requests have"), duration.Words(EffectTimeout), wording.Some(list))
+}
