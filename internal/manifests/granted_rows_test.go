@@ -114,6 +114,7 @@ func readAttempts() map[string][]attempt {
 		"list apps/deployments everywhere":                     list("/apis/apps/v1/deployments", reads),
 		"get apps/statefulsets everywhere":                     list(apiApps+"WORK/statefulsets/statefulset", reads),
 		"get apps/replicasets everywhere":                      list(apiApps+"WORK/replicasets/foreign", reads),
+		"list apps/replicasets everywhere":                     list("/apis/apps/v1/replicasets", reads),
 		"list autoscaling/horizontalpodautoscalers everywhere": list("/apis/autoscaling/v2/horizontalpodautoscalers", reads),
 		"get batch/jobs everywhere":                            list(apiBatch+"WORK/jobs/job", reads),
 		"get policy/poddisruptionbudgets everywhere":           list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads),

@@ -110,7 +110,8 @@ func Powers() []Power {
 			"to read them by name, with the values that stand in their pods' `env`", "to change or delete them: their images, service accounts, labels",
 		},
 		{
-			[]string{"list"}, []string{"deployments"}, everywhere + ", with `--stock-pools`", "to read them, as by name", "to change or delete them all",
+			[]string{"list"}, []string{"deployments", "replicasets"}, everywhere + ", with `--stock-pools`", "to read them, as by name",
+			"to change or delete them all",
 		},
 		{
 			[]string{"create", "patch", "delete"}, []string{"deployments"},

@@ -47,6 +47,7 @@ func StockObserveRules() []rbacv1.PolicyRule {
 		rule(core, "namespaces", "get"),
 		rule(core, "pods", "list"),
 		rule(apps, "deployments", "get"),
+		rule(apps, "replicasets", "list"), // whose pods are that a Deployment does not count
 		rule(policies, "poddisruptionbudgets", "get"),
 	}
 }

@@ -114,6 +114,7 @@ func stockAbuses() []abuse {
 			right: "list deployments", what: "write one whole", verb: http.MethodPut, path: apiApps + "WORK/deployments/stock",
 			body: labelled(aDeployment, "stock", "stock"),
 		},
+		{right: "list replicasets", what: "delete all", verb: http.MethodDelete, path: apiApps + "WORK/replicasets"},
 
 		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK",
 			strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),

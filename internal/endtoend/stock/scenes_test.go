@@ -36,6 +36,8 @@ func TestStockPools(t *testing.T) {
 		"not grown by its budget":          notGrown,
 		"taken pods are replaced":          taken,
 		"an image that the cluster alters": rewritten,
+		"more than its declaration allows": escalated,
+		"pods that are not its own":        forged,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
@@ -27,16 +27,17 @@ func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error)
 		ClusterUID: uid, Namespaces: map[string]map[string]string{}, Deployments: map[string]*appsv1.Deployment{},
 		Guards: map[string]*policyv1.PodDisruptionBudget{}, Pods: map[string][]stockpool.Pod{},
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	pods := map[types.NamespacedName][]claimedPod{}
+	group, listing := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		there, err := c.readNamespaces(ctx)
+		there, err := c.readNamespaces(listing)
 		for _, n := range there {
 			l.Namespaces[n.name] = n.labels
 		}
 		return err
 	})
 	group.Go(func() error {
-		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.AppsV1().RESTClient(), Resource: "deployments", PageSize: 1000}),
+		_, err := kubeclient.List(listing, stocked(kubeclient.Collection{Client: c.kube.AppsV1().RESTClient(), Resource: "deployments", PageSize: 1000}),
 			func(object []byte) (none struct{}, take bool, err error) {
 				var of appsv1.Deployment
 				err = of.Unmarshal(object)
@@ -46,7 +47,7 @@ func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error)
 		return err
 	})
 	group.Go(func() error {
-		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.PolicyV1().RESTClient(), Resource: "poddisruptionbudgets"}),
+		_, err := kubeclient.List(listing, stocked(kubeclient.Collection{Client: c.kube.PolicyV1().RESTClient(), Resource: "poddisruptionbudgets"}),
 			func(object []byte) (none struct{}, take bool, err error) {
 				var of policyv1.PodDisruptionBudget
 				err = of.Unmarshal(object)
@@ -56,12 +57,13 @@ func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error)
 		return err
 	})
 	group.Go(func() error {
-		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}),
+		_, err := kubeclient.List(listing, stocked(kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}),
 			func(object []byte) (none struct{}, take bool, err error) {
 				var p corev1.Pod
 				err = p.Unmarshal(object)
-				if name := stockOf(&p); name != "" {
-					l.Pods[p.Namespace+"/"+name] = append(l.Pods[p.Namespace+"/"+name], stockPod(&p))
+				if claimed, name := claimOf(&p); name != "" {
+					pool := types.NamespacedName{Namespace: p.Namespace, Name: name}
+					pods[pool] = append(pods[pool], claimed)
 				}
 				return none, false, err
 			})
@@ -70,8 +72,27 @@ func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error)
 	if err := group.Wait(); err != nil {
 		return stockpool.Observations{}, err
 	}
+	if err := c.sortPods(ctx, l, pods); err != nil {
+		return stockpool.Observations{}, err
+	}
 	l.At = c.Now()
 	return l, nil
+}
+
+// sortPods gives each pool the pods that are its own. ReplicaSets are listed only if some
+// pool has more than its Deployment counts, and then once for all.
+func (c *stockClient) sortPods(ctx context.Context, l stockpool.Observations, pods map[types.NamespacedName][]claimedPod) (err error) {
+	var sets map[types.UID]replicaSet
+	for pool, claimed := range pods {
+		of := l.Deployments[pool.String()]
+		if sets == nil && doubtful(of, claimed) {
+			if sets, err = c.replicaSets(ctx, metav1.NamespaceAll, stockpool.LabelPool); err != nil {
+				return err
+			}
+		}
+		l.Pods[pool.String()] = ownPods(pool.Name, of, claimed, sets)
+	}
+	return nil
 }
 
 func stocked(of kubeclient.Collection) kubeclient.Collection {
@@ -111,28 +132,21 @@ func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stoc
 	if err != nil {
 		return s, kubeclient.Wrap("list", "pods in the namespace "+namespace, err)
 	}
+	var claimed []claimedPod
 	for n := range pods.Items {
-		if p := &pods.Items[n]; stockOf(p) == name {
-			s.Pods = append(s.Pods, stockPod(p))
+		if p, of := claimOf(&pods.Items[n]); of == name {
+			claimed = append(claimed, p)
 		}
 	}
+	var sets map[types.UID]replicaSet
+	if doubtful(s.Deployment, claimed) {
+		if sets, err = c.replicaSets(ctx, namespace, stockpool.LabelPool+"="+name); err != nil {
+			return s, err
+		}
+	}
+	s.Pods = ownPods(name, s.Deployment, claimed, sets)
 	s.ClusterUID, s.At, s.NamespaceLabels = uid, c.Now(), namespaceLabels(of)
 	return s, nil
-}
-
-// stockOf names the stock pool that a pod is of: the one that it is labelled with, where
-// the Deployment of exactly that name made it. Another Deployment's pods may bear the same
-// labels, and its name may begin with the pool's.
-func stockOf(p *corev1.Pod) string {
-	name, hash := p.Labels[stockpool.LabelPool], p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-	by := metav1.GetControllerOf(p)
-	if name == "" || hash == "" || by == nil || by.Kind != "ReplicaSet" || by.Name != name+"-"+hash {
-		return ""
-	}
-	if group, err := schema.ParseGroupVersion(by.APIVersion); err != nil || group.Group != appsv1.GroupName {
-		return ""
-	}
-	return name
 }
 
 // stockPod is what stock pools ask of a pod.

@@ -6,6 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -51,5 +53,45 @@ func TestAStockPodIsReadWithItsProtection(t *testing.T) {
 	}}
 	if labels := namespaceLabels(protected); labels["gpupool/protected"] != "true" || labels["a"] != "b" {
 		t.Errorf("a namespace that is protected by an annotation has the labels %v", labels)
+	}
+}
+
+// TestPodsOfAForeignReplicaSetAreNotThePools: a ReplicaSet of a tenant may have any name and
+// labels, and none of a pool's uid. One that the Deployment would adopt is its own.
+func TestPodsOfAForeignReplicaSetAreNotThePools(t *testing.T) {
+	t.Parallel()
+	of := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "pool-g1", UID: "own"}, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{stockpool.LabelPool: "pool-g1"}},
+	}}
+	by := func(uid types.UID) *metav1.OwnerReference {
+		return &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "pool-g1", UID: uid}
+	}
+	labelled := labels.Set{stockpool.LabelPool: "pool-g1"}
+	for name, c := range map[string]struct {
+		of   *appsv1.Deployment
+		set  *replicaSet
+		want int
+	}{
+		"its own":                        {of, &replicaSet{owner: by("own")}, 2},
+		"another Deployment's":           {of, &replicaSet{owner: by("another"), labels: labelled}, 0},
+		"nobody's":                       {of, &replicaSet{}, 0},
+		"nobody's, to be adopted":        {of, &replicaSet{labels: labelled}, 2},
+		"none that is labelled":          {of, nil, 0},
+		"left by a deleted Deployment":   {nil, &replicaSet{labels: labelled}, 2},
+		"its own, without its label":     {nil, &replicaSet{owner: by("own")}, 2},
+		"nobody's, and no Deployment is": {nil, &replicaSet{}, 0},
+	} {
+		sets := map[types.UID]replicaSet{}
+		if c.set != nil {
+			sets["set"] = *c.set
+		}
+		pods := []claimedPod{{replicaSet: "set"}, {replicaSet: "set"}}
+		if got := ownPods("pool-g1", c.of, pods, sets); len(got) != c.want {
+			t.Errorf("%s: %d pods are the pool's, want %d", name, len(got), c.want)
+		}
+	}
+	of.Status.Replicas = 2
+	if got := ownPods("pool-g1", of, []claimedPod{{}, {}}, nil); len(got) != 2 {
+		t.Errorf("of as many as its Deployment counts, %d are the pool's", len(got))
 	}
 }

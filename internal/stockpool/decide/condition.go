@@ -50,6 +50,10 @@ func (v View) count(s Status) Status {
 			s.Waiting++
 		}
 	}
+	// Pods can bear what a pool's own bear; what its controller counts they do not write.
+	of := v.Observation.Deployment.Status
+	s.Replicas, s.Allocated = min(s.Replicas, int(of.Replicas)), min(s.Allocated, int(of.Replicas))
+	s.Available = min(s.Available, int(of.ReadyReplicas))
 	s.Fewest, _ = v.fewest()
 	return s
 }
@@ -88,6 +92,9 @@ func (v View) synced(t Tally, r Result) Condition {
 		return Condition{Synced, no, "Deleting", "its Deployment is being deleted, and is created anew once it is gone"}
 	case t.kept != "":
 		return Condition{Synced, no, "PodsInUse", t.kept}
+	}
+	if fields := t.undeclared; len(fields) > 0 {
+		return Condition{Synced, no, "Drifted", "its Deployment has what its declaration lacks: " + listed(fields)}
 	}
 	return Condition{Synced, yes, "Applied", ""}
 }

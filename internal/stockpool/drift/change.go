@@ -96,11 +96,15 @@ func ChangedBy(of *appsv1.Deployment, changes []stockpool.Change) []string {
 }
 
 // manages says whether managed fields have a field, or something in it. How they name
-// the members of a list is not followed: what has the list has the member.
+// the members of a list is not followed: what has the list has the member. A name with
+// dots, as those of annotations have, is what is left of the way.
 func manages(fields map[string]any, way []string) bool {
-	for _, step := range way {
+	for n, step := range way {
 		name, _, member := strings.Cut(step, "[")
 		below, has := fields["f:"+name].(map[string]any)
+		if _, dotted := fields["f:"+strings.Join(way[n:], ".")]; dotted {
+			return true
+		}
 		if !has {
 			return false
 		}

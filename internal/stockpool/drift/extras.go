@@ -29,7 +29,10 @@ func Extras(of, wanted *appsv1.Deployment) []Extra {
 			x.container(live.Spec.Containers[n], main)
 		}
 	}
-	if s := live.Spec.SecurityContext; s != nil && s.RunAsNonRoot != nil && *s.RunAsNonRoot && want.Spec.SecurityContext == nil {
+	switch s := live.Spec.SecurityContext; {
+	case want.Spec.SecurityContext != nil:
+		x.loosened(live.Spec, want.Spec)
+	case s != nil && s.RunAsNonRoot != nil && *s.RunAsNonRoot:
 		x.restrictions(live.Spec, want.Spec)
 	}
 	slices.SortFunc(x.list, slices.Compare[Extra])
@@ -129,6 +132,28 @@ func (x *extras) restrictions(live, want corev1.PodSpec) {
 		at := slices.Concat(atPod, Extra{"f:containers", keyed(map[string]any{"name": c.Name}), "f:securityContext"})
 		x.add(s.AllowPrivilegeEscalation != nil, at, "f:allowPrivilegeEscalation")
 		x.add(s.Capabilities != nil && len(s.Capabilities.Drop) > 0, at, "f:capabilities", "f:drop")
+	}
+}
+
+// loosened are what takes back what security = "restricted" declares.
+func (x *extras) loosened(live, want corev1.PodSpec) {
+	isRoot := func(user *int64) bool { return user != nil && *user == 0 }
+	if s := live.SecurityContext; s != nil {
+		x.add(isRoot(s.RunAsUser), atPod, "f:securityContext", "f:runAsUser")
+	}
+	for _, c := range live.Containers {
+		s := c.SecurityContext
+		if s == nil || c.Name != want.Containers[0].Name {
+			continue
+		}
+		at := slices.Concat(atPod, Extra{"f:containers", keyed(map[string]any{"name": c.Name}), "f:securityContext"})
+		x.add(isRoot(s.RunAsUser), at, "f:runAsUser")
+		x.add(s.RunAsNonRoot != nil && !*s.RunAsNonRoot, at, "f:runAsNonRoot")
+		x.add(s.Privileged != nil && *s.Privileged, at, "f:privileged")
+		x.add(s.SeccompProfile != nil && s.SeccompProfile.Type == corev1.SeccompProfileTypeUnconfined, at, "f:seccompProfile")
+		x.add(s.ProcMount != nil && *s.ProcMount == corev1.UnmaskedProcMount, at, "f:procMount")
+		x.add(s.Capabilities != nil && slices.ContainsFunc(s.Capabilities.Add, func(c corev1.Capability) bool { return c != "NET_BIND_SERVICE" }),
+			at, "f:capabilities", "f:add")
 	}
 }
 
