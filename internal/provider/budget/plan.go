@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -33,6 +35,9 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 			resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
 			return
 		}
+	}
+	if !m.Name.IsUnknown() {
+		r.warnOfName(ctx, d, &resp.Diagnostics)
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		warnOfAction(core.Declaration{}, d, &resp.Diagnostics)
@@ -93,6 +98,23 @@ func (r *budgetResource) planDestroy(ctx context.Context, req resource.ModifyPla
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
+	}
+}
+
+// warnOfName warns of a budget that has the name already. It is no error, since a
+// replacement destroys it first: Terraform asks for that as for any other creation.
+func (r *budgetResource) warnOfName(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+	if !r.Connection.StoreReady() {
+		return
+	}
+	reader, err := r.Connection.ReadBudgets(ctx)
+	if err != nil {
+		return // an apply says so
+	}
+	var exists *record.ExistsError
+	if errors.As(reader.Refusal(ctx, d), &exists) {
+		diags.AddWarning("Budget "+d.Name+" exists already", "If this plan replaces it, there is nothing to do: it is destroyed first. Otherwise the apply is "+
+			"refused: "+exists.Error()+".")
 	}
 }
 

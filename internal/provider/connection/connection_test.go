@@ -209,6 +209,9 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Budget exists already: ": &record.ExistsError{
 			Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it",
 		},
+		"Stock pool exists already: The stock pool ml/g1 still e": &record.ExistsError{
+			Title: "stock pool", Noun: "stock pool", Key: "ml/g1", What: "one", Deleting: true,
+		},
 		"Wrong cluster: ":        &record.ClusterError{Object: "budget/team-a", Own: "1", AtHand: "2"},
 		"Budget not found: ":     &record.AbsentError{Title: "budget", Key: "team-a", Store: "directory:x"},
 		"Stock pool is locked: ": &store.LockedError{Name: "stock_pool/ml/g1", Holder: "someone"},

@@ -31,6 +31,7 @@ type BudgetReader interface {
 	View(ctx context.Context, d budget.Declaration) (budgets.State, error)
 	Find(ctx context.Context, name string) (budget.Declaration, error)
 	SelectorDoubts(ctx context.Context, d budget.Declaration) ([]string, error)
+	Refusal(ctx context.Context, d budget.Declaration) error
 }
 
 // StockReader reads stock pools.

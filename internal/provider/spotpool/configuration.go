@@ -75,7 +75,7 @@ func internetFields(x *attribute.Transfer, f *attribute.Fields, d *core.Internet
 
 func internetAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"max_bandwidth_out": kit.Whole(kit.Required, "Outgoing bandwidth in Mbit/s, 1 or more."),
+		"max_bandwidth_out": kit.Whole(kit.Required, "Outgoing bandwidth in Mbit/s, up to 10000. 0 means no public address."),
 		"charge_type": kit.Text(kit.Optional, "How traffic is paid for: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or `BANDWIDTH_PACKAGE`. "+
 			"Where it is left out, the cloud's default."),
 	}

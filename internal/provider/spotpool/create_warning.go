@@ -16,7 +16,8 @@ import (
 // tellLaunches says in a warning what the creation of a pool would do on the market
 // of now, as a dry run says it. It is no planned value, since the market moves. It
 // reports whether that is known; where the pool's budget or an unknown market
-// prevents it, another warning says so.
+// prevents it, another warning says so. Terraform shows one of all warnings with a
+// headline, and counts the others: pools that reach their minimum share one in their region.
 func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
 	if !r.Connection.Ready() || d.Region == "" {
 		return false
@@ -28,21 +29,26 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	plan, err := reader.Preview(ctx, d)
 	var exists *record.ExistsError
 	if errors.As(err, &exists) {
-		diags.AddWarning("Spot pool "+d.Key()+" can't be created as things are", exists.Error())
+		diags.AddWarning("Spot pool "+d.Key()+" exists already", "If this plan replaces it, there is nothing to do: it is destroyed first. Otherwise the "+
+			"apply is refused: "+exists.Error()+".")
 		return true
 	}
 	if err != nil || plan.Gate.Closed {
 		return false
 	}
-	if text := launches(plan); text != "" {
+	switch text, short := launches(plan); {
+	case text == "":
+	case short:
 		diags.AddWarning("Spot pool "+d.Key()+" on the market of now", text)
+	default:
+		diags.AddWarning("New spot pools of "+d.Region+" on the market of now", "Spot pool "+d.Key()+"\n\n"+text)
 	}
 	return true
 }
 
 // launches says what a plan launches and where, and why it is no more; nothing for a
-// pool that wants no instance.
-func launches(plan decide.Plan) string {
+// pool that wants no instance. A pool that gets less than its minimum is short.
+func launches(plan decide.Plan) (text string, short bool) {
 	lines := slices.Clone(plan.Messages) // of a creation that is resumed
 	if len(plan.Decisions) > 0 {
 		lines = append(lines, "On the market of now an apply would:")
@@ -58,12 +64,12 @@ func launches(plan decide.Plan) string {
 	case missing > 0:
 		lines = append(lines, "It would stay short by "+instances(missing)+":")
 	case len(lines) == 0:
-		return ""
+		return "", false
 	}
 	if missing > 0 {
 		for _, why := range plan.Short.Brief() {
 			lines = append(lines, "- "+why)
 		}
 	}
-	return strings.Join(append(lines, "Prices and stock move: the apply looks again before it launches."), "\n")
+	return strings.Join(append(lines, "Prices and stock move: the apply looks again before it launches."), "\n"), missing > 0
 }

@@ -123,7 +123,11 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 			d := w.Terraform()
 			d.Write(pool(test.pool, attributes{"minimum": test.minimum}))
 			warnings, planned := d.Plan()
-			told := about(t, warnings, "ap-singapore/train on the market of now")
+			headline := "New spot pools of ap-singapore on the market of now"
+			if len(short) > 0 {
+				headline = "Spot pool ap-singapore/train on the market of now"
+			}
+			told := about(t, warnings, headline)
 			says(t, told, append(test.says, "the apply looks again"))
 			var lines []string
 			for _, found := range regexp.MustCompile(`(?m)^- (.*)$`).FindAllStringSubmatch(told, -1) {
@@ -165,8 +169,8 @@ func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
 			d.Setenv("GPUPOOL_STORE", "directory:"+storeDir)
 			d.Write(pool())
 			warnings, _ := d.Plan()
-			told := about(t, warnings, "ap-singapore/train can't be created as things are")
-			says(t, told, []string{"exists already", "terraform import ADDRESS ap-singapore/train"}, "On the market of now")
+			told := about(t, warnings, "Spot pool ap-singapore/train exists already")
+			says(t, told, []string{"it is destroyed first", "terraform import ADDRESS ap-singapore/train"}, "On the market of now")
 			s.Destroy(o)
 		})
 	}
@@ -180,7 +184,7 @@ func TestCreationPlanWithoutAMarket(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := serve(t, w).Plan(nil, train(nil))
-	says(t, p.Diagnostics.String(), []string{"WARNING: Looking at the market of spot_pool/ap-singapore/train"}, "ERROR", "On the market of now")
+	says(t, p.Diagnostics.String(), []string{"WARNING: Looking at the market of ap-singapore"}, "ERROR", "On the market of now")
 	if diff := cmp.Diff([]any{firstLaunch}, p.Attribute("planned_actions")); diff != "" {
 		t.Error(diff)
 	}

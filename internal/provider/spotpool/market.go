@@ -21,7 +21,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	if !r.Connection.Ready() {
 		return
 	}
-	doing := "Looking at the market of " + d.Object()
+	doing := "Looking at the market of " + d.Region // which all its pools share, as one headline
 	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
 		diags.Append(connection.Error(doing, err))

@@ -45,6 +45,15 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 	return State{Declaration: d, Recorded: true}, nil
 }
 
+// Refusal says why Create would refuse a budget: the store has one of its name.
+func (f *Flow) Refusal(ctx context.Context, d budget.Declaration) error {
+	r, err := f.records().Load(ctx, d.Name)
+	if err == nil && r.Exists() {
+		return f.records().ErrTaken(r)
+	}
+	return err
+}
+
 // Update records a changed declaration. It carries the uid, the cluster
 // and the generation that it was planned against. A budget whose record was
 // lost is recorded anew. What is in force is for the next run to change.

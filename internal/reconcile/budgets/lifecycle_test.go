@@ -29,6 +29,9 @@ func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 	if _, err := d.Budgets().Create(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
 		t.Errorf("creating it twice: %v", err)
 	}
+	if err := d.Budgets().Refusal(ctx, b); !errors.As(err, &exists) {
+		t.Errorf("planning it twice: %v", err)
+	}
 	found, err := d.Budgets().Find(ctx, b.Name)
 	if diff := cmp.Diff(b, found); err != nil || diff != "" {
 		t.Errorf("finding it: %v (-want +got)\n%s", err, diff)

@@ -11,10 +11,16 @@ import (
 type ExistsError struct {
 	Title, Noun, Key string // "spot pool", "pool", "ap-singapore/train"
 	What             string // "the store … has a record of it", "2 instances …"
+	Deleting         bool   // its deletion has begun
 }
 
-// Error names the thing, what was found, and the import that takes it over.
+// Error names the thing, what was found, and the import that takes it over, or else that
+// its deletion is to be finished.
 func (e *ExistsError) Error() string {
+	if e.Deleting {
+		return fmt.Sprintf("the %s %s still exists: %s. Apply again once it is gone: gpupool reconcile finishes the deletion, as does terraform destroy with "+
+			"the state that has it", e.Title, e.Key, e.What)
+	}
 	return fmt.Sprintf("the %s %s exists already: %s. To manage it here, import it: terraform import ADDRESS %s. To have another %s, give it another name",
 		e.Title, e.Key, e.What, e.Key, e.Noun)
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
 // refusals say why a record of one kind is not created, changed or deleted.
@@ -20,6 +22,11 @@ func (f refusals[D]) Noun() string { return f.noun }
 // ErrTaken says that a thing can't be created, because the store has a record of it.
 func (f refusals[D]) ErrTaken(r Stored[D]) *ExistsError {
 	uid, _ := r.Value.Declaration.Identity()
+	if r.Value.Phase == declaration.Deleting {
+		e := f.ErrExists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (uid %s), whose deletion has begun", f.Store, uid))
+		e.Deleting = true
+		return e
+	}
 	return f.ErrExists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", f.Store, r.Value.Phase, uid))
 }
 
