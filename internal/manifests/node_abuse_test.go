@@ -91,7 +91,6 @@ func nodeAbuses() []abuse {
 		ofNode("patch nodes", "mark one of another cloud", "elsewhere", `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`),
 		ofNode("patch nodes", "mark one with nothing", "own", `{"metadata":{"annotations":{"gpupool/pool-uid":""}}}`),
 		ofNode("patch nodes", "mark one as another pool's", "marked", `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`),
-		ofNode("patch nodes", "take a mark away", "marked", `{"metadata":{"annotations":{"gpupool/pool-uid":null}}}`),
 		ofNode("patch nodes", "take all annotations away", "marked", `{"metadata":{"annotations":null}}`),
 		ofNode("patch nodes", "call it an instance", "bare", `{"spec":{"providerID":"qcloud:///1/ins-a"}}`),
 	}
@@ -171,15 +170,12 @@ func changesNodes(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 	for _, id := range []string{"qcloud:///900002/ins-" + account[8:], ""} {
 		made := kubetest.Create(t, server, kubetest.Node("", 8, func(n *corev1.Node) { n.GenerateName, n.Spec.ProviderID, n.Labels = "used-", id, nil }))
 		n := node.Node{Name: made.Name, UID: string(made.UID)}
-		for what, err := range map[string]error{
-			"mark": c.MarkNode(ctx, n, "pool-1"), "mark again": c.MarkNode(ctx, n, "pool-1"),
-		} {
-			if err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
-		}
 		n.Pool = "pool-1"
 		for _, do := range []func() error{
+			func() error { return c.MarkNode(ctx, n, "pool-2") },
+			func() error { return c.UnmarkNode(ctx, n, "pool-2") },
+			func() error { return c.MarkNode(ctx, n, "pool-1") },
+			func() error { return c.MarkNode(ctx, n, "pool-1") },
 			func() error { return c.CordonNode(ctx, n, "pool-1") },
 			func() error { return c.UncordonNode(ctx, n, "pool-1") },
 			func() error { return c.CordonNode(ctx, n, "pool-1") },

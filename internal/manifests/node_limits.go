@@ -67,17 +67,18 @@ func nodeVariables() []admissionv1.Variable {
 	}
 }
 
-// marks lets a pool's mark be put where there is none, and stay; and the name of who
+// marks lets a pool's mark be put where there is none, and be removed, as a pool does that
+// detaches its instances; and the name of who
 // cordoned a node come and go with the cordon alone, so that nobody else's is claimed.
 func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	marks := strings.NewReplacer("POOL", "'"+kubecluster.NodePoolAnnotation+"'", "BY", "'"+kubecluster.NodeCordonAnnotation+"'")
-	return l.policy("mark-nodes", "It holds the accounts to marking nodes of the cloud as a pool's, once, and to saying who cordoned them.", accounts, changes,
-		nodeVariables(),
+	return l.policy("mark-nodes", "It holds the accounts to marking nodes of the cloud as a pool's, to removing such marks, and to saying who cordoned them.",
+		accounts, changes, nodeVariables(),
 		must(sameMap("variables.now", "variables.before", kubecluster.NodePoolAnnotation, kubecluster.NodeCordonAnnotation),
 			"of a node's annotations, gpupool may change its own alone"),
-		must(marks.Replace("POOL in variables.before ? POOL in variables.now && variables.now[POOL] == variables.before[POOL] : !(POOL in variables.now) "+
-			"|| variables.now[POOL] != ''"),
-			"gpupool marks a node once, and takes no mark away"),
+		must(marks.Replace("!(POOL in variables.now) || (POOL in variables.before ? variables.now[POOL] == variables.before[POOL] : variables.now[POOL] != "+
+			"'')"),
+			"gpupool marks no node that has another mark"),
 		must(marks.Replace("BY in variables.now ? BY in variables.before && variables.now[BY] == variables.before[BY] || variables.closed && "+
 			"!variables.wasClosed : !(BY in variables.before) || !variables.closed"),
 			"gpupool says that it cordoned a node only where it does so now"),

@@ -46,6 +46,8 @@ func (planned) Untag(context.Context, string, []string, []string) error { return
 
 func (planned) MarkNode(context.Context, node.Node, string) error { return outcome.ErrPlanned }
 
+func (planned) UnmarkNode(context.Context, node.Node, string) error { return outcome.ErrPlanned }
+
 func (planned) CordonNode(context.Context, node.Node, string) error { return outcome.ErrPlanned }
 
 func (planned) UncordonNode(context.Context, node.Node, string) error { return outcome.ErrPlanned }

@@ -78,6 +78,16 @@ func (c *nodeClient) MarkNode(ctx context.Context, n node.Node, poolUID string) 
 	})
 }
 
+// UnmarkNode undoes MarkNode, if the node has the pool's mark.
+func (c *nodeClient) UnmarkNode(ctx context.Context, n node.Node, poolUID string) error {
+	return c.changeNode(ctx, n, func(live *corev1.Node) (map[string]any, error) {
+		if live.Annotations[NodePoolAnnotation] != poolUID {
+			return nil, nil
+		}
+		return nodePatch(nil, map[string]any{NodePoolAnnotation: nil}), nil
+	})
+}
+
 // CordonNode keeps new pods off exactly this node, in a pool's name. One that somebody
 // else cordoned stays theirs: it is cordoned, and the pool will not undo it.
 func (c *nodeClient) CordonNode(ctx context.Context, n node.Node, poolUID string) error {

@@ -53,6 +53,15 @@ func TestANodeIsCordonedInAPoolsName(t *testing.T) {
 	if err := c.MarkNode(ctx, n, "pool-2"); !errors.Is(err, node.ErrChanged) {
 		t.Errorf("another pool marks it: %v", err)
 	}
+	must(c.UnmarkNode(ctx, n, "pool-2"))
+	if got := poolNode(t, c, n.Name); got.Pool != "pool-1" {
+		t.Errorf("another pool removed its mark: %+v", got)
+	}
+	must(c.UnmarkNode(ctx, n, "pool-1"))
+	if got := poolNode(t, c, n.Name); got.Pool != "" {
+		t.Errorf("its mark is not removed: %+v", got)
+	}
+	must(c.MarkNode(ctx, n, "pool-1"))
 	must(c.CordonNode(ctx, n, "pool-1"))
 	must(c.CordonNode(ctx, n, "pool-1"))
 	if got := poolNode(t, c, n.Name); !got.Cordoned || got.CordonedBy != "pool-1" || got.Pool != "pool-1" {

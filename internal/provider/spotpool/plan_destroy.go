@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -109,14 +110,16 @@ func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, earlier 
 type holdings struct {
 	ids       []string
 	protected []string
-	unseen    int // instances that open launches may have made
+	contested []string // why it can't be told whose node an instance is
+	away      bool     // the cluster of its nodes could not be reached
+	unseen    int      // instances that open launches may have made
 	hold      *core.Hold
 	recorded  *core.Declaration // the store's; nil if that could not be read
 	told      string            // how this is known, where it is not from a look just now
 }
 
 func heldOf(p decide.Plan) holdings {
-	h := holdings{unseen: p.Held}
+	h := holdings{unseen: p.Held, away: p.Nodes != nil && !p.Nodes.Seen}
 	for _, m := range p.Members {
 		if m.Condition == decide.Terminating || m.Condition == decide.Failed {
 			continue
@@ -125,6 +128,9 @@ func heldOf(p decide.Plan) holdings {
 		h.ids = append(h.ids, m.ID)
 		if m.Protected || m.APIProtected {
 			h.protected = append(h.protected, m.ID)
+		}
+		if m.Match.Standing == node.Contested {
+			h.contested = append(h.contested, m.ID+" ("+m.Match.Why+")")
 		}
 	}
 	return h
@@ -146,6 +152,12 @@ func (h holdings) sentence(doing string, what core.OnDestroy) string {
 	text := fmt.Sprintf("%s it %s %s.%s%s", doing, verb, strings.Join(parts, "; and "), after, h.told)
 	if len(h.protected) > 0 && what != core.DestroyDetach {
 		text += fmt.Sprintf(" It will be refused as long as %s can't be ended, by the tag gpupool/protected or the cloud's own protection.", named(h.protected))
+	}
+	if len(h.contested) > 0 && what != core.DestroyDetach {
+		text += fmt.Sprintf(" It will not be finished before it can be told which node these are: %s.", named(h.contested))
+	}
+	if h.away {
+		text += " It will be refused as long as the cluster of its nodes can't be reached, since a destroy drains them first."
 	}
 	if h.hold != nil {
 		text += fmt.Sprintf(" It will be refused as long as the pool is on hold %s. gpupool release ends the hold.", h.hold)

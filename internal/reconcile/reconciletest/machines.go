@@ -111,6 +111,15 @@ func (c nodeAPI) MarkNode(ctx context.Context, n node.Node, uid string) error {
 	return c.turn(ctx, "MarkNode", n, uid, func(m *Machine) { m.Pool = uid })
 }
 
+// UnmarkNode takes a pool's mark off a node.
+func (c nodeAPI) UnmarkNode(ctx context.Context, n node.Node, uid string) error {
+	return c.turn(ctx, "UnmarkNode", n, uid, func(m *Machine) {
+		if m.Pool == uid {
+			m.Pool = ""
+		}
+	})
+}
+
 // CordonNode keeps new pods off a node.
 func (c nodeAPI) CordonNode(ctx context.Context, n node.Node, uid string) error {
 	return c.turn(ctx, "CordonNode", n, uid, func(m *Machine) {

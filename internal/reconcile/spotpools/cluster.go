@@ -33,6 +33,8 @@ type NodeReader interface {
 type NodeChanges interface {
 	// MarkNode marks a node as a pool's own.
 	MarkNode(ctx context.Context, n node.Node, poolUID string) error
+	// UnmarkNode undoes that, if the node has the pool's mark.
+	UnmarkNode(ctx context.Context, n node.Node, poolUID string) error
 	// CordonNode keeps new pods off a node, in the pool's name, unless somebody else
 	// does so already. UncordonNode undoes that, where the pool did it.
 	CordonNode(ctx context.Context, n node.Node, poolUID string) error

@@ -64,7 +64,10 @@ func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx contex
 // refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster
 // can't be reached.
 func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
-	if d.Nodes == nil || len(j.Known)+len(j.Tokens.Unexpired(x.now())) == 0 {
+	if d.Nodes == nil {
+		return x.refuseCordoned(ctx, d, j)
+	}
+	if len(j.Known)+len(j.Tokens.Unexpired(x.now())) == 0 {
 		return nil
 	}
 	_, err := x.clusterOf(ctx, d)
@@ -108,7 +111,7 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
 	p := &pass{
 		flow: x.Flow, declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"},
-		soFar: decide.SoFar{Insists: insists},
+		soFar: decide.SoFar{Insists: insists, Destroys: insists},
 	}
 	err := x.retry(ctx, deadline, func(ctx context.Context) error {
 		return x.records().Locked(ctx, d, func(ctx context.Context) error { return x.emptyOnce(ctx, d, p) })
@@ -194,7 +197,7 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 		return p.failure
 	}
 	if d.OnDestroy == spotpool.DestroyDetach {
-		if err := x.untagAll(ctx, d, p.latest); err != nil {
+		if err := x.detach(ctx, d, p); err != nil {
 			return err
 		}
 	}
@@ -206,26 +209,6 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 		return &stillThereError{left: left, failure: failure, waits: p.latest.waits(), unknown: p.uncertain}
 	}
 	return x.clear(ctx, d, p.latest)
-}
-
-// untagAll takes the pool's own tags off its instances, and leaves them running.
-// Instances that have not shown their tags yet are waited for, since the cloud would
-// tag them afterwards.
-func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *poolObservation) error {
-	ids := seen.plan.Releasable(seen.observation.At)
-	if len(ids) == 0 {
-		return nil
-	}
-	if err := x.Cloud.Untag(ctx, d.Region, ids, spotpool.OwnTags()); err != nil {
-		return err
-	}
-	x.forgetRegion(d.Region)
-	j, err := x.loadJournal(ctx, d)
-	if err != nil {
-		return err
-	}
-	_, err = x.saveJournal(ctx, d, j, j.Value.Detach(ids, seen.observation.At))
-	return err
 }
 
 // reportLast reports what a journal that is about to be removed has to report, and that the

@@ -75,7 +75,10 @@ func (a nodeStep) drain(ctx context.Context) error {
 		if n > 0 { // do showed the first
 			a.tell(t.d)
 		}
-		a.pass.soFar.Drained = append(a.pass.soFar.Drained, t.d.InstanceIDs[0])
+		id := t.d.InstanceIDs[0]
+		if a.pass.soFar.Drained = append(a.pass.soFar.Drained, id); !slices.Contains(a.pass.soFar.Tried, id) {
+			a.pass.soFar.Tried = append(a.pass.soFar.Tried, id)
+		}
 		switch t.cordon = cluster.CordonNode(calling, *t.d.Node, a.pass.declaration.UID); {
 		case errors.Is(t.cordon, outcome.ErrPlanned):
 			return t.cordon

@@ -110,7 +110,7 @@ func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 	t.Parallel()
 	ops := nodeOperations()
-	calls := []string{"UID", "Nodes", "GPUPods", "NodePods", "MarkNode", "CordonNode", "UncordonNode", "DeleteNode", "Evict"}
+	calls := []string{"UID", "Nodes", "GPUPods", "NodePods", "MarkNode", "UnmarkNode", "CordonNode", "UncordonNode", "DeleteNode", "Evict"}
 	ways := []faults.Fault{faults.Once, faults.Always, faults.Lost}
 	for _, c := range spread([]int{len(ops), len(calls), len(ways)}) {
 		op, f := ops[c[0]].cut(), ways[c[2]]

@@ -108,9 +108,12 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 	a.flow.forgetCluster()
 }
 
-// mark marks nodes as the pool's own. What fails is a warning, since the next run does
-// it.
+// mark marks nodes as the pool's own, unless it detaches its instances. What fails is a
+// warning, since the next run does it.
 func (a *actor) mark(ctx context.Context, p decide.Plan) {
+	if a.pass.destroys && a.pass.declaration.OnDestroy == spotpool.DestroyDetach {
+		return
+	}
 	for _, n := range p.Unmarked {
 		cluster, err := a.cluster(ctx)
 		if err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // poolObservation is one observation of a pool that succeeded, and the plan made of it. A
@@ -44,8 +45,8 @@ func (l *poolObservation) left() []string {
 		if why := m.Protection(); why != "" {
 			text += ", protected by " + why
 		}
-		if m.Drain.Open() {
-			text += ", on the node " + m.Drain.String()
+		if drain := l.drainOf(m.ID); drain != "" {
+			text += ", " + drain
 		}
 		if m.Match.Standing == node.Contested {
 			text += ", contested: " + m.Match.Why
@@ -68,10 +69,25 @@ func (l *poolObservation) left() []string {
 	return left
 }
 
-// waits reports whether anything that is left may end by itself, or be ended later.
+// drainOf says, for people, how far the drain of an instance's node is, what it waits for,
+// and until when; empty if there is none.
+func (l *poolObservation) drainOf(id string) string {
+	if l.plan.Nodes == nil {
+		return ""
+	}
+	for _, r := range l.plan.Nodes.Drains {
+		if r.InstanceID == id {
+			return r.String()
+		}
+	}
+	return ""
+}
+
+// waits reports whether anything that is left may end by itself, or be ended soon: a node
+// that was kept is not.
 func (l *poolObservation) waits() bool {
 	for _, m := range l.plan.Members {
-		if m.Protection() == "" {
+		if m.Protection() == "" && !m.Drain.Rests(l.observation.At) {
 			return true
 		}
 	}
@@ -93,16 +109,17 @@ func (l *poolObservation) underWay() (launching, ending int) {
 	return launching, ending
 }
 
-// drains counts the nodes that are being emptied, whose instances then end: but for those
-// of a refresh, once it has taken the one step that an operation takes.
-func (p *pass) drains() int {
-	n := 0
+// drains are the instances whose nodes are being emptied, and which then end: but for
+// those of a refresh, once it has taken the one step that an operation takes, and those
+// with an interruption notice, which the cloud reclaims or the pool keeps.
+func (p *pass) drains() []string {
+	var ids []string
 	for _, m := range p.latest.plan.Members {
-		if m.Drain.Open() && m.Node.Name != "" && (!m.Drain.Refresh || !p.soFar.Refreshed) {
-			n++
+		if m.Drain.Open() && m.Drain.TakenAt.IsZero() && m.Node.Name != "" && (!m.Drain.Refresh || !p.soFar.Refreshed) {
+			ids = append(ids, m.ID)
 		}
 	}
-	return n
+	return ids
 }
 
 // observeWhole observes the pool of a pass, and its nodes unless an observation of those
@@ -147,6 +164,10 @@ func (p *pass) observe(ctx context.Context) error {
 	}
 	p.flow.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
 		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
-	p.flow.Teller.Tell(p.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
+	text := fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum)
+	if drains := p.drainTexts(); len(drains) > 0 {
+		text += "; waiting for " + wording.Some(drains)
+	}
+	p.flow.Teller.Tell(p.declaration.Object(), text, &plan.Counts)
 	return nil
 }

@@ -87,7 +87,7 @@ func (p *pass) settled() bool {
 	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Pending) > 0 && p.hold == nil {
 		return false
 	}
-	if p.drains() > 0 && p.nodes.err == nil {
+	if len(p.drains()) > 0 && p.nodes.err == nil {
 		return false
 	}
 	launching, ending := p.latest.underWay()
@@ -113,10 +113,19 @@ func (p *pass) unsettled(ctx context.Context, wait time.Duration) {
 	}
 	launching, ending := p.latest.underWay()
 	text := fmt.Sprintf("%s, %d instances were still launching and %d still terminating", why, launching, ending)
-	if n := p.drains(); n > 0 {
-		text += fmt.Sprintf(", and %d %s being drained", n, wording.Plural(n, "node was", "nodes were"))
+	if drains := p.drainTexts(); len(drains) > 0 {
+		text += fmt.Sprintf(", and %d %s being drained: %s", len(drains), wording.Plural(len(drains), "node was", "nodes were"), wording.Some(drains))
 	}
 	p.warnings = append(p.warnings, text+"; the next plan or reconcile goes on from there")
+}
+
+// drainTexts say, for people, what the drains wait for, and until when.
+func (p *pass) drainTexts() []string {
+	texts := p.drains()
+	for n, id := range texts {
+		texts[n] += ": " + p.latest.drainOf(id)
+	}
+	return texts
 }
 
 // worthRetrying reports whether the same may succeed a little later.

@@ -31,6 +31,10 @@ type SoFar struct {
 	// Insists says that a person asks for it, so that what the cloud refused before is
 	// asked for again.
 	Insists bool
+	// Destroys says that a person has the pool destroyed: a node that was kept earlier is
+	// drained again at once. Tried are the instances whose drains the destroy has worked on.
+	Destroys bool
+	Tried    []string
 	// Halted says why the run launches nothing more; empty while it may.
 	Halted string
 }

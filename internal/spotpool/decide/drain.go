@@ -30,7 +30,7 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 			if m.State != spotpool.StateRunning && m.State != spotpool.StateServiceLiveMigrate {
 				break // nothing runs there
 			}
-			if m.Drain.Rests(v.Now) && (!m.Drain.Refused || !v.SoFar.Insists) {
+			if m.Drain.Rests(v.Now) && !v.overrides(m) {
 				r.shortf(spotpool.BecauseDrain, "%s was kept at %s (%s): it is drained again an hour later", m.ID, wording.Instant(m.Drain.EndedAt),
 					m.Drain.WhyKept())
 				continue
@@ -47,6 +47,14 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 		now = append(now, m)
 	}
 	return now, drains, r
+}
+
+// overrides reports whether a person has a node drained again before it has rested.
+func (v View) overrides(m Member) bool {
+	if m.Drain.Refused {
+		return v.SoFar.Insists
+	}
+	return v.SoFar.Destroys && !slices.Contains(v.SoFar.Tried, m.ID)
 }
 
 // drain decides to empty the nodes of members that are to end, of which no drain was

@@ -130,6 +130,15 @@ func (f Fleet) WereNodes() bool {
 }
 
 // AnyDrained reports whether a drain holds a node that is to be let go again.
-func (f Fleet) AnyDrained() bool {
-	return slices.ContainsFunc(f.Known, func(k Known) bool { return k.Drain.Holds() })
+func (f Fleet) AnyDrained() bool { return len(f.CordonedNodes()) > 0 }
+
+// CordonedNodes are the names of the nodes that drains hold, as far as is known.
+func (f Fleet) CordonedNodes() []string {
+	var names []string
+	for _, k := range f.Known {
+		if k.Drain.Holds() {
+			names = append(names, k.Drain.Node)
+		}
+	}
+	return names
 }

@@ -1,0 +1,42 @@
+package spotpool
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+)
+
+// TestADestroyPlanSaysWhatBlocksIt: what the cluster is in the way of, beside protection
+// and holds.
+func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
+	t.Parallel()
+	const away, contested = "can't be reached", "before it can be told which node these are: ins-1 (two nodes say so)"
+	member := decide.Member{Instance: core.Instance{ID: "ins-1"}, Match: node.Match{Standing: node.Contested, Why: "two nodes say so"}}
+	for name, c := range map[string]struct {
+		nodes    *decide.PoolNodes
+		what     core.OnDestroy
+		has, not []string
+	}{
+		"no cluster":              {what: core.DestroyTerminate, has: []string{contested}, not: []string{away}},
+		"the cluster is away":     {nodes: &decide.PoolNodes{}, what: core.DestroyDetach, has: []string{away}, not: []string{contested}},
+		"the cluster was reached": {nodes: &decide.PoolNodes{Seen: true}, what: core.DestroyTerminate, has: []string{contested}, not: []string{away}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := heldOf(decide.Plan{Members: []decide.Member{member}, Nodes: c.nodes}).sentence("Destroying", c.what)
+			for _, part := range c.has {
+				if !strings.Contains(text, part) {
+					t.Errorf("%q lacks %q", text, part)
+				}
+			}
+			for _, part := range c.not {
+				if strings.Contains(text, part) {
+					t.Errorf("%q has %q", text, part)
+				}
+			}
+		})
+	}
+}

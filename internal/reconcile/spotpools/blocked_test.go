@@ -1,0 +1,165 @@
+package spotpools_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// block has a disruption budget keep the pods of all machines of the pool.
+func (w *world) block() {
+	for _, i := range w.Own() {
+		w.Cluster.Blocked["work-"+i.InstanceID+"-0"], w.Cluster.Blocked["work-"+i.InstanceID+"-1"] = true, true
+	}
+}
+
+// mustApply applies a change, and returns what is declared then.
+func (w *world) mustApply(d spotpool.Declaration, wait time.Duration) (spotpool.Declaration, []string) {
+	w.t.Helper()
+	state, err := w.Pools(nil).Update(context.Background(), d, wait)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return state.Declaration, state.Warnings
+}
+
+func (w *world) cordoned() (names []string) {
+	for name, m := range w.Cluster.Machines {
+		if m.Cordoned {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// shouldFailWith fails the test where an error lacks one of these texts.
+func shouldFailWith(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it succeeds")
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the error lacks %q: %v", text, err)
+		}
+	}
+}
+
+// TestADestroyOverridesThatANodeIsKept: a destroy drains again what a run has kept for an
+// hour. If that is kept again, it says so, and until when, and does not wait.
+func TestADestroyOverridesThatANodeIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(1, 1)
+	w.block()
+	nodes := *d.Nodes
+	nodes.Drain = spotpool.Drain{Timeout: spotpool.Duration(5 * time.Minute), OnTimeout: node.Keep, Unmanaged: node.Evict}
+	d.Nodes, d.Minimum, d.Maximum = &nodes, 0, 0
+	d, warnings := w.mustApply(d, time.Second/2)
+	if text := strings.Join(warnings, "\n"); !strings.Contains(text, "1 node was being drained: "+w.Own()[0].InstanceID+": its node node-") ||
+		!strings.Contains(text, "left (") {
+		t.Errorf("the apply warns of %q", warnings)
+	}
+	w.Step(6 * time.Minute)
+	w.mustRun(reconcile.RunOptions{})
+	if list := w.cordoned(); len(list) > 0 {
+		t.Fatalf("%q are cordoned, not kept", list)
+	}
+	err := w.Pools(nil).Delete(context.Background(), d, time.Second/2)
+	shouldFailWith(t, err, "1 left", "is drained since", "left (", "it is kept with what is left")
+	w.Step(6 * time.Minute)
+	begun := time.Now()
+	err = w.Pools(nil).Delete(context.Background(), d, time.Hour)
+	shouldFailWith(t, err, "timed out at", "drain.on_timeout keeps it: it is not drained again before")
+	if took := time.Since(begun); took > time.Minute {
+		t.Errorf("it took %s to say so", took)
+	}
+	clear(w.Cluster.Blocked)
+	if err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil { // its Node is deleted after two observations a minute apart
+		w.Step(2 * time.Minute)
+		if err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.gone(d)
+}
+
+// TestADetachLeavesNoMarks: the pool that adopts the instances is to hear of their notices.
+func TestADetachLeavesNoMarks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(2, 2)
+	own := w.Own()
+	d.OnDestroy = spotpool.DestroyDetach
+	d, _ = w.mustApply(d, reconciletest.LongWait)
+	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(d)
+	for _, i := range own {
+		if m := w.Cluster.Machine("node-" + i.InstanceID); m == nil || m.Pool != "" || m.Cordoned {
+			t.Errorf("the node of %s is %+v", i.InstanceID, m)
+		}
+	}
+}
+
+// TestADetachLeavesNoCordons: nodes were given up while their cluster was away, so that
+// what the pool cordoned was not undone.
+func TestADetachLeavesNoCordons(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(2, 2)
+	w.block()
+	d.Minimum, d.Maximum = 1, 1
+	d, _ = w.mustApply(d, time.Second)
+	list := w.cordoned()
+	if len(list) != 1 {
+		t.Fatalf("%q are cordoned", list)
+	}
+	w.away()
+	d.Nodes, d.OnDestroy, d.Maximum = nil, spotpool.DestroyDetach, 2
+	d, warnings := w.mustApply(d, time.Second)
+	if !strings.Contains(strings.Join(warnings, "\n"), "can't be undone") {
+		t.Errorf("the apply without nodes warns of %q", warnings)
+	}
+	err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
+	shouldFailWith(t, err, "the pool cordoned "+list[0], "connection refused", "remove the tag gpupool/uid")
+	clear(w.Cluster.Failing)
+	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(d)
+	if list := w.cordoned(); len(list) > 0 {
+		t.Errorf("%q are cordoned still", list)
+	}
+}
+
+// TestAnApplyDoesNotWaitForANotice: what the cloud is to reclaim, no apply ends.
+func TestAnApplyDoesNotWaitForANotice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(1, 3)
+	w.block()
+	now, err := w.Sim.Server.StepClock(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Cluster.Change("node-"+w.Own()[0].InstanceID, func(m *reconciletest.Machine) { m.TakenAt = now.Add(time.Minute) })
+	w.mustRun(reconcile.RunOptions{Wait: true, WaitTimeout: 2 * time.Second})
+	w.Step(2 * time.Minute) // it was not reclaimed, and may be still
+	begun := time.Now()
+	d.Cooldown = spotpool.Duration(time.Minute)
+	_, warnings := w.mustApply(d, time.Hour)
+	if took := time.Since(begun); took > time.Minute || len(warnings) > 0 {
+		t.Errorf("it took %s, and warns of %q", took, warnings)
+	}
+	if len(w.cordoned()) != 1 {
+		t.Errorf("%q are cordoned", w.cordoned())
+	}
+}
