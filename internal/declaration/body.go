@@ -8,7 +8,8 @@ import (
 
 // Body is what a document may hold. Each has its row in bodies.
 type Body interface {
-	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | BudgetUsage | PoolStatuses | Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
+	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | BudgetUsage | PoolStatuses |
+		Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
 }
 
 // bodies are all that a document may hold. Of the bodies in one folder, the one that

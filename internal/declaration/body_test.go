@@ -15,7 +15,8 @@ import (
 // encoders write each body, empty.
 var encoders = map[string]func() error{
 	"SpotPool": encodeEmpty[declaration.SpotPool], "Journal": encodeEmpty[declaration.Journal], "Budget": encodeEmpty[declaration.Budget],
-	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "BudgetUsage": encodeEmpty[declaration.BudgetUsage], "Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds],
+	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "BudgetUsage": encodeEmpty[declaration.BudgetUsage],
+	"Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds],
 	"Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
 	"StockPool": encodeEmpty[declaration.StockPool], "StockJournal": encodeEmpty[declaration.StockJournal],
 	"LastDay": encodeEmpty[declaration.LastDay], "PoolStatuses": encodeEmpty[declaration.PoolStatuses],

@@ -18,6 +18,8 @@ type RunSummary struct {
 	Decisions  int       `json:"decisions"` // done or tried
 	// Starts are when the last runs of all began, the latest last.
 	Starts []time.Time `json:"starts,omitempty"`
+	// Counters count what all runs did.
+	Counters Counters `json:"counters,omitzero"`
 	// Failing are the objects that failed when they were last seen to, and Skipped
 	// those that were passed over, such as by reason of a lock.
 	Failing Failures `json:"failing,omitempty"`
@@ -27,9 +29,30 @@ type RunSummary struct {
 	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
 }
 
+// Counters count what all runs of a store did, so that they never fall, whichever
+// process runs and whatever the history forgets.
+type Counters struct {
+	Runs int64 `json:"runs"`
+	// Decisions are those that were done or tried, by "kind/outcome".
+	Decisions map[string]int64 `json:"decisions,omitempty"`
+}
+
+// Plus are the counters after one more run, and what became of its decisions.
+func (c Counters) Plus(decisions ...string) Counters {
+	c.Runs++
+	c.Decisions = maps.Clone(c.Decisions)
+	for _, of := range decisions {
+		if c.Decisions == nil {
+			c.Decisions = map[string]int64{}
+		}
+		c.Decisions[of]++
+	}
+	return c
+}
+
 // Failures are what failed in run after run, by object: "spot_pool/REGION/NAME",
 // "budget/NAME", or history.Run for the run as a whole. Of many, the first by name
-// are kept.
+// are kept, and the first of these with all of their errors.
 type Failures map[string]Failing
 
 // Of is how an object failed; nil where it did not.
@@ -50,8 +73,10 @@ type Failing struct {
 
 // The bounds of a run's summary, since the store's documents have one.
 const (
-	failuresAtMost = 250
+	failuresAtMost = 5000
+	inFullAtMost   = 250 // of the others, the error's class and the beginning of its message
 	messageAtMost  = 600 // bytes
+	messageInShort = 60
 	wordsAtMost    = 300 // of what is said beside
 	startsAtMost   = 9
 )
@@ -82,7 +107,7 @@ func (f Failures) After(began time.Time, met []Met, kept func(object string) boo
 			old = Failing{Since: began}
 		}
 		if again || len(next) < failuresAtMost {
-			next[m.Object] = Failing{Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error)}
+			next[m.Object] = Failing{Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error, len(next) < inFullAtMost)}
 		}
 	}
 	if len(next) == 0 {
@@ -92,12 +117,15 @@ func (f Failures) After(began time.Time, met []Met, kept func(object string) boo
 }
 
 // bounded is an error of which no text is too long.
-func bounded(e history.Error) history.Error {
+func bounded(e history.Error, inFull bool) history.Error {
 	cut := func(text string, most int) string {
 		if len(text) <= most {
 			return text
 		}
 		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if !inFull {
+		return history.Error{Class: cut(e.Class, messageInShort), Code: cut(e.Code, messageInShort), Message: cut(e.Message, messageInShort)}
 	}
 	return history.Error{
 		Class: cut(e.Class, wordsAtMost), Code: cut(e.Code, wordsAtMost), Message: cut(e.Message, messageAtMost),

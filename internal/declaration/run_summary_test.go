@@ -1,6 +1,9 @@
 package declaration_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,21 +40,27 @@ func TestFailuresAreCounted(t *testing.T) {
 	}
 }
 
-// However much fails, a summary stays small enough for a store.
+// All that fails is listed, and a summary stays small enough for a store, which compresses it.
 func TestFailuresAreBounded(t *testing.T) {
 	t.Parallel()
 	long := &history.Error{Message: strings.Repeat("€", 1000), Remedy: strings.Repeat("x", 1000)}
 	met := make([]declaration.Met, 2000)
 	for n := range met {
-		met[n] = declaration.Met{Object: fmt.Sprintf("spot_pool/ap-singapore/%04d", n), Error: long}
+		of := *long
+		of.RequestID, of.Message = rand.Text(), rand.Text()+of.Message
+		met[n] = declaration.Met{Object: fmt.Sprintf("spot_pool/ap-singapore/%04d", n), Error: &of}
 	}
 	failures := declaration.Failures(nil).After(noon, met, none)
 	failures = failures.After(noon, met, none)
-	if len(failures) == 0 || failures["spot_pool/ap-singapore/0000"].Runs != 2 || len(failures["spot_pool/ap-singapore/0000"].Error.Message) > 700 {
+	if len(failures) != len(met) || failures["spot_pool/ap-singapore/0000"].Runs != 2 || len(failures["spot_pool/ap-singapore/0000"].Error.Message) > 700 {
 		t.Errorf("of %d: %+v", len(failures), failures["spot_pool/ap-singapore/0000"])
 	}
-	size := len(encode(t, declaration.RunSummary{RunID: "r", Failing: failures, Skipped: failures}))
-	if size > 900<<10 {
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	if _, err := w.Write(encode(t, declaration.RunSummary{RunID: "r", Failing: failures, Skipped: failures})); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	if size := compressed.Len(); size > 900<<10 {
 		t.Errorf("the summary takes %d bytes", size)
 	}
 }
@@ -101,5 +110,15 @@ func TestOverdue(t *testing.T) {
 	}
 	if many := every(make([]time.Duration, 100)...); len(many.Starts) > 10 || many.Overdue(noon.AddDate(1, 0, 0)) != nil {
 		t.Errorf("%d starts are kept", len(many.Starts))
+	}
+}
+
+func TestCountersNeverFall(t *testing.T) {
+	t.Parallel()
+	first := declaration.Counters{}.Plus("launch/done", "launch/done", "drain/failed")
+	second := first.Plus("launch/done")
+	want := declaration.Counters{Runs: 2, Decisions: map[string]int64{"launch/done": 3, "drain/failed": 1}}
+	if diff := cmp.Diff(want, second); diff != "" || first.Decisions["launch/done"] != 2 {
+		t.Errorf("(-want +got)\n%s; the first: %+v", diff, first)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -28,6 +29,8 @@ type Report struct {
 	StockPools []stockpools.Report `json:"stock_pools"`
 	Warnings   []string            `json:"warnings"`
 	Calls      map[string]int      `json:"calls"`
+	// Counters are those of all runs of the store; zero if they are unknown.
+	Counters declaration.Counters `json:"-"`
 }
 
 // ReportSchemaVersion is the version of Report's JSON.

@@ -68,7 +68,7 @@ func (r *run) amendSummary(ctx context.Context) error {
 	others := func(object string) bool { return !seen(object) }
 	summary.Failing = summary.Failing.After(report.StartedAt, met.seenTo, others)
 	summary.Skipped = summary.Skipped.After(report.StartedAt, met.passedOver, others)
-	if record.Same(summary, old.Value) {
+	if len(report.Decisions) == 0 && record.Same(summary, old.Value) {
 		return nil
 	}
 	return r.writeSummary(ctx, old, summary)
@@ -89,6 +89,12 @@ func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSu
 }
 
 func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.RunSummary], summary declaration.RunSummary) error {
+	var decided []string
+	for _, d := range r.finished().Decisions {
+		decided = append(decided, d.Kind()+"/"+string(d.Outcome))
+	}
+	summary.Counters = old.Value.Counters.Plus(decided...)
+	r.report.Counters = summary.Counters
 	_, err := record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, summary)
 	if errors.Is(err, store.ErrConflict) {
 		return nil

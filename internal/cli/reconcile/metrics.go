@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -129,10 +131,28 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	for _, d := range report.Decisions {
 		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
 	}
+	m.counters(report.Counters)
 	m.declarations(report)
 	m.pools(report.SpotPools)
 	m.budgets(report.Budgets)
 	m.stock(report.StockPools)
+}
+
+// counters are kept in the store, so that a new file or another machine goes on with them.
+func (m metrics) counters(c declaration.Counters) {
+	if c.Runs == 0 {
+		return
+	}
+	runs := prometheus.NewCounter(prometheus.CounterOpts{Name: "gpupool_runs_total", Help: "Runs of the store that were recorded."})
+	decisions := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "gpupool_decisions_total", Help: "Decisions of all runs of the store, by what was decided and the outcome.",
+	}, []string{"kind", "outcome"})
+	m.registry.MustRegister(runs, decisions)
+	runs.Add(float64(c.Runs))
+	for of, n := range c.Decisions {
+		kind, outcome, _ := strings.Cut(of, "/")
+		decisions.WithLabelValues(kind, outcome).Add(float64(n))
+	}
 }
 
 // declarations counts the declarations of a run, including records that it could not

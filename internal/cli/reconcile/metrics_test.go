@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -31,7 +32,7 @@ func written(t *testing.T) []string {
 	}
 	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
 	o.writeMetrics(reconcile.Report{
-		FinishedAt: time.Now(),
+		FinishedAt: time.Now(), Counters: declaration.Counters{}.Plus("launch/done"),
 		SpotPools: []spotpools.Report{{
 			Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
 		}},
