@@ -119,7 +119,7 @@ func (x *Explanation) addEvents(ctx context.Context, w World, fits func(object s
 		}
 	}
 	kept := &eventlog.Log{Store: w.Store, Now: w.now}
-	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since, Until: x.At.Add(time.Minute)})
+	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since})
 	if err != nil {
 		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))
 		return

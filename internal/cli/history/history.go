@@ -64,7 +64,7 @@ func New(s *process.Session) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "24h", "from when on: a `duration` before now (6h, 7d), or a moment (2026-11-21T06:00:00Z; 2026-11-21 14:00 or 14:00, "+
 		"in local time)")
-	f.StringVar(&o.until, "until", "", "up to when, as --since says it (now)")
+	f.StringVar(&o.until, "until", "", "up to when, as --since says it (default: the newest event)")
 	f.StringSliceVar(&o.kinds, "kind", nil, "`kinds` of events alone: launch,reclaim,evict")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "reasons, ids, errors and remedies, too")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -136,7 +136,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// shownUntil is up to when events are told: up to now, where nothing else was asked for.
+// shownUntil is the end of the time that was asked for: now, if none was.
 func (o *options) shownUntil(q history.Query) time.Time {
 	if o.until == "" {
 		return o.session.Now()
@@ -147,7 +147,7 @@ func (o *options) shownUntil(q history.Query) time.Time {
 // query is what the arguments ask for.
 func (o *options) query(names declaration.Names) (history.Query, error) {
 	now, zone := o.session.Now(), cmp.Or(o.session.Zone, time.UTC)
-	q := history.Query{Of: names.Fits, Until: now.Add(time.Minute)} // of clocks that are a little fast
+	q := history.Query{Of: names.Fits} // up to the newest event, as other clocks may be ahead of this one
 	var err error
 	if q.Since, err = moment("since", o.since, now, zone); err != nil {
 		return q, err

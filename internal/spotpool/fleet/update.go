@@ -102,6 +102,10 @@ func (u *Update) gone(k Known) {
 // lost tells of an instance that ended though the pool did not ask for it.
 func (u *Update) lost(k Known, why string) {
 	about := because(u.about, why)
+	// What is observed is dated by the cloud in whole seconds, and a launch by its answer.
+	if !about.At.After(k.RecordedAt) {
+		about.At = k.RecordedAt.Add(time.Millisecond)
+	}
 	if k.ChargeType == spotpool.Spot {
 		u.report(about.Instance(history.Reclaim, u.instance(k)))
 		return
