@@ -148,9 +148,11 @@ func (r *run) run(ctx context.Context) error {
 	if len(r.options.Names) > 0 {
 		return r.amendSummary(ctx)
 	}
-	r.checkTombstones(ctx)
-	r.warnOrphans(ctx)
-	r.saveDay(ctx)
+	if !r.interrupted { // else how it ended is recorded, and nothing else is begun
+		r.checkTombstones(ctx)
+		r.warnOrphans(ctx)
+		r.saveDay(ctx)
+	}
 	return r.saveSummary(ctx)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // Details gathers the lines about one pool or budget.
@@ -44,6 +45,17 @@ func (d *Details) Error(o outcome.Outcome, message string) {
 func (d *Details) HeldBack(p spotpools.Report) {
 	if why := p.HeldBack(); why != "" {
 		d.Add(terminal.Yellow, "held back: ", why)
+	}
+}
+
+// Open adds how many launches have no known outcome, and when that is asked for.
+func (d *Details) Open(launches int, hold *spotpool.Hold) {
+	then := "the next run asks again"
+	if hold != nil {
+		then = "it is asked for once the hold has ended"
+	}
+	if launches > 0 {
+		d.Add(terminal.Yellow, "open: ", Plural(launches, "launch")+" without a known outcome; "+then)
 	}
 }
 

@@ -44,22 +44,26 @@ func (p *page) pool(e spotpools.Description) {
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
 		}
 	}
-	if e.Pending > 0 {
-		p.Add(terminal.Yellow, "open: ", describe.Plural(e.Pending, "launch")+" without a known outcome; the next run asks again")
-	}
+	p.Open(e.Pending, e.Hold)
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
-	p.offerings(e.Offerings, heldBack(e.ShortReasons))
+	p.offerings(e.Offerings, heldBack(e.Report))
 	p.instances(e)
 	p.asNodes(e.Standings)
 }
 
 // heldBack is why nothing of a pool is launched wherever it may be; empty where
 // something may be.
-func heldBack(reasons spotpool.Reasons) spotpool.Code {
-	for _, r := range reasons {
+func heldBack(report spotpools.Report) spotpool.Code {
+	for _, r := range report.ShortReasons {
 		if r.Code.HoldsBack() {
 			return r.Code
 		}
+	}
+	switch { // of a pool that is not short
+	case report.Hold != nil:
+		return spotpool.BecauseHold
+	case report.Gate != nil && report.Gate.Closed:
+		return spotpool.BecauseGate
 	}
 	return ""
 }

@@ -51,6 +51,7 @@ func (p Process) interruptible(parent context.Context) (context.Context, func())
 			select {
 			case s := <-signals:
 				if first != nil {
+					fmt.Fprintln(terminal.Raw(p.Stderr), "gpupool: stopped at the second signal: how this ended is not recorded")
 					p.Exit(first.Code())
 					return
 				}

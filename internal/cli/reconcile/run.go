@@ -20,7 +20,9 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	defer o.session.OnInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
+	if !o.dryRun { // which has nothing to finish
+		defer o.session.OnInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
+	}
 	started := o.session.Now()
 	w, err := o.world(ctx)
 	switch {

@@ -180,9 +180,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, clock))
 		}
 	}
-	if p.Pending > 0 {
-		details.Add(terminal.Yellow, "open: ", describe.Plural(p.Pending, "launch")+" without a known outcome; the next run asks again")
-	}
+	details.Open(p.Pending, p.Hold)
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
 	lines := clock.Texts(details.Lines)
 	if v.machines && len(p.Machines) > 0 {
