@@ -183,9 +183,10 @@ func setups(t *rapid.T, theme string) setup {
 
 // sequels are what shows most after an event: half of the time, one of them follows.
 var sequels = map[string][]string{
-	"size": {"API server", "node made again", "node made again", "loss of a journal"}, "image": {"nothing", "many fail"},
+	"size": {"API server", "node made again", "node made again", "loss of a journal", "nodes given up"}, "image": {"nothing", "many fail"},
 	"destroy": {"API server", "node made again"}, "many fail": {"image", "API server", "nothing"},
-	"readiness": {"nothing", "API server"}, "notice": {"destroy"}, "tags": {"size"}, "loss": {"size", "reclaim"}, "reclaim": {"loss of a journal"},
+	"readiness": {"nothing", "API server"}, "notice": {"destroy", "nodes given up", "quiet"}, "tags": {"size"},
+	"loss": {"size", "reclaim"}, "reclaim": {"loss of a journal"},
 	"protect": {"stale destroy"}, "limit": {"relabel"},
 }
 

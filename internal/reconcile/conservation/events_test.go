@@ -24,6 +24,8 @@ var themes = map[string][]event{
 		{"API server", (*world).apiServer},
 		{"size", (*world).size},
 		{"destroy", (*world).destroy},
+		{"nodes given up", (*world).giveUpNodes},
+		{"quiet", (*world).quiet},
 	},
 	"health": {
 		{"nothing", func(*world, int, int) {}},
@@ -33,6 +35,7 @@ var themes = map[string][]event{
 		{"image", (*world).image},
 		{"image", (*world).image},
 		{"detach", (*world).detach},
+		{"quiet", (*world).quiet},
 		{"clocks", func(w *world, _, how int) { w.cluster.clocksOff = how%2 == 0 }},
 		{"API server", (*world).apiServer},
 		{"reclaim", (*world).reclaim},

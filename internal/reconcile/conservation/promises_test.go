@@ -13,6 +13,8 @@ const (
 	promiseSuspended  = "while many nodes fail at once, none is replaced or drained"
 	promiseResumes    = "replacing is suspended only while several nodes of declared pools fail"
 	promiseEnds       = "an instance of a destroyed pool whose node is drained is terminated"
+	promiseSurplus    = "a surplus that replacements left is gone after surplus_after"
+	promiseCordons    = "no cordon outlives a destroy"
 	promiseReported   = "every instance that carries a pool's uid is in some report"
 	promiseUsage      = "usage of pods that run is never 0"
 	promiseUnknown    = "nothing is launched, resumed, unfrozen or scaled up while its budget is used up in truth"
@@ -37,6 +39,7 @@ var checks = []struct {
 	{promisePatience, (*world).replacements},
 	{promiseEnds, (*world).unended},
 	{promiseResumes, (*world).suspensions},
+	{promiseCordons, (*world).leftCordoned},
 }
 
 func (w *world) check(o observed) {
