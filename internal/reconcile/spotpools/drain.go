@@ -39,7 +39,7 @@ func (a *actor) count(ctx context.Context) bool {
 	return true
 }
 
-// drainsAtOnce is on how many nodes pods are evicted at the same time.
+// drainsAtOnce is how many nodes are worked on at the same time.
 const drainsAtOnce = 16
 
 // attempt is one at a drain, and what it showed.
@@ -79,7 +79,10 @@ func (a nodeStep) drain(ctx context.Context) error {
 		if a.pass.soFar.Drained = append(a.pass.soFar.Drained, id); !slices.Contains(a.pass.soFar.Tried, id) {
 			a.pass.soFar.Tried = append(a.pass.soFar.Tried, id)
 		}
-		switch t.cordon = cluster.CordonNode(calling, *t.d.Node, a.pass.declaration.UID); {
+	}
+	onEach(attempts, func(t *attempt) { t.cordon = cluster.CordonNode(calling, *t.d.Node, a.pass.declaration.UID) })
+	for _, t := range attempts {
+		switch {
 		case errors.Is(t.cordon, outcome.ErrPlanned):
 			return t.cordon
 		case t.cordon == nil:
@@ -90,18 +93,25 @@ func (a nodeStep) drain(ctx context.Context) error {
 			})
 		}
 	}
+	onEach(attempts, func(t *attempt) {
+		if t.cordon == nil {
+			t.progress, t.failure = t.empty(ctx, cluster)
+		}
+	})
+	return a.noteAttempts(ctx, attempts)
+}
+
+// onEach does something for each attempt, for many at a time.
+func onEach(attempts []attempt, do func(*attempt)) {
 	var group errgroup.Group
 	group.SetLimit(drainsAtOnce)
 	for n := range attempts {
-		if t := &attempts[n]; t.cordon == nil {
-			group.Go(func() error {
-				t.progress, t.failure = t.empty(ctx, cluster)
-				return nil
-			})
-		}
+		group.Go(func() error {
+			do(&attempts[n])
+			return nil
+		})
 	}
 	_ = group.Wait()
-	return a.noteAttempts(ctx, attempts)
 }
 
 // attempts are those at the drain of this decision, and at the others of the plan that no
