@@ -82,6 +82,8 @@ func (planned) ApplyStock(context.Context, *appsv1.Deployment, *appsv1.Deploymen
 	return nil, outcome.ErrPlanned
 }
 
+func (planned) ScaleStock(context.Context, *appsv1.Deployment, int) error { return outcome.ErrPlanned }
+
 func (planned) DeleteStock(context.Context, *appsv1.Deployment) error { return outcome.ErrPlanned }
 
 func (planned) GuardStock(context.Context, *policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget) error {

@@ -51,6 +51,19 @@ func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now 
 	return j
 }
 
+// Scaled is the journal after live got another number of pods, and nothing else. What
+// others changed of it before is still to be found.
+func (j Journal) Scaled(of Decision, live *appsv1.Deployment) Journal {
+	if !j.Drifted(live) {
+		scaled := live.DeepCopy()
+		scaled.Spec.Replicas = new(int32(of.Replicas)) //nolint:gosec // of a valid declaration
+		j.Answer = fingerprint(scaled)
+	}
+	j.Replicas = of.Replicas
+	j.done()
+	return j
+}
+
 // Lost notes, before another is created, that somebody deleted the Deployment: it is
 // reported once the other is there.
 func (j Journal) Lost(d Declaration, now time.Time) Journal {

@@ -30,6 +30,9 @@ type Journal struct {
 	// when one has it scaled to zero; nil while none does.
 	HeldSince   *time.Time `json:"held_since,omitempty"`
 	PausedSince *time.Time `json:"paused_since,omitempty"`
+	// CountedBy are the budgets that are exceeded, and count pods of the pool by what these
+	// bear beside what is declared.
+	CountedBy []string `json:"counted_by,omitempty"`
 	// AboutTo is the event of what is about to be done: the next observation shows whether
 	// it was.
 	AboutTo *history.Event `json:"about_to,omitempty"`

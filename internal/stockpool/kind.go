@@ -13,8 +13,8 @@ import (
 type Kind string
 
 // The kinds of decisions about stock pools. Each stands in Kinds as well. All but those
-// about a Deployment that is not there yet, pods and disruption budgets apply the whole
-// declaration; their kind says why.
+// about a Deployment that is not there yet, pauses, pods and disruption budgets apply the
+// whole declaration; their kind says why.
 const (
 	KindCreate  Kind = "create"  // a Deployment, empty if no pods are left of one before
 	KindOwn     Kind = "own"     // write down whose Deployment it is
@@ -42,7 +42,7 @@ func Kinds() []KindData {
 		{KindApply, wording.Verb{Base: "apply", Past: "applied"}},
 		{KindMend, wording.Verb{Base: "mend", Past: "mended"}},
 		{KindScale, wording.Verb{Base: "scale", Past: "scaled"}},
-		{KindPause, wording.Verb{Base: "pause", Past: "paused"}},
+		{KindPause, wording.Verb{Base: "pause", Past: "pausing"}},
 		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}},
 		{KindSpare, wording.Verb{Base: "mark", Past: "marked"}},
 		{KindGuard, wording.Verb{Base: "guard", Past: "guarded"}},
@@ -62,7 +62,7 @@ func (k Kind) Data() KindData {
 
 // Applies says whether the decision applies the declaration.
 func (d Decision) Applies() bool {
-	return slices.Contains([]Kind{KindApply, KindMend, KindScale, KindPause, KindResume}, d.Kind)
+	return slices.Contains([]Kind{KindApply, KindMend, KindScale, KindResume}, d.Kind)
 }
 
 // Decision is one thing to do about a stock pool, with its reasons.

@@ -57,7 +57,7 @@ func TestAStockPoolReads(t *testing.T) {
 		}
 	}
 	if got["gpupool_stock_pool_available"] != 1 || got["gpupool_stock_pool_desired"] != 2 || got["gpupool_stock_pool_phaseReady"] != 1 ||
-		got["gpupool_stock_pool_phaseDegraded"] != 0 || len(got) != 10 {
+		got["gpupool_stock_pool_phaseDegraded"] != 0 || len(got) != 11 {
 		t.Errorf("the gauges are %v", got)
 	}
 }

@@ -44,6 +44,8 @@ func stockState(p stockpools.Description) state {
 		return state{lacking, "degraded", terminal.Red}
 	case len(p.Decisions) > 0:
 		return state{moving, "to change", terminal.Cyan}
+	case p.Phase == decide.Pausing:
+		return state{lacking, "pausing", terminal.Yellow}
 	case p.Phase == decide.Paused:
 		return state{noticed, "paused", terminal.Yellow}
 	case p.Phase == decide.Pending && heldBack(p):

@@ -28,16 +28,17 @@ func TestStockPools(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t)
 	for name, play := range map[string]func(*rig){
-		"declared, mended, destroyed":      mended,
-		"orphaned and imported":            orphaned,
-		"deleted without its pods":         deletedAlone,
-		"somebody else's, then taken over": takenOver,
-		"paused by its budget and back":    paused,
-		"not grown by its budget":          notGrown,
-		"taken pods are replaced":          taken,
-		"an image that the cluster alters": rewritten,
-		"more than its declaration allows": escalated,
-		"pods that are not its own":        forged,
+		"declared, mended, destroyed":       mended,
+		"orphaned and imported":             orphaned,
+		"deleted without its pods":          deletedAlone,
+		"somebody else's, then taken over":  takenOver,
+		"paused by its budget and back":     paused,
+		"not grown by its budget":           notGrown,
+		"taken pods are replaced":           taken,
+		"an image that the cluster alters":  rewritten,
+		"more than its declaration allows":  escalated,
+		"pods that are not its own":         forged,
+		"paused though it can't be changed": pausedAsRefused,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,7 +278,7 @@ func paused(r *rig) {
 	if !exceeded(told) {
 		r.t.Errorf("its budgets are %+v", told.Budgets)
 	}
-	r.audit.Wants(r.t, "of a pause, of which the budget does nothing", "apply deployments pool-g1")
+	r.audit.Wants(r.t, "of a pause, of which the budget does nothing", "put deployments pool-g1 scale")
 	r.ready(0)
 	if of := r.deployment(); *of.Spec.Replicas != 0 {
 		r.t.Errorf("it has %d replicas", *of.Spec.Replicas)
@@ -285,7 +286,7 @@ func paused(r *rig) {
 	r.reconcile().is(r.t, decide.Paused)
 	r.settled()
 	r.somebody(types.MergePatchType, "kubectl", `{"spec":{"replicas":2}}`, "scale")
-	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
+	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0")
 	r.ready(0)
 	r.audit.Taken()
 
@@ -297,6 +298,75 @@ func paused(r *rig) {
 	r.settled()
 	r.apply()
 	r.nothingLeft()
+}
+
+// pausedAsRefused: a policy of the cluster that refuses changes of a drifted Deployment keeps
+// its pods from no pause, and fails no plan.
+func pausedAsRefused(r *rig) {
+	r.apply(r.budget("pause", "1000"))
+	r.reconcile()
+	pool := r.pool(attributes{"budget": ofBudget})
+	r.apply(r.budget("pause", "1000"), pool)
+	r.ready(2)
+	r.refuse()
+	r.somebody(types.JSONPatchType, "kubectl", `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.example.com/other:1"}]`)
+	kubetest.WaitFor(r.t, "a plan to warn that its dry run is refused", func(context.Context) error {
+		done := r.work.Run("terraform", "plan", "-input=false", "-no-color")
+		if done.Code != 0 {
+			r.t.Fatalf("a plan fails:\n%s", done.Stderr)
+		}
+		if text := words(done.Stdout + done.Stderr); !strings.Contains(text, "the cluster refuses a dry run") {
+			return errors.New(text)
+		}
+		return nil
+	})
+	r.work.Write(r.budget("pause", "0.001") + pool)
+	r.work.Must("terraform", "apply", "-auto-approve", "-input=false", "-no-color", "-target=gpupool_budget.b")
+	kubetest.WaitFor(r.t, "the pool to be scaled to 0", func(context.Context) error {
+		done := r.work.Run("gpupool", "reconcile", "--kubeconfig", r.run)
+		if of := r.deployment(); *of.Spec.Replicas != 0 {
+			return fmt.Errorf("%d replicas, exit code %d: %s%s", *of.Spec.Replicas, done.Code, done.Stdout, done.Stderr)
+		}
+		return nil
+	})
+	admission := r.server.Client().AdmissionregistrationV1()
+	if err := admission.ValidatingAdmissionPolicyBindings().Delete(r.t.Context(), "refuse-"+r.namespace, metav1.DeleteOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	kubetest.WaitFor(r.t, "a destroy", func(context.Context) error {
+		if done := r.work.Run("terraform", "destroy", "-auto-approve", "-input=false", "-no-color"); done.Code != 0 {
+			return errors.New(done.Stderr)
+		}
+		return nil
+	})
+}
+
+// refuse has a policy of the cluster refuse what gpupool's accounts change of Deployments.
+func (r *rig) refuse() {
+	r.t.Helper()
+	admission, ctx := r.server.Client().AdmissionregistrationV1(), r.t.Context()
+	name := "refuse-" + r.namespace
+	rule := admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{admissionv1.Update},
+		Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+	}
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: rule}}},
+		MatchConditions:  []admissionv1.MatchCondition{{Name: "gpupool", Expression: "request.userInfo.username.contains('gpupool')"}},
+		Validations:      []admissionv1.Validation{{Expression: "false", Message: "nothing changes here"}},
+	}}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		MatchResources: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: r.namespace}},
+		},
+	}}
+	if _, err := admission.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := admission.ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // notGrown: a budget that only alerts keeps an exceeded pool from growing, and ends

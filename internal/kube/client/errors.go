@@ -55,6 +55,12 @@ func (e *Error) Unwrap() error { return e.Err }
 // Forbidden says that the role of who asked lacks the right to.
 func (e *Error) Forbidden() bool { return e.Class == ClassAuthorization }
 
+// Rejected says that the API server takes this very request at no time: it is invalid, or
+// against a policy of the cluster.
+func (e *Error) Rejected() bool {
+	return e.Class == ClassRefused || apierrors.IsInvalid(e.Err) || apierrors.IsBadRequest(e.Err)
+}
+
 // ErrorClass is the class in the words of a report, by what helps: other credentials
 // or rights, the same again later, or another configuration, of gpupool or of the
 // cluster.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -52,6 +53,20 @@ func (c *stockClient) ApplyStock(ctx context.Context, live, wanted *appsv1.Deplo
 		return nil, stockError("patch", stockObject("deployments", wanted), err)
 	}
 	return answer, nil
+}
+
+// ScaleStock scales exactly this Deployment by its subresource, if nobody changed it since:
+// what refuses the rest of a declaration does not refuse that.
+func (c *stockClient) ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error {
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, UID: live.UID, ResourceVersion: live.ResourceVersion},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(replicas)}, //nolint:gosec // of a valid declaration
+	}
+	_, err := c.kube.AppsV1().Deployments(live.Namespace).UpdateScale(ctx, live.Name, scale, metav1.UpdateOptions{FieldManager: stockpool.FieldManager})
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("%s: %w", stockObject("deployments", live), stockpool.ErrChanged)
+	}
+	return stockError("update", stockObject("deployments/scale", live), err)
 }
 
 // PreviewStock says what ApplyStock would come to, and changes nothing. If that is refused

@@ -73,6 +73,7 @@ func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (
 		return loop.Act, nil
 	}
 	w.finish(ctx, a.judgement, a.ending())
+	w.statuses[w.declaration.Name] = a.judgement.plan.Settle(a.done) // which names what is left to stock pools
 	return loop.Done, nil
 }
 

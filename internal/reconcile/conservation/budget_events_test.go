@@ -15,6 +15,21 @@ func (w *world) scaleTenant(which, how int) {
 	}
 }
 
+// stick has the controller of a tenant's Deployment end no pods when that is scaled to 0, or
+// do so again, and end those that are left.
+func (w *world) stick(which, how int) {
+	d, ok := pick(w.tenants, which)
+	if !ok {
+		return
+	}
+	stuck := how%3 > 0
+	w.logf("the pods of %s stay when it is paused: %t", d.name, stuck)
+	w.cluster.Stuck[d.name] = stuck
+	if of := w.cluster.Workloads["uid-of-"+d.name]; !stuck && of != nil && of.Stopped {
+		w.cluster.scale(d, 0)
+	}
+}
+
 func (w *world) changeLimit(which, how int) {
 	b, ok := pick(w.budgets, which)
 	if !ok || b.deleting {

@@ -1,9 +1,14 @@
 package conservation_test
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // lifts judges that something is let go that an exceeded budget held back. An apply goes
@@ -103,6 +108,68 @@ func (w *world) uncounted(o observed) {
 				if p.to.IsZero() && time.Since(p.from) > time.Minute && b.selects(p.labels) && b.weighs(p) > 0 {
 					w.violated(promiseUsage, "the budget %s reports none, and the pod %s runs since %s", r.Name, uid, p.from.UTC().Format(time.TimeOnly))
 				}
+			}
+		}
+	}
+}
+
+// covered are the pods with GPUs that a budget counts, that run and that nobody deletes.
+func (w *world) covered(b *budgetState) (list []gpu.Pod) {
+	for _, p := range w.cluster.List() {
+		if of := w.cluster.pods[p.UID]; of != nil && p.Deletion == 0 && b.selects(of.labels) && b.weighs(of) > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// stillRunning looks for what a run calls paused though its pods run.
+func (w *world) stillRunning(o observed) {
+	for _, r := range o.report.Budgets {
+		if !o.whole || !slices.Contains(r.Enforced, budget.Pause) {
+			continue
+		}
+		n := slices.IndexFunc(w.budgets, func(b *budgetState) bool { return b.states[0].Name == r.Name })
+		for _, p := range w.covered(w.budgets[n]) {
+			if of := w.cluster.Workloads[p.Owner.UID]; of != nil && of.Stopped {
+				w.violated(promisePaused, "%s enforces %v, and the pod %s of the stopped %s runs", r.Name, r.Enforced, p.Name, of.Name)
+			}
+		}
+	}
+	for _, r := range o.report.StockPools {
+		if o.whole && r.Phase == decide.Paused && len(w.cluster.StockPods(r.Namespace+"/"+r.Name)) > 0 {
+			w.violated(promisePaused, "%s is %s, and has pods", r.Name, r.Phase)
+		}
+	}
+}
+
+// unnamed looks for pods that an exceeded budget which pauses says nothing about.
+func (w *world) unnamed(o observed) {
+	for _, r := range o.report.Budgets {
+		if !o.whole || !r.Observed || r.Exceeded == nil || !*r.Exceeded || r.Action != budget.Pause || r.EnforceAt.After(r.AsOf) || r.Withheld != "" {
+			continue
+		}
+		n := slices.IndexFunc(w.budgets, func(b *budgetState) bool { return b.states[0].Name == r.Name })
+		data, err := json.Marshal(r)
+		text := string(data)
+		w.must("writing a report", err)
+		for _, d := range o.report.Decisions {
+			text += d.Summary()
+		}
+		for _, p := range w.covered(w.budgets[n]) {
+			if !strings.Contains(text, p.Name) && !strings.Contains(text, "Deployment ml/"+p.Owner.Name) {
+				w.violated(promiseNamed, "%s says nothing of the pod %s of %s: %s", r.Name, p.Name, p.Owner.Name, text)
+			}
+		}
+	}
+}
+
+// overdue looks for what is waited for although its time is over.
+func (w *world) overdue(o observed) {
+	for _, r := range o.report.Budgets {
+		for _, e := range r.Effects {
+			if o.whole && e.Phase == budget.Requested && r.AsOf.Sub(e.Since) > budget.EffectTimeout {
+				w.violated(promiseTimely, "%s: %s since %s", r.Name, e, e.Since)
 			}
 		}
 	}

@@ -113,6 +113,8 @@ func (c *cluster) through(_ context.Context, call faults.Call, do func() error) 
 		return c.createStock(call.Args[0].(*appsv1.Deployment), call.Answer.(**appsv1.Deployment), do)
 	case "ApplyStock":
 		return c.applyStock(call.Args[0].(*appsv1.Deployment), call.Args[1].(*appsv1.Deployment), do)
+	case "ScaleStock":
+		return c.scaleDeployment(call.Args[0].(*appsv1.Deployment), call.Args[1].(int), do)
 	case "DeleteStock":
 		return c.deleteStock(call.Args[0].(*appsv1.Deployment), do)
 	}

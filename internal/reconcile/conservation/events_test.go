@@ -49,6 +49,8 @@ var themes = map[string][]event{
 		{"orphaning delete", (*world).orphan},
 		{"scale", (*world).scaleStock},
 		{"tenant", (*world).scaleTenant},
+		{"stuck", (*world).stick},
+		{"limit", (*world).changeLimit},
 		{"limit", (*world).changeLimit},
 		{"grant", (*world).grant},
 		{"replicas", (*world).replicas},

@@ -26,6 +26,9 @@ const (
 	promiseOneWay     = "one run never both pauses and resumes a stock pool"
 	promiseWeight     = "a stock pool is paused only by a budget that counts its pods and is used up"
 	promiseForeign    = "foreign instances, nodes and Deployments are untouched"
+	promisePaused     = "nothing reads as paused while its pods run"
+	promiseNamed      = "each GPU pod of an exceeded, enforcing budget is acted upon, waited for, or warned about"
+	promiseTimely     = "what has no effect is waited for no longer than is stated"
 	promiseOrphans    = "an orphaning delete of a stock pool's Deployment ends no running pod"
 )
 
@@ -36,6 +39,9 @@ var checks = []struct {
 }{
 	{promiseReported, (*world).unreported},
 	{promiseUsage, (*world).uncounted},
+	{promisePaused, (*world).stillRunning},
+	{promiseNamed, (*world).unnamed},
+	{promiseTimely, (*world).overdue},
 	{promisePatience, (*world).replacements},
 	{promiseEnds, (*world).unended},
 	{promiseResumes, (*world).suspensions},

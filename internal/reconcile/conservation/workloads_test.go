@@ -266,6 +266,12 @@ func (c *cluster) applyStock(live, wanted *appsv1.Deployment, do func() error) e
 	return nil
 }
 
+func (c *cluster) scaleDeployment(live *appsv1.Deployment, replicas int, do func() error) error {
+	wanted := live.DeepCopy()
+	*wanted.Spec.Replicas = int32(replicas) //nolint:gosec // few
+	return c.applyStock(live, wanted, do)
+}
+
 func (c *cluster) deleteStock(of *appsv1.Deployment, do func() error) error {
 	if !c.w.ours[string(of.UID)] {
 		c.w.violated(promiseForeign, "the Deployment %s/%s was deleted", of.Namespace, of.Name)

@@ -145,6 +145,23 @@ func (c stockAPI) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 	}, of)
 }
 
+// ScaleStock scales a Deployment.
+func (c stockAPI) ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error {
+	key := live.Namespace + "/" + live.Name
+	return c.act(ctx, "ScaleStock", key, func() error {
+		now := c.stock.deployments[key].DeepCopy()
+		if now == nil || now.UID != live.UID || *now.Spec.Replicas != *live.Spec.Replicas {
+			return stockpool.ErrChanged
+		}
+		*now.Spec.Replicas = int32(replicas) //nolint:gosec // few
+		now.ManagedFields = append(now.ManagedFields, metav1.ManagedFieldsEntry{
+			Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale", Time: &metav1.Time{Time: c.now},
+		})
+		c.put(key, now)
+		return nil
+	}, live, replicas)
+}
+
 // ApplyStock changes a Deployment.
 func (c stockAPI) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	return read(ctx, c.view, "ApplyStock", func() (*appsv1.Deployment, error) {

@@ -86,6 +86,8 @@ func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
 		return p.cluster.GuardStock(calling, p.observation.Guard, p.declaration.Guard(live))
 	case of.Kind == stockpool.KindUnguard:
 		return p.cluster.UnguardStock(calling, p.observation.Guard)
+	case of.Kind == stockpool.KindPause:
+		return p.pause(calling, of)
 	case of.Applies():
 		return p.apply(calling, of)
 	}
@@ -121,6 +123,24 @@ func (p *pass) apply(ctx context.Context, of stockpool.Decision) error {
 		return err
 	}
 	return p.keep(ctx, p.journal.Value.Did(d, of, answer, p.now()))
+}
+
+// pause scales the Deployment to none, and applies nothing: what is refused of the
+// declaration exempts no pool from its budgets. Without the right to scale, it applies.
+func (p *pass) pause(ctx context.Context, of stockpool.Decision) error {
+	live := p.observation.Deployment
+	if err := p.keep(ctx, p.plan.Journal.Begin(p.declaration, of, live, p.now())); err != nil {
+		return err
+	}
+	err := p.cluster.ScaleStock(ctx, live, of.Replicas)
+	var refused interface{ Forbidden() bool }
+	switch {
+	case errors.As(err, &refused) && refused.Forbidden():
+		return p.apply(ctx, of)
+	case err != nil:
+		return err
+	}
+	return p.keep(ctx, p.journal.Value.Scaled(of, live))
 }
 
 // spare marks the pods in use, before a scale-down, and takes the mark off others.

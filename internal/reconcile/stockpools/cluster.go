@@ -40,6 +40,9 @@ type Reader interface {
 type Changes interface {
 	// CreateStock creates a Deployment, where there is none of its name.
 	CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error)
+	// ScaleStock has a Deployment that is as it was observed ask for so many pods, and changes
+	// nothing else.
+	ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error
 	// ApplyStock has a Deployment be as wanted.
 	ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error)
 	// DeleteStock has a Deployment and its pods be deleted; one that is gone is no error.

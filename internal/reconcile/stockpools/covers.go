@@ -104,7 +104,8 @@ func (l limit) mayCover(d stockpool.Declaration) bool {
 }
 
 // covers are the budgets that a pool heeds: those that cover its pods, as far as they hold
-// GPUs, those of which that is not known, and the one that it names. Pods are what is
+// GPUs, those of which that is not known, those that leave pods which they count to it, and
+// the one that it names. Pods are what is
 // declared, and what the pool's own Deployment makes of it: whoever may change that does
 // not choose which budgets pay.
 func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
@@ -118,6 +119,7 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 		if of.mayCover(d) {
 			counted = of.counted(pods)
 		}
+		left, since := l.leftTo(p, of)
 		switch {
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
@@ -125,6 +127,10 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 			covers = append(covers, decide.Cover{
 				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err),
 			})
+		case of.Err == nil && left && counted == nil:
+			c := l.cover(ctx, of, pods[:1], pods, now)
+			c.ByDrift, c.ByPods, c.WaitsUntil = false, true, since.Add(budget.EffectTimeout)
+			covers = append(covers, l.sparing(ctx, p, of, c))
 		case of.Err == nil && (names || counted != nil):
 			covers = append(covers, l.sparing(ctx, p, of, l.cover(ctx, of, counted, pods, now)))
 		}
@@ -133,6 +139,23 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 		covers = append(covers, l.undeclared(ctx, d.Budget))
 	}
 	return covers
+}
+
+// leftTo says whether a budget leaves pods of the pool to it that it counts by what they
+// bear, and since when: in this run, or before the pool was paused for that. A declaration
+// that changed since may have other pods.
+func (l *limits) leftTo(p *pass, of limit) (left bool, since time.Time) {
+	j := p.journal.Value
+	left = j.Generation == p.declaration.Generation && slices.Contains(j.CountedBy, of.Key)
+	if of.unread || of.declaration.ClusterUID != p.declaration.ClusterUID {
+		return false, since
+	}
+	for _, e := range l.made[of.Key].Effects {
+		if e.StockPool == p.declaration.Object() {
+			return true, e.Since
+		}
+	}
+	return left, since
 }
 
 func unknown(name string, err error) decide.Cover {

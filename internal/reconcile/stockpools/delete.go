@@ -98,6 +98,14 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)
 	case live != nil && d.OnDestroy == stockpool.DestroyOrphan:
 		of.notice = fmt.Sprintf("the Deployment %s was left, and nobody keeps it as declared any longer", d.Key())
+		if j.Value.PausedSince != nil && observation.Replicas() == 0 {
+			if err := c.cluster.ScaleStock(ctx, live, d.Replicas); err != nil {
+				return of, fmt.Errorf("%s is not destroyed: a budget had it paused, and its Deployment could not get its %d replicas back: %w",
+					d.Object(), d.Replicas, err)
+			}
+			of.notice += fmt.Sprintf(". A budget had paused it, and it has its %d replicas again: budgets pause it like any other Deployment",
+				d.Replicas)
+		}
 	case live != nil:
 		if live.DeletionTimestamp == nil {
 			err = c.cluster.DeleteStock(ctx, live)

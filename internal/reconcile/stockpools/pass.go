@@ -24,6 +24,7 @@ type pass struct {
 	covers      []decide.Cover // as plan was made by
 	plan        decide.Plan
 	did         []stockpool.Decision
+	refuses     bool   // the API server refuses to apply the declaration
 	fought      string // a warning of an autoscaler, which stays once its change is reverted
 }
 
@@ -49,7 +50,7 @@ func (p *pass) idle() bool {
 func (p *pass) situation() decide.Situation {
 	return decide.Situation{
 		Declaration: p.declaration, Journal: p.journal.Value.WithoutReported(p.outbox.Has), Observation: p.observation, Covers: p.covers,
-		Reverted: p.reverted(), Recorded: p.recorded, Now: p.now(),
+		Refuses: p.refuses, Reverted: p.reverted(), Recorded: p.recorded, Now: p.now(),
 	}
 }
 
@@ -64,6 +65,7 @@ func (p *pass) observe(ctx context.Context) (err error) {
 // judge decides by what was observed, with the answer of a dry run where only that shows
 // whether something is to be done.
 func (p *pass) judge(ctx context.Context) error {
+	p.refuses = false
 	p.decide(ctx)
 	if !p.plan.Ask {
 		return nil
@@ -71,6 +73,10 @@ func (p *pass) judge(ctx context.Context) error {
 	live := p.observation.Deployment
 	would, err := p.cluster.PreviewStock(ctx, live, p.declaration.Desired(live, p.journal.Value.Container, p.plan.Replicas))
 	if would == nil { // else it is refused because of what others added, which is removed first
+		p.refuses = true
+		if p.decide(ctx); len(p.plan.Decisions) > 0 { // a pause needs no application
+			return nil
+		}
 		return err
 	}
 	p.observation.WouldBe = would
@@ -79,6 +85,7 @@ func (p *pass) judge(ctx context.Context) error {
 	return nil
 }
 
+// decide decides by what was observed.
 func (p *pass) decide(ctx context.Context) {
 	p.covers = p.limits.covers(ctx, p)
 	p.plan = decide.Decide(p.situation())

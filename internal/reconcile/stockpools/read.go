@@ -2,6 +2,7 @@ package stockpools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,8 +38,13 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	if err != nil {
 		return state, err
 	}
-	if err := p.observe(ctx); err != nil {
+	err = p.observe(ctx)
+	var rejected interface{ Rejected() bool }
+	switch isRejected := errors.As(err, &rejected) && rejected.Rejected(); {
+	case err != nil && !isRejected:
 		return state, err
+	case err != nil: // a pool that is refused fails no plan of others
+		state.Warnings = append(state.Warnings, fmt.Sprintf("whether its Deployment is as declared is unknown, since the cluster refuses a dry run: %v", err))
 	}
 	p.findRooms(ctx)
 	state.Pods, state.Status, state.Decisions = decide.Standings(p.situation()), p.plan.Status, p.plan.Decisions

@@ -233,7 +233,7 @@ func becameOf(p decide.Plan) outcome.Outcome {
 	if p.Status.Of(decide.Stocked).Reason == decide.AtMaximum {
 		return outcome.Short
 	}
-	if p.Status.Settled() || p.Status.Phase == decide.Progressing {
+	if p.Status.Settled() || p.Status.Phase == decide.Progressing || p.Status.Phase == decide.Pausing {
 		return outcome.Done
 	}
 	return outcome.Short

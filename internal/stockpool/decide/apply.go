@@ -21,7 +21,7 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 	live, would, j := v.Observation.Deployment, v.Observation.WouldBe, v.Journal
 	of := stockpool.Decision{Was: v.Observation.Replicas(), Replicas: t.replicas}
 	switch {
-	case j.Applied != v.Declaration.Sum(j.Container) || j.Replicas != t.replicas:
+	case j.Applied != v.Declaration.Sum(j.Container) || j.Replicas != t.replicas || v.Refuses && v.pausing() != nil && of.Was > 0:
 		of.Kind, of.Reasons = why(v, t)
 	case !j.Drifted(live):
 		return t, r
@@ -56,12 +56,14 @@ func why(v View, t Tally) (stockpool.Kind, []string) {
 	paused, held := v.pausing(), v.heldBack()
 	declared := fmt.Sprintf("its declaration changed (generation %d)", d.Generation)
 	switch {
+	case paused != nil && was > 0 && j.PausedSince != nil:
+		return stockpool.KindPause, []string{"somebody scaled it up", paused.Reason}
+	case paused != nil && was > 0: // first, whatever else is refused
+		return stockpool.KindPause, []string{paused.Reason}
 	case j.Applied == "":
 		return stockpool.KindApply, append([]string{"nothing of the declaration was applied yet"}, held...)
 	case t.begun:
 		return stockpool.KindApply, []string{"a run that was cut short had begun with it"}
-	case paused != nil && was > 0:
-		return stockpool.KindPause, []string{paused.Reason}
 	case j.Applied != d.Sum(j.Container):
 		return stockpool.KindApply, []string{declared}
 	case to == was && t.kept != "":

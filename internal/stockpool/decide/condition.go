@@ -32,6 +32,17 @@ func (v View) status(t Tally, r Result) Status {
 	return s
 }
 
+// holding are the pods that hold GPUs, and that nobody deletes.
+func (v View) holding() (names []string) {
+	for _, p := range v.Observation.Pods {
+		if p.Node != "" && !p.Ended() {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // count is the status with the pool's pods counted.
 func (v View) count(s Status) Status {
 	for _, p := range v.Observation.Pods {
@@ -63,6 +74,9 @@ func (v View) phase(s Status, t Tally, r Result) Phase {
 	serving := s.Allocated + s.Available
 	switch {
 	case v.pausing() != nil && s.Desired == 0 && v.Observation.Replicas() == 0:
+		if len(v.holding()) > 0 {
+			return Pausing
+		}
 		return Paused
 	case r.Refused != nil:
 		return Degraded

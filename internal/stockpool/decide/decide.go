@@ -13,6 +13,8 @@ type Situation struct {
 	Observation stockpool.Observation
 	// Covers are the budgets that cover the pool's pods, and the one that it names.
 	Covers []Cover
+	// Refuses says that the API server refuses an application.
+	Refuses bool
 	// Reverted says that this operation has reverted drift already: what is there again
 	// counts as it is.
 	Reverted bool
@@ -32,8 +34,12 @@ type Cover struct {
 	Unknown bool `json:"unknown"`
 	// ByDrift says that the budget counts the pods only by what others made of the
 	// Deployment.
-	ByDrift bool   `json:"-"`
-	Reason  string `json:"reason,omitempty"` // of whatever holds the pool back
+	ByDrift bool `json:"-"`
+	// ByPods says that the budget counts pods that run, and not by what they are made from;
+	// WaitsUntil is how long a rollout that is under way may take to replace them.
+	ByPods     bool      `json:"-"`
+	WaitsUntil time.Time `json:"-"`
+	Reason     string    `json:"reason,omitempty"` // of whatever holds the pool back
 }
 
 // Plan is what follows from a situation.

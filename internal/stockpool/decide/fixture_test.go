@@ -174,6 +174,22 @@ func (w *world) do(p decide.Plan, dies death) {
 				}
 			}
 		}
+	case of.Kind == stockpool.KindPause:
+		w.keep(j.Begin(d, of, w.live, w.now))
+		if dies == beforeCall {
+			return
+		}
+		was := w.live
+		w.live = w.live.DeepCopy()
+		w.live.Spec.Replicas = new(int32(of.Replicas)) //nolint:gosec // few
+		w.live.ManagedFields = append(w.live.ManagedFields, metav1.ManagedFieldsEntry{
+			Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale", Time: &metav1.Time{Time: w.now},
+		})
+		w.control()
+		if dies == afterCall {
+			return
+		}
+		w.keep(w.journal.Scaled(of, was))
 	case of.Applies():
 		w.keep(j.Begin(d, of, w.live, w.now))
 		if dies == beforeCall {

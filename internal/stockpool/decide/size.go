@@ -39,8 +39,9 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// notePause notes since when a budget has the pool stopped.
-func notePause(v View, t Tally) (Tally, Result) {
+// notePause notes since when a budget has the pool stopped, and which budgets count pods by
+// more than is declared: once these pods are gone, nothing else tells.
+func notePause(v View, t Tally) (_ Tally, r Result) {
 	own, has := v.own() != nil, v.Observation.Replicas()
 	switch paused := v.pausing() != nil; {
 	case paused && own && has == 0 && t.journal.PausedSince == nil:
@@ -48,7 +49,17 @@ func notePause(v View, t Tally) (Tally, Result) {
 	case !paused && own && has > 0 && t.replicas <= has:
 		t.journal.PausedSince = nil
 	}
-	return t, Result{}
+	t.journal.CountedBy = nil
+	for _, c := range v.Covers {
+		if c.ByPods && (c.Unknown || c.Exceeded) {
+			t.journal.CountedBy = append(t.journal.CountedBy, c.Budget)
+		}
+	}
+	names := v.holding()
+	if n := len(names); n > 0 && v.pausing() != nil && v.Observation.Replicas() == 0 {
+		r.warnf("its Deployment was scaled to 0, and %d %s GPUs: %s", n, wording.Plural(n, "pod still holds", "pods still hold"), wording.Some(names))
+	}
+	return t, r
 }
 
 // sparing is how many pods a scale-down leaves, and why it is more than it should be. One

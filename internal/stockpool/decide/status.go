@@ -11,11 +11,12 @@ const (
 	Progressing Phase = "Progressing" // a rollout is under way
 	Ready       Phase = "Ready"       // all that is declared is there
 	Degraded    Phase = "Degraded"    // something is missing, and nothing is under way
-	Paused      Phase = "Paused"      // a budget has it scaled to zero
+	Pausing     Phase = "Pausing"     // a budget has it scaled to zero, and pods still hold GPUs
+	Paused      Phase = "Paused"      // a budget has it scaled to zero, and none does
 )
 
 // Phases are all phases, the best first.
-func Phases() []Phase { return []Phase{Ready, Progressing, Pending, Paused, Degraded} }
+func Phases() []Phase { return []Phase{Ready, Progressing, Pending, Pausing, Paused, Degraded} }
 
 // Status is how a stock pool is.
 type Status struct {

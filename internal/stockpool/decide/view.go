@@ -24,10 +24,20 @@ func begin(s Situation) View {
 	if text := s.Declaration.AllocatedSelector; text != "" {
 		v.used, _ = labels.Parse(text) // a valid declaration has a selector
 	}
-	if s.reverts() {
-		v.Covers = slices.DeleteFunc(slices.Clone(s.Covers), func(c Cover) bool { return c.ByDrift })
-	}
+	reverts := s.reverts()
+	v.Covers = slices.DeleteFunc(slices.Clone(s.Covers), func(c Cover) bool {
+		return reverts && c.ByDrift || c.ByPods && v.replaces(c)
+	})
 	return v
+}
+
+// replaces says whether a rollout is about to end the pods by which alone a budget covers the
+// pool: what it made of the declaration's pods would end with them.
+func (v View) replaces(c Cover) bool {
+	if v.own() == nil || v.Observation.Replicas() == 0 || !v.Now.Before(c.WaitsUntil) {
+		return false
+	}
+	return v.reverts() || v.rolledOut().Status == unknown
 }
 
 // reverts says whether an application is due that may revert what others made of the
