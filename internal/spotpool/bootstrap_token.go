@@ -44,7 +44,10 @@ func (b BootstrapToken) withDefaults() *BootstrapToken {
 }
 
 func (v *validator) bootstrapToken() {
-	b, has := v.d.BootstrapToken, strings.Contains(v.d.UserData, BootstrapTokenPlaceholder)
+	b, has := v.d.BootstrapToken, strings.Contains(v.d.Script(), BootstrapTokenPlaceholder)
+	if v.d.UserDataWOVersion != 0 && v.d.UserDataWO == "" { // nobody who plans knows it
+		has = b != nil
+	}
 	if b == nil {
 		if has {
 			v.Add("bootstrap_token", "Say in which groups the instances' token signs in, such as bootstrap_token = { groups = "+

@@ -48,8 +48,10 @@ func placedTag(configuration string, o Offering, charge ChargeType) string {
 }
 
 // configurationHash does not depend on the order of key ids, which says nothing. The
-// order of security groups counts: it is their priority.
+// order of security groups counts: it is their priority. Of a write-only value, its version
+// counts: a plan does not know the value.
 func configurationHash(c Configuration) string {
+	c.UserDataWO = ""
 	c.KeyIDs = slices.Sorted(slices.Values(c.KeyIDs))
 	return hash(c)
 }

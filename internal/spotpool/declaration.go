@@ -94,17 +94,21 @@ type Internet struct {
 // Configuration is what every instance of the pool is launched with, in whichever
 // offering.
 type Configuration struct {
-	VPCID            string            `json:"vpc_id"`
-	SecurityGroupIDs []string          `json:"security_group_ids,omitempty"`
-	ImageID          string            `json:"image_id"`
-	KeyIDs           []string          `json:"key_ids,omitempty"` // none: the image's own login
-	SystemDisk       *Disk             `json:"system_disk,omitempty"`
-	DataDisks        []Disk            `json:"data_disks,omitempty"`
-	Internet         *Internet         `json:"internet,omitempty"`
-	UserData         string            `json:"user_data,omitempty"` // plain text, secret
-	CamRoleName      string            `json:"cam_role_name,omitempty"`
-	ProjectID        int64             `json:"project_id,omitempty"`
-	Tags             map[string]string `json:"tags,omitempty"`
+	VPCID            string    `json:"vpc_id"`
+	SecurityGroupIDs []string  `json:"security_group_ids,omitempty"`
+	ImageID          string    `json:"image_id"`
+	KeyIDs           []string  `json:"key_ids,omitempty"` // none: the image's own login
+	SystemDisk       *Disk     `json:"system_disk,omitempty"`
+	DataDisks        []Disk    `json:"data_disks,omitempty"`
+	Internet         *Internet `json:"internet,omitempty"`
+	UserData         string    `json:"user_data,omitempty"` // plain text, secret
+	// UserDataWO is user data that Terraform keeps in no state and no plan, and its version
+	// what says that it changed; zero where UserData is used.
+	UserDataWO        string            `json:"user_data_wo,omitempty"`
+	UserDataWOVersion int64             `json:"user_data_wo_version,omitempty"`
+	CamRoleName       string            `json:"cam_role_name,omitempty"`
+	ProjectID         int64             `json:"project_id,omitempty"`
+	Tags              map[string]string `json:"tags,omitempty"`
 }
 
 // OnDemandFallback lets a pool that has been short of spot instances for a

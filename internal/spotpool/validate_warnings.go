@@ -16,7 +16,7 @@ func (d Declaration) Warnings() []Problem {
 	if len(d.Tags) == maxTags-len(OwnTags()) {
 		v.Add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
 	}
-	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.UserData)); err == nil && strings.HasPrefix(string(decoded), "#") {
+	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Script())); err == nil && strings.HasPrefix(string(decoded), "#") {
 		v.Add("user_data", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
 	}
 	return v.List

@@ -28,10 +28,14 @@ type Declaration struct {
 	Keep    Keep `json:"keep,omitempty"`
 	Maximum int  `json:"maximum,omitempty"`
 
-	CPU                string            `json:"cpu,omitempty"` // a quantity, requested alone
-	Command            []string          `json:"command,omitempty"`
-	Args               []string          `json:"args,omitempty"`
-	Env                map[string]string `json:"env,omitempty"`
+	CPU     string            `json:"cpu,omitempty"` // a quantity, requested alone
+	Command []string          `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	// EnvWO are variables beside Env that Terraform keeps in no state and no plan, and their
+	// version what says that they changed; zero without any.
+	EnvWO              map[string]string `json:"env_wo,omitempty"`
+	EnvWOVersion       int64             `json:"env_wo_version,omitempty"`
 	Ports              []Port            `json:"ports,omitempty"`
 	Labels             map[string]string `json:"labels,omitempty"` // of the pods
 	NodeSelector       map[string]string `json:"node_selector,omitempty"`

@@ -68,8 +68,9 @@ func (d Declaration) podSpec(container string) corev1.PodSpec {
 		spec.RuntimeClassName = &d.RuntimeClassName
 	}
 	main := &spec.Containers[0]
-	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
-		main.Env = append(main.Env, corev1.EnvVar{Name: name, Value: d.Env[name]})
+	env := d.variables()
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		main.Env = append(main.Env, corev1.EnvVar{Name: name, Value: env[name]})
 	}
 	for _, p := range d.Ports {
 		main.Ports = append(main.Ports, corev1.ContainerPort{

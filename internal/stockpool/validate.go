@@ -107,12 +107,21 @@ func (v *validator) counts() {
 
 func (v *validator) container() {
 	d := v.d
-	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
-		if len(validation.IsEnvVarName(name)) > 0 {
-			v.Add(fmt.Sprintf("env[%q]", name), "Use letters, digits, underscores, dots and hyphens, and no digit first.",
-				"%q is no name of an environment variable",
-				name)
+	for attribute, env := range map[string]map[string]string{"env": d.Env, "env_wo": d.EnvWO} {
+		for _, name := range slices.Sorted(maps.Keys(env)) {
+			if len(validation.IsEnvVarName(name)) > 0 {
+				v.Add(fmt.Sprintf("%s[%q]", attribute, name), "Use letters, digits, underscores, dots and hyphens, and no digit first.",
+					"%q is no name of an environment variable", name)
+			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.EnvWO)) {
+		if _, twice := d.Env[name]; twice {
+			v.Add(fmt.Sprintf("env_wo[%q]", name), "Leave it out of one of them.", "the variable %s is in env and in env_wo", name)
+		}
+	}
+	if d.EnvWOVersion < 0 {
+		v.Add("env_wo_version", "Begin with 1, and add 1 with each change of env_wo.", "%d is no version", d.EnvWOVersion)
 	}
 	for n, p := range d.Ports {
 		at := fmt.Sprintf("ports[%d]", n)

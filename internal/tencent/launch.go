@@ -37,7 +37,7 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, 
 	response := cvm.NewRunInstancesResponse()
 	got, err := c.api.call(ctx, c.keys, r.Region, runInstances(r), response)
 	if err != nil {
-		for _, text := range []string{r.UserData, base64.StdEncoding.EncodeToString([]byte(r.UserData)), shorten(r.UserData)} {
+		for _, text := range []string{r.Script(), base64.StdEncoding.EncodeToString([]byte(r.Script())), shorten(r.Script())} {
 			err = without(err, text, "(user data)")
 		}
 		return nil, time.Time{}, namingLogin(err, r)
@@ -82,7 +82,7 @@ func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
 	run.InternetAccessible = internet(r.Internet)
 	run.InstanceMarketOptions = marketOptions(r)
 	run.TagSpecification = []*cvm.TagSpecification{{ResourceType: pointer("instance"), Tags: launchTags(r)}}
-	run.UserData = optional(base64.StdEncoding.EncodeToString([]byte(r.UserData)))
+	run.UserData = optional(base64.StdEncoding.EncodeToString([]byte(r.Script())))
 	run.CamRoleName = optional(r.CamRoleName)
 	return run
 }

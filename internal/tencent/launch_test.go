@@ -54,6 +54,9 @@ func TestEveryFieldOfALaunchIsSent(t *testing.T) {
 	unsent := map[string]string{
 		"Region":         "the header X-TC-Region has it",
 		"BootstrapToken": "Joining fills it into UserData, which is sent",
+
+		"Configuration.UserDataWO":        "it is sent where UserData is empty",
+		"Configuration.UserDataWOVersion": "it says when UserDataWO changed",
 	}
 	r := testRequest()
 	body := func() string {

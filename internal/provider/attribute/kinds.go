@@ -61,6 +61,20 @@ func Number[T ~int | ~int64](x *Transfer, value *types.Int64, declared *T) {
 	}, value, declared)
 }
 
+// Version carries a number that is left out where it is zero.
+func Version(x *Transfer, value *types.Int64, declared *int64) {
+	Carry(x, Kind[types.Int64, int64]{
+		Read: func(v types.Int64) (int64, bool) { return v.ValueInt64(), true },
+		Write: func(n int64) types.Int64 {
+			if n == 0 {
+				return types.Int64Null()
+			}
+			return types.Int64Value(n)
+		},
+		Same: func(a, b int64) bool { return a == b },
+	}, value, declared)
+}
+
 // AnyNumber carries a number that must be whole; a validation refuses others.
 func AnyNumber(x *Transfer, value *types.Number, declared *int) {
 	Carry(x, Kind[types.Number, int]{

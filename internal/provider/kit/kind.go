@@ -34,6 +34,8 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	// Doubts are warnings about a configuration that is fully known and valid; nil if only
 	// plans warn.
 	Doubts func(D) []problem.Problem
+	// WriteOnly are the planned values with those of the configuration that are in no plan.
+	WriteOnly func(planned, config M) M
 	// Import finds what an import names.
 	Import func(context.Context, resource.ImportStateRequest, *diag.Diagnostics) M
 

@@ -74,7 +74,7 @@ func (r *Resource[M, D, S, F]) ImportState(ctx context.Context, req resource.Imp
 func (r *Resource[M, D, S, F]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m, none M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	d, wait := r.begin(m, "create", &resp.Diagnostics)
+	d, wait := r.begin(r.written(ctx, m, req.Config, &resp.Diagnostics), "create", &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -93,7 +93,7 @@ func (r *Resource[M, D, S, F]) Update(ctx context.Context, req resource.UpdateRe
 	var m, prior M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
-	d, wait := r.begin(m, "update", &resp.Diagnostics)
+	d, wait := r.begin(r.written(ctx, m, req.Config, &resp.Diagnostics), "update", &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -200,6 +200,16 @@ func (r *Resource[M, D, S, F]) ErrLost(ctx context.Context, d D, private connect
 func (r *Resource[M, D, S, F]) lost(d D) record.LostError {
 	uid, _ := d.Identity()
 	return record.LostError{Title: r.Kind.Title, Key: d.Key(), UID: uid}
+}
+
+// written are planned values with those that only the configuration has.
+func (r *Resource[M, D, S, F]) written(ctx context.Context, m M, from tfsdk.Config, diags *diag.Diagnostics) M {
+	if r.Kind.WriteOnly == nil {
+		return m
+	}
+	var config M
+	diags.Append(from.Get(ctx, &config)...)
+	return r.Kind.WriteOnly(m, config)
 }
 
 // begin reads what an operation needs of its values.

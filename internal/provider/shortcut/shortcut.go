@@ -45,6 +45,9 @@ type framework interface {
 // Resource is a resource type that can take shortcuts.
 type Resource struct {
 	TypeName string
+	// WriteOnly is its argument that no state may tell anything of, not even by a
+	// fingerprint; empty if it has none.
+	WriteOnly string
 	// Type is the type of its state.
 	Type func() tftypes.Type
 	// Refresh refreshes the resource from its private state, and reports whether that
@@ -162,7 +165,7 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 		return resp, err
 	}
 	applied := []byte("null")
-	if !failed(resp.Diagnostics) && req.Config != nil {
+	if !failed(resp.Diagnostics) && req.Config != nil && !s.secret(req.Config) {
 		applied = s.fingerprint(req.Config)
 	}
 	resp.Private = with(resp.Private, AppliedKey, applied)
@@ -186,6 +189,13 @@ func (s *server) fingerprint(config *tfprotov6.DynamicValue) []byte {
 	sum.Write(config.MsgPack)
 	sum.Write(config.JSON)
 	return []byte(`"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`)
+}
+
+// secret says whether a configuration may have a value for the write-only argument: in
+// MessagePack, its name is not followed by nil.
+func (s *server) secret(config *tfprotov6.DynamicValue) bool {
+	name := s.resource.WriteOnly
+	return name != "" && !bytes.Contains(config.MsgPack, append(append([]byte{0xa0 | byte(len(name))}, name...), 0xc0)) //nolint:gosec // below 32
 }
 
 func sameValue(a, b *tfprotov6.DynamicValue) bool {

@@ -97,6 +97,19 @@ func changed(t *testing.T, data []byte, key, v string) []byte {
 	return data
 }
 
+// TestNoFingerprintOfAWriteOnlyValue: one that can be guessed could be found by it.
+func TestNoFingerprintOfAWriteOnlyValue(t *testing.T) {
+	t.Parallel()
+	for config, kept := range map[string]bool{"\xa6secret\xc0": true, "\xa6secret\xa1x": false} {
+		i := &inner{}
+		private := apply(t, shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool, WriteOnly: "secret"}), i, config)
+		var keys map[string][]byte
+		if err := json.Unmarshal(private, &keys); err != nil || (string(keys[shortcut.AppliedKey]) != "null") != kept {
+			t.Errorf("of %q it keeps %s, %v", config, keys[shortcut.AppliedKey], err)
+		}
+	}
+}
+
 func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 	t.Parallel()
 	i := &inner{}

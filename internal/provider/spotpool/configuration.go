@@ -22,6 +22,8 @@ type configuration struct {
 	DataDisks        types.List   `tfsdk:"data_disks"`
 	Internet         types.Object `tfsdk:"internet"`
 	UserData         types.String `tfsdk:"user_data"`
+	UserDataWO       types.String `tfsdk:"user_data_wo"`
+	UserDataVersion  types.Int64  `tfsdk:"user_data_wo_version"`
 	CamRoleName      types.String `tfsdk:"cam_role_name"`
 	ProjectID        types.Int64  `tfsdk:"project_id"`
 	Tags             types.Map    `tfsdk:"tags"`
@@ -36,6 +38,7 @@ func (c *configuration) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Objects(x, path.Root("data_disks"), &c.DataDisks, diskTypes, &d.DataDisks, slices.Equal, dataDiskFields)
 	attribute.Optional(x, &c.Internet, internetTypes, &d.Internet, core.Internet{}, internetFields)
 	attribute.Text(x, &c.UserData, &d.UserData)
+	attribute.Version(x, &c.UserDataVersion, &d.UserDataWOVersion)
 	attribute.Text(x, &c.CamRoleName, &d.CamRoleName)
 	attribute.Number(x, &c.ProjectID, &d.ProjectID)
 	attribute.TextMap(x, &c.Tags, &d.Tags, attribute.Exactly)
@@ -57,8 +60,15 @@ func configurationAttributes() map[string]schema.Attribute {
 		"user_data": schema.StringAttribute{
 			Optional: true, Sensitive: true,
 			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB once encoded in " +
-				"Base64. It is kept in the state and in the store.",
+				"Base64. It is kept in the state and in the store: `user_data_wo` is not kept in the state.",
 		},
+		"user_data_wo": schema.StringAttribute{
+			Optional: true, Sensitive: true, WriteOnly: true,
+			MarkdownDescription: "`user_data` that is in neither the state nor a plan, and may come from an ephemeral value. It needs Terraform 1.11 or " +
+				"later, and `user_data_wo_version`. The store keeps it, since `gpupool reconcile` launches instances later. It conflicts with `user_data`.",
+		},
+		"user_data_wo_version": kit.Whole(kit.Optional, "Version of `user_data_wo`, 1 or more. Change it to have a changed `user_data_wo` applied: "+
+			"instances that were launched with another version are outdated. With the same version, the store keeps the value that it has."),
 		"cam_role_name": kit.Text(kit.Optional, "CAM role that the instances may take on."),
 		"project_id":    kit.DefaultNumber(defaults.ProjectID, "Project of the instances; 0 is the default one."),
 		"tags": kit.TextMap(kit.Optional, "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, "+

@@ -68,7 +68,14 @@ func (m model) declaration(diags *diag.Diagnostics) core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	d.Maximum = core.MaxPoolSize
 	m.transfer(attribute.Into(diags), &d)
+	d.UserDataWO = m.UserDataWO.ValueString()
 	return d
+}
+
+// writeOnly are a plan's values with those that only a configuration has.
+func (m model) writeOnly(config model) model {
+	m.UserDataWO = config.UserDataWO
+	return m
 }
 
 // declared replaces the values that differ from d. Values that mean the same stay as
@@ -121,7 +128,7 @@ func seen(state spotpools.State) bool { return !state.Observation.At.IsZero() }
 // of the state, and what was observed. Nothing is planned yet. drifted says that
 // somebody else changed the declaration.
 func (m model) refreshed(was core.Declaration, state spotpools.State) (now model, drifted bool) {
-	d := state.Declaration
+	d := state.Declaration.WithoutWriteOnly()
 	was.Generation = d.Generation
 	if drifted = !reflect.DeepEqual(was, d); drifted {
 		m = m.declared(d)

@@ -56,6 +56,7 @@ func NewResource() resource.Resource {
 		Type: TypeName, Title: "spot pool", Timeout: defaultTimeout, Slack: slack,
 		Declaration: model.declaration,
 		Identity:    func(m model) any { return identityModel{Region: m.Region, Name: m.Name} },
+		WriteOnly:   model.writeOnly,
 		Problems:    model.problems, Doubts: core.Declaration.Warnings, Import: r.find,
 		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
 		Flow:   func(ctx context.Context) (flow, error) { return r.Connection.SpotPools(ctx) },

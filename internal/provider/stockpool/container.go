@@ -22,6 +22,8 @@ type container struct {
 	Command     types.List   `tfsdk:"command"`
 	Args        types.List   `tfsdk:"args"`
 	Env         types.Map    `tfsdk:"env"`
+	EnvWO       types.Map    `tfsdk:"env_wo"`
+	EnvVersion  types.Int64  `tfsdk:"env_wo_version"`
 	Ports       types.List   `tfsdk:"ports"`
 }
 
@@ -34,6 +36,7 @@ func (c *container) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Texts(x, &c.Command, &d.Command)
 	attribute.Texts(x, &c.Args, &d.Args)
 	attribute.TextMap(x, &c.Env, &d.Env, attribute.Exactly)
+	attribute.Version(x, &c.EnvVersion, &d.EnvWOVersion)
 	attribute.Objects(x, path.Root("ports"), &c.Ports, portTypes, &d.Ports, slices.Equal, portFields)
 }
 
@@ -52,6 +55,13 @@ func containerAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Environment variables. They stand in the Deployment, which whoever may read Deployments of the namespace can read: give " +
 				"secrets by other ways.",
 		},
+		"env_wo": schema.MapAttribute{
+			Optional: true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
+			MarkdownDescription: "Environment variables in addition to `env` that are in neither the state nor a plan, and may come from ephemeral values. " +
+				"It needs Terraform 1.11 or later, and `env_wo_version`. The store keeps them, and so does the Deployment.",
+		},
+		"env_wo_version": kit.Whole(kit.Optional, "Version of `env_wo`, 1 or more. Change it to have a changed `env_wo` applied. With the same version, the "+
+			"store keeps the values that it has."),
 		"ports": kit.Objects(kit.Optional, "Ports that the container listens on.", portAttributes()),
 	}
 }

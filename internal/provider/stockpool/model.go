@@ -41,7 +41,16 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 func (m model) declaration() core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	m.transfer(attribute.Into(nil), &d)
+	if attribute.AllKnown(m.EnvWO) && !m.EnvWO.IsNull() {
+		attribute.TextMap(attribute.Into(nil), &m.EnvWO, &d.EnvWO, attribute.Exactly)
+	}
 	return d
+}
+
+// writeOnly are a plan's values with those that only a configuration has.
+func (m model) writeOnly(config model) model {
+	m.EnvWO = config.EnvWO
+	return m
 }
 
 // declared replaces the values that differ from d. Values that mean the same stay as they
@@ -49,6 +58,7 @@ func (m model) declaration() core.Declaration {
 func (m model) declared(d core.Declaration) model {
 	d = d.WithDefaults()
 	m.transfer(attribute.OutOf(), &d)
+	m.EnvWO = types.MapNull(types.StringType)
 	if m.WaitForRollout.IsNull() {
 		m.WaitForRollout = types.BoolValue(true)
 	}

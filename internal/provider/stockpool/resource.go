@@ -60,7 +60,7 @@ func NewResource() resource.Resource {
 		Type: TypeName, Title: "stock pool", Timeout: defaultTimeout,
 		Declaration: func(m model, _ *diag.Diagnostics) core.Declaration { return m.declaration() },
 		Identity:    func(m model) any { return identityModel{Namespace: m.Namespace, Name: m.Name} },
-		Problems:    model.problems, Import: r.imported,
+		Problems:    model.problems, Import: r.imported, WriteOnly: model.writeOnly,
 		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
 		Flow: func(ctx context.Context) (flow, error) { return r.Connection.StockPools(ctx) },
 		Create: func(ctx context.Context, f flow, m model, d *core.Declaration, wait time.Duration) (stockpools.State, error) {

@@ -34,7 +34,7 @@ func TestEveryAttributeIsCarried(t *testing.T) {
 		Schema: stockSchema(t),
 		Into:   model.declaration,
 		OutOf:  modelOf,
-		Alone:  []string{"timeouts", "wait_for_rollout"},
+		Alone:  []string{"timeouts", "env_wo", "wait_for_rollout"},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
@@ -14,7 +15,8 @@ import (
 
 // problems are everything wrong with a configuration, but for what depends on several
 // values of which one is unknown.
-func (m model) problems(*diag.Diagnostics) []problem.Problem {
+func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
+	problem.WriteOnly(diags, "env", types.MapNull(types.StringType), m.EnvWO, m.EnvVersion)
 	depends := map[string][]attr.Value{
 		"maximum":                          {m.Keep, m.Replicas},
 		"allocated_selector":               {m.Keep, m.Labels, m.SpecName, m.Name},

@@ -25,7 +25,11 @@ func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[spotpool.Declar
 		if err := f.ownAccount(ctx, d); err != nil {
 			return d, err
 		}
-		d, err := f.boundByJournal(ctx, d, old)
+		d, err := d.WithWriteOnly(old.Value.Declaration)
+		if err != nil {
+			return d, err
+		}
+		d, err = f.boundByJournal(ctx, d, old)
 		if err != nil || old.Exists() {
 			return d, err
 		}

@@ -61,6 +61,9 @@ func (u update) change(ctx context.Context, d spotpool.Declaration) (stored, err
 	if err != nil {
 		return r, err
 	}
+	if d, err = d.WithWriteOnly(r.Value.Declaration); err != nil {
+		return r, err
+	}
 	if d, err = u.boundByJournal(ctx, d, r); err != nil {
 		return r, err
 	}
@@ -92,7 +95,8 @@ func givesUpNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaratio
 	}
 	old.Nodes, old.ClusterUID = nil, d.ClusterUID
 	if old.BootstrapToken != nil { // which goes with the nodes, and so does its placeholder
-		old.BootstrapToken, old.UserData = nil, d.UserData
+		old.BootstrapToken = nil
+		old.UserData, old.UserDataWO, old.UserDataWOVersion = d.UserData, d.UserDataWO, d.UserDataWOVersion
 	}
 	return d.Identified(d.UID, d.Generation+1), record.Same(old, d)
 }

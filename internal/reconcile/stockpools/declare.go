@@ -55,6 +55,9 @@ func (c connection) declare(ctx context.Context, d stockpool.Declaration, wait t
 		if err != nil {
 			return err
 		}
+		if d, err = d.WithWriteOnly(r.Value.Declaration); err != nil {
+			return err
+		}
 		if d, err = recorded(ctx, r, d); err != nil {
 			return err
 		}

@@ -24,8 +24,10 @@ func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[stockpool.Decla
 			return fmt.Errorf("%s: %w", t.Address, err)
 		}
 	}
-	return f.records().TakeOver(ctx, t, func(ctx context.Context, _ stored, d stockpool.Declaration) (stockpool.Declaration, error) {
-		_, err := f.connectOwn(ctx, d)
-		return d, err
+	return f.records().TakeOver(ctx, t, func(ctx context.Context, old stored, d stockpool.Declaration) (stockpool.Declaration, error) {
+		if _, err := f.connectOwn(ctx, d); err != nil {
+			return d, err
+		}
+		return d.WithWriteOnly(old.Value.Declaration)
 	})
 }
