@@ -42,6 +42,7 @@ type cluster struct {
 	// that was not observed counts for nothing.
 	drained, unready map[string]time.Duration
 	surely           map[string]time.Duration // not Ready, of each pause at most pauseCounts
+	doubted          bool                     // the last observation may not have been written down
 	draining         map[string]bool          // the uids of Nodes that gpupool keeps pods off
 	joined           map[string]bool          // the uids of Nodes that were observed to be Ready
 	before           map[string]node.Node     // as of the last observation; nil if that failed
@@ -245,10 +246,20 @@ func (c *cluster) observed(nodes []node.Node) {
 			c.unready[n.UID], c.surely[n.UID], c.joined[n.UID] = 0, 0, true
 		case seen && was.Ready != node.ReadyTrue:
 			c.unready[n.UID] += passed
-			c.surely[n.UID] += min(passed, pauseCounts)
+			if c.surely[n.UID] += min(passed, pauseCounts); c.doubted {
+				c.surely[n.UID] = 0
+			}
 		}
 	}
-	c.before, c.observedAt = now, time.Now()
+	c.before, c.observedAt, c.doubted = now, time.Now(), false
+}
+
+// unsure notes that nobody may have written down what was observed last.
+func (c *cluster) unsure() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.surely)
+	c.doubted = true
 }
 
 func (c *cluster) listNodes(l *node.Observation, do func() error) error {

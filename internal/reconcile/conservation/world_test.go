@@ -230,6 +230,9 @@ func (w *world) run(f faults.Fault) {
 			did = append(did, text)
 		}
 	}
+	if f != (faults.Fault{}) { // it may not have written down what it observed
+		w.cluster.unsure()
+	}
 	w.logf("run, fault %s: %s%s", f, strings.Join(did, "; "), map[bool]string{true: fmt.Sprintf(" (%v)", err)}[err != nil])
 	w.cluster.pass()
 	w.check(observed{report: report, whole: err == nil && f == (faults.Fault{}) && !w.cluster.away})
