@@ -262,6 +262,11 @@ func (c *cluster) applyStock(live, wanted *appsv1.Deployment, do func() error) e
 	for _, p := range pods {
 		templates = append(templates, p.Labels)
 	}
+	for _, s := range c.w.stock { // whose labels the Deployment gets back, if someone changed them
+		if d := s.now(); d.Key() == key {
+			templates = append(templates, d.PodLabels())
+		}
+	}
 	c.w.appliedStock(key, string(live.UID), templates, was, int(*wanted.Spec.Replicas), marked)
 	return nil
 }
