@@ -268,7 +268,7 @@ func (s *tenancy) turnUntil(what string, is func(turn) bool) turn {
 func (s *tenancy) exceeded(name string) func(turn) bool {
 	return func(r turn) bool {
 		b := s.budget(r, name)
-		return *b.Exceeded && len(b.Enforced) > 0
+		return *b.Exceeded && len(b.Enforced)+len(b.Effects) > 0
 	}
 }
 

@@ -132,6 +132,7 @@ func tenantsRights(others string) []tenantsRight {
 		{"list", "", "secrets", "", "", true, false},
 		{"list", "admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "", false, false},
 		{"list", "apps", "deployments", "", "", true, false},
+		{"list", "apps", "replicasets", "", "", true, false},
 		{"list", "autoscaling", "horizontalpodautoscalers", "", "", true, false},
 		{"list", "policy", "poddisruptionbudgets", "", "", true, false},
 		{"list", "resource.k8s.io", "resourceclaims", "", "", true, false},
