@@ -55,6 +55,7 @@ type Config struct {
 	// nothing else says how to reach a cluster.
 	home     string
 	optional []string
+	named    bool // the optional kubeconfigs, by KUBECONFIG
 	inside   bool // of a pod, whose service account may serve
 	problem  error
 }
@@ -103,7 +104,12 @@ func (c Config) REST() (*rest.Config, error) {
 		return nil, err
 	}
 	if c.Host == "" && len(loaded.Clusters) == 0 {
-		if !c.inside {
+		switch {
+		case c.inside:
+		case c.named:
+			return nil, fmt.Errorf("KUBECONFIG is %s, which does not exist or has no cluster: %w", strings.Join(c.optional, string(filepath.ListSeparator)),
+				ErrNoConfiguration)
+		default:
 			return nil, ErrNoConfiguration
 		}
 		cluster, err := rest.InClusterConfig()

@@ -127,6 +127,15 @@ func TestConfigTakesTheNamesOfTheKubernetesProvider(t *testing.T) {
 	}
 }
 
+func TestMissingKubeconfigIsNamed(t *testing.T) {
+	t.Parallel()
+	getenv := func(key string) string { return map[string]string{"KUBECONFIG": "/nope"}[key] }
+	_, err := kubeclient.Config{}.WithEnvironment(getenv).WithKubectlDefaults(getenv).REST()
+	if !errors.Is(err, kubeclient.ErrNoConfiguration) || !strings.Contains(err.Error(), "KUBECONFIG is /nope") {
+		t.Error(err)
+	}
+}
+
 func TestConfigKeepsTLSAndExec(t *testing.T) {
 	t.Parallel()
 	got, err := kubeclient.Config{

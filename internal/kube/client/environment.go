@@ -60,7 +60,8 @@ func (c Config) WithEnvironment(getenv func(string) string) Config {
 func (c Config) WithKubectlDefaults(getenv func(string) string) Config {
 	c.home = getenv("HOME")
 	c.optional = filepath.SplitList(getenv("KUBECONFIG"))
-	if len(c.optional) == 0 && c.home != "" {
+	c.named = len(c.optional) > 0
+	if !c.named && c.home != "" {
 		c.optional = []string{filepath.Join(c.home, ".kube", "config")}
 	}
 	return c
