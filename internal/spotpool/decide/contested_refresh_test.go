@@ -45,6 +45,6 @@ func TestContestedInstancesDoNotBlockOthers(t *testing.T) {
 	s := remembered(seen(pool(size(0, 0), withNodes), instance("ins-1")))
 	p := decide.Decide(inCluster(s, nodeOf("ins-1"), twin("ins-1")))
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), "ins-1 is to end (1 held is above maximum 0), and whose node it is can't be told: "+
+	shouldSay(t, "short", p.Short.Texts(), "ins-1 is to end (the pool is to have no instances), and whose node it is can't be told: "+
 		"the nodes node-ins-1 and twin-ins-1 both say that they are ins-1: remove the one that is not")
 }

@@ -27,7 +27,7 @@ func endDoomed(v View, t Tally) (Tally, Result) {
 			now = append(now, m)
 		}
 	}
-	reason := cmp.Or(v.emptied, fmt.Sprintf("%d held is above maximum %d", held, v.Declaration.Maximum))
+	reason := cmp.Or(v.emptied, aboveMaximum(v, held))
 	return t, Result{Decisions: termination(v, now, false, reason)}
 }
 

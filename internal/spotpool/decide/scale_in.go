@@ -11,6 +11,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
+// aboveMaximum is why instances end that are more than maximum; a destroyed pool is to have
+// none.
+func aboveMaximum(v View, held int) string {
+	if v.Declaration.Maximum == 0 {
+		return "the pool is to have no instances"
+	}
+	return fmt.Sprintf("%d held is above maximum %d", held, v.Declaration.Maximum)
+}
+
 // trim ends what the pool holds above its maximum. It also ends isolated instances
 // where that makes room for a replacement: the cloud destroys them anyway.
 func trim(v View, t Tally) (_ Tally, r Result) {
@@ -26,7 +35,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 				now = append(now, m)
 			}
 		}
-		reason, above, remedy := fmt.Sprintf("%d held is above maximum %d", held, d.Maximum), fmt.Sprintf("above maximum %d", d.Maximum),
+		reason, above, remedy := aboveMaximum(v, held), fmt.Sprintf("above maximum %d", d.Maximum),
 			"Lift the protection, or raise maximum"
 		if v.emptied != "" {
 			reason, above, remedy = v.emptied, "of a pool that is drained", "Lift the protection to have them end"
