@@ -15,11 +15,11 @@ type Body interface {
 // bodies are all that a document may hold. Of the bodies in one folder, the one that
 // most documents there hold comes first.
 var bodies = []row{
-	body[SpotPool]{"spot_pool", "spot_pools", func(b SpotPool) error {
+	body[SpotPool]{spotPoolKind, "spot_pools", func(b SpotPool) error {
 		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
 	}},
 	body[Journal]{journalKind, "journals", validateJournal},
-	body[Budget]{"budget", "budgets", func(b Budget) error {
+	body[Budget]{budgetKind, "budgets", func(b Budget) error {
 		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
 	}},
 	body[StockPool]{"stock_pool", "stock_pools", func(b StockPool) error {
@@ -29,30 +29,38 @@ var bodies = []row{
 	body[BudgetStatus]{statusKind, "statuses", func(b BudgetStatus) error {
 		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
 	}},
-	body[BudgetUsage]{"budget_usage", "statuses", validateBudgetUsage},
-	body[PoolStatuses]{"pool_statuses", "statuses", validatePoolStatuses},
+	body[BudgetUsage]{usageKind, "statuses", validateBudgetUsage},
+	body[PoolStatuses]{poolStatusesKind, "statuses", validatePoolStatuses},
 	body[RunSummary]{runSummaryKind, "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
 	body[LastDay]{lastDayKind, "statuses", validateLastDay},
-	body[Pauses]{"pauses", "pauses", func(b Pauses) error {
+	body[Pauses]{pausesKind, "pauses", func(b Pauses) error {
 		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
 	}},
-	body[Grants]{"grants", "grants", func(b Grants) error {
+	body[Grants]{grantsKind, "grants", func(b Grants) error {
 		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget), b.Validate())
 	}},
-	body[Holds]{"holds", "holds", func(b Holds) error {
+	body[Holds]{holdsKind, "holds", func(b Holds) error {
 		return cmp.Or(present("pool_uid", b.PoolUID, "pool", b.Pool), b.Validate())
 	}},
-	body[Tombstone]{"tombstone", "tombstones", validateTombstone},
+	body[Tombstone]{tombstoneKind, "tombstones", validateTombstone},
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
 }
 
 // The kinds with a remedy of their own.
 const (
+	spotPoolKind     = "spot_pool"
 	journalKind      = "journal"
+	budgetKind       = "budget"
 	stockJournalKind = "stock_journal"
 	statusKind       = "budget_status"
+	usageKind        = "budget_usage"
+	poolStatusesKind = "pool_statuses"
 	runSummaryKind   = "run_summary"
 	lastDayKind      = "last_day"
+	pausesKind       = "pauses"
+	grantsKind       = "grants"
+	holdsKind        = "holds"
+	tombstoneKind    = "tombstone"
 )
 
 // body is a row of bodies.

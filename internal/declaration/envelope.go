@@ -11,12 +11,13 @@ import (
 	"strings"
 )
 
-// Version is the version of the documents that this program writes, and the
-// newest that it reads. Before the first release a field is added within a version:
-// nobody has a document that another program wrote. After it, a field added to any
-// body means a new version, so that an older program says that it is too old; or the
-// field is left out where nobody sets it, with a test that it says so of others.
-const Version = 1
+// Version is the version of the documents that this program writes, and the only one
+// that it reads; version 1 is of builds long before the first release. Before the first release
+// a field is added within a version: nobody has a document that another program wrote.
+// After it, a field added to any body means a new version, so that an older program
+// says that it is too old; or the field is left out where nobody sets it, with a test
+// that it says so of others.
+const Version = 2
 
 const checksumPrefix = "sha256:"
 
@@ -50,8 +51,8 @@ func Encode[T Body](body T) ([]byte, error) {
 }
 
 // Decode reads a document. Errors call it what, such as
-// "spot_pools/ap-singapore/train in directory:.gpupool". They are *NewerError and
-// *DamagedError, and quote nothing of the document.
+// "spot_pools/ap-singapore/train in directory:.gpupool". They are *NewerError,
+// *OlderError and *DamagedError, and quote nothing of the document.
 func Decode[T Body](what string, data []byte) (T, error) {
 	var none T
 	of, err := bodyOf[T]()
@@ -93,6 +94,9 @@ func open(what, kind string, data []byte) (json.RawMessage, error) {
 	}
 	if versioned.Version < 1 {
 		return damaged("it has no version")
+	}
+	if versioned.Version < Version {
+		return nil, &OlderError{What: what, Kind: kind, Version: versioned.Version}
 	}
 	var e envelope
 	if err := decodeStrict(data, &e); err != nil {

@@ -121,7 +121,7 @@ func forge(t *testing.T, old, replacement string) []byte {
 func TestDecodeRefusesNewer(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
-		"version": []byte(`{"version": 2, "kind": "novelty", "body": {}, "signature": "` + secret + `"}`),
+		"version": []byte(`{"version": 3, "kind": "novelty", "body": {}, "signature": "` + secret + `"}`),
 		"field":   forge(t, `"phase"`, `"novelty": "`+secret+`", "phase"`),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,6 +138,22 @@ func TestDecodeRefusesNewer(t *testing.T) {
 	}
 }
 
+// TestDecodeRefusesOlder has a document of a form from before the first release: its
+// fields may be others, and what it says to do launches nothing twice.
+func TestDecodeRefusesOlder(t *testing.T) {
+	t.Parallel()
+	old := []byte(`{"version": 1, "kind": "journal", "body": {"intents": ["` + secret + `"]}}`)
+	_, err := declaration.Decode[declaration.Journal](what, old)
+	var older *declaration.OlderError
+	if !errors.As(err, &older) || !strings.Contains(err.Error(), what+" was written by an older gpupool (version 1 of its form") ||
+		!strings.Contains(err.Error(), "launches nothing for 10 minutes") {
+		t.Errorf("got %v, want an OlderError that names the document and a remedy", err)
+	}
+	if strings.Contains(err.Error(), secret) {
+		t.Errorf("the error %q holds a secret", err)
+	}
+}
+
 func TestDecodeRefusesDamaged(t *testing.T) {
 	t.Parallel()
 	whole := string(encode(t, record()))
@@ -150,11 +166,11 @@ func TestDecodeRefusesDamaged(t *testing.T) {
 		"no JSON":         {secret, "no JSON at byte 1"},
 		"truncated":       {whole[:len(whole)/2], "it ends too early"},
 		"trailing":        {whole + whole, "something follows"},
-		"no version":      {strings.Replace(whole, `"version": 1`, `"version": 0`, 1), "no version"},
+		"no version":      {strings.Replace(whole, `"version": 2`, `"version": 0`, 1), "no version"},
 		"another kind":    {string(encode(t, openJournal())), "no spot pool"},
-		"no body":         {`{"version":1,"kind":"spot_pool","checksum":"sha256:x","body":null}`, "empty"},
+		"no body":         {`{"version":2,"kind":"spot_pool","checksum":"sha256:x","body":null}`, "empty"},
 		"changed body":    {strings.Replace(whole, `"minimum": 2`, `"minimum": 9`, 1), "checksum"},
-		"extra field":     {strings.Replace(whole, `"version": 1`, `"version": 1, "`+"extra"+`": "`+secret+`"`, 1), "unknown field"},
+		"extra field":     {strings.Replace(whole, `"version": 2`, `"version": 2, "`+"extra"+`": "`+secret+`"`, 1), "unknown field"},
 		"wrong type":      {string(forge(t, `"minimum": 2`, `"minimum": "`+secret+`"`)), `"declaration.minimum" is of the wrong type`},
 		"wrong form":      {string(forge(t, `"cooldown": "20m"`, `"cooldown": "`+secret+`"`)), "not of the right form"},
 		"no uid":          {string(forge(t, `"uid": "4b7c1a52f0e94d3c8a6b0d1e2f3a4b5c"`, `"uid": ""`)), "no uid"},

@@ -24,6 +24,40 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("%s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.What, e.Version)
 }
 
+// OlderError says that a document was written by a gpupool from before the first
+// release, whose form is not read. Whatever depends on it must stop and leave it alone.
+type OlderError struct {
+	What    string // names the document
+	Kind    string // that it was expected to be
+	Version int64  // that it was written with
+}
+
+// Error names the document, and the remedy.
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("%s was written by an older gpupool (version %d of its form, which this one does not read); nothing was changed: %s",
+		e.What, e.Version, olderRemedy(e.Kind))
+}
+
+// olderRemedy is what to do about a document of an older form, so that nothing is
+// launched twice, and nothing stays in force that nobody knows of.
+func olderRemedy(kind string) string {
+	switch kind {
+	case spotPoolKind:
+		return "run terraform destroy with the gpupool that wrote it; or, to keep its instances, move it and its journal away, wait 10 minutes, until " +
+			"each earlier launch is listed, and run terraform state rm and terraform import"
+	case budgetKind:
+		return "move it away and let terraform apply write it anew: gpupool reconcile then warns of each freeze and pause that the older one left, " +
+			"and of how to remove it"
+	case pausesKind:
+		return "start the workloads that it lists again, and move it away"
+	case grantsKind, holdsKind:
+		return "move it away, and decide anew what it said"
+	case tombstoneKind:
+		return "move it away, once no Terraform state has what was destroyed"
+	}
+	return remedyOf(kind)
+}
+
 // DamagedError says that a document is not what any gpupool writes. Whatever
 // depends on it must stop and leave it alone.
 type DamagedError struct {
@@ -34,18 +68,22 @@ type DamagedError struct {
 
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
-	remedy := "nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew"
-	switch e.Kind {
+	return fmt.Sprintf("%s is damaged (%s); nothing was changed: %s", e.What, e.Reason, remedyOf(e.Kind))
+}
+
+// remedyOf is what to do about a document that can't be read.
+func remedyOf(kind string) string {
+	switch kind {
 	case journalKind: // a copy lacks the launches made since
-		remedy = "nothing was changed: move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
+		return "move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
 			"the pool gets a new journal, and launches nothing for 10 minutes, until each earlier launch is listed"
 	case stockJournalKind:
-		remedy = "nothing was changed: restore it from a copy; or move it away, run terraform destroy for this stock pool, " +
+		return "restore it from a copy; or move it away, run terraform destroy for this stock pool, " +
 			"which keeps its Deployment, and then terraform import"
-	case statusKind, runSummaryKind, lastDayKind:
-		remedy = "nothing was changed: the next gpupool reconcile replaces it"
+	case statusKind, usageKind, poolStatusesKind, runSummaryKind, lastDayKind:
+		return "the next gpupool reconcile replaces it"
 	}
-	return fmt.Sprintf("%s is damaged (%s); %s", e.What, e.Reason, remedy)
+	return "restore it from a copy, or move it away and let terraform apply write it anew"
 }
 
 var errTrailing = errors.New("something follows where it should end")

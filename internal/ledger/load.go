@@ -48,18 +48,22 @@ func (p Problem) Unwrap() error { return p.Err }
 // rest is read. A copy that is put back undoes the loss. The header may be missing
 // as well: what was observed then begins anew.
 //
-// The error is *document.NewerError, *document.ClusterError, or *document.DamagedError
-// for the header: nothing may be written then.
+// The error is *document.NewerError, *document.OlderError, *document.ClusterError, or
+// *document.DamagedError for the header: nothing may be written then.
 func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []Problem, error) {
 	l := loading{Ledger: New(clusterUID)}
 	opened := make([]document.Document, 0, len(documents))
 	length := 0
+	_, hasHeader := documents[document.HeaderName]
 	for _, name := range slices.Sorted(maps.Keys(documents)) {
 		d, err := document.Unseal(name, clusterUID, documents[name])
 		var damage *document.DamagedError
+		var older *document.OlderError
 		switch {
 		case errors.As(err, &damage) && name != document.HeaderName:
 			l.problem(name, err)
+		case errors.As(err, &older) && name != document.HeaderName && hasHeader: // a header of that form says so itself
+			l.problem(name, &document.DamagedError{Document: name, Reason: fmt.Sprintf("it is of version %d, and its header is not", older.Version)})
 		case err != nil:
 			return nil, nil, err
 		default:
@@ -70,7 +74,6 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	if err := l.header(opened); err != nil {
 		return nil, nil, err
 	}
-	_, hasHeader := documents[document.HeaderName]
 	if !hasHeader && len(documents) > 0 {
 		l.problem(document.HeaderName, errors.New("the ledger's header is missing: restore it from a copy; without it the "+
 			"intervals stay, but pods that ended since are charged by estimate, from their start until this run, and what is covered begins anew"))

@@ -224,7 +224,7 @@ func abuses() []abuse {
 			path: apiAdmission + "validatingadmissionpolicies/gpupool-system-limits",
 		},
 
-		{right: "get statefulsets", what: "list them", verb: http.MethodGet, path: "/apis/apps/v1/statefulsets"},
+		{right: "list statefulsets", what: "delete all", verb: http.MethodDelete, path: apiApps + "WORK/statefulsets"},
 		{right: "get replicasets", what: "scale one", verb: http.MethodPut, path: apiApps + "WORK/replicasets/any/scale", body: scaled("any", "WORK")},
 		{
 			right: "get replicasets", what: "change one", verb: http.MethodPatch, path: apiApps + "WORK/replicasets/any", body: other,
@@ -235,6 +235,7 @@ func abuses() []abuse {
 			path: "/apis/autoscaling/v2/namespaces/WORK/horizontalpodautoscalers",
 		},
 
+		{right: "list jobs", what: "delete all", verb: http.MethodDelete, path: apiBatch + "WORK/jobs"},
 		{right: "get jobs", what: "delete one", verb: http.MethodDelete, path: apiBatch + "WORK/jobs/job"},
 		{right: "get jobs", what: "make one", verb: http.MethodPost, path: apiBatch + "WORK/jobs", body: aJob},
 		{right: "get jobs", what: "write one whole", verb: http.MethodPut, path: apiBatch + "WORK/jobs/job", body: strings.Replace(aJob, "mine", "job", 1)},

@@ -113,10 +113,12 @@ func readAttempts() map[string][]attempt {
 		"get apps/deployments everywhere":                      list(apiApps+"WORK/deployments/deployment", reads),
 		"list apps/deployments everywhere":                     list("/apis/apps/v1/deployments", reads),
 		"get apps/statefulsets everywhere":                     list(apiApps+"WORK/statefulsets/statefulset", reads),
+		"list apps/statefulsets everywhere":                    list("/apis/apps/v1/statefulsets", reads),
 		"get apps/replicasets everywhere":                      list(apiApps+"WORK/replicasets/foreign", reads),
 		"list apps/replicasets everywhere":                     list("/apis/apps/v1/replicasets", reads),
 		"list autoscaling/horizontalpodautoscalers everywhere": list("/apis/autoscaling/v2/horizontalpodautoscalers", reads),
 		"get batch/jobs everywhere":                            list(apiBatch+"WORK/jobs/job", reads),
+		"list batch/jobs everywhere":                           list("/apis/batch/v1/jobs", reads),
 		"get policy/poddisruptionbudgets everywhere":           list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads),
 		"list policy/poddisruptionbudgets everywhere":          list("/apis/policy/v1/poddisruptionbudgets", reads),
 	}

@@ -110,8 +110,11 @@ func Powers() []Power {
 			"to read them by name, with the values that stand in their pods' `env`", "to change or delete them: their images, service accounts, labels",
 		},
 		{
-			[]string{"list"}, []string{"deployments", "replicasets"}, everywhere + ", with `--stock-pools`", "to read them, as by name",
-			"to change or delete them all",
+			[]string{"list"}, []string{"deployments", "statefulsets", "jobs"}, everywhere,
+			"to read them, as by name; a run seeks those that an older gpupool left paused", "to change or delete them all",
+		},
+		{
+			[]string{"list"}, []string{"replicasets"}, everywhere + ", with `--stock-pools`", "to read them, as by name", "to change or delete them all",
 		},
 		{
 			[]string{"create", "patch", "delete"}, []string{"deployments"},

@@ -81,11 +81,11 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 	}
 	if o.allows(budget.Pause) {
 		rules = append(rules,
-			rule(apps, "deployments", "get"),
+			rule(apps, "deployments", "get", "list"), // list: what an older gpupool paused
 			rule(apps, "deployments/scale", "update"),
-			rule(apps, "statefulsets", "get"),
+			rule(apps, "statefulsets", "get", "list"),
 			rule(apps, "statefulsets/scale", "update"),
-			rule(batch, "jobs", "get", "patch")) // of spec.suspend alone: see limits.enforcement
+			rule(batch, "jobs", "get", "list", "patch")) // patch: of spec.suspend alone: see limits.enforcement
 	}
 	return rules
 }

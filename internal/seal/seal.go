@@ -38,6 +38,15 @@ type NewerError struct{ Version int }
 // Error names the version.
 func (e *NewerError) Error() string { return fmt.Sprintf("it is of version %d", e.Version) }
 
+// OlderError says that a document is of a version from before the first release, which
+// is not read.
+type OlderError struct{ Version int }
+
+// Error names the version.
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("its form is from before the first release: it is of version %d", e.Version)
+}
+
 // SubjectError says that a document is about something else.
 type SubjectError struct{ Is string }
 
@@ -77,7 +86,7 @@ func checksum(data []byte, at int) string {
 }
 
 // Open judges a document by its seal, and returns its checksum. The error is
-// *NewerError, *SubjectError, or says how it is damaged.
+// *NewerError, *OlderError, *SubjectError, or says how it is damaged.
 func (f Form) Open(name, subject string, data []byte) (string, error) {
 	// What a document says stands before the seal.
 	at := bytes.LastIndex(data, []byte(f.Magic+" "))
@@ -95,7 +104,7 @@ func (f Form) Open(name, subject string, data []byte) (string, error) {
 	case written > f.Version:
 		return "", &NewerError{Version: written}
 	case written < f.Version:
-		return "", errors.New("its form is from before the first release")
+		return "", &OlderError{Version: written}
 	case len(fields) < 5 || len(fields[4]) < sumLength:
 		return "", errors.New("its seal is not whole")
 	}

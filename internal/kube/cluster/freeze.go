@@ -68,21 +68,33 @@ func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	return wrapSlot(retry.RetryOnConflict(contended, func() error { return c.take(ctx, f) }))
 }
 
-// Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
+// Unfreeze lifts a budget's freeze; lifting what is not in force is no error. The error
+// is *UnrecognizedFreezeError where an older gpupool froze it.
 func (c *enforcer) Unfreeze(ctx context.Context, budgetUID string) error {
-	return wrapSlot(retry.RetryOnConflict(contended, func() error {
-		taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
-		if err != nil {
+	selector := LabelBudgetUID + "=" + budgetUID
+	if err := wrapSlot(retry.RetryOnConflict(contended, func() error { return c.emptySlots(ctx, selector) })); err != nil {
+		return err
+	}
+	left, err := c.unrecognizedFreezes(ctx, selector)
+	if err == nil && len(left) > 0 {
+		err = &UnrecognizedFreezeError{Name: left[0].Name}
+	}
+	return err
+}
+
+// emptySlots has the slots that a selector selects match nothing.
+func (c *enforcer) emptySlots(ctx context.Context, selector string) error {
+	taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return err
+	}
+	for n, slot := range taken {
+		empty(slot, n)
+		if _, err := c.writeSlot(ctx, slot); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
-		for n, slot := range taken {
-			empty(slot, n)
-			if _, err := c.writeSlot(ctx, slot); err != nil && !apierrors.IsNotFound(err) {
-				return err
-			}
-		}
-		return nil
-	}))
+	}
+	return nil
 }
 
 // wrapSlot names the call of an error that nobody named yet.

@@ -19,6 +19,22 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("the ledger's document %s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.Document, e.Version)
 }
 
+// OlderError says that a document of the ledger was written by a gpupool from before the
+// first release, whose form is not read. Whatever depends on the ledger must stop and
+// leave it alone.
+type OlderError struct {
+	Document string
+	Version  int // that it was written with
+}
+
+// Error names what was refused, and the remedy: a header that is removed helps nothing,
+// since the other documents are of that form, too.
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("the ledger's document %s was written by an older gpupool (version %d of its form, which this one does not read): move all documents "+
+		"of this ledger away together. The next gpupool reconcile begins a new one, without the hours used before: a budget that was exceeded can then "+
+		"recover, and what it blocks can launch", e.Document, e.Version)
+}
+
 // DamagedError says that a document is not what any gpupool writes.
 type DamagedError struct {
 	Document string

@@ -47,15 +47,18 @@ func Seal(name, clusterUID string, data []byte, records int) Document {
 	return Document{Name: name, Data: data, Sum: form.Close(name, clusterUID, data), Records: records}
 }
 
-// Unseal judges a document by its seal. The error is *NewerError, *ClusterError or
-// *DamagedError.
+// Unseal judges a document by its seal. The error is *NewerError, *OlderError,
+// *ClusterError or *DamagedError.
 func Unseal(name, clusterUID string, data []byte) (Document, error) {
 	sum, err := form.Open(name, clusterUID, data)
 	var newer *seal.NewerError
+	var older *seal.OlderError
 	var other *seal.SubjectError
 	switch {
 	case errors.As(err, &newer):
 		return Document{}, &NewerError{Document: name, Version: newer.Version}
+	case errors.As(err, &older):
+		return Document{}, &OlderError{Document: name, Version: older.Version}
 	case errors.As(err, &other):
 		return Document{}, &ClusterError{What: "the ledger's document " + name, Is: other.Is, Want: clusterUID}
 	case err == nil && len(data) > MaxSize:

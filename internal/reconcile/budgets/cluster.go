@@ -29,6 +29,9 @@ type PodReader interface {
 type WorkloadReader interface {
 	// Freezes lists the budgets whose freeze is in force.
 	Freezes(ctx context.Context) ([]budget.FreezeRule, error)
+	// Unrecognized lists the objects with a label of gpupool that this one gives no
+	// meaning. With an error it lists what was found nevertheless.
+	Unrecognized(ctx context.Context) ([]budget.Unrecognized, error)
 	// Owners says which workloads would be paused for pods, by the pods' uids.
 	Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error)
 	// Workload observes a workload. The error is *budget.NotPausedError where it is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -65,9 +66,9 @@ const leftoverTime = 20 * time.Second
 
 // liftLeftovers lifts what destroyed budgets left in force where none is
 // declared, and removes their statuses. It asks the cluster only while the store
-// remembers such budgets.
+// remembers such budgets, or has some that can't be read.
 func (k *kind) liftLeftovers(ctx context.Context) {
-	if !k.hasBuriedBudgets(ctx) {
+	if !k.hasBuriedBudgets(ctx) && !k.unread {
 		return
 	}
 	previous, err := k.previousStatuses(ctx)
@@ -86,6 +87,35 @@ func (k *kind) liftLeftovers(ctx context.Context) {
 		return
 	}
 	k.liftOrphans(ctx, c, uid, k.observeInForce(ctx, c, uid, nil))
+	k.reportUnrecognized(ctx, c, k.unread)
+}
+
+// mayPause says that a budget is enforced by a role that may read workloads.
+func mayPause(d budget.Declaration) bool {
+	return d.Enforce.Action == budget.Pause || d.Enforce.Action == budget.Evict
+}
+
+// mostUnrecognized is how many unrecognized objects are named.
+const mostUnrecognized = 20
+
+// reportUnrecognized warns of what an older gpupool can have left in the cluster. Where a
+// role has no right to list workloads, that is worth a warning only if pauses are
+// expected there.
+func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool) {
+	found, err := c.Unrecognized(ctx)
+	for _, u := range found[:min(len(found), mostUnrecognized)] {
+		k.warnings.Add(u.String())
+	}
+	if more := len(found) - mostUnrecognized; more > 0 {
+		k.warnings.Add(fmt.Sprintf("%d more objects have such labels: they are named once those above are removed", more))
+	}
+	switch {
+	case err == nil:
+	case pauses.Forbidden(err) && !expected:
+		k.flow.Teller.Logger().InfoContext(ctx, "what an older gpupool can have left in the cluster is not known", "detail", err.Error())
+	default:
+		k.warnings.Add(fmt.Sprintf("what an older gpupool can have left in the cluster is not known: %v", err))
+	}
 }
 
 func (k *kind) hasBuriedBudgets(ctx context.Context) bool {

@@ -175,6 +175,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	inForce := k.observeInForce(ctx, c, uid, b.Observation.Namespaces)
 	if !k.partial() {
 		k.liftOrphans(ctx, c, uid, inForce)
+		k.reportUnrecognized(ctx, c, k.unread || slices.ContainsFunc(list, mayPause))
 		k.forgetStatuses(ctx, previous)
 	}
 	e := &enforcer{kind: k, cluster: c, books: b, inForce: inForce, declared: k.counted(uid, list)}

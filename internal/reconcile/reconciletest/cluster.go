@@ -54,6 +54,7 @@ type state struct {
 	Unemptied []string
 	Impatient bool
 	Frozen    map[string]budget.FreezeRule
+	Unknown   []budget.Unrecognized
 	// Workloads are by uid; Forged and Forgiving are names of such.
 	Workloads map[string]*Workload
 	Forged    map[string]bool

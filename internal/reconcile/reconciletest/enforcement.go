@@ -24,6 +24,11 @@ func (c enforcementAPI) Freezes(ctx context.Context) ([]budget.FreezeRule, error
 	return read(ctx, c.view, "Freezes", func() ([]budget.FreezeRule, error) { return slices.Collect(maps.Values(c.Frozen)), nil })
 }
 
+// Unrecognized are those that a test put there.
+func (c enforcementAPI) Unrecognized(ctx context.Context) ([]budget.Unrecognized, error) {
+	return read(ctx, c.view, "Unrecognized", func() ([]budget.Unrecognized, error) { return c.Unknown, nil })
+}
+
 // Freeze keeps new pods out.
 func (c enforcementAPI) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	return c.act(ctx, "Freeze", f.Budget, func() error { c.Frozen[f.BudgetUID] = f; return nil })
