@@ -171,7 +171,7 @@ func TestAListHasAsManyPagesAsItTakes(t *testing.T) {
 	p := newProxy(t, kubetest.Start(t))
 	s := p.open(t, kubetest.Start(t).Namespace(t), kubernetes.Options{})
 	var want []store.Document
-	for n := range 130 {
+	for n := range 200 {
 		key := store.Key{Kind: store.Ledger, Name: fmt.Sprintf("c0ffee/closed-%03d", n)}
 		want = append(want, store.Document{Key: key, Revision: write(t, s, key, key.Name, ""), Data: []byte(key.Name)})
 	}
@@ -188,7 +188,7 @@ func TestAListHasAsManyPagesAsItTakes(t *testing.T) {
 	}
 	list()
 	if calls := p.clear(); len(calls) != 3 {
-		t.Errorf("130 documents took %q", calls)
+		t.Errorf("200 documents took %q", calls)
 	}
 	met := 0
 	p.set(func(call string) fault { // a page expires, and another's answer is lost
