@@ -1,9 +1,7 @@
 package budget
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -92,16 +90,6 @@ func (s Status) Measured(m Measurement) Status {
 		s.At, s.Usage, s.Warnings = m.At, m.Usage, m.Warnings
 	}
 	return s
-}
-
-// Remeasured is the measurement by which now follows from this status; ok is false if more
-// than that differs.
-func (s Status) Remeasured(now Status) (m Measurement, ok bool) {
-	m = Measurement{Of: s.RunID, At: now.At, Usage: now.Usage, Warnings: now.Warnings}
-	now.RunID = s.RunID
-	x, errS := json.Marshal(s.Measured(m))
-	y, errNow := json.Marshal(now)
-	return m, m.Of != "" && errS == nil && errNow == nil && bytes.Equal(x, y)
 }
 
 // Unknown is what was known of a budget when its limit was reached, where the

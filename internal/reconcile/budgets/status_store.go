@@ -86,8 +86,10 @@ type remeasured struct {
 // keepStatus writes a budget's status, or keeps it for saveMeasured if only what was
 // measured differs.
 func (k *kind) keepStatus(ctx context.Context, previous budgetStatus, status budget.Status) error {
-	m, same := previous.Value.Remeasured(status.Stored())
-	if !same {
+	now := status.Stored()
+	now.RunID = previous.Value.RunID
+	m := budget.Measurement{Of: now.RunID, At: now.At, Usage: now.Usage, Warnings: now.Warnings}
+	if m.Of == "" || !record.Same(previous.Value.Measured(m), now) {
 		_, err := k.saveStatus(ctx, previous, status)
 		return err
 	}
