@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -38,7 +39,7 @@ func (e *MissingPolicyError) ErrorClass() errorclass.Class { return errorclass.C
 
 // Freezes lists the budgets whose freeze is in force.
 func (c *enforcer) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
-	taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
+	taken, _, err := c.freezeSlots(ctx, LabelBudgetUID)
 	if err != nil {
 		return nil, err
 	}
@@ -72,29 +73,31 @@ func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
 // is *UnrecognizedFreezeError where an older gpupool froze it.
 func (c *enforcer) Unfreeze(ctx context.Context, budgetUID string) error {
 	selector := LabelBudgetUID + "=" + budgetUID
-	if err := wrapSlot(retry.RetryOnConflict(contended, func() error { return c.emptySlots(ctx, selector) })); err != nil {
+	var left []admissionv1.ValidatingAdmissionPolicyBinding
+	err := wrapSlot(retry.RetryOnConflict(contended, func() (err error) {
+		left, err = c.emptySlots(ctx, selector)
 		return err
-	}
-	left, err := c.unrecognizedFreezes(ctx, selector)
+	}))
 	if err == nil && len(left) > 0 {
 		err = &UnrecognizedFreezeError{Name: left[0].Name}
 	}
 	return err
 }
 
-// emptySlots has the slots that a selector selects match nothing.
-func (c *enforcer) emptySlots(ctx context.Context, selector string) error {
-	taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: selector})
+// emptySlots has the slots that a selector selects match nothing, and returns the other
+// bindings that it selects.
+func (c *enforcer) emptySlots(ctx context.Context, selector string) (others []admissionv1.ValidatingAdmissionPolicyBinding, err error) {
+	taken, others, err := c.freezeSlots(ctx, selector)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for n, slot := range taken {
 		empty(slot, n)
 		if _, err := c.writeSlot(ctx, slot); err != nil && !apierrors.IsNotFound(err) {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return others, nil
 }
 
 // wrapSlot names the call of an error that nobody named yet.

@@ -73,23 +73,27 @@ func (e *NoFreezeSlotError) ErrorClass() errorclass.Class { return errorclass.Co
 // slots are the slots that the cluster has, by their number.
 type slots map[int]*admissionv1.ValidatingAdmissionPolicyBinding
 
-// freezeSlots lists the slots that the cluster has.
-func (c *enforcer) freezeSlots(ctx context.Context, o metav1.ListOptions) (slots, error) {
-	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, o)
+// freezeSlots lists the slots that the cluster has, and the other bindings, of those that
+// a selector selects; empty for all.
+func (c *enforcer) freezeSlots(ctx context.Context, selector string) (found slots, others []admissionv1.ValidatingAdmissionPolicyBinding, err error) {
+	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if apierrors.IsNotFound(err) {
-		return nil, nil // a cluster too old to have policies has no freeze
+		return nil, nil, nil // a cluster too old to have policies has no freeze
 	}
 	if err != nil {
-		return nil, kubeclient.Wrap("list", bindings, err)
+		return nil, nil, kubeclient.Wrap("list", bindings, err)
 	}
-	found, names := slots{}, FreezeSlotNames()
+	found = slots{}
+	names := FreezeSlotNames()
 	for i := range list.Items {
 		b := &list.Items[i]
 		if n := slices.Index(names, b.Name); n >= 0 && b.Spec.PolicyName == FreezePolicyName {
 			found[n] = b
+		} else {
+			others = append(others, *b)
 		}
 	}
-	return found, nil
+	return found, others, nil
 }
 
 // of is the slot that a budget has, or else may take. Budgets begin their search
@@ -115,7 +119,7 @@ func (s slots) of(budgetUID string) (n int, found bool) {
 // take writes a freeze into a budget's slot, or into a free one. Whoever wrote
 // the slot meanwhile has it: then the error is a conflict.
 func (c *enforcer) take(ctx context.Context, f budget.FreezeRule) error {
-	have, err := c.freezeSlots(ctx, metav1.ListOptions{})
+	have, _, err := c.freezeSlots(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -24,7 +22,7 @@ const (
 // Unrecognized lists the bindings and workloads with a label of gpupool that this one
 // gives no meaning. With an error it lists what was found nevertheless.
 func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, error) {
-	freezes, err := c.unrecognizedFreezes(ctx, LabelBudgetUID)
+	_, freezes, err := c.freezeSlots(ctx, LabelBudgetUID)
 	var found []budget.Unrecognized
 	for _, b := range freezes {
 		found = append(found, unrecognizedFreeze(b))
@@ -39,22 +37,6 @@ func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, err
 		found, errs = append(found, workloads...), append(errs, err)
 	}
 	return found, errors.Join(errs...)
-}
-
-// unrecognizedFreezes are the bindings of the freeze policy that a selector selects and
-// that are none of the slots.
-func (c *enforcer) unrecognizedFreezes(ctx context.Context, selector string) ([]admissionv1.ValidatingAdmissionPolicyBinding, error) {
-	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: selector})
-	if apierrors.IsNotFound(err) {
-		return nil, nil // a cluster too old to have policies has no freeze
-	}
-	if err != nil {
-		return nil, kubeclient.Wrap("list", bindings, err)
-	}
-	names := FreezeSlotNames()
-	return slices.DeleteFunc(list.Items, func(b admissionv1.ValidatingAdmissionPolicyBinding) bool {
-		return b.Spec.PolicyName == FreezePolicyName && slices.Contains(names, b.Name)
-	}), nil
 }
 
 func unrecognizedFreeze(b admissionv1.ValidatingAdmissionPolicyBinding) budget.Unrecognized {
