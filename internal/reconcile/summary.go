@@ -90,8 +90,10 @@ func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSu
 
 func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.RunSummary], summary declaration.RunSummary) error {
 	var decided []string
-	for _, d := range r.finished().Decisions {
-		decided = append(decided, d.Kind()+"/"+string(d.Outcome))
+	for _, k := range r.kinds {
+		for _, d := range k.Results() {
+			decided = append(decided, d.Kind()+"/"+string(d.Outcome))
+		}
 	}
 	summary.Counters = old.Value.Counters.Plus(decided...)
 	r.report.Counters = summary.Counters
