@@ -60,7 +60,7 @@ func (f *facts) unobserved(e budget.Effect) bool {
 func (p Plan) effectsOf(done []budget.Decision) []budget.Effect {
 	list, now := slices.Clone(p.effects), p.before.At
 	for _, d := range done {
-		e := budget.NewEffect("", "", "", nil, now)
+		var e budget.Effect
 		switch d.Kind {
 		case budget.KindFreeze:
 			e = budget.NewEffect(budget.Freeze, "", "", nil, now)
