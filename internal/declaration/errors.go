@@ -55,7 +55,7 @@ func olderRemedy(kind string) string {
 	case tombstoneKind:
 		return "move it away, once no Terraform state has what was destroyed"
 	}
-	return remedyOf(kind)
+	return strings.TrimPrefix(remedyOf(kind), "nothing was changed: ")
 }
 
 // DamagedError says that a document is not what any gpupool writes. Whatever
@@ -68,22 +68,22 @@ type DamagedError struct {
 
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s is damaged (%s); nothing was changed: %s", e.What, e.Reason, remedyOf(e.Kind))
+	return fmt.Sprintf("%s is damaged (%s); %s", e.What, e.Reason, remedyOf(e.Kind))
 }
 
 // remedyOf is what to do about a document that can't be read.
 func remedyOf(kind string) string {
 	switch kind {
 	case journalKind: // a copy lacks the launches made since
-		return "move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
+		return "nothing was changed: move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
 			"the pool gets a new journal, and launches nothing for 10 minutes, until each earlier launch is listed"
 	case stockJournalKind:
-		return "restore it from a copy; or move it away, run terraform destroy for this stock pool, " +
+		return "nothing was changed: restore it from a copy; or move it away, run terraform destroy for this stock pool, " +
 			"which keeps its Deployment, and then terraform import"
 	case statusKind, usageKind, poolStatusesKind, runSummaryKind, lastDayKind:
-		return "the next gpupool reconcile replaces it"
+		return "nothing was changed: the next gpupool reconcile replaces it"
 	}
-	return "restore it from a copy, or move it away and let terraform apply write it anew"
+	return "nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew"
 }
 
 var errTrailing = errors.New("something follows where it should end")

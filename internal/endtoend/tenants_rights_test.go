@@ -133,6 +133,8 @@ func tenantsRights(others string) []tenantsRight {
 		{"list", "admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "", false, false},
 		{"list", "apps", "deployments", "", "", true, false},
 		{"list", "apps", "replicasets", "", "", true, false},
+		{"list", "apps", "statefulsets", "", "", true, false},
+		{"list", "batch", "jobs", "", "", true, false},
 		{"list", "autoscaling", "horizontalpodautoscalers", "", "", true, false},
 		{"list", "policy", "poddisruptionbudgets", "", "", true, false},
 		{"list", "resource.k8s.io", "resourceclaims", "", "", true, false},
