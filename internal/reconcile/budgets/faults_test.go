@@ -153,27 +153,35 @@ func TestTheRestOfADamagedLedgerCounts(t *testing.T) {
 	}
 }
 
-// TestAStatusOfANewerGpupoolIsLeftAlone, and its budget fails.
+// TestAStatusOfANewerGpupoolIsLeftAlone, or the measurements of one, and the budget fails.
 func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.Declare()
-	d.Run()
-	key := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
-	doc, err := d.Store().Read(context.Background(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	newer := bytes.Replace(doc.Data, []byte(`"version": 2`), []byte(`"version": 9`), 1)
-	if _, err := d.Store().Write(context.Background(), key, newer, doc.Revision); err != nil {
-		t.Fatal(err)
-	}
-	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
-		t.Errorf("got %v, %+v", err, report.Budgets)
-	}
-	if doc, err = d.Store().Read(context.Background(), key); err != nil || !bytes.Equal(doc.Data, newer) {
-		t.Errorf("it was replaced: %v", err)
+	for _, name := range []string{"budgets/team-a", "budget_usage"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare()
+			for range 3 { // and at least one of them changes only what was measured
+				d.Run()
+				d.Cluster.Step(time.Minute)
+			}
+			key := store.Key{Kind: store.Statuses, Name: name}
+			doc, err := d.Store().Read(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			newer := bytes.Replace(doc.Data, []byte(`"version": 2`), []byte(`"version": 9`), 1)
+			if _, err := d.Store().Write(t.Context(), key, newer, doc.Revision); err != nil {
+				t.Fatal(err)
+			}
+			report, err := d.Runner().Run(t.Context(), reconcile.RunOptions{})
+			if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+				t.Errorf("got %v, %+v", err, report.Budgets)
+			}
+			if doc, err = d.Store().Read(t.Context(), key); err != nil || !bytes.Equal(doc.Data, newer) {
+				t.Errorf("it was replaced: %v", err)
+			}
+		})
 	}
 }
 

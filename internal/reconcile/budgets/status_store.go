@@ -1,6 +1,7 @@
 package budgets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,28 +25,33 @@ type previousStatus struct {
 }
 
 // previousStatuses reads the statuses of all budgets. A damaged one is told of
-// and then replaced: nothing in it is lost that the ledger does not have.
+// and then replaced: nothing in it is lost that the ledger does not have. One of a newer
+// gpupool stops its budget, and measurements of a newer one stop all that were measured.
 func (k *kind) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
 	listed, usage, lost, err := k.flow.Keeper.BudgetStatuses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if k.measured.last = usage; lost != nil {
-		k.warnings.Add(lost.Error())
-	}
+	k.measured.last = usage
+	unmeasured := k.irreplaceable(lost)
 	statuses := map[string]previousStatus{}
 	for name, l := range listed {
-		status := previousStatus{document: l.Document}
-		var newer *declaration.NewerError
-		switch {
-		case errors.As(l.Err, &newer):
-			status.err = l.Err
-		case l.Err != nil:
-			k.warnings.Add(l.Err.Error())
-		}
-		statuses[name] = status
+		statuses[name] = previousStatus{document: l.Document, err: cmp.Or(k.irreplaceable(l.Err), unmeasured)}
 	}
 	return statuses, nil
+}
+
+// irreplaceable is the error of a document that is not this program's to replace. Any
+// other error is only warned of.
+func (k *kind) irreplaceable(err error) error {
+	var newer *declaration.NewerError
+	if errors.As(err, &newer) {
+		return err
+	}
+	if err != nil {
+		k.warnings.Add(err.Error())
+	}
+	return nil
 }
 
 // forgetStatuses removes what a run wrote of a budget that was destroyed
