@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
@@ -30,11 +33,23 @@ func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, err
 	errs := []error{err}
 	// From the cache of the API server: what is sought stays until a person removes it.
 	options := metav1.ListOptions{LabelSelector: formerLabelPausedBy, ResourceVersion: "0"}
-	for _, list := range []func(context.Context, metav1.ListOptions) ([]budget.Unrecognized, error){
-		c.unrecognizedDeployments, c.unrecognizedStatefulSets, c.unrecognizedJobs,
+	for _, of := range []struct {
+		resource string
+		list     func() (runtime.Object, error)
+	}{
+		{"deployments", func() (runtime.Object, error) { return c.kube.AppsV1().Deployments("").List(ctx, options) }},
+		{"statefulsets", func() (runtime.Object, error) { return c.kube.AppsV1().StatefulSets("").List(ctx, options) }},
+		{"jobs", func() (runtime.Object, error) { return c.kube.BatchV1().Jobs("").List(ctx, options) }},
 	} {
-		workloads, err := list(ctx, options)
-		found, errs = append(found, workloads...), append(errs, err)
+		workloads, err := of.list()
+		if err != nil {
+			errs = append(errs, kubeclient.Wrap("list", of.resource, err))
+			continue
+		}
+		errs = append(errs, meta.EachListItem(workloads, func(o runtime.Object) error {
+			found = append(found, unrecognizedPause(strings.TrimSuffix(of.resource, "s"), workloadOf(o)))
+			return nil
+		}))
 	}
 	return found, errors.Join(errs...)
 }
@@ -54,39 +69,6 @@ type UnrecognizedFreezeError struct{ Name string }
 func (e *UnrecognizedFreezeError) Error() string {
 	return fmt.Sprintf("the freeze %s is of an older gpupool, and may still keep new GPU pods out: "+
 		"kubectl delete validatingadmissionpolicybinding %[1]s", e.Name)
-}
-
-func (c *enforcer) unrecognizedDeployments(ctx context.Context, o metav1.ListOptions) (found []budget.Unrecognized, err error) {
-	list, err := c.kube.AppsV1().Deployments("").List(ctx, o)
-	if err != nil {
-		return nil, kubeclient.Wrap("list", "deployments", err)
-	}
-	for n := range list.Items {
-		found = append(found, unrecognizedPause("deployment", deployment{&list.Items[n]}))
-	}
-	return found, nil
-}
-
-func (c *enforcer) unrecognizedStatefulSets(ctx context.Context, o metav1.ListOptions) (found []budget.Unrecognized, err error) {
-	list, err := c.kube.AppsV1().StatefulSets("").List(ctx, o)
-	if err != nil {
-		return nil, kubeclient.Wrap("list", "statefulsets", err)
-	}
-	for n := range list.Items {
-		found = append(found, unrecognizedPause("statefulset", statefulSet{&list.Items[n]}))
-	}
-	return found, nil
-}
-
-func (c *enforcer) unrecognizedJobs(ctx context.Context, o metav1.ListOptions) (found []budget.Unrecognized, err error) {
-	list, err := c.kube.BatchV1().Jobs("").List(ctx, o)
-	if err != nil {
-		return nil, kubeclient.Wrap("list", "jobs", err)
-	}
-	for n := range list.Items {
-		found = append(found, unrecognizedPause("job", job{&list.Items[n]}))
-	}
-	return found, nil
 }
 
 // unrecognizedPause is a workload that is marked as builds from before the first release

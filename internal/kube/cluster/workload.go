@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
@@ -38,25 +39,20 @@ func resourceOf(w budget.Workload) (string, bool) {
 // find reads a workload. The error is *budget.NotPausedError where it is gone,
 // or of a kind that can't be paused.
 func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error) {
-	var o workload
+	var object runtime.Object
 	var err error
 	resource, _ := resourceOf(w)
 	switch resource {
 	case "jobs":
-		var j *batchv1.Job
-		j, err = c.kube.BatchV1().Jobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		o = job{j}
+		object, err = c.kube.BatchV1().Jobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	case "deployments":
-		var d *appsv1.Deployment
-		d, err = c.kube.AppsV1().Deployments(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		o = deployment{d}
+		object, err = c.kube.AppsV1().Deployments(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	case "statefulsets":
-		var s *appsv1.StatefulSet
-		s, err = c.kube.AppsV1().StatefulSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-		o = statefulSet{s}
+		object, err = c.kube.AppsV1().StatefulSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	default:
 		return nil, notPaused(w, "a "+w.Kind+" can be neither suspended nor scaled to zero here: its operator has to")
 	}
+	o := workloadOf(object)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && w.UID != "" && string(o.GetUID()) != w.UID:
 		return nil, gone(w)
@@ -64,6 +60,19 @@ func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error
 		return nil, kubeclient.Wrap("get", fmt.Sprintf("%s %s/%s", resource, w.Namespace, w.Name), err)
 	}
 	return o, nil
+}
+
+// workloadOf is a Job, Deployment or StatefulSet.
+func workloadOf(o runtime.Object) workload {
+	switch of := o.(type) {
+	case *batchv1.Job:
+		return job{of}
+	case *appsv1.Deployment:
+		return deployment{of}
+	case *appsv1.StatefulSet:
+		return statefulSet{of}
+	}
+	return nil
 }
 
 type job struct{ *batchv1.Job }
