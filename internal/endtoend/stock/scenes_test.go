@@ -278,7 +278,7 @@ func paused(r *rig) {
 	if !exceeded(told) {
 		r.t.Errorf("its budgets are %+v", told.Budgets)
 	}
-	r.audit.Wants(r.t, "of a pause, of which the budget does nothing", "put deployments pool-g1 scale")
+	r.audit.Wants(r.t, "of a pause, of which the budget does nothing", "patch deployments pool-g1")
 	r.ready(0)
 	if of := r.deployment(); *of.Spec.Replicas != 0 {
 		r.t.Errorf("it has %d replicas", *of.Spec.Replicas)
@@ -286,7 +286,7 @@ func paused(r *rig) {
 	r.reconcile().is(r.t, decide.Paused)
 	r.settled()
 	r.somebody(types.MergePatchType, "kubectl", `{"spec":{"replicas":2}}`, "scale")
-	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0")
+	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
 	r.ready(0)
 	r.audit.Taken()
 

@@ -55,14 +55,25 @@ func (c *stockClient) ApplyStock(ctx context.Context, live, wanted *appsv1.Deplo
 	return answer, nil
 }
 
-// ScaleStock scales exactly this Deployment by its subresource, if nobody changed it since:
-// what refuses the rest of a declaration does not refuse that.
+// ScaleStock scales exactly this Deployment, if nobody changed it since. By a patch its
+// replicas stay the pool's: a scale to 0 by the subresource leaves them to no manager, and
+// the API server then does not record who scales it by that. What refuses the patch, such
+// as a policy about Deployments, does not refuse the subresource.
 func (c *stockClient) ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error {
-	scale := &autoscalingv1.Scale{
-		ObjectMeta: metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, UID: live.UID, ResourceVersion: live.ResourceVersion},
-		Spec:       autoscalingv1.ScaleSpec{Replicas: int32(replicas)}, //nolint:gosec // of a valid declaration
+	client := c.kube.AppsV1().Deployments(live.Namespace)
+	about := metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, UID: live.UID, ResourceVersion: live.ResourceVersion}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": about.UID, "resourceVersion": about.ResourceVersion}, "spec": map[string]any{"replicas": replicas},
+	})
+	if err != nil {
+		return err
 	}
-	_, err := c.kube.AppsV1().Deployments(live.Namespace).UpdateScale(ctx, live.Name, scale, metav1.UpdateOptions{FieldManager: stockpool.FieldManager})
+	_, err = client.Patch(ctx, live.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: stockpool.FieldManager})
+	if err == nil || isAnother(err) {
+		return stockError("patch", stockObject("deployments", live), err)
+	}
+	scale := &autoscalingv1.Scale{ObjectMeta: about, Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}} //nolint:gosec // of a valid declaration
+	_, err = client.UpdateScale(ctx, live.Name, scale, metav1.UpdateOptions{FieldManager: stockpool.FieldManager})
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("%s: %w", stockObject("deployments", live), stockpool.ErrChanged)
 	}

@@ -126,18 +126,13 @@ func (p *pass) apply(ctx context.Context, of stockpool.Decision) error {
 }
 
 // pause scales the Deployment to none, and applies nothing: what is refused of the
-// declaration exempts no pool from its budgets. Without the right to scale, it applies.
+// declaration exempts no pool from its budgets.
 func (p *pass) pause(ctx context.Context, of stockpool.Decision) error {
 	live := p.observation.Deployment
 	if err := p.keep(ctx, p.plan.Journal.Begin(p.declaration, of, live, p.now())); err != nil {
 		return err
 	}
-	err := p.cluster.ScaleStock(ctx, live, of.Replicas)
-	var refused interface{ Forbidden() bool }
-	switch {
-	case errors.As(err, &refused) && refused.Forbidden():
-		return p.apply(ctx, of)
-	case err != nil:
+	if err := p.cluster.ScaleStock(ctx, live, of.Replicas); err != nil {
 		return err
 	}
 	return p.keep(ctx, p.journal.Value.Scaled(of, live))
