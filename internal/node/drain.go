@@ -102,7 +102,7 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 	}
 	d.Left, d.Blocked = p.Left, few(p.Blocked)
 	if p.Untried && p.Left > 0 && d.TakenAt.IsZero() {
-		d.Observed = begun(now)
+		d.Observed = Elapsed{} // also what passes until an attempt can ask for them
 		return d
 	}
 	taken := !d.TakenAt.IsZero()

@@ -64,6 +64,9 @@ func (e Elapsed) For(now time.Time) time.Duration {
 	return time.Duration(e.Counted) + min(max(0, now.Sub(e.At)), countedAtMost)
 }
 
+// Runs reports whether the time up to the next observation counts, if that sees it.
+func (e Elapsed) Runs() bool { return !e.At.IsZero() }
+
 // Until is when it will have lasted for enough, if every observation sees it.
 func (e Elapsed) Until(enough time.Duration, now time.Time) time.Time {
 	at := e.At

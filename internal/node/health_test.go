@@ -169,6 +169,8 @@ func TestADrainLives(t *testing.T) {
 	cordoned := step(step(asked, left, node.Terminate, 1), left, node.Terminate, 6)
 	empty := node.Progress{Cordoned: true, Observed: true}
 	stuck := node.Progress{Cordoned: true, Observed: true, Left: 2, Stuck: true}
+	forbidden := node.Progress{Cordoned: true, Observed: true, Left: 2, Untried: true}
+	allowed := step(step(asked, forbidden, node.Terminate, 1), left, node.Terminate, 6)
 	for name, c := range map[string]struct {
 		got  node.Drain
 		want node.Phase
@@ -185,6 +187,8 @@ func TestADrainLives(t *testing.T) {
 		"the time is up, and the node is kept":   {step(cordoned, left, node.Keep, 11), node.Kept, false},
 		"pods are stuck":                         {step(cordoned, stuck, node.Keep, 8), node.Draining, false},
 		"the time is up, and all are stuck":      {step(cordoned, stuck, node.Keep, 11), node.TimedOut, true},
+		"evictions were forbidden until now":     {step(allowed, left, node.Terminate, 11), node.Draining, false},
+		"evictions were forbidden earlier":       {step(step(allowed, left, node.Terminate, 11), left, node.Terminate, 16), node.TimedOut, true},
 		"done in the last moment":                {step(cordoned, empty, node.Keep, 11), node.Done, true},
 	} {
 		if c.got.Phase != c.want || c.got.Ends() != c.ends {

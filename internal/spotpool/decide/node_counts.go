@@ -70,7 +70,8 @@ func (s NodeStates) String() string {
 // DrainReport is a drain, and what comes of it.
 type DrainReport struct {
 	node.Drain
-	// Until is when its time is up, or when a node that was kept may be drained again.
+	// Until is when its time is up, or when a node that was kept may be drained again; zero
+	// while its time does not count.
 	Until time.Time `json:"until,omitzero"`
 	// OnTimeout says what becomes of the instance then; empty where the cloud takes it.
 	OnTimeout node.OnTimeout `json:"on_timeout,omitempty"`
@@ -82,8 +83,7 @@ func (r DrainReport) String() string {
 	case node.Asked:
 		return fmt.Sprintf("its node %s is to be drained, asked for at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
 	case node.Draining:
-		return fmt.Sprintf("its node %s is drained since %s (%s): %s; at %s %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), wording.Instant(r.Until),
-			r.afterwards())
+		return fmt.Sprintf("its node %s is drained since %s (%s): %s; %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), r.afterwards())
 	case node.Done, node.TimedOut:
 		if !r.TakenAt.IsZero() {
 			return fmt.Sprintf("its node %s has %s since %s; at %s the cloud takes it", r.Node, r.left(), wording.Instant(r.EndedAt),
@@ -114,13 +114,16 @@ func (r DrainReport) left() string {
 
 // afterwards says what becomes of the instance once the drain's time is up.
 func (r DrainReport) afterwards() string {
+	at := "at " + wording.Instant(r.Until)
 	switch {
 	case !r.TakenAt.IsZero():
-		return "the cloud takes it"
+		return at + " the cloud takes it"
+	case r.Until.IsZero():
+		return "its timeout does not run before a run can request all evictions and list the pods that are left"
 	case r.OnTimeout == node.Keep:
-		return "it is kept with what is left"
+		return at + " it is kept with what is left"
 	}
-	return "it ends with what is left"
+	return at + " it ends with what is left"
 }
 
 // drainOf reports on a member's drain; ok is false where there is none that anything
@@ -132,11 +135,11 @@ func drainOf(v View, m Member) (r DrainReport, ok bool) {
 		r.Until = m.Drain.EndedAt.Add(node.KeptFor)
 	case !m.Drain.Open():
 		return r, false
-	case m.Drain.Phase == node.Draining:
+	case m.Drain.Phase != node.Draining:
+	case !m.Drain.TakenAt.IsZero():
+		r.Until = m.Drain.TakenAt
+	case m.Drain.Observed.Runs():
 		r.Until, r.OnTimeout = m.Drain.Observed.Until(time.Duration(how.Timeout), v.Now), how.OnTimeout
-		if taken := m.Drain.TakenAt; !taken.IsZero() {
-			r.Until, r.OnTimeout = taken, ""
-		}
 	}
 	return r, true
 }

@@ -76,6 +76,15 @@ func attempted(s decide.Situation, at time.Time) decide.Situation {
 	return s
 }
 
+// forbidden is the situation after an attempt that could request no eviction.
+func forbidden(s decide.Situation) decide.Situation {
+	left := node.Progress{
+		Cordoned: true, Observed: true, Left: 2, Untried: true, Blocked: []string{"the role needs the verb create on pods/eviction"},
+	}
+	s.Journal = s.Journal.RecordDrain("ins-1", left, s.Declaration.Nodes.Drain, s.Now)
+	return s
+}
+
 // standing is what explain says of an instance as a node.
 func standing(s decide.Situation, id string) string {
 	for _, standing := range decide.Standings(s, decide.Decide(s)) {
@@ -148,6 +157,11 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 			attempted(draining(t), noon), "ins-1",
 			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is " +
 				"protected from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
+		},
+		"a drain whose evictions are forbidden": {
+			forbidden(draining(t)), "ins-1",
+			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (the role " +
+				"needs the verb create on pods/eviction); its timeout does not run before a run can request all evictions and list the pods that are left",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
