@@ -14,10 +14,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
@@ -99,6 +97,16 @@ func (u *upgraded) run(dir string, dry bool) reconcile.Report {
 	return report
 }
 
+// runOwn runs once in the cluster by its own UID.
+func (u *upgraded) runOwn(dir string) reconcile.Report {
+	u.Helper()
+	report, err := u.place(dir).Process(u, "test").Runner().Run(u.Context(), reconcile.RunOptions{})
+	if err != nil {
+		u.Fatal(err)
+	}
+	return report
+}
+
 // TestAnOlderStoreIsCalledOlder has the store of an older gpupool, with a launch whose
 // outcome nobody knows: nothing is launched, each document is called older, and what is
 // in force is warned of.
@@ -134,21 +142,10 @@ func TestWhatAnOlderGpupoolLeftIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
 	dir := t.TempDir() + "/store"
-	_, err := u.place(dir).Process(t, "test").Budgets().Create(t.Context(), budget.Declaration{
-		Name: "team-a", GPUHours: "100", Window: "24h", Thresholds: []int{100}, Selector: budget.Selector{Namespaces: []string{formerNamespace}},
-		Enforce: budget.Enforcement{Action: budget.Pause, GracePeriod: "0s"},
-	}.WithDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func() reconcile.Report {
-		report, err := u.place(dir).Process(t, "test").Runner().Run(t.Context(), reconcile.RunOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return report
-	}
-	u.warns(run(), remedies)
+	u.declare(dir, "team-a")
+	u.pausedByTheFormer()
+	report := u.runOwn(dir)
+	u.warns(report, remedies)
 
 	cluster, err := u.place(dir).Process(t, "test").Cluster(t.Context())
 	if err != nil {
@@ -159,26 +156,27 @@ func TestWhatAnOlderGpupoolLeftIsWarnedOf(t *testing.T) {
 		t.Errorf("its freeze is lifted: %v", err)
 	}
 
-	bindings := u.server.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	if err := bindings.Delete(t.Context(), formerBinding, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
+	for _, command := range commands(report.Warnings) {
+		u.server.Shell(t, command)
 	}
-	patch := []byte(`{"metadata":{"labels":{"gpupool/paused-by":null}},"spec":{"replicas":2}}`)
-	deployments := u.server.Client().AppsV1().Deployments(formerNamespace)
-	if _, err := deployments.Patch(t.Context(), "serve", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if report := run(); strings.Contains(strings.Join(report.Warnings, "\n"), "older gpupool") {
+	if report := u.runOwn(dir); strings.Contains(strings.Join(report.Warnings, "\n"), "older gpupool") {
 		t.Errorf("what was removed is warned of: %q", report.Warnings)
 	}
+	u.wantResumed()
 }
 
-// everyDocumentIsOlder checks a store as a person does.
-func (u *upgraded) everyDocumentIsOlder(dir string) {
+// repair checks a store as a person does.
+func (u *upgraded) repair(dir string) (code int, text string) {
 	u.Helper()
 	var stdout, stderr bytes.Buffer
-	code := cli.Run(processtest.Command(u.place(dir).Environment(), &stdout, &stderr, "store", "repair", "--dry-run"))
-	text := stdout.String() + stderr.String()
+	code = cli.Run(processtest.Command(u.place(dir).Environment(), &stdout, &stderr, "store", "repair", "--dry-run"))
+	return code, stdout.String() + stderr.String()
+}
+
+// everyDocumentIsOlder fails unless the check of a store calls each document older.
+func (u *upgraded) everyDocumentIsOlder(dir string) {
+	u.Helper()
+	code, text := u.repair(dir)
 	if code != 3 {
 		u.Errorf("store repair --dry-run ended with %d", code)
 	}
