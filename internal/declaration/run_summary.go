@@ -24,6 +24,8 @@ type RunSummary struct {
 	// those that were passed over, such as by reason of a lock.
 	Failing Failures `json:"failing,omitempty"`
 	Skipped Failures `json:"skipped,omitempty"`
+	// Leftovers are what the run warned of that an older gpupool can have left in the cluster.
+	Leftovers []string `json:"leftovers,omitempty"`
 	// BudgetErrors are the errors of budgets, by name. It is what earlier versions
 	// wrote in the place of Failing, and is only read.
 	BudgetErrors map[string]string `json:"budget_errors,omitempty"`

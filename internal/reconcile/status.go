@@ -65,6 +65,11 @@ func (r *Runner) Status(ctx context.Context, names ...string) (StatusReport, err
 		report.LastRunLost = true
 		one.warnings.Add(lostSummary(err))
 	}
+	if report.LastRun != nil && len(names) == 0 {
+		for _, text := range report.LastRun.Leftovers {
+			one.warnings.Add("as of the last run, " + text)
+		}
+	}
 	report.Totals = report.totals()
 	report.Warnings = one.warnings.Texts()
 	return report, nil

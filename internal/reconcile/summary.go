@@ -32,6 +32,7 @@ func (r *run) saveSummary(ctx context.Context) error {
 	summary.Starts = summary.Begun(report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = report.RunID, report.StartedAt, report.FinishedAt
 	summary.Failed, summary.Decisions = failed, len(report.Decisions)
+	summary.Leftovers = r.budgets.Leftovers()
 	return r.writeSummary(ctx, old, summary)
 }
 

@@ -104,17 +104,20 @@ const mostUnrecognized = 20
 func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool) {
 	found, err := c.Unrecognized(ctx)
 	for _, u := range found[:min(len(found), mostUnrecognized)] {
-		k.warnings.Add(u.String())
+		k.leftovers = append(k.leftovers, u.String())
 	}
 	if more := len(found) - mostUnrecognized; more > 0 {
-		k.warnings.Add(fmt.Sprintf("%d more objects have such labels: they are named once those above are removed", more))
+		k.leftovers = append(k.leftovers, fmt.Sprintf("%d more objects have such labels: they are named once those above are removed", more))
 	}
 	switch {
 	case err == nil:
 	case pauses.Forbidden(err) && !expected:
 		k.flow.Teller.Logger().InfoContext(ctx, "what an older gpupool can have left in the cluster is not known", "detail", err.Error())
 	default:
-		k.warnings.Add(fmt.Sprintf("what an older gpupool can have left in the cluster is not known: %v", err))
+		k.leftovers = append(k.leftovers, fmt.Sprintf("what an older gpupool can have left in the cluster is not known: %v", err))
+	}
+	for _, text := range k.leftovers {
+		k.warnings.Add(text)
 	}
 }
 

@@ -55,6 +55,8 @@ type kind struct {
 	unread   bool                     // some records could not be read, or taken over
 	statuses map[string]budget.Status // that this run made, written or not, by the budget's name
 	measured measured
+	// leftovers are the warnings of what an older gpupool can have left in the cluster.
+	leftovers []string
 }
 
 // target is one budget that the run judges.
@@ -78,6 +80,9 @@ func (r *Run) Read(ctx context.Context) error {
 
 // Statuses are those that this run made, written or not, by the name of the budget.
 func (r *Run) Statuses() map[string]budget.Status { return r.kind.statuses }
+
+// Leftovers are the warnings of what an older gpupool can have left in the cluster.
+func (r *Run) Leftovers() []string { return r.kind.leftovers }
 
 // Reports are how the budgets ended, by name. One whose status could not be written failed.
 func (r *Run) Reports() []Report {
