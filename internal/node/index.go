@@ -62,8 +62,8 @@ func (x *Index) Of(instances []Instance, poolUID string) Observation {
 	return o
 }
 
-// Others counts the nodes that other pools marked, and those of them that have not been
-// Ready for longer than the time given. What is cordoned for its end counts as neither,
+// Others counts the nodes that other pools marked, and those of them that are not Ready,
+// which fail after the time given. What is cordoned for its end counts as neither,
 // and the mark of a pool for which counts is false as none. A node's own word for since
 // when it is not Ready is enough here: it can only hold replacing back.
 func (x *Index) Others(poolUID string, counts func(poolUID string) bool, unhealthy time.Duration, now time.Time) Count {
@@ -76,8 +76,12 @@ func (x *Index) Others(poolUID string, counts func(poolUID string) bool, unhealt
 			continue
 		}
 		c.Nodes++
-		if n.Ready != ReadyTrue && now.Sub(n.ReadySince) >= unhealthy {
+		switch {
+		case n.Ready == ReadyTrue:
+		case now.Sub(n.ReadySince) >= unhealthy:
 			c.Failed++
+		default:
+			c.Unready++
 		}
 	}
 	return c

@@ -38,15 +38,17 @@ func (s Streak) Joined(configuration string) Streak {
 	return s
 }
 
-// Count counts nodes, and those of them that fail.
+// Count counts nodes, those of them that fail, and those that are not Ready and may recover
+// before they do.
 type Count struct {
-	Nodes  int `json:"nodes"`
-	Failed int `json:"failed"`
+	Nodes   int `json:"nodes"`
+	Failed  int `json:"failed"`
+	Unready int `json:"unready,omitempty"`
 }
 
 // Plus adds two counts.
 func (c Count) Plus(other Count) Count {
-	return Count{Nodes: c.Nodes + other.Nodes, Failed: c.Failed + other.Failed}
+	return Count{Nodes: c.Nodes + other.Nodes, Failed: c.Failed + other.Failed, Unready: c.Unready + other.Unready}
 }
 
 // Many reports whether so many fail at once that the fault is likely none of theirs:
@@ -63,6 +65,20 @@ func Suspended(s Streak, pool, cluster Count) string {
 		return fmt.Sprintf("%d of the pool's %d nodes fail at once", pool.Failed, pool.Nodes)
 	case cluster.Many():
 		return fmt.Sprintf("%d of the %d nodes that all pools have in the cluster fail at once", cluster.Failed, cluster.Nodes)
+	}
+	return ""
+}
+
+// Awaited says why no replacement is begun although replacing is not suspended yet: what
+// stops many nodes takes minutes to show, and the first of them to fail is not alone. It is
+// empty if few are not Ready.
+func Awaited(pool, cluster Count) string {
+	pool.Failed, cluster.Failed = pool.Failed+pool.Unready, cluster.Failed+cluster.Unready
+	switch {
+	case pool.Many():
+		return fmt.Sprintf("%d of the pool's %d nodes are not Ready", pool.Failed, pool.Nodes)
+	case cluster.Many():
+		return fmt.Sprintf("%d of the %d nodes that all pools have in the cluster are not Ready", cluster.Failed, cluster.Nodes)
 	}
 	return ""
 }

@@ -41,6 +41,9 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
 			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
 		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
+		case v.nodes.ReplacingAwaits != "":
+			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s), and is not while %s: they may recover together", m.ID, whyFailed(v, m),
+				v.nodes.ReplacingAwaits)
 		case !v.mayLaunch():
 			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, whyFailed(v, m))
 		case room <= 0:
@@ -130,7 +133,7 @@ func failure(n spotpool.Nodes, h node.Health, name string) string {
 	return fmt.Sprintf("its node %s has not been Ready for longer than the %s of unhealthy_timeout", name, n.UnhealthyTimeout)
 }
 
-// nodeCount counts the pool's nodes, and those of them that fail. An instance that never
+// nodeCount counts the pool's nodes, and those of them that fail, or may soon. An instance that never
 // joined was never a node: how many of those are too many, their streak says, which a
 // person can end.
 func nodeCount(list []Member) node.Count {
@@ -140,8 +143,11 @@ func nodeCount(list []Member) node.Count {
 			continue
 		}
 		c.Nodes++
-		if m.Health == node.Unhealthy {
+		switch m.Health {
+		case node.Unhealthy:
 			c.Failed++
+		case node.Unready:
+			c.Unready++
 		}
 	}
 	return c

@@ -16,6 +16,9 @@ type PoolNodes struct {
 	*NodeStates
 	// ReplacingSuspended is why nothing that fails is replaced; empty where it may be.
 	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
+	// ReplacingAwaits is why no replacement is begun while it is not known yet whether it
+	// has to be suspended.
+	ReplacingAwaits string `json:"-"`
 	// Drains are those that go on, and those after which a node is kept for a while.
 	Drains []DrainReport `json:"drains,omitempty"`
 	// Notices are of the instances that the cloud takes back.
@@ -154,6 +157,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 		r.NodeStates = &NodeStates{}
 		own := nodeCount(list)
 		r.ReplacingSuspended = node.Suspended(v.Journal.NeverJoined, own, own.Plus(v.OtherNodes))
+		r.ReplacingAwaits = node.Awaited(own, own.Plus(v.OtherNodes))
 	}
 	for _, m := range list {
 		if drain, ok := drainOf(v, m); ok {

@@ -87,6 +87,8 @@ func (n asNode) replacement() string {
 		return ""
 	case n.plan.Nodes.ReplacingSuspended != "":
 		return "it is not replaced: replacing is suspended, as " + n.plan.Nodes.ReplacingSuspended
+	case n.plan.Nodes.ReplacingAwaits != "":
+		return "it is not replaced while " + n.plan.Nodes.ReplacingAwaits + ": they may recover together"
 	case n.plan.Hold != nil:
 		return "it is not replaced while the pool is on hold"
 	case n.plan.Gate.Closed:
