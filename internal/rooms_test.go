@@ -90,7 +90,7 @@ var rooms = map[string]struct {
 	"internal/declaration": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/budget",
-		module + "internal/stockpool",
+		module + "internal/stockpool", module + "internal/wording",
 	}},
 	"internal/store": {},
 	"internal/reconcile": {may: []string{
@@ -108,7 +108,7 @@ var rooms = map[string]struct {
 	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
 		module + "internal/history", module + "internal/reconcile/eventlog", module + "internal/spotpool", module + "internal/stockpool",
-		module + "internal/budget", module + "internal/declaration", module + "internal/store",
+		module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/wording",
 	}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
@@ -124,7 +124,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/outcome",
 		module + "internal/budget", module + "internal/budget/meter", module + "internal/budget/decide", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool/journal", module + "internal/declaration", module + "internal/store", module + "internal/duration",
-		module + "internal/weight",
+		module + "internal/weight", module + "internal/wording",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/loop",
@@ -172,7 +172,7 @@ var rooms = map[string]struct {
 		"k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
 	"internal/tencent": {may: []string{
-		module + "internal/errorclass", module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
+		module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
 	"internal/notice": {may: []string{module + "internal/node"}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
@@ -185,7 +185,7 @@ var rooms = map[string]struct {
 		module + "internal/node", module + "internal/spotpool", module + "internal/spotpool/fleet", module + "internal/spotpool/journal",
 		module + "internal/spotpool/decide", module + "internal/budget", module + "internal/gpu",
 		module + "internal/budget/meter", module + "internal/duration",
-		module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
+		module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight", module + "internal/wording",
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{

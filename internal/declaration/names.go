@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Names choose among what is declared: pools by NAME or REGION/NAME, stock pools by NAME
@@ -136,7 +138,7 @@ func unknownName(store, name string, objects []string) error {
 			text = strings.NewReplacer("_", " ", "/", " ").Replace(kind) + key
 		}
 		e.stock = e.stock || kind == aStockPool
-		all = append(all, suggestion{text, min(distance(wanted, key), distance(wanted, short))})
+		all = append(all, suggestion{text, min(wording.Distance(wanted, key), wording.Distance(wanted, short))})
 	}
 	slices.SortStableFunc(all, func(a, b suggestion) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.text, b.text))
@@ -146,38 +148,4 @@ func unknownName(store, name string, objects []string) error {
 		e.Nearest = append(e.Nearest, s.text)
 	}
 	return e
-}
-
-// Nearest is the one of some names that another was probably meant to be; empty if none is
-// like it.
-func Nearest(name string, names []string) string {
-	nearest, least := "", len(name)/2+1
-	for _, other := range slices.Sorted(slices.Values(names)) {
-		if d := distance(name, other); d < least {
-			nearest, least = other, d
-		}
-	}
-	return nearest
-}
-
-// distance is how many characters are to be put in, left out or replaced for one
-// name to become the other (Levenshtein's).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for n := range row {
-		row[n] = n
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Problem is something wrong, or suspicious, in a declaration.
@@ -133,8 +134,11 @@ func (v *validator) zone(attribute, zone string) {
 		v.Add(attribute, fmt.Sprintf("Name a zone of the pool's region, such as %q.", v.d.Region+"-2"), "the offering has no availability zone")
 	case ZoneOfRegion(zone, v.d.Region):
 	case zoneForm.MatchString(zone):
-		v.Add(attribute, fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2"),
-			"the zone %q is not one of the pool's region %q", zone, v.d.Region)
+		advice := fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2")
+		if meant := wording.Nearest(v.d.Region, []string{RegionOfZones([]string{zone})}); meant != "" { // one of both may be misspelled
+			advice = fmt.Sprintf("Did you mean the region %q? If not, correct the zone, or declare another pool for the other region.", meant)
+		}
+		v.Add(attribute, advice, "the zone %q is not one of the pool's region %q", zone, v.d.Region)
 	default:
 		v.Add(attribute, fmt.Sprintf("Write it as the cloud does, such as %q.", v.d.Region+"-2"), "%q is no availability zone", zone)
 	}

@@ -1,6 +1,7 @@
 package spotpool_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -52,6 +53,17 @@ func TestRegionsOfZones(t *testing.T) {
 			if got := spotpool.RegionOfZones(list); got != want {
 				t.Errorf("%q are of %q, want %q", list, got, want)
 			}
+		}
+	}
+}
+
+// TestAMisspelledRegionIsNotAdvisedUpon: the zones show which one was probably meant.
+func TestAMisspelledRegionIsNotAdvisedUpon(t *testing.T) {
+	t.Parallel()
+	for region, want := range map[string]string{"ap-singapur": `Did you mean the region "ap-singapore"?`, "eu-frankfurt": `such as "eu-frankfurt-2"`} {
+		problems := pool(func(d *spotpool.Declaration) { d.Region = region }).Validate()
+		if len(problems) == 0 || !strings.Contains(problems[0].Detail, want) {
+			t.Errorf("a region %q with zones of ap-singapore: %+v", region, problems)
 		}
 	}
 }

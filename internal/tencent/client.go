@@ -168,6 +168,9 @@ func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, 
 	code := ""
 	if err != nil {
 		f := classify(action, address, seen, err, secret.scrub)
+		if f.Remedy == remedyRegion {
+			f.Remedy = remedyOfRegion(region)
+		}
 		f.used, f.staleToken = secret, f.Code == "AuthFailure.TokenFailure" || f.Code == "UnauthorizedOperation.InvalidToken"
 		failed, code = &f, f.Code
 	}

@@ -91,9 +91,12 @@ func TestMarketsOfSaoPaulo(t *testing.T) {
 func TestMarketsOfAnUnknownRegion(t *testing.T) {
 	t.Parallel()
 	_, client := startSim(t)
-	_, err := client.Markets(t.Context(), "ap-atlantis")
-	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-atlantis") {
-		t.Errorf("%v", err)
+	for region, meant := range map[string]string{"oc-atlantis": "Check", "ap-singapur": `Did you mean "ap-singapore"?`} {
+		_, err := client.Markets(t.Context(), region)
+		cloud := cloudError(t, err)
+		if cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), region) || !strings.HasPrefix(cloud.Remedy, meant) {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

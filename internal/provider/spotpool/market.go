@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // checkMarket checks whether a declaration that changed can be carried out now: by
@@ -76,23 +78,21 @@ func passing(err error) bool {
 // assess compares a declaration with what its region sells. Only an unknown zone is
 // an error, since prices and stock move.
 func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
-	zones := map[string]bool{}
-	for _, offer := range offers {
-		zones[offer.AvailabilityZone] = true
-	}
+	zones := namesOf(offers, func(o core.Offer) string { return o.AvailabilityZone })
 	byMarket := core.OffersByMarket(offers)
 	for n, o := range d.Offerings {
 		at := path.Root("offerings").AtListIndex(n)
 		offer, sold := byMarket[o.Market(d.InstanceChargeType)]
 		switch {
 		case o.AvailabilityZone == "" || o.InstanceType == "": // not known yet
-		case !zones[o.AvailabilityZone]:
+		case !slices.Contains(zones, o.AvailabilityZone):
 			diags.AddAttributeError(at.AtName("availability_zone"), "Unknown availability zone",
-				fmt.Sprintf("The region %s has no zone %q that sells instances.", d.Region, o.AvailabilityZone))
+				fmt.Sprintf("The region %s has no zone %q that sells instances%s. It has %s.", d.Region, o.AvailabilityZone,
+					didYouMean(o.AvailabilityZone, zones), strings.Join(zones, ", ")))
 		case !sold:
 			diags.AddAttributeWarning(at, "Offering is not sold",
-				fmt.Sprintf("%s does not sell %s as %s now: nothing can be launched there. The data source gpupool_spot_offers lists what is sold.",
-					o.AvailabilityZone, o.InstanceType, d.InstanceChargeType))
+				fmt.Sprintf("%s does not sell %s as %s now%s: nothing can be launched there. The data source gpupool_spot_offers lists what is sold.",
+					o.AvailabilityZone, o.InstanceType, d.InstanceChargeType, instead(o, d.InstanceChargeType, offers)))
 		case offer.Stock == core.StockNone:
 			diags.AddAttributeWarning(at, "Offering is sold out",
 				fmt.Sprintf("%s in %s is sold out now: launches go to the other offerings, or wait.", o.InstanceType, o.AvailabilityZone))
@@ -107,6 +107,35 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 			fmt.Sprintf("At present prices the minimum of %d instances costs about %s CNY an hour, and max_hourly_cost is %s: the pool stays "+
 				"below its minimum.", d.Minimum, cost, d.MaxHourlyCost))
 	}
+}
+
+// instead says where a type is sold that an offering's zone does not sell, or which type of
+// the zone was probably meant if no zone does.
+func instead(o core.Offering, charge core.ChargeType, offers []core.Offer) string {
+	sold := slices.DeleteFunc(slices.Clone(offers), func(of core.Offer) bool { return of.ChargeType != charge })
+	elsewhere := slices.DeleteFunc(slices.Clone(sold), func(of core.Offer) bool { return of.InstanceType != o.InstanceType })
+	if zones := namesOf(elsewhere, func(of core.Offer) string { return of.AvailabilityZone }); len(zones) > 0 {
+		return fmt.Sprintf(" (%s %s)", wording.Some(zones), wording.Plural(len(zones), "does", "do"))
+	}
+	here := slices.DeleteFunc(sold, func(of core.Offer) bool { return of.AvailabilityZone != o.AvailabilityZone })
+	return didYouMean(o.InstanceType, namesOf(here, func(of core.Offer) string { return of.InstanceType }))
+}
+
+// namesOf are the zones or types of offers, each once.
+func namesOf(offers []core.Offer, name func(core.Offer) string) (names []string) {
+	for _, o := range offers {
+		names = append(names, name(o))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// didYouMean asks whether the nearest of the names that exist was meant.
+func didYouMean(name string, names []string) string {
+	if nearest := wording.Nearest(name, names); nearest != "" {
+		return fmt.Sprintf(" (did you mean %q?)", nearest)
+	}
+	return ""
 }
 
 // estimate is what the pool's minimum costs an hour, if an empty pool launched it at

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // selectorDoubts say which namespaces a selector names that the cluster does not have, and
@@ -22,7 +22,7 @@ func selectorDoubts(s budget.Selector, there map[string]map[string]string) (doub
 			continue
 		}
 		text := fmt.Sprintf("its selector names the namespace %q, which the cluster does not have", name)
-		if nearest := declaration.Nearest(name, names); nearest != "" {
+		if nearest := wording.Nearest(name, names); nearest != "" {
 			text += fmt.Sprintf(": did you mean %q?", nearest)
 		}
 		doubts = append(doubts, text)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // ExistsError says that something can't be created because it exists.
@@ -44,7 +44,7 @@ func (e *AbsentError) text() string {
 	if len(e.Known) == 0 {
 		return text + ", nor any other"
 	}
-	if nearest := declaration.Nearest(e.Key, e.Known); nearest != "" {
+	if nearest := wording.Nearest(e.Key, e.Known); nearest != "" {
 		return fmt.Sprintf("%s: did you mean %q? It has %s", text, nearest, strings.Join(e.Known, ", "))
 	}
 	return text + "; it has " + strings.Join(e.Known, ", ")
