@@ -88,7 +88,9 @@ func TestPlanWarnsOfTheMarket(t *testing.T) {
 		{
 			name:   "not sold",
 			config: train(offerings(offering(zone2, "GN10X.2XLARGE40", nil), offering(zone3, t4, nil))),
-			want:   []string{"WARNING at AttributeName(\"offerings\").ElementKeyInt(0)", "Offering is not sold", zone2, "GN10X.2XLARGE40", "(ap-singapore-3 does)"},
+			want: []string{
+				"WARNING at AttributeName(\"offerings\").ElementKeyInt(0)", "Offering is not sold", zone2, "GN10X.2XLARGE40", "(ap-singapore-3 does)",
+			},
 		},
 		{
 			name:   "a misspelled type",
@@ -146,7 +148,8 @@ func TestPlanWarnsOfTheMarket(t *testing.T) {
 func TestPlanNamesTheZonesOfTheRegion(t *testing.T) {
 	t.Parallel()
 	p := serve(t, providertest.New(t)).Plan(nil, train(offerings(offering("ap-singapore-22", t4, nil))))
-	contains(t, p.Diagnostics, "ERROR", `has no zone "ap-singapore-22" that sells instances (did you mean "ap-singapore-2"?). It has ap-singapore-1, ap-singapore-2`)
+	contains(t, p.Diagnostics, "ERROR",
+		`has no zone "ap-singapore-22" that sells instances (did you mean "ap-singapore-2"?). It has ap-singapore-1, ap-singapore-2`)
 }
 
 // Lowering minimum alone ends nothing, which surprises people.
