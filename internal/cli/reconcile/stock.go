@@ -33,18 +33,28 @@ func writeStock(out *bytes.Buffer, style terminal.Style, pools []stockpools.Repo
 	t.Add(append(describe.StockColumns(), "OUTCOME")...)
 	left := 0
 	for _, p := range pools {
-		idle := p.Outcome == outcome.Done && len(decisions[p.Summary().Object()]) == 0
-		if idle && len(pools) > rowsAtMost {
+		text := stockOutcome(p, len(decisions[p.Summary().Object()]) > 0)
+		if text == "as declared" && len(pools) > rowsAtMost {
 			left++
 			continue
-		}
-		text := string(p.Outcome)
-		if idle {
-			text = "as declared"
 		}
 		t.Add(append(describe.StockCells(style, p), style.Paint(describe.OutcomeColour(p.Outcome), text))...)
 	}
 	writeTable(out, t, left, len(pools), "stock pools are as declared.")
+}
+
+// stockOutcome is what the run came to for a stock pool: one that is done with it leaves its
+// pods to their Deployment, and is not the pool's being done.
+func stockOutcome(p stockpools.Report, changed bool) string {
+	switch {
+	case p.Outcome != outcome.Done:
+		return string(p.Outcome)
+	case changed:
+		return "changed"
+	case p.Phase == decide.Ready:
+		return "as declared"
+	}
+	return "unchanged"
 }
 
 // stock writes the gauges of stock pools, and nothing of one that nobody saw.
