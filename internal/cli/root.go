@@ -64,6 +64,11 @@ const rootExamples = `  # What is declared, and what is there
   # A local CVM to try everything without an account
   gpupool simulate`
 
+// Root returns all commands, for pages and checks about them; they do not run.
+func Root() *cobra.Command {
+	return newRoot(&process.Session{Process: Process{Getenv: func(string) string { return "" }}})
+}
+
 // newRoot is the command gpupool, with all the others.
 func newRoot(s *process.Session) *cobra.Command {
 	root := &cobra.Command{
