@@ -62,7 +62,7 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 		default:
 			a.Object, a.ClusterUID = fmt.Sprintf("budget/team-%d", pool), "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 			a.Reasons = []string{"the grace period is over"}
-			events[n] = a.Evicted(history.Identity{Namespace: fmt.Sprintf("team-%d", pool), Name: "train-" + hex(5), UID: hex(36)})
+			events[n] = a.Evict(history.Identity{Namespace: fmt.Sprintf("team-%d", pool), Name: "train-" + hex(5), UID: hex(36)})
 		}
 	}
 	return events

@@ -17,7 +17,7 @@ import (
 // TestDocumentsSayWhatTheyWereTold: every field of every kind.
 func TestDocumentsSayWhatTheyWereTold(t *testing.T) {
 	t.Parallel()
-	want, _ := history.Merge(nil, append(everyEvent(about("train", 0)), about("infer", 1).Evicted(pod))...)
+	want, _ := history.Merge(nil, append(everyEvent(about("train", 0)), about("infer", 1).Evict(pod))...)
 	c, d := codec(t), disk{}
 	h := &history.Head{Day: history.DayOf(noon), Number: 1, Index: history.Index{Tidied: true, Elsewhere: 12, KeptSince: noon}}
 	changes, err := c.Add(h, want)

@@ -16,10 +16,12 @@ import (
 //	terminate, adopt        the instances
 //	create, destroy         nothing more
 //	update                  the generation
-//	freeze, unfreeze        since when it is, or was, frozen
+//	freeze, frozen, unfreeze since when it is, or was, frozen
 //	pause, resume           the workload, and since when it is, or was, paused
+//	paused                  the workload, when that was requested, and how it ended
 //	mend, scale             the workload, and when it was
 //	evict                   the pod
+//	evicted                 the pod, and how it ended
 //	threshold               the threshold, and when it was crossed
 //	exceeded, recovered     since when it is, or was, exceeded
 //	gate_closed, _opened    since when the gate is, or was, closed
@@ -61,6 +63,9 @@ func (a About) event(kind Kind, key ...string) Event {
 	h := sha256.New()
 	for _, part := range append([]string{string(kind), uid}, key...) {
 		_, _ = h.Write([]byte(strconv.Itoa(len(part)) + ":" + part)) // never fails
+	}
+	if kind.request() {
+		a.Outcome = Requested
 	}
 	return Event{
 		ID: hex.EncodeToString(h.Sum(nil)[:8]), At: moment(a.At.Truncate(time.Second)), Kind: kind, Object: a.Object, ObjectUID: a.ObjectUID,
@@ -127,7 +132,7 @@ func (a About) Updated(generation int64) Event {
 	return a.event(Update, strconv.FormatInt(generation, 10))
 }
 
-// Since makes a [Freeze], [Exceeded] or [GateClosed], which is so since a moment; or an
+// Since makes a [Freeze], [Frozen], [Exceeded] or [GateClosed], which is so since a moment; or an
 // [Unfreeze], [Recovered] or [GateOpened], which was so since then.
 func (a About) Since(kind Kind, since time.Time) Event { return a.event(kind, milli(since)) }
 
@@ -139,10 +144,24 @@ func (a About) Workload(kind Kind, w Identity, at time.Time) Event {
 	return e
 }
 
-// Evicted tells that a pod was evicted.
-func (a About) Evicted(pod Identity) Event {
+// Paused tells how a pause of a workload ended that was requested at a moment.
+func (a About) Paused(w Identity, requested time.Time, how string) Event {
+	e := a.event(Paused, w.UID, milli(requested), how)
+	e.Workloads, e.Outcome = []Identity{w}, how
+	return e
+}
+
+// Evict tells that a pod's eviction was requested.
+func (a About) Evict(pod Identity) Event {
 	e := a.event(Evict, pod.UID)
 	e.Pods = []Identity{pod}
+	return e
+}
+
+// Evicted tells how an eviction ended.
+func (a About) Evicted(pod Identity, how string) Event {
+	e := a.event(Evicted, pod.UID, how)
+	e.Pods, e.Outcome = []Identity{pod}, how
 	return e
 }
 

@@ -11,7 +11,7 @@ func FuzzEvents(f *testing.F) {
 	a := About{At: time.UnixMilli(1_795_000_000_000), Object: "budget/team-a", ObjectUID: "u", Reasons: []string{"one", "two"}}
 	for _, events := range [][]Event{
 		nil, {a.Declaration(Create)},
-		{a.Instances(Terminate, "a", "b"), a.Evicted(Identity{"ml", "train", "p"}), a.Failed(Error{Code: "x"}), a.Exception(Grant, "g", a.At)},
+		{a.Instances(Terminate, "a", "b"), a.Evict(Identity{"ml", "train", "p"}), a.Failed(Error{Code: "x"}), a.Exception(Grant, "g", a.At)},
 	} {
 		data, err := encode(events, "")
 		if err != nil {

@@ -17,11 +17,14 @@ const (
 	Create     Kind = "create"      // a pool or a budget was declared
 	Update     Kind = "update"      // its declaration changed
 	Destroy    Kind = "destroy"     // it was destroyed
-	Freeze     Kind = "freeze"      // new pods are kept out
+	Freeze     Kind = "freeze"      // that new pods are kept out was requested
+	Frozen     Kind = "frozen"      // they are, as was observed
 	Unfreeze   Kind = "unfreeze"    // they are let in again
-	Pause      Kind = "pause"       // a workload was stopped
+	Pause      Kind = "pause"       // that a workload stops was requested
+	Paused     Kind = "paused"      // it did, or not in time
 	Resume     Kind = "resume"      // it was started again
-	Evict      Kind = "evict"       // a pod was evicted
+	Evict      Kind = "evict"       // a pod's eviction was requested
+	Evicted    Kind = "evicted"     // the pod ends, or not in time
 	Threshold  Kind = "threshold"   // a budget's use reached a percentage that is told of
 	Exceeded   Kind = "exceeded"    // a budget was used up
 	Recovered  Kind = "recovered"   // its use fell below the limit
@@ -48,7 +51,8 @@ const (
 // Kinds returns all kinds of events.
 func Kinds() []Kind {
 	return []Kind{
-		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Destroy, Freeze, Unfreeze, Pause, Resume, Evict,
+		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Destroy, Freeze, Frozen, Unfreeze, Pause, Paused, Resume,
+		Evict, Evicted,
 		Threshold, Exceeded, Recovered, GateClosed, GateOpened, Price, Failed, RunFailed, Grant, Hold, Release, Loss,
 		Join, Replace, Notice, Drain, Drained, Uncordon, DeleteNode,
 		Mend, Scale,
@@ -61,7 +65,7 @@ var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
 		Create, Update, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
-		Freeze, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate, End, DeleteNode, Release,
+		Paused, Evicted, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate, End, DeleteNode, Release,
 		Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
 	} {
 		ranks[k] = n + 1
@@ -74,6 +78,17 @@ func (k Kind) Rank() int { return ranks[k] }
 
 // Known says whether this gpupool tells events of the kind.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
+
+// Requested is the outcome of an event of what was requested, and Done that of one of what
+// was observed of it.
+const (
+	Requested = "requested"
+	Done      = "done"
+)
+
+// request says whether the kind tells that something was requested, of which another kind
+// tells how it ended.
+func (k Kind) request() bool { return k == Freeze || k == Pause || k == Evict || k == Drain }
 
 // Trouble says whether the kind tells of what did not work, and is told again for as
 // long as it doesn't.

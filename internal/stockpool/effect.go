@@ -114,6 +114,13 @@ func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
 	return j
 }
 
+// Paused reports that no pod of the paused pool holds GPUs any longer.
+func (j Journal) Paused(d Declaration, now time.Time) Journal {
+	j.report(j.about(d, now).Paused(j.workload(d), *j.PausedSince, history.Done))
+	j.Pausing = false
+	return j
+}
+
 // Answered notes what the API server made of an application.
 func (j Journal) Answered(of *appsv1.Deployment) Journal {
 	j.Answer = fingerprint(of)

@@ -30,6 +30,8 @@ type Journal struct {
 	// when one has it scaled to zero; nil while none does.
 	HeldSince   *time.Time `json:"held_since,omitempty"`
 	PausedSince *time.Time `json:"paused_since,omitempty"`
+	// Pausing says that pods held GPUs then, and that none was observed to hold any since.
+	Pausing bool `json:"pausing,omitempty"`
 	// CountedBy are the budgets that are exceeded, and count pods of the pool by what these
 	// bear beside what is declared.
 	CountedBy []string `json:"counted_by,omitempty"`

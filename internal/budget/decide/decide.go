@@ -41,6 +41,7 @@ func Decide(s Situation, second *Observation) Plan {
 	p := Plan{result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
 	p.before.Warnings, p.before.Withheld = r.warnings, r.withheld
 	p.effects = f.outstanding(r.awaited)
+	p.before.Unreported = append(p.before.Unreported, f.ends(p.effects)...)
 	p.Status = p.Settle(p.Decisions)
 	return p
 }

@@ -40,7 +40,7 @@ func eventsOf(s *budget.Status, d budget.Decision) []history.Event {
 	case budget.KindResume:
 		return []history.Event{about.Workload(history.Resume, identity(*d.Owner), s.At)}
 	case budget.KindEvict:
-		return []history.Event{about.Evicted(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})}
+		return []history.Event{about.Evict(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})}
 	}
 	return nil
 }
@@ -62,6 +62,7 @@ func (f *facts) beginEvents() {
 		switch {
 		case f.CameAbout[e.ID]:
 			s.Unreported = append(s.Unreported, e)
+			f.previous.Effects = append(slices.Clip(f.previous.Effects), requestedBy(e)...)
 		case f.Unseen:
 			s.AboutTo = append(s.AboutTo, e)
 		}
@@ -101,10 +102,20 @@ func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 	case frozen && s.FrozenSince == nil:
 		s.FrozenSince = new(s.At)
 		s.Unreported = append(s.Unreported, aboutStatus(s, reasons...).Since(history.Freeze, s.At))
+		if p.frozen { // by a run that could not report it
+			s.Unreported = append(s.Unreported, inForce(s))
+		}
 	case !frozen && s.FrozenSince != nil:
 		s.Unreported = append(s.Unreported, aboutStatus(s, reasons...).Since(history.Unfreeze, *s.FrozenSince))
 		s.FrozenSince = nil
 	}
+}
+
+// inForce tells that a freeze was observed to be.
+func inForce(s *budget.Status) history.Event {
+	about := aboutStatus(s)
+	about.Outcome = history.Done
+	return about.Since(history.Frozen, *s.FrozenSince)
 }
 
 // Lifted are the events of what the end of a budget undoes, and of that end: those

@@ -149,7 +149,7 @@ func (p *page) event(e history.Event) string {
 	if e.Node != "" {
 		line += ", node " + e.Node
 	}
-	if e.Kind == history.Drained {
+	if e.Outcome != "" {
 		line += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
 	}
 	if e.Kind == history.Notice {

@@ -120,7 +120,7 @@ func TestExplanationsForPeople(t *testing.T) {
 		Events: []history.Event{
 			{
 				At: at.Add(-9 * time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},
-				Reasons: []string{"it started last"},
+				Outcome: history.Requested, Reasons: []string{"it started last"},
 			},
 			{
 				At: at.Add(-20 * time.Minute), Kind: history.Kind("reclaim"), Object: "spot_pool/ap-singapore/train", Count: 1, InstanceIDs: []string{"ins-c"},
@@ -136,7 +136,7 @@ func TestExplanationsForPeople(t *testing.T) {
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
-			InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Reasons: []string{"3 held is above maximum 2"},
+			InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Outcome: history.Requested, Reasons: []string{"3 held is above maximum 2"},
 		},
 		{
 			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1,

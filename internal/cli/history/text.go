@@ -109,8 +109,8 @@ func colour(k history.Kind) terminal.Colour {
 	switch k {
 	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Mend:
 		return terminal.Red
-	case history.Reclaim, history.Evict, history.Pause, history.Freeze, history.Threshold, history.GateClosed, history.Grant, history.Hold,
-		history.Notice, history.Drain:
+	case history.Reclaim, history.Evict, history.Evicted, history.Pause, history.Paused, history.Freeze, history.Frozen, history.Threshold,
+		history.GateClosed, history.Grant, history.Hold, history.Notice, history.Drain:
 		return terminal.Yellow
 	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Join, history.Uncordon:
 		return terminal.Green
@@ -144,13 +144,8 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return mended(e.Reasons)
 	case history.Scale:
 		return strings.Join(e.Reasons, "; ")
-	case history.Pause, history.Resume:
-		if strings.HasPrefix(e.Object, "stock_pool/") { // which has one workload, its own
-			return first(e.Reasons)
-		}
-		return identities(e.Workloads)
-	case history.Evict:
-		return identities(e.Pods)
+	case history.Freeze, history.Frozen, history.Pause, history.Paused, history.Resume, history.Evict, history.Evicted:
+		return enforced(e)
 	case history.Threshold:
 		return fmt.Sprintf("%d%%", e.Threshold)
 	case history.Price:
@@ -161,6 +156,15 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return strings.TrimSpace("until " + then.At(e.Until) + " by " + e.Actor + ": " + first(e.Reasons))
 	}
 	return first(e.Reasons)
+}
+
+// enforced says what a measure is about, and whether it was requested or how it ended.
+func enforced(e *history.Event) string {
+	parts := []string{identities(slices.Concat(e.Workloads, e.Pods)), e.Outcome}
+	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // which has one workload, its own
+		parts = []string{e.Outcome, first(e.Reasons)}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // mended says who changed what of a workload: who comes first, and must not be cut off.

@@ -9,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -33,6 +35,29 @@ func effectsOf(b budgets.Report) []string {
 	return list
 }
 
+// measures are what the history tells of what was requested and observed: the kind, what it
+// is about, the outcome, and why it was not done.
+func (d *desk) measures() (list []string) {
+	d.t.Helper()
+	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(d.t.Context(), history.Query{Kinds: []history.Kind{
+		history.Freeze, history.Frozen, history.Pause, history.Paused, history.Evict, history.Evicted,
+	}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, e := range answer.Events {
+		of, why := "", ""
+		for _, i := range slices.Concat(e.Workloads, e.Pods) {
+			of = i.String()
+		}
+		if e.Outcome == string(budget.Ineffective) {
+			why = strings.Join(e.Reasons, "; ")
+		}
+		list = append(list, strings.TrimRight(strings.Join([]string{string(e.Kind), of, e.Outcome, why}, " "), " "))
+	}
+	return list
+}
+
 // TestAPauseIsRequestedUntilAnObservationShowsIt, and then in force.
 func TestAPauseIsRequestedUntilAnObservationShowsIt(t *testing.T) {
 	t.Parallel()
@@ -41,10 +66,14 @@ func TestAPauseIsRequestedUntilAnObservationShowsIt(t *testing.T) {
 	if diff := cmp.Diff([]string{"requested pause Job ml/train: 1 pod holds GPUs (ml/a)"}, effectsOf(b)); diff != "" || b.Enforced != nil {
 		t.Errorf("enforced %v, effects %s", b.Enforced, diff)
 	}
+	told := map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Pause: 1}
+	d.tells(told)
 	d.Cluster.Step(time.Minute)
 	if b, _ = d.once(); b.Effects != nil || !cmp.Equal(b.Enforced, []budget.Action{budget.Pause}) {
 		t.Errorf("no pod is left, and %v is enforced, with the effects %v", b.Enforced, effectsOf(b))
 	}
+	told[history.Paused] = 1
+	d.tells(told)
 }
 
 // TestAPauseWhosePodsRunIsIneffective: it never reads as paused, fails the run once its time
@@ -83,6 +112,10 @@ func TestAPauseWhosePodsRunIsIneffective(t *testing.T) {
 	if b, _ = d.once(); b.Effects != nil || b.Error != nil || !cmp.Equal(b.Enforced, []budget.Action{budget.Pause}) {
 		t.Errorf("no pod is left, and %v is enforced, with the effects %v and the error %v", b.Enforced, effectsOf(b), b.Error)
 	}
+	want := []string{"pause ml/Job/train requested", "paused ml/Job/train ineffective 1 pod holds GPUs (ml/a)", "paused ml/Job/train done"}
+	if diff := cmp.Diff(want, d.measures()); diff != "" {
+		t.Errorf("the history (-want +got):\n%s", diff)
+	}
 }
 
 // TestAnIneffectivePauseFallsBackToEvictions where the declaration says so; a freeze keeps
@@ -107,6 +140,13 @@ func TestAnIneffectivePauseFallsBackToEvictions(t *testing.T) {
 	d.Cluster.Step(30 * 24 * time.Hour)
 	if b, _ = d.once(); b.Effects != nil || b.Enforced != nil || len(d.Cluster.Frozen) > 0 {
 		t.Errorf("usage fell, and %v is enforced, with the effects %v", b.Enforced, effectsOf(b))
+	}
+	want := []string{
+		"pause ml/Job/train requested", "paused ml/Job/train ineffective 1 pod holds GPUs (ml/a)", "freeze  requested", "evict ml/a requested",
+		"paused ml/Job/train done", "evicted ml/a done", "frozen  done",
+	}
+	if diff := cmp.Diff(want, d.measures()); diff != "" {
+		t.Errorf("the history (-want +got):\n%s", diff)
 	}
 }
 

@@ -75,7 +75,7 @@ func budgetStories() []budgetStory {
 			if len(d.Cluster.Frozen) != 1 || len(d.Cluster.Evicted) != 1 || len(d.Cluster.Pods) != 0 {
 				d.t.Errorf("frozen %v, evicted %v, left %v", d.Cluster.Frozen, d.Cluster.Evicted, d.Cluster.Pods)
 			}
-			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Freeze: 1, history.Evict: 1})
+			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Freeze: 1, history.Frozen: 1, history.Evict: 1, history.Evicted: 1})
 		}},
 		{"a run that pauses", false, declare(budget.Pause), run, nothing, func(d *desk, report reconcile.Report) {
 			usage(d, report)
@@ -85,7 +85,7 @@ func budgetStories() []budgetStory {
 			if got := d.holds(); !slices.Equal(got, []string{"paused train 3"}) {
 				d.t.Errorf("the store holds %v", got)
 			}
-			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Pause: 1})
+			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Pause: 1, history.Paused: 1})
 		}},
 		{"a run that resumes", false, func(d *desk) budget.Declaration {
 			b := declare(budget.Pause)(d)

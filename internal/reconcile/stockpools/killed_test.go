@@ -98,7 +98,7 @@ var operations = map[string]operation{
 	},
 	"pause": {
 		before: func(d *desk) { d.exceeds() },
-		do:     run, replicas: 0, phase: decide.Paused, once: []history.Kind{history.Pause, history.GateClosed},
+		do:     run, replicas: 0, phase: decide.Paused, once: []history.Kind{history.Pause, history.Paused, history.GateClosed},
 	},
 	"resume": {
 		before: func(d *desk) {

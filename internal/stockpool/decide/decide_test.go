@@ -132,7 +132,9 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	w.has(t, 0, decide.Pending)
 	w.covers = nil
 	w.has(t, 5, decide.Ready)
-	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Mend: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1} {
+	for kind, want := range map[history.Kind]int{
+		history.Pause: 1, history.Paused: 1, history.Mend: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1,
+	} {
 		if got := w.reported(kind); got != want {
 			t.Errorf("the history has %d events of %s, want %d", got, kind, want)
 		}

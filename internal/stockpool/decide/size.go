@@ -45,9 +45,9 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 	own, has := v.own() != nil, v.Observation.Replicas()
 	switch paused := v.pausing() != nil; {
 	case paused && own && has == 0 && t.journal.PausedSince == nil:
-		t.journal.PausedSince = new(v.Now)
+		t.journal.PausedSince, t.journal.Pausing = new(v.Now), true
 	case !paused && own && has > 0 && t.replicas <= has:
-		t.journal.PausedSince = nil
+		t.journal.PausedSince, t.journal.Pausing = nil, false
 	}
 	t.journal.CountedBy = nil
 	for _, c := range v.Covers {
@@ -56,6 +56,9 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 		}
 	}
 	names := v.holding()
+	if t.journal.Pausing && len(names) == 0 && v.pausing() != nil && has == 0 {
+		t.journal = t.journal.Paused(v.Declaration, v.Now)
+	}
 	if n := len(names); n > 0 && v.pausing() != nil && v.Observation.Replicas() == 0 {
 		r.warnf("its Deployment was scaled to 0, and %d %s GPUs: %s", n, wording.Plural(n, "pod still holds", "pods still hold"), wording.Some(names))
 	}

@@ -1,0 +1,74 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// ends are the events of what was requested and was observed to be done, or did not show in
+// time, by what is outstanding now. A stock pool reports that what it paused is done.
+func (f *facts) ends(outstanding []budget.Effect) (events []history.Event) {
+	for _, e := range f.previous.Effects {
+		now := slices.IndexFunc(outstanding, func(of budget.Effect) bool { return of.Measure == e.Measure && of.UID == e.UID })
+		switch {
+		case now >= 0 && outstanding[now].Phase == budget.Ineffective && e.Phase == budget.Requested:
+			events = append(events, f.end(outstanding[now], string(budget.Ineffective)))
+		case now < 0 && e.StockPool == "" && f.shown(e):
+			events = append(events, f.end(e, history.Done))
+		}
+	}
+	return events
+}
+
+// requestedBy is what a run requested that was killed before it could record more than that
+// it was about to.
+func requestedBy(e history.Event) (effects []budget.Effect) {
+	switch e.Kind {
+	case history.Evict:
+		for _, p := range e.Pods {
+			effects = append(effects, budget.NewEffect(budget.Evict, "Pod "+p.String(), p.UID, nil, e.At))
+		}
+	case history.Pause:
+		for _, w := range e.Workloads {
+			kind, name, _ := strings.Cut(w.Name, "/")
+			effects = append(effects, budget.NewEffect(budget.Pause, kind+" "+w.Namespace+"/"+name, w.UID, nil, e.At))
+		}
+	}
+	return effects
+}
+
+// end is the event of how an effect ended.
+func (f *facts) end(e budget.Effect, how string) history.Event {
+	kind, name, _ := strings.Cut(e.Object, " ")
+	of := history.Identity{UID: e.UID}
+	of.Namespace, of.Name, _ = strings.Cut(name, "/")
+	about := aboutStatus(&f.status)
+	switch e.Measure {
+	case budget.Freeze:
+		return inForce(&f.status)
+	case budget.Evict:
+		return about.Evicted(of, how)
+	}
+	if how != history.Done {
+		about.Reasons = []string{strings.TrimPrefix(e.String(), e.Object+": ")}
+	}
+	of.Name = kind + "/" + of.Name
+	return about.Paused(of, e.Since, how)
+}
+
+// shown says whether this observation shows what was requested: that it is not outstanding
+// may also be since nobody asked, or since it was undone.
+func (f *facts) shown(e budget.Effect) bool {
+	switch e.Measure {
+	case budget.Freeze:
+		return f.Frozen && !f.Unseen && f.status.FrozenSince != nil
+	case budget.Evict:
+		return f.Owned && !f.leftOf(e)
+	}
+	pods, _ := f.withGPUs()
+	held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone })
+	return f.Owned && held && !slices.ContainsFunc(pods, func(p budget.Pod) bool { return p.Of.Workload.UID == e.UID })
+}
