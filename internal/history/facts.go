@@ -25,6 +25,7 @@ import (
 //	threshold               the threshold, and when it was crossed
 //	exceeded, recovered     since when it is, or was, exceeded
 //	gate_closed, _opened    since when the gate is, or was, closed
+//	suspend, unsuspend      since when it is, or was, suspended
 //	price                   the market, the new price, and since when the old one was known
 //	failed                  the run, and what failed
 //	run_failed              the run
@@ -132,8 +133,9 @@ func (a About) Updated(generation int64) Event {
 	return a.event(Update, strconv.FormatInt(generation, 10))
 }
 
-// Since makes a [Freeze], [Frozen], [Exceeded] or [GateClosed], which is so since a moment; or an
-// [Unfreeze], [Recovered] or [GateOpened], which was so since then.
+// Since makes a [Freeze], [Frozen], [Exceeded], [GateClosed] or [Suspend], which is so since
+// a moment; or an [Unfreeze], [Recovered], [GateOpened] or [Unsuspend], which was so since
+// then.
 func (a About) Since(kind Kind, since time.Time) Event { return a.event(kind, milli(since)) }
 
 // Workload makes a [Pause] or [Resume] of a workload that is, or was, stopped since a

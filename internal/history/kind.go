@@ -30,6 +30,8 @@ const (
 	Recovered  Kind = "recovered"   // its use fell below the limit
 	GateClosed Kind = "gate_closed" // a pool may not launch, because of its budget
 	GateOpened Kind = "gate_opened" // it may again
+	Suspend    Kind = "suspend"     // a pool replaces none of its nodes that fail, since many do
+	Unsuspend  Kind = "unsuspend"   // it does again
 	Price      Kind = "price"       // an offering in use costs something else
 	Failed     Kind = "failed"      // something about a pool or a budget failed
 	RunFailed  Kind = "run_failed"  // a whole run failed
@@ -54,7 +56,7 @@ func Kinds() []Kind {
 		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Destroy, Freeze, Frozen, Unfreeze, Pause, Paused, Resume,
 		Evict, Evicted,
 		Threshold, Exceeded, Recovered, GateClosed, GateOpened, Price, Failed, RunFailed, Grant, Hold, Release, Loss,
-		Join, Replace, Notice, Drain, Drained, Uncordon, DeleteNode,
+		Join, Replace, Suspend, Unsuspend, Notice, Drain, Drained, Uncordon, DeleteNode,
 		Mend, Scale,
 	}
 }
@@ -65,8 +67,8 @@ var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
 		Create, Update, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
-		Paused, Evicted, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate, End, DeleteNode, Release,
-		Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
+		Paused, Evicted, Suspend, Unsuspend, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate,
+		End, DeleteNode, Release, Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
 	} {
 		ranks[k] = n + 1
 	}

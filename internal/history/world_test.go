@@ -49,6 +49,7 @@ func everyEvent(a history.About) []history.Event {
 		a.Evicted(pod, history.Done), a.Paused(serve, noon, history.Done), a.Since(history.Frozen, noon),
 		a.Crossed(80, noon),
 		a.Since(history.Exceeded, noon), a.Since(history.Recovered, noon), a.Since(history.GateClosed, noon), a.Since(history.GateOpened, noon),
+		a.Since(history.Suspend, noon), a.Since(history.Unsuspend, noon),
 		a.Priced(zone2, "SPOTPAID", "2.10", noon),
 		a.Failed(soldOut), a.RunFailed(soldOut),
 		a.Exception(history.Grant, "grant-1", noon.Add(time.Hour)), a.Exception(history.Hold, "hold-1", noon.Add(time.Hour)),

@@ -107,12 +107,12 @@ func (l layout) called(object string) string {
 
 func colour(k history.Kind) terminal.Colour {
 	switch k {
-	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Mend:
+	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Suspend, history.Mend:
 		return terminal.Red
 	case history.Reclaim, history.Evict, history.Evicted, history.Pause, history.Paused, history.Freeze, history.Frozen, history.Threshold,
 		history.GateClosed, history.Grant, history.Hold, history.Notice, history.Drain:
 		return terminal.Yellow
-	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Join, history.Uncordon:
+	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Unsuspend, history.Join, history.Uncordon:
 		return terminal.Green
 	}
 	return terminal.Cyan

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -281,6 +282,13 @@ func TestAMachineThatNeverJoins(t *testing.T) {
 	}
 	if report = w.CleanRuns(); len(report.SpotPools[0].Warnings) > 0 {
 		t.Errorf("once one joined it warns of %q", report.SpotPools[0].Warnings)
+	}
+	suspensions := map[history.Kind]int{}
+	for _, e := range w.told() {
+		suspensions[e.Kind]++
+	}
+	if suspensions[history.Suspend] != 1 || suspensions[history.Unsuspend] != 1 {
+		t.Errorf("the history has %v", suspensions)
 	}
 	w.Verify(1)
 }

@@ -101,11 +101,12 @@ func prepare(s Situation) (View, Tally, Result) {
 	update := s.Journal.Update(s.Declaration, s.Observation, s.Gate, s.Now)
 	v, t := begin(s, update)
 	v.Journal.ShortSince = v.shortSince(t)
+	v, resumed := v.noteSuspension()
 	if s.Hold == nil {
 		v = v.drainedForBudget()
 	}
 	v.Journal.Surplus = v.surplusLasts(t)
-	return v, t, Result{Messages: update.Messages, Warnings: update.Nodes.Remarks}
+	return v, t, Result{Messages: append(update.Messages, resumed...), Warnings: update.Nodes.Remarks}
 }
 
 // plan is what the rules made of the view.

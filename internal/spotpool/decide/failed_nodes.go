@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -63,6 +64,21 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes) })
 	}
 	return t.replaces(changes), r
+}
+
+// noteSuspension is the view with a journal that has since when replacing is suspended; the
+// messages say that it no longer is. What was not observed changes neither.
+func (v View) noteSuspension() (_ View, messages []string) {
+	switch {
+	case v.nodes == nil:
+		v.Journal.SuspendedSince = time.Time{}
+	case v.nodes.Seen:
+		j, ended := v.Journal.Suspends(v.nodes.ReplacingSuspended, v.Now)
+		if v.Journal = j; !ended.IsZero() {
+			messages = append(messages, "instances that fail as nodes are replaced again, which was suspended since "+wording.Instant(ended))
+		}
+	}
+	return v, messages
 }
 
 // replaces counts members as being replaced, or as capacity again.

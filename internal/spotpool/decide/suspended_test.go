@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -71,4 +74,53 @@ func TestAnOutageReplacesNotEvenTheFirstNodeThatItStops(t *testing.T) {
 		"one fails, and few others restart":    {situation: beside(pool(10*time.Minute), node.Count{Nodes: 20, Unready: 3}), want: []string{launch}},
 		"all stopped, and none has failed yet": {situation: pool(5*time.Minute, 5*time.Minute, 5*time.Minute, 5*time.Minute)},
 	})
+}
+
+// TestSuspendedReplacingIsReportedOnceAndWhenItEnds: as soon as few nodes fail, what still
+// fails is replaced, and a line says that it is.
+func TestSuspendedReplacingIsReportedOnceAndWhenItEnds(t *testing.T) {
+	t.Parallel()
+	s := remembered(seen(pool(size(2, 4), withNodes), instance("ins-1"), instance("ins-2")))
+	s.Journal.Unreported = nil
+	failing := notReady(time.Hour)
+	for _, step := range []struct {
+		name     string
+		nodes    []node.Node
+		unseen   bool
+		want     []string
+		messages []string
+		reported history.Kind
+	}{
+		{name: "both fail", nodes: []node.Node{nodeOf("ins-1", failing), nodeOf("ins-2", failing)}, reported: history.Suspend},
+		{name: "still", nodes: []node.Node{nodeOf("ins-1", failing), nodeOf("ins-2", failing)}},
+		{name: "the cluster is away", unseen: true},
+		{
+			name: "one recovers", nodes: []node.Node{nodeOf("ins-1", failing), nodeOf("ins-2")}, reported: history.Unsuspend,
+			want: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+			messages: []string{
+				"instances that fail as nodes are replaced again, which was suspended since 2026-03-01T12:00:00Z",
+				"ins-1 is replaced: its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout",
+			},
+		},
+	} {
+		if s = inCluster(s, step.nodes...); step.unseen {
+			s.Observation.Cluster = node.Observation{}
+		}
+		p := decide.Decide(s)
+		shouldDecide(t, p, step.want...)
+		if diff := cmp.Diff(step.messages, p.Messages); diff != "" {
+			t.Errorf("%s: messages (-want +got):\n%s", step.name, diff)
+		}
+		var reported history.Kind
+		for _, e := range p.Journal.Unreported {
+			if e.Kind == history.Suspend || e.Kind == history.Unsuspend {
+				reported += e.Kind
+			}
+		}
+		if reported != step.reported {
+			t.Errorf("%s: the history has %q, want %q", step.name, reported, step.reported)
+		}
+		s.Journal = p.Journal
+		s.Journal.Unreported = nil
+	}
 }

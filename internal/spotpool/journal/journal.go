@@ -39,6 +39,8 @@ type Journal struct {
 	Generation int64  `json:"generation,omitempty"`
 	// GateClosedSince is since when the pool's budget holds its launches back.
 	GateClosedSince time.Time `json:"gate_closed_since,omitzero"`
+	// SuspendedSince is since when the pool replaces none of its nodes that fail.
+	SuspendedSince time.Time `json:"suspended_since,omitzero"`
 	// Exceeded is since when the budget is observed exceeded for certain, where that
 	// drains the pool.
 	Exceeded Exceeded       `json:"exceeded,omitzero"`

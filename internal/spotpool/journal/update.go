@@ -140,3 +140,18 @@ func (j Journal) gated(d spotpool.Declaration, g spotpool.Gate, now time.Time) J
 	}
 	return j
 }
+
+// Suspends records why the pool replaces none of its nodes that fail, and reports when
+// that begins and ends; why is empty if it does. It returns since when it did not, if that
+// ended now.
+func (j Journal) Suspends(why string, now time.Time) (_ Journal, ended time.Time) {
+	switch since := j.SuspendedSince; {
+	case since.IsZero() && why != "":
+		j.SuspendedSince = now
+		return j.with(j.about(now, why).Since(history.Suspend, now)), ended
+	case !since.IsZero() && why == "":
+		j.SuspendedSince = time.Time{}
+		return j.with(j.about(now).Since(history.Unsuspend, since)), since
+	}
+	return j, ended
+}
