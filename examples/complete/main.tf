@@ -72,7 +72,7 @@ resource "gpupool_spot_pool" "train" {
   vpc_id             = "vpc-a1b2c3d4"
   security_group_ids = ["sg-a1b2c3d4"]
   image_id           = "img-a1b2c3d4" # has the GPU driver and kubeadm
-  user_data          = file("${path.module}/join.sh")
+  user_data_raw      = file("${path.module}/join.sh")
 
   # Each launch makes a token by which its machines join, and which goes once they have.
   bootstrap_token = { groups = ["system:bootstrappers:kubeadm:default-node-token"] }
@@ -80,8 +80,8 @@ resource "gpupool_spot_pool" "train" {
   budget = gpupool_budget.ml.name
 
   nodes = {
-    labels = { pool = "train" } # what join.sh gives its nodes
-    drain  = { timeout = "5m" }
+    expected_labels = { pool = "train" } # what join.sh gives its nodes
+    drain           = { timeout = "5m" }
   }
 }
 

@@ -25,12 +25,12 @@ resource "gpupool_spot_pool" "train" {
     { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8" },
   ]
 
-  vpc_id    = "vpc-a1b2c3d4"
-  image_id  = "img-a1b2c3d4"                    # has the GPU driver, the kubelet and kubeadm
-  user_data = file("${path.module}/kubeadm.sh") # has {{GPUPOOL_BOOTSTRAP_TOKEN}}; for k3s, k3s.sh
+  vpc_id        = "vpc-a1b2c3d4"
+  image_id      = "img-a1b2c3d4"                    # has the GPU driver, the kubelet and kubeadm
+  user_data_raw = file("${path.module}/kubeadm.sh") # has {{GPUPOOL_BOOTSTRAP_TOKEN}}; for k3s, k3s.sh
 
   nodes = {
-    labels = { pool = "train" } # what the script gives its nodes
+    expected_labels = { pool = "train" } # what the script gives its nodes
   }
 
   bootstrap_token = {

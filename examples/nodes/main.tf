@@ -25,19 +25,19 @@ resource "gpupool_spot_pool" "train" {
     { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8" },
   ]
 
-  vpc_id    = "vpc-a1b2c3d4"
-  image_id  = "img-a1b2c3d4" # has the GPU driver
-  user_data = file("${path.module}/join.sh")
+  vpc_id        = "vpc-a1b2c3d4"
+  image_id      = "img-a1b2c3d4" # has the GPU driver
+  user_data_raw = file("${path.module}/join.sh")
 
   nodes = {
     join_timeout      = "15m"              # from running to a Ready node
     unhealthy_timeout = "10m"              # not Ready for so long
-    labels            = { pool = "train" } # what join.sh gives its nodes
+    expected_labels   = { pool = "train" } # what join.sh gives its nodes
 
     drain = {
-      timeout    = "10m"
-      on_timeout = "terminate" # keep: with what is left on it, for an hour
-      unmanaged  = "wait"      # evict: also pods that nothing would make anew
+      timeout        = "10m"
+      on_timeout     = "terminate" # keep: with what is left on it, for an hour
+      unmanaged_pods = "wait"      # evict: also pods that nothing would make anew
     }
   }
 }

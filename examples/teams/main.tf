@@ -58,7 +58,7 @@ resource "gpupool_budget" "team" {
     action                   = "evict"
     grace_period             = "10m"
     max_evictions_per_run    = 5
-    victim_order             = "newest_start"
+    eviction_order           = "newest_start"
     protected_priority_class = "production"
     protected_namespaces     = ["serving"]
     max_gap                  = "15m"
@@ -66,7 +66,7 @@ resource "gpupool_budget" "team" {
 
   # How usage is counted, and broken down.
   count_from       = "scheduled"
-  vanished_pods    = "midpoint"
+  pod_end_estimate = "midpoint"
   resource_weights = { "nvidia.com/mig-1g.5gb" = "1/7" }
   model_weights    = { "Tesla-T4" = "0.5" }
   breakdown_labels = ["user"]
@@ -97,21 +97,22 @@ resource "gpupool_spot_pool" "team" {
   # The cheapest of these, at the prices of the moment.
   allocation_strategy = "lowest_price"
   offerings = [
-    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = "3.50" },
-    { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8", max_price = "3.50" },
-    { availability_zone = "ap-singapore-3", instance_type = "GN7.5XLARGE80", subnet_id = "subnet-e5f6a7b8", max_price = "4.50" },
+    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = "3.50" },
+    { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8", spot_max_price = "3.50" },
+    { availability_zone = "ap-singapore-3", instance_type = "GN7.5XLARGE80", subnet_id = "subnet-e5f6a7b8", spot_max_price = "4.50" },
   ]
 
   vpc_id             = "vpc-a1b2c3d4"
   security_group_ids = ["sg-a1b2c3d4"]
   image_id           = var.image_id
   key_ids            = ["skey-a1b2c3d4"]
-  system_disk        = { type = "CLOUD_BSSD", size = 100 }
-  data_disks         = [{ type = "CLOUD_BSSD", size = 200 }]
+  system_disk_type   = "CLOUD_BSSD"
+  system_disk_size   = 100
+  data_disks         = [{ data_disk_type = "CLOUD_BSSD", data_disk_size = 200 }]
   cam_role_name      = "gpu-node"
   tags               = { team = each.key }
 
-  user_data = <<-EOT
+  user_data_raw = <<-EOT
     #!/bin/sh
     exec /opt/worker/join --team ${each.key}
   EOT
@@ -126,7 +127,7 @@ resource "gpupool_spot_pool" "team" {
   # How a changed configuration reaches running instances, and how the pool ends.
   refresh             = { strategy = "rolling", max_surge = 1, max_unavailable = 0 }
   deletion_protection = false
-  on_destroy          = "terminate"
+  on_destroy          = "delete"
 
   timeouts = { create = "20m", update = "20m", delete = "20m" }
 }

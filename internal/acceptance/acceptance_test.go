@@ -55,7 +55,7 @@ resource "gpupool_spot_pool" "test" {
   minimum         = 1
   maximum         = 1
   max_hourly_cost = %q
-  offerings       = [{ availability_zone = %q, instance_type = %q, subnet_id = %q, max_price = %q }]
+  offerings       = [{ availability_zone = %q, instance_type = %q, subnet_id = %q, spot_max_price = %q }]
   vpc_id          = %q
   image_id        = %q
   key_ids         = [%q]

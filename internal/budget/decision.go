@@ -40,7 +40,7 @@ func (d Decision) Heading() (kind, object string, reasons []string) {
 // Rank is where a victim stands among the others.
 type Rank struct {
 	Number, Of int
-	Order      VictimOrder
+	Order      EvictionOrder
 	Why        string // what places it there
 }
 

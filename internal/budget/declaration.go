@@ -37,8 +37,8 @@ type Declaration struct {
 	Thresholds []int       `json:"thresholds,omitempty"`
 	Enforce    Enforcement `json:"enforcement"`
 	CountFrom  CountFrom   `json:"count_from,omitempty"`
-	// VanishedPods says when pods ended whose end nobody saw.
-	VanishedPods ledger.VanishedPolicy `json:"vanished_pods,omitempty"`
+	// PodEndEstimate says when pods ended whose end nobody saw.
+	PodEndEstimate ledger.EndEstimate `json:"pod_end_estimate,omitempty"`
 	// ResourceWeights are GPUs a unit, "1/7" or "0.5", in the place of the
 	// defaults; ModelWeights multiply by GPU model or instance type.
 	ResourceWeights map[string]string `json:"resource_weights,omitempty"`
@@ -70,7 +70,7 @@ func (d Declaration) Counted() string { return d.terms("") }
 func (d Declaration) terms(limit string) string {
 	d = d.WithDefaults()
 	text, err := json.Marshal([]any{
-		d.UID, d.ClusterUID, limit, d.Window, d.Period, d.TimeZone, d.Selector.key(), d.CountFrom, d.VanishedPods,
+		d.UID, d.ClusterUID, limit, d.Window, d.Period, d.TimeZone, d.Selector.key(), d.CountFrom, d.PodEndEstimate,
 		d.ResourceWeights, d.ModelWeights,
 	})
 	if err != nil { // of strings and maps of them there is none
@@ -122,7 +122,7 @@ func (d Declaration) WithDefaults() Declaration {
 		d.TimeZone = cmp.Or(d.TimeZone, "UTC")
 	}
 	d.CountFrom = cmp.Or(d.CountFrom, FromScheduled)
-	d.VanishedPods = cmp.Or(d.VanishedPods, ledger.AtMidpoint)
+	d.PodEndEstimate = cmp.Or(d.PodEndEstimate, ledger.EstimateMidpoint)
 	d.MaxStatusAge = cmp.Or(d.MaxStatusAge, DefaultMaxStatusAge)
 	d.Enforce = d.Enforce.withDefaults()
 	return d
@@ -132,11 +132,12 @@ func (e Enforcement) withDefaults() Enforcement {
 	e.Action = cmp.Or(e.Action, AlertOnly)
 	e.GracePeriod = cmp.Or(e.GracePeriod, DefaultGracePeriod)
 	e.MaxGracePeriod = cmp.Or(e.MaxGracePeriod, DefaultMaxGracePeriod)
-	e.VictimOrder = cmp.Or(e.VictimOrder, LowestPriority)
+	e.EvictionOrder = cmp.Or(e.EvictionOrder, LowestPriority)
 	e.OnIneffective = cmp.Or(e.OnIneffective, FallbackWarn)
+	e.OnManualResume = cmp.Or(e.OnManualResume, ResumeWarn)
 	e.MaxGap = cmp.Or(e.MaxGap, DefaultMaxGap)
 	e.MaxEvictionsPerRun = cmp.Or(e.MaxEvictionsPerRun, DefaultMaxEvictionsPerRun)
-	e.HonourPodProtection = cmp.Or(e.HonourPodProtection, new(true))
+	e.HonorPodProtection = cmp.Or(e.HonorPodProtection, new(true))
 	return e
 }
 
@@ -168,7 +169,7 @@ func (e Enforcement) GraceOf(asked int64) int64 {
 func (e Enforcement) LongestGap() time.Duration { return lengthOr(e.withDefaults().MaxGap, 0) }
 
 // HonoursPods says whether what is written on a pod itself spares it.
-func (e Enforcement) HonoursPods() bool { return *e.withDefaults().HonourPodProtection }
+func (e Enforcement) HonoursPods() bool { return *e.withDefaults().HonorPodProtection }
 
 // lengthOr reads a length of time. One that can't be read, which no valid declaration
 // has, is the one that does least.
@@ -243,22 +244,33 @@ type Enforcement struct {
 	GracePeriod        string `json:"grace_period,omitempty"`
 	MaxEvictionsPerRun int    `json:"max_evictions_per_run,omitempty"`
 	// MaxGracePeriod is how long pods may take to end while the budget evicts.
-	MaxGracePeriod string      `json:"max_grace_period,omitempty"`
-	VictimOrder    VictimOrder `json:"victim_order,omitempty"`
+	MaxGracePeriod string        `json:"max_grace_period,omitempty"`
+	EvictionOrder  EvictionOrder `json:"eviction_order,omitempty"`
 	// Pods whose priority is at or above this one's are protected.
 	ProtectedPriorityClass string   `json:"protected_priority_class,omitempty"`
 	ProtectedNamespaces    []string `json:"protected_namespaces,omitempty"`
-	// HonourPodProtection says whether a pod's own annotation or label spares it;
+	// HonorPodProtection says whether a pod's own annotation or label spares it;
 	// nil means that it does. Who makes the pod writes that.
-	HonourPodProtection *bool `json:"honour_pod_protection,omitempty"`
-	// Repause says that what was paused, and started again by someone, is paused
-	// again.
-	Repause bool `json:"repause,omitempty"`
+	HonorPodProtection *bool `json:"honor_pod_protection,omitempty"`
+	// OnManualResume is what happens to a paused workload that another user resumed.
+	OnManualResume OnManualResume `json:"on_manual_resume,omitempty"`
 	// OnIneffective says what comes after a pause whose pods still run.
 	OnIneffective Fallback `json:"on_ineffective,omitempty"`
 	// MaxGap is the longest gap after which pods may be evicted on estimates.
 	MaxGap string `json:"max_gap,omitempty"`
 }
+
+// OnManualResume is what happens to a paused workload that another user resumed.
+type OnManualResume string
+
+// The responses to a manual resume.
+const (
+	ResumeWarn  OnManualResume = "warn" // leave the workload running, and report it
+	ResumePause OnManualResume = "pause"
+)
+
+// PausesAgain reports whether a workload that another user resumed is paused again.
+func (e Enforcement) PausesAgain() bool { return e.OnManualResume == ResumePause }
 
 // Fallback is what comes after a measure that had no effect in time.
 type Fallback string
@@ -269,13 +281,13 @@ const (
 	FallbackEvict Fallback = "evict" // the pods that are left; and new ones are kept out
 )
 
-// VictimOrder says who is evicted first.
-type VictimOrder string
+// EvictionOrder says who is evicted first.
+type EvictionOrder string
 
 // The orders.
 const (
-	LowestPriority VictimOrder = "lowest_priority"
-	NewestStart    VictimOrder = "newest_start"
-	SpotFirst      VictimOrder = "spot_first"
-	LargestUsage   VictimOrder = "largest_usage"
+	LowestPriority EvictionOrder = "lowest_priority"
+	NewestStart    EvictionOrder = "newest_start"
+	SpotFirst      EvictionOrder = "spot_first"
+	LargestUsage   EvictionOrder = "largest_usage"
 )

@@ -107,7 +107,7 @@ func (v *validator) thresholds() {
 func (v *validator) counting() {
 	d := v.d
 	problem.OneOf(&v.List, "count_from", d.CountFrom, FromScheduled, FromRunning)
-	problem.OneOf(&v.List, "vanished_pods", d.VanishedPods, ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow)
+	problem.OneOf(&v.List, "pod_end_estimate", d.PodEndEstimate, ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest)
 	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
 		at := fmt.Sprintf("resource_weights[%q]", resource)
 		if len(validation.IsQualifiedName(resource)) > 0 {
@@ -152,7 +152,8 @@ func (v *validator) duration(attribute, text string, least time.Duration, detail
 func (v *validator) enforcement() {
 	e := v.d.Enforce
 	problem.OneOf(&v.List, "enforcement.action", e.Action, AlertOnly, Freeze, Pause, Evict)
-	problem.OneOf(&v.List, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
+	problem.OneOf(&v.List, "enforcement.eviction_order", e.EvictionOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
+	problem.OneOf(&v.List, "enforcement.on_manual_resume", e.OnManualResume, ResumeWarn, ResumePause)
 	problem.OneOf(&v.List, "enforcement.on_ineffective", e.OnIneffective, FallbackWarn, FallbackEvict)
 	if e.OnIneffective == FallbackEvict && e.Action != Pause {
 		v.Add("enforcement.on_ineffective", "Leave it out, or use the action pause.", "the action %s has no fallback: only a pause may evict", e.Action)

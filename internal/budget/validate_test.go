@@ -69,7 +69,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"a threshold twice", "thresholds[1]", "there already", func(d *Declaration) { d.Thresholds = []int{50, 50} }},
 		{"thresholds out of order", "thresholds[1]", "50 comes after 80", func(d *Declaration) { d.Thresholds = []int{80, 50} }},
 		{"an unknown count", "count_from", "not known", func(d *Declaration) { d.CountFrom = "created" }},
-		{"an unknown policy", "vanished_pods", "not known", func(d *Declaration) { d.VanishedPods = "never" }},
+		{"an unknown policy", "pod_end_estimate", "not known", func(d *Declaration) { d.PodEndEstimate = "never" }},
 		{
 			"a bad resource", `resource_weights["nvidia com"]`, "no name of a resource",
 			func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia com": "1"} },
@@ -85,7 +85,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"a bad age", "max_status_age", "no duration", func(d *Declaration) { d.MaxStatusAge = "soon" }},
 		{"a short age", "max_status_age", "out of range", func(d *Declaration) { d.MaxStatusAge = "1s" }},
 		{"an unknown action", "enforcement.action", `"kill" is not known`, func(d *Declaration) { d.Enforce.Action = "kill" }},
-		{"an unknown order", "enforcement.victim_order", "not known", func(d *Declaration) { d.Enforce.VictimOrder = "random" }},
+		{"an unknown order", "enforcement.eviction_order", "not known", func(d *Declaration) { d.Enforce.EvictionOrder = "random" }},
 		{"an endless grace", "enforcement.grace_period", "out of range", func(d *Declaration) { d.Enforce.GracePeriod = "9999999h" }},
 		{"a bad grace", "enforcement.grace_period", "no duration", func(d *Declaration) { d.Enforce.GracePeriod = "-1m" }},
 		{"a long grace", "enforcement.grace_period", "out of range", func(d *Declaration) { d.Enforce.GracePeriod = "721h" }},

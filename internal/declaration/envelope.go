@@ -17,7 +17,7 @@ import (
 // After it, a field added to any body means a new version, so that an older program
 // says that it is too old; or the field is left out where nobody sets it, with a test
 // that it says so of others.
-const Version = 2
+const Version = 3
 
 const checksumPrefix = "sha256:"
 

@@ -121,7 +121,7 @@ func forge(t *testing.T, old, replacement string) []byte {
 func TestDecodeRefusesNewer(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
-		"version": []byte(`{"version": 3, "kind": "novelty", "body": {}, "signature": "` + secret + `"}`),
+		"version": []byte(`{"version": 4, "kind": "novelty", "body": {}, "signature": "` + secret + `"}`),
 		"field":   forge(t, `"phase"`, `"novelty": "`+secret+`", "phase"`),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,11 +166,11 @@ func TestDecodeRefusesDamaged(t *testing.T) {
 		"no JSON":         {secret, "no JSON at byte 1"},
 		"truncated":       {whole[:len(whole)/2], "it ends too early"},
 		"trailing":        {whole + whole, "something follows"},
-		"no version":      {strings.Replace(whole, `"version": 2`, `"version": 0`, 1), "no version"},
+		"no version":      {strings.Replace(whole, `"version": 3`, `"version": 0`, 1), "no version"},
 		"another kind":    {string(encode(t, openJournal())), "no spot pool"},
-		"no body":         {`{"version":2,"kind":"spot_pool","checksum":"sha256:x","body":null}`, "empty"},
+		"no body":         {`{"version":3,"kind":"spot_pool","checksum":"sha256:x","body":null}`, "empty"},
 		"changed body":    {strings.Replace(whole, `"minimum": 2`, `"minimum": 9`, 1), "checksum"},
-		"extra field":     {strings.Replace(whole, `"version": 2`, `"version": 2, "`+"extra"+`": "`+secret+`"`, 1), "unknown field"},
+		"extra field":     {strings.Replace(whole, `"version": 3`, `"version": 3, "`+"extra"+`": "`+secret+`"`, 1), "unknown field"},
 		"wrong type":      {string(forge(t, `"minimum": 2`, `"minimum": "`+secret+`"`)), `"declaration.minimum" is of the wrong type`},
 		"wrong form":      {string(forge(t, `"cooldown": "20m"`, `"cooldown": "`+secret+`"`)), "not of the right form"},
 		"no uid":          {string(forge(t, `"uid": "4b7c1a52f0e94d3c8a6b0d1e2f3a4b5c"`, `"uid": ""`)), "no uid"},

@@ -25,10 +25,10 @@ func stateBudget() budget.Declaration {
 		},
 		Thresholds: []int{50, 80, 100},
 		Enforce: budget.Enforcement{
-			Action: budget.Evict, GracePeriod: "60s", MaxEvictionsPerRun: 10, VictimOrder: budget.LowestPriority, MaxGap: "15m",
-			MaxGracePeriod: "90s", HonourPodProtection: new(false), Repause: true, OnIneffective: budget.FallbackWarn,
+			Action: budget.Evict, GracePeriod: "60s", MaxEvictionsPerRun: 10, EvictionOrder: budget.LowestPriority, MaxGap: "15m",
+			MaxGracePeriod: "90s", HonorPodProtection: new(false), OnManualResume: budget.ResumePause, OnIneffective: budget.FallbackWarn,
 		},
-		CountFrom: budget.FromScheduled, VanishedPods: ledger.AtMidpoint,
+		CountFrom: budget.FromScheduled, PodEndEstimate: ledger.EstimateMidpoint,
 		ResourceWeights: map[string]string{"nvidia.com/mig-1g.5gb": "1/7"}, MaxStatusAge: "1h",
 	}
 }
@@ -41,10 +41,10 @@ const budgetAttributes = `{
 	"selector": {"namespaces": ["ml"], "namespace_labels": null, "match_labels": {"team": "a"},
 		"match_expressions": [{"key": "tier", "operator": "NotIn", "values": ["vip"]}]},
 	"thresholds": [50, 80, 100],
-	"enforcement": {"action": "evict", "grace_period": "60s", "max_evictions_per_run": 10, "victim_order": "lowest_priority",
+	"enforcement": {"action": "evict", "grace_period": "60s", "max_evictions_per_run": 10, "eviction_order": "lowest_priority",
 		"protected_priority_class": null, "protected_namespaces": null, "on_ineffective": "warn", "max_gap": "15m",
-		"max_grace_period": "90s", "honour_pod_protection": false, "repause": true},
-	"count_from": "scheduled", "vanished_pods": "midpoint", "resource_weights": {"nvidia.com/mig-1g.5gb": "1/7"}, "model_weights": null,
+		"max_grace_period": "90s", "honor_pod_protection": false, "on_manual_resume": "pause"},
+	"count_from": "scheduled", "pod_end_estimate": "midpoint", "resource_weights": {"nvidia.com/mig-1g.5gb": "1/7"}, "model_weights": null,
 	"breakdown_labels": null, "max_status_age": "1h"
 }`
 

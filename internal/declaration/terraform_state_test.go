@@ -44,19 +44,19 @@ func statePools() []declaration.StatePool {
 		Name: "train", Region: "ap-singapore", UID: "4b7c1a52f0e94d3c8a6b0d1e2f3a4b5c", AccountID: "100012345678", Generation: 3,
 		Minimum: 2, Maximum: 4,
 		Offerings: []spotpool.Offering{
-			{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", MaxPrice: 3_500_000},
+			{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", SpotMaxPrice: 3_500_000},
 			{AvailabilityZone: "ap-singapore-3", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-e5f6a7b8"},
 		},
 		AllocationStrategy: spotpool.Priority, InstanceChargeType: spotpool.Spot,
 		Configuration: spotpool.Configuration{
 			VPCID: "vpc-a1b2c3d4", SecurityGroupIDs: []string{"sg-a1b2c3d4"}, ImageID: "img-a1b2c3d4", KeyIDs: []string{"skey-a1b2c3d4"},
-			SystemDisk: &spotpool.Disk{Type: "CLOUD_BSSD", Size: 100}, DataDisks: []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 200}},
-			Internet: &spotpool.Internet{MaxBandwidthOut: 1, ChargeType: "BANDWIDTH_POSTPAID_BY_HOUR"},
+			SystemDiskType: "CLOUD_BSSD", SystemDiskSize: 100, DataDisks: []spotpool.DataDisk{{Type: "CLOUD_BSSD", Size: 200}},
+			InternetMaxBandwidthOut: 1, InternetChargeType: "BANDWIDTH_POSTPAID_BY_HOUR",
 			UserData: "#!/bin/sh\necho " + secret + "\n", CamRoleName: "gpu-node", Tags: map[string]string{"team": "a"},
 		},
 		MaxHourlyCost: 30_000_000, LaunchTimeout: spotpool.Duration(15 * time.Minute), Cooldown: spotpool.Duration(20 * time.Minute),
 		MaxLaunchesPerRun: 50, OnDemandFallback: &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1},
-		Refresh: spotpool.Refresh{Strategy: spotpool.RefreshNone, MaxSurge: 1}, OnDestroy: spotpool.DestroyTerminate,
+		Refresh: spotpool.Refresh{Strategy: spotpool.RefreshNone, MaxSurge: 1}, OnDestroy: spotpool.DestroyDelete,
 	}
 	bare := train
 	bare.Configuration = spotpool.Configuration{VPCID: train.VPCID, ImageID: train.ImageID}
@@ -136,7 +136,7 @@ func shownPool(address, schemaVersion, attributes string) string {
 }
 
 func attributes(name, uid string) string {
-	return `{"region":"r","name":"` + name + `","uid":"` + uid + `","account_id":"1","user_data":"` + secret + `"}`
+	return `{"region":"r","name":"` + name + `","uid":"` + uid + `","account_id":"1","user_data_raw":"` + secret + `"}`
 }
 
 func TestFromStateRefuses(t *testing.T) {
@@ -199,7 +199,7 @@ func TestFromStateRefuses(t *testing.T) {
 func TestFromStateTakesTheOthers(t *testing.T) {
 	t.Parallel()
 	for attribute, value := range map[string]string{
-		"cooldown": `"` + secret + `"`, "max_hourly_cost": `"` + secret + `"`, "minimum": `"` + secret + `"`, "offerings": `[{"max_price":"` + secret + `"}]`,
+		"cooldown": `"` + secret + `"`, "max_hourly_cost": `"` + secret + `"`, "minimum": `"` + secret + `"`, "offerings": `[{"spot_max_price":"` + secret + `"}]`,
 	} {
 		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()

@@ -81,7 +81,7 @@ func (r *rig) wantEvent(reason, kind, name string) {
 func TestDisruptionBudgetPassesOn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Evict), func(d *budget.Declaration) {
-		d.Enforce.MaxEvictionsPerRun, d.Enforce.VictimOrder, d.GPUHours = 1, budget.NewestStart, "0.01"
+		d.Enforce.MaxEvictionsPerRun, d.Enforce.EvictionOrder, d.GPUHours = 1, budget.NewestStart, "0.01"
 	})
 	open := r.start("open")
 	time.Sleep(1100 * time.Millisecond) // starts are told apart in seconds

@@ -130,7 +130,7 @@ func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
 		t.Errorf("decisions %v, enforced %v, warnings %v", decided(report), b.Enforced, b.Warnings)
 	}
 	again := r.budget
-	again.Enforce.Repause = true
+	again.Enforce.OnManualResume = budget.ResumePause
 	if _, err := r.process().Budgets().Update(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,8 @@ func TestAnEndlessGraceEnds(t *testing.T) {
 func TestOnesOwnProtection(t *testing.T) {
 	t.Parallel()
 	for honoured, document := range map[bool]string{
-		true:  `{"gpu_hours":"0.001","enforcement":{"honour_pod_protection":true}}`,
-		false: `{"gpu_hours":"0.001","enforcement":{"honour_pod_protection":false}}`,
+		true:  `{"gpu_hours":"0.001","enforcement":{"honor_pod_protection":true}}`,
+		false: `{"gpu_hours":"0.001","enforcement":{"honor_pod_protection":false}}`,
 	} {
 		t.Run(fmt.Sprint(honoured), func(t *testing.T) {
 			t.Parallel()

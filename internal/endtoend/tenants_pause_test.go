@@ -104,7 +104,7 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	for name, document := range map[string]string{
 		"told of":      `{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`,
-		"paused again": `{"gpu_hours":"0.001","enforcement":{"action":"pause","repause":true}}`,
+		"paused again": `{"gpu_hours":"0.001","enforcement":{"action":"pause","on_manual_resume":"pause"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -71,7 +71,7 @@ func TestAnEvictedPodIsNotErased(t *testing.T) {
 	l.Header.LastRun = noon + 55*minute
 	observe(t, l, ended(pod(1, noon), noon+hour, ledger.DisruptionTarget))
 	l.CloseVanished(nobody, nil, noon+hour+5*minute, noon+2*hour)
-	if total, bound := usage(l, ledger.AtMidpoint, noon+3*hour); total != hour || bound != 0 {
+	if total, bound := usage(l, ledger.EstimateMidpoint, noon+3*hour); total != hour || bound != 0 {
 		t.Fatalf("it held for %d ms within %d, want an hour", total, bound)
 	}
 }
@@ -85,7 +85,7 @@ func TestEnforcementDoesNotEraseWhatTriggeredIt(t *testing.T) {
 		start := noon + ledger.Time(n)*10*minute
 		see(t, l, []life{{number: n, start: start, end: start + 10*minute, gone: start + 10*minute}}, start+5*minute)
 	}
-	total, _ := usage(l, ledger.AtLastRun, noon+45*minute)
+	total, _ := usage(l, ledger.EstimateEarliest, noon+45*minute)
 	if l.Len() != 5 || total < 25*minute {
 		t.Fatalf("%d pods and %d ms are left of 5 evicted ones", l.Len(), total)
 	}

@@ -209,11 +209,11 @@ func (e End) Estimated() bool { return e.At != 0 && e.Earliest != e.At }
 // Point is the moment that a policy takes the end to be; zero for an open
 // interval. An end may lie before the interval's start where clocks disagree:
 // the interval is then empty.
-func (e End) Point(p VanishedPolicy) Time {
+func (e End) Point(p EndEstimate) Time {
 	switch {
-	case !e.Estimated() || p == AtNow:
+	case !e.Estimated() || p == EstimateLatest:
 		return e.At
-	case p == AtLastRun:
+	case p == EstimateEarliest:
 		return e.Earliest
 	}
 	return e.Earliest + (e.At-e.Earliest)/2
@@ -221,7 +221,7 @@ func (e End) Point(p VanishedPolicy) Time {
 
 // Bound is by how many milliseconds the end may lie away from its Point, either
 // way; zero where it is not estimated.
-func (e End) Bound(p VanishedPolicy) Time {
+func (e End) Bound(p EndEstimate) Time {
 	if !e.Estimated() {
 		return 0
 	}
@@ -257,12 +257,12 @@ const (
 	Created          Source = "created"           // metadata.creationTimestamp
 )
 
-// VanishedPolicy says where in its range an estimated end is taken to be.
-type VanishedPolicy string
+// EndEstimate says where in its range an estimated end is taken to be.
+type EndEstimate string
 
 // The policies. Any other text is taken as the midpoint.
 const (
-	AtLastRun  VanishedPolicy = "last_run"
-	AtMidpoint VanishedPolicy = "midpoint"
-	AtNow      VanishedPolicy = "now"
+	EstimateEarliest EndEstimate = "earliest"
+	EstimateMidpoint EndEstimate = "midpoint"
+	EstimateLatest   EndEstimate = "latest"
 )

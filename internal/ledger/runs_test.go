@@ -71,7 +71,7 @@ func see(t failer, l *ledger.Ledger, lives []life, now ledger.Time) {
 
 // usage is how long the pods held, as of a moment, and by how much that may be
 // wrong.
-func usage(l *ledger.Ledger, policy ledger.VanishedPolicy, now ledger.Time) (total, bound ledger.Time) {
+func usage(l *ledger.Ledger, policy ledger.EndEstimate, now ledger.Time) (total, bound ledger.Time) {
 	for r := range l.All() {
 		end := now
 		if !r.Open() {
@@ -83,14 +83,14 @@ func usage(l *ledger.Ledger, policy ledger.VanishedPolicy, now ledger.Time) (tot
 	return total, bound
 }
 
-var policies = []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}
+var policies = []ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}
 
 func TestUsageNeverFallsFromRunToRun(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lives := anyLives(6).Draw(t, "lives")
 		l := ledger.New(cluster)
-		last := map[ledger.VanishedPolicy]ledger.Time{}
+		last := map[ledger.EndEstimate]ledger.Time{}
 		for _, now := range anySchedule().Draw(t, "schedule") {
 			see(t, l, lives, now)
 			for _, p := range policies {
@@ -200,8 +200,8 @@ func TestDeletingSeenPodsOnlyMovesOpenEnds(t *testing.T) {
 				continue
 			}
 			if old.Open() {
-				if got := now.End.Point(ledger.AtMidpoint); got < lastRun || got > next || now.End.Bound(ledger.AtMidpoint) > (next-lastRun)/2+1 {
-					t.Fatalf("an open interval now ends at %d, within %d", got, now.End.Bound(ledger.AtMidpoint))
+				if got := now.End.Point(ledger.EstimateMidpoint); got < lastRun || got > next || now.End.Bound(ledger.EstimateMidpoint) > (next-lastRun)/2+1 {
+					t.Fatalf("an open interval now ends at %d, within %d", got, now.End.Bound(ledger.EstimateMidpoint))
 				}
 				now.End = old.End
 			}
@@ -218,8 +218,8 @@ func TestNothingIsOpenForEverOnceItsEndWasSeen(t *testing.T) {
 	t.Parallel()
 	for n, source := range sources[:8] {
 		l := of(t, pod(n, noon), ended(pod(n, noon), noon+hour, source))
-		now, _ := usage(l, ledger.AtNow, noon+day)
-		if later, _ := usage(l, ledger.AtNow, noon+30*day); now != hour || later != hour {
+		now, _ := usage(l, ledger.EstimateLatest, noon+day)
+		if later, _ := usage(l, ledger.EstimateLatest, noon+30*day); now != hour || later != hour {
 			t.Errorf("%s: %d ms, and %d later", source, now, later)
 		}
 	}

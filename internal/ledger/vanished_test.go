@@ -104,19 +104,19 @@ func TestPointAndBoundOfAnEstimatedEnd(t *testing.T) {
 	t.Parallel()
 	e := ledger.End{Earliest: noon, At: noon + 5*minute, Source: ledger.Estimated}
 	for _, test := range []struct {
-		policy       ledger.VanishedPolicy
+		policy       ledger.EndEstimate
 		point, bound ledger.Time
 	}{
-		{ledger.AtLastRun, noon, 5 * minute},
-		{ledger.AtMidpoint, noon + 150*second, 150 * second},
-		{ledger.AtNow, noon + 5*minute, 5 * minute},
+		{ledger.EstimateEarliest, noon, 5 * minute},
+		{ledger.EstimateMidpoint, noon + 150*second, 150 * second},
+		{ledger.EstimateLatest, noon + 5*minute, 5 * minute},
 	} {
 		if p, b := e.Point(test.policy), e.Bound(test.policy); p != test.point || b != test.bound {
 			t.Errorf("%s: %d within %d, want %d within %d", test.policy, p, b, test.point, test.bound)
 		}
 	}
-	if e := ledger.ExactEnd(noon, ledger.ContainerFinished); e.Point(ledger.AtMidpoint) != noon || e.Bound(ledger.AtMidpoint) != 0 {
-		t.Errorf("an exact end is %d within %d", e.Point(ledger.AtMidpoint), e.Bound(ledger.AtMidpoint))
+	if e := ledger.ExactEnd(noon, ledger.ContainerFinished); e.Point(ledger.EstimateMidpoint) != noon || e.Bound(ledger.EstimateMidpoint) != 0 {
+		t.Errorf("an exact end is %d within %d", e.Point(ledger.EstimateMidpoint), e.Bound(ledger.EstimateMidpoint))
 	}
 }
 
@@ -127,7 +127,7 @@ func TestBoundHoldsWhereverTheEndWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := ledger.End{Earliest: noon, At: noon + ledger.Time(rapid.Int64Range(0, int64(day)).Draw(t, "range")), Source: ledger.Estimated}
 		truth := noon + ledger.Time(rapid.Int64Range(0, int64(e.At-noon)).Draw(t, "truth"))
-		for _, p := range []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow} {
+		for _, p := range []ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest} {
 			if off := max(e.Point(p)-truth, truth-e.Point(p)); off > e.Bound(p) {
 				t.Fatalf("%s is %d ms off, and says %d", p, off, e.Bound(p))
 			}

@@ -202,7 +202,7 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 	}
 	var guard *policyv1.PodDisruptionBudget
 	for minimum := range 3 {
-		d.PodDisruption.MinimumAvailable = minimum
+		d.PodDisruptionBudget.MinAvailable = minimum
 		if err := c.GuardStock(ctx, guard, d.Guard(live)); err != nil {
 			t.Fatalf("guarding: %v", err)
 		}

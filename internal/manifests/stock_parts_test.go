@@ -47,7 +47,7 @@ func stocks(w *world, runs bool) error {
 		return err
 	}
 	d := state.Declaration
-	d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 2}
+	d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 2}
 	if state, err = flow.Update(ctx, d, 20*time.Second); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func stocks(w *world, runs bool) error {
 		w.t.Fatal(err)
 	}
 	d = state.Declaration
-	d.Replicas, d.PodDisruption = 1, nil
+	d.Replicas, d.PodDisruptionBudget = 1, nil
 	if state, err = flow.Update(ctx, d, 0); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func stockPool(namespace string) stockpool.Declaration {
 	return stockpool.Declaration{
 		Name: "pool-g1", Namespace: namespace, SpecName: "g1.1", Image: "registry.example.com/runtime:1", Memory: "1Gi", GPU: 1, Replicas: 3,
 		NodeSelector: onFleet(namespace), Tolerations: []stockpool.Toleration{{Operator: "Exists"}},
-		PodDisruption: &stockpool.PodDisruption{MinimumAvailable: 1}, AllocatedSelector: "session",
+		PodDisruptionBudget: &stockpool.PodDisruptionBudget{MinAvailable: 1}, AllocatedSelector: "session",
 	}.WithDefaults()
 }
 

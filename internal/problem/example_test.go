@@ -10,7 +10,7 @@ import (
 func ExampleList() {
 	var list problem.List
 	list.Within("maximum", 20_000, 0, 10_000, "", "Choose fewer.")
-	problem.OneOf(&list, "on_destroy", "keep", "terminate", "detach")
+	problem.OneOf(&list, "on_destroy", "keep", "delete", "retain")
 	for _, p := range list {
 		fmt.Println(p.Attribute+":", p.Summary)
 	}

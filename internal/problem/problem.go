@@ -14,7 +14,7 @@ import (
 
 // Problem is something wrong, or suspicious, in a declaration.
 type Problem struct {
-	Attribute string `json:"attribute"` // a path, "offerings[1].max_price"
+	Attribute string `json:"attribute"` // a path, "offerings[1].spot_max_price"
 	Summary   string `json:"summary"`   // what is wrong
 	Detail    string `json:"detail"`    // what to do about it
 }

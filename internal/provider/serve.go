@@ -50,7 +50,7 @@ func NewServer(version string, options ...Option) func() tfprotov6.ProviderServe
 	return func() tfprotov6.ProviderServer {
 		p := newProvider(version, options...)
 		return shortcut.New(providerserver.NewProtocol6(p)(), version, shortcut.Resource{
-			TypeName: spotpool.TypeName, Type: spotpool.StateType, WriteOnly: "user_data_wo",
+			TypeName: spotpool.TypeName, Type: spotpool.StateType, WriteOnly: "user_data_raw_wo",
 			Refresh: func(ctx context.Context, private map[string][]byte) (shortcut.Refreshed, bool) {
 				return spotpool.QuickRefresh(ctx, p.connection.Load(), private)
 			},

@@ -45,9 +45,9 @@ resource "gpupool_spot_pool" "p" {
 			return provider.NewPlugin("test", provider.WithEnvironment(func(string) string { return "" }))(), nil
 		}},
 		Steps: []resource.TestStep{
-			step(w.Config(config(`{ availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = "abc" },`,
+			step(w.Config(config(`{ availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = "abc" },`,
 				"")),
-				"offerings[1].max_price", `{ availability_zone = "ap-singapore-3"`),
+				"offerings[1].spot_max_price", `{ availability_zone = "ap-singapore-3"`),
 			step(w.Config(config(`{ availability_zone = "ap-tokyo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" },`, "")),
 				"offerings[1].availability_zone", `{ availability_zone = "ap-tokyo-1"`),
 			step(w.Config(config(good, `refresh = { strategy = "sometimes" }`)), "refresh.strategy", `refresh = { strategy = "sometimes" }`),

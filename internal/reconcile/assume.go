@@ -12,7 +12,7 @@ type Assumption struct {
 	Object    string `json:"object"` // "budget/team-a", "spot_pool/ap-singapore/train"
 	Attribute string `json:"attribute"`
 	Value     string `json:"value"`
-	Declared  string `json:"declared"` // what is declared; of a max_price those of all offerings
+	Declared  string `json:"declared"` // what is declared; of a spot_max_price those of all offerings
 
 	kind string
 	name string
@@ -21,13 +21,13 @@ type Assumption struct {
 // assumable are the attributes that a dry run may assume, by what comes before the
 // name of their object.
 var assumable = map[string][]string{
-	"budget": {"gpu_hours"}, "pool": {"minimum", "maximum", "max_price"}, "stock_pool": {"replicas", "maximum"},
+	"budget": {"gpu_hours"}, "pool": {"minimum", "maximum", "spot_max_price"}, "stock_pool": {"replicas", "maximum"},
 }
 
 // ParseAssumption reads budget/NAME.gpu_hours=200, pool/[REGION/]NAME.minimum=4, which
 // spot_pool may stand for as well, or stock_pool/[NAMESPACE/]NAME.replicas=4.
 func ParseAssumption(text string) (Assumption, error) {
-	const form = "write budget/NAME.gpu_hours=200, pool/NAME.minimum=4 (maximum, max_price), or stock_pool/NAME.replicas=4 (maximum), with or without " +
+	const form = "write budget/NAME.gpu_hours=200, pool/NAME.minimum=4 (maximum, spot_max_price), or stock_pool/NAME.replicas=4 (maximum), with or without " +
 		"REGION/ or NAMESPACE/ before NAME"
 	path, value, valued := strings.Cut(text, "=")
 	at := strings.LastIndex(path, ".")

@@ -199,7 +199,7 @@ func spotPoolSubject(t *testing.T) *subject {
 		case "protected":
 			r.DeletionProtection = true
 		case "detached":
-			r.OnDestroy = spotpool.DestroyDetach
+			r.OnDestroy = spotpool.DestroyRetain
 		case "another's":
 			r.UID = record.NewID()
 		}
@@ -295,7 +295,7 @@ func stockPoolSubject(t *testing.T) *subject {
 		r := d
 		switch r.Generation += generations; mark {
 		case "protected":
-			r.OnDestroy = stockpool.DestroyOrphan
+			r.OnDestroy = stockpool.DestroyRetain
 		case "another's":
 			r.UID = record.NewID()
 		}

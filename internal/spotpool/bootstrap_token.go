@@ -51,13 +51,13 @@ func (v *validator) bootstrapToken() {
 	if b == nil {
 		if has {
 			v.Add("bootstrap_token", "Say in which groups the instances' token signs in, such as bootstrap_token = { groups = "+
-				"[\"system:bootstrappers:kubeadm:default-node-token\"] }, or take the placeholder out of user_data.",
-				"user_data has the placeholder %s, and there is no bootstrap_token", BootstrapTokenPlaceholder)
+				"[\"system:bootstrappers:kubeadm:default-node-token\"] }, or take the placeholder out of user_data_raw.",
+				"user_data_raw has the placeholder %s, and there is no bootstrap_token", BootstrapTokenPlaceholder)
 		}
 		return
 	}
 	if !has {
-		v.Add("user_data", fmt.Sprintf("Write %s where the instance is to find its token, or leave bootstrap_token out.", BootstrapTokenPlaceholder),
+		v.Add("user_data_raw", fmt.Sprintf("Write %s where the instance is to find its token, or leave bootstrap_token out.", BootstrapTokenPlaceholder),
 			"user data has no placeholder for the bootstrap token, and no instance would learn it")
 	}
 	if v.d.Nodes == nil {

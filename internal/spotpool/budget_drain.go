@@ -7,7 +7,7 @@ func (d Declaration) DrainsForBudget() bool {
 
 func (v *validator) budgetDrain() {
 	d := v.d
-	v.duration("drain_grace", d.DrainGrace, "Write how long the budget may be exceeded before instances end, such as \"30m\".")
+	v.duration("budget_grace_period", d.BudgetGracePeriod, "Write how long the budget may be exceeded before instances end, such as \"30m\".")
 	if d.OnBudgetExceeded != ExceededDrain {
 		return
 	}
@@ -25,6 +25,6 @@ func (v *validator) budgetWarnings() {
 	if d.DrainsForBudget() {
 		v.Add("on_budget_exceeded", "Set it to \"keep\" to have them run on while nothing more is launched; the tag gpupool/protected keeps single instances.",
 			"once the budget %s has been exceeded for %s, all instances of the pool end, each after its node was drained for at most %s", d.Budget,
-			d.DrainGrace, d.Nodes.Drain.Timeout)
+			d.BudgetGracePeriod, d.Nodes.Drain.Timeout)
 	}
 }

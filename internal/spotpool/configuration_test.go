@@ -10,8 +10,8 @@ import (
 func full() spotpool.Configuration {
 	return spotpool.Configuration{
 		VPCID: "vpc-a1b2c3d4", SecurityGroupIDs: []string{"sg-a1b2c3d4", "sg-e5f6a7b8"}, ImageID: "img-a1b2c3d4",
-		KeyIDs: []string{"skey-a1b2c3d4", "skey-e5f6a7b8"}, SystemDisk: &spotpool.Disk{Type: "CLOUD_BSSD", Size: 100},
-		DataDisks: []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 200}}, Internet: &spotpool.Internet{MaxBandwidthOut: 1},
+		KeyIDs: []string{"skey-a1b2c3d4", "skey-e5f6a7b8"}, SystemDiskType: "CLOUD_BSSD", SystemDiskSize: 100,
+		DataDisks: []spotpool.DataDisk{{Type: "CLOUD_BSSD", Size: 200}}, InternetMaxBandwidthOut: 1,
 		UserData: "#!/bin/sh\n", CamRoleName: "gpu-node", ProjectID: 7, Tags: map[string]string{"team": "a", "stage": "test"},
 	}
 }
@@ -25,13 +25,13 @@ func TestConfigurationTagsNeverMove(t *testing.T) {
 		return spotpool.Declaration{Configuration: c}.WithDefaults().Configuration
 	}
 	everything, nothing := withDefaults(full()), withDefaults(spotpool.Configuration{})
-	emptyBlocks := withDefaults(spotpool.Configuration{SystemDisk: &spotpool.Disk{}, DataDisks: []spotpool.Disk{{}}, Internet: &spotpool.Internet{}})
+	emptyBlocks := withDefaults(spotpool.Configuration{DataDisks: []spotpool.DataDisk{{}}})
 	for name, c := range map[string]struct{ got, want string }{
-		"everything set, spot":      {spotpool.ConfigurationTag(everything, offering(zone2, t4), spotpool.Spot), "1:2c267b143b7f1d23"},
-		"everything set, on-demand": {spotpool.ConfigurationTag(everything, offering(zone2, t4), spotpool.OnDemand), "1:a706107608374185"},
+		"everything set, spot":      {spotpool.ConfigurationTag(everything, offering(zone2, t4), spotpool.Spot), "1:e712df76a874d571"},
+		"everything set, on-demand": {spotpool.ConfigurationTag(everything, offering(zone2, t4), spotpool.OnDemand), "1:a654109c53a8fd8a"},
 		"nothing set":               {spotpool.ConfigurationTag(nothing, spotpool.Offering{}, ""), "1:abe60365c019d855"},
-		"blocks with nothing set":   {spotpool.ConfigurationTag(emptyBlocks, spotpool.Offering{}, ""), "1:bc7baf6bf9db542e"},
-		"adopted":                   {spotpool.UnknownConfigurationTag(everything), "1:unknown@231a4ae6e4caca1a"},
+		"blocks with nothing set":   {spotpool.ConfigurationTag(emptyBlocks, spotpool.Offering{}, ""), "1:6ed0d55773c4da6c"},
+		"adopted":                   {spotpool.UnknownConfigurationTag(everything), "1:unknown@c223a46a5c8ffe0f"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,9 +58,9 @@ func TestWhatAConfigurationTagCovers(t *testing.T) {
 		},
 		"image":         func(c *spotpool.Configuration, _ *spotpool.Offering) { c.ImageID = "img-ffffffff" },
 		"keys":          func(c *spotpool.Configuration, _ *spotpool.Offering) { c.KeyIDs = nil },
-		"system disk":   func(c *spotpool.Configuration, _ *spotpool.Offering) { c.SystemDisk.Size++ },
+		"system disk":   func(c *spotpool.Configuration, _ *spotpool.Offering) { c.SystemDiskSize++ },
 		"data disks":    func(c *spotpool.Configuration, _ *spotpool.Offering) { c.DataDisks[0].Size++ },
-		"internet":      func(c *spotpool.Configuration, _ *spotpool.Offering) { c.Internet = nil },
+		"internet":      func(c *spotpool.Configuration, _ *spotpool.Offering) { c.InternetMaxBandwidthOut = 0 },
 		"user data":     func(c *spotpool.Configuration, _ *spotpool.Offering) { c.UserData = "" },
 		"role":          func(c *spotpool.Configuration, _ *spotpool.Offering) { c.CamRoleName = "" },
 		"project":       func(c *spotpool.Configuration, _ *spotpool.Offering) { c.ProjectID = 0 },
@@ -74,12 +74,12 @@ func TestWhatAConfigurationTagCovers(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*spotpool.Configuration, *spotpool.Offering){
-		"price cap": func(_ *spotpool.Configuration, o *spotpool.Offering) { o.MaxPrice = yuan("1") },
+		"price cap": func(_ *spotpool.Configuration, o *spotpool.Offering) { o.SpotMaxPrice = yuan("1") },
 		"order of keys": func(c *spotpool.Configuration, _ *spotpool.Offering) {
 			c.KeyIDs[0], c.KeyIDs[1] = c.KeyIDs[1], c.KeyIDs[0]
 		},
 		"empty lists": func(c *spotpool.Configuration, _ *spotpool.Offering) {
-			c.DataDisks = append([]spotpool.Disk{}, c.DataDisks...)
+			c.DataDisks = append([]spotpool.DataDisk{}, c.DataDisks...)
 		},
 	} {
 		if tag(change) != base {

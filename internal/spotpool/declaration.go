@@ -46,8 +46,8 @@ type OnDestroy string
 
 // What may become of the instances of a destroyed pool.
 const (
-	DestroyTerminate OnDestroy = "terminate"
-	DestroyDetach    OnDestroy = "detach"
+	DestroyDelete OnDestroy = "delete"
+	DestroyRetain OnDestroy = "retain"
 )
 
 // OnBudgetExceeded says what becomes of a pool's instances while its budget is exceeded.
@@ -65,7 +65,7 @@ const (
 	DefaultCooldown          = Duration(20 * 60e9)
 	DefaultMaxLaunchesPerRun = 50
 	DefaultFallbackAfter     = Duration(30 * 60e9)
-	DefaultDrainGrace        = Duration(30 * 60e9)
+	DefaultBudgetGracePeriod = Duration(30 * 60e9)
 	DefaultSurplusAfter      = Duration(60 * 60e9)
 )
 
@@ -74,38 +74,35 @@ type Offering struct {
 	AvailabilityZone string `json:"availability_zone"`
 	InstanceType     string `json:"instance_type"`
 	SubnetID         string `json:"subnet_id"`
-	// MaxPrice caps the hourly spot price; zero means the market price.
-	MaxPrice Price `json:"max_price,omitempty"`
+	// SpotMaxPrice caps the hourly spot price; zero means the market price.
+	SpotMaxPrice Price `json:"spot_max_price,omitempty"`
 }
 
-// Disk is a system or data disk.
-type Disk struct {
-	Type string `json:"type"`
-	Size int64  `json:"size"` // GiB
-}
-
-// Internet is an instance's way to the internet; without one it has no public
-// address.
-type Internet struct {
-	MaxBandwidthOut int64  `json:"max_bandwidth_out"` // Mbit/s
-	ChargeType      string `json:"charge_type,omitempty"`
+// DataDisk is a data disk of each instance.
+type DataDisk struct {
+	Type string `json:"data_disk_type"`
+	Size int64  `json:"data_disk_size"` // GiB
 }
 
 // Configuration is what every instance of the pool is launched with, in whichever
 // offering.
 type Configuration struct {
-	VPCID            string    `json:"vpc_id"`
-	SecurityGroupIDs []string  `json:"security_group_ids,omitempty"`
-	ImageID          string    `json:"image_id"`
-	KeyIDs           []string  `json:"key_ids,omitempty"` // none: the image's own login
-	SystemDisk       *Disk     `json:"system_disk,omitempty"`
-	DataDisks        []Disk    `json:"data_disks,omitempty"`
-	Internet         *Internet `json:"internet,omitempty"`
-	UserData         string    `json:"user_data,omitempty"` // plain text, secret
+	VPCID            string   `json:"vpc_id"`
+	SecurityGroupIDs []string `json:"security_group_ids,omitempty"`
+	ImageID          string   `json:"image_id"`
+	KeyIDs           []string `json:"key_ids,omitempty"` // none: the image's own login
+	// SystemDiskType and SystemDiskSize are Tencent Cloud's default if they are zero.
+	SystemDiskType string     `json:"system_disk_type,omitempty"`
+	SystemDiskSize int64      `json:"system_disk_size,omitempty"` // GiB
+	DataDisks      []DataDisk `json:"data_disks,omitempty"`
+	// InternetMaxBandwidthOut is in Mbit/s; with zero, instances have no public address.
+	InternetMaxBandwidthOut int64  `json:"internet_max_bandwidth_out,omitempty"`
+	InternetChargeType      string `json:"internet_charge_type,omitempty"`
+	UserData                string `json:"user_data_raw,omitempty"` // plain text, secret
 	// UserDataWO is user data that Terraform keeps in no state and no plan, and its version
 	// what says that it changed; zero where UserData is used.
-	UserDataWO        string            `json:"user_data_wo,omitempty"`
-	UserDataWOVersion int64             `json:"user_data_wo_version,omitempty"`
+	UserDataWO        string            `json:"user_data_raw_wo,omitempty"`
+	UserDataWOVersion int64             `json:"user_data_raw_wo_version,omitempty"`
 	CamRoleName       string            `json:"cam_role_name,omitempty"`
 	ProjectID         int64             `json:"project_id,omitempty"`
 	Tags              map[string]string `json:"tags,omitempty"`
@@ -151,7 +148,7 @@ type Declaration struct {
 	Refresh            Refresh          `json:"refresh"`
 	Budget             string           `json:"budget,omitempty"`
 	OnBudgetExceeded   OnBudgetExceeded `json:"on_budget_exceeded"`
-	DrainGrace         Duration         `json:"drain_grace"`
+	BudgetGracePeriod  Duration         `json:"budget_grace_period"`
 	DeletionProtection bool             `json:"deletion_protection,omitempty"`
 	OnDestroy          OnDestroy        `json:"on_destroy"`
 	Nodes              *Nodes           `json:"nodes,omitempty"`
@@ -179,9 +176,9 @@ func (d Declaration) WithDefaults() Declaration {
 	d.LaunchTimeout = cmp.Or(d.LaunchTimeout, DefaultLaunchTimeout)
 	d.Cooldown = cmp.Or(d.Cooldown, DefaultCooldown)
 	d.MaxLaunchesPerRun = cmp.Or(d.MaxLaunchesPerRun, DefaultMaxLaunchesPerRun)
-	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyTerminate)
+	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyDelete)
 	d.OnBudgetExceeded = cmp.Or(d.OnBudgetExceeded, ExceededKeep)
-	d.DrainGrace = cmp.Or(d.DrainGrace, DefaultDrainGrace)
+	d.BudgetGracePeriod = cmp.Or(d.BudgetGracePeriod, DefaultBudgetGracePeriod)
 	if d.SurplusAfter == nil {
 		d.SurplusAfter = new(DefaultSurplusAfter)
 	}

@@ -15,17 +15,17 @@ type Nodes struct {
 	// MatchAddress takes a node without a provider id for the instance that has its
 	// private address.
 	MatchAddress bool `json:"match_address,omitempty"`
-	// Labels are those that the nodes will have: they say which pods a pool that grew
-	// could take.
-	Labels map[string]string `json:"labels,omitempty"`
-	Drain  Drain             `json:"drain"`
+	// ExpectedLabels are those that the nodes will have: which pods a larger pool could
+	// run.
+	ExpectedLabels map[string]string `json:"expected_labels,omitempty"`
+	Drain          Drain             `json:"drain"`
 }
 
 // Drain says how nodes are emptied before their instances end.
 type Drain struct {
-	Timeout   Duration       `json:"timeout"`
-	OnTimeout node.OnTimeout `json:"on_timeout"`
-	Unmanaged node.Unmanaged `json:"unmanaged"`
+	Timeout       Duration       `json:"timeout"`
+	OnTimeout     node.OnTimeout `json:"on_timeout"`
+	UnmanagedPods node.Unmanaged `json:"unmanaged_pods"`
 }
 
 // Defaults of nodes.
@@ -43,7 +43,7 @@ func (n Nodes) withDefaults() *Nodes {
 	n.MaxReplacementsPerRun = cmp.Or(n.MaxReplacementsPerRun, DefaultMaxReplacements)
 	n.Drain.Timeout = cmp.Or(n.Drain.Timeout, DefaultDrainTimeout)
 	n.Drain.OnTimeout = cmp.Or(n.Drain.OnTimeout, node.Terminate)
-	n.Drain.Unmanaged = cmp.Or(n.Drain.Unmanaged, node.Wait)
+	n.Drain.UnmanagedPods = cmp.Or(n.Drain.UnmanagedPods, node.Wait)
 	return &n
 }
 

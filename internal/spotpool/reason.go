@@ -62,7 +62,7 @@ var codes = []struct {
 	{BecauseBatch, "no larger batch"},
 	{BecauseQuota, "above the quota"},
 	{BecauseCooldown, "cooling down"},
-	{BecauseAboveMaxPrice, "above max_price"},
+	{BecauseAboveMaxPrice, "above spot_max_price"},
 	{BecauseSoldOut, "sold out"},
 	{BecauseNotSold, "not sold"},
 	{BecauseLaunchTimeout, "stuck"},

@@ -119,10 +119,10 @@ func (v *validator) offerings() {
 			first[market] = n
 		}
 		switch {
-		case o.MaxPrice < 0:
-			v.Add(at+".max_price", "Write CNY an hour above 0, or leave it out to pay the market price.", "max_price is below 0")
-		case o.MaxPrice > 0 && d.InstanceChargeType == OnDemand:
-			v.Add(at+".max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
+		case o.SpotMaxPrice < 0:
+			v.Add(at+".spot_max_price", "Write CNY an hour above 0, or leave it out to pay the market price.", "spot_max_price is below 0")
+		case o.SpotMaxPrice > 0 && d.InstanceChargeType == OnDemand:
+			v.Add(at+".spot_max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
 				"on-demand instances have a fixed price, and no cap")
 		}
 	}
@@ -149,7 +149,7 @@ func (v *validator) choices() {
 	problem.OneOf(&v.List, "allocation_strategy", d.AllocationStrategy, Priority, LowestPrice, Balanced)
 	problem.OneOf(&v.List, "instance_charge_type", d.InstanceChargeType, Spot, OnDemand)
 	problem.OneOf(&v.List, "refresh.strategy", d.Refresh.Strategy, RefreshNone, RefreshOpportunistic, RefreshRolling)
-	problem.OneOf(&v.List, "on_destroy", d.OnDestroy, DestroyTerminate, DestroyDetach)
+	problem.OneOf(&v.List, "on_destroy", d.OnDestroy, DestroyDelete, DestroyRetain)
 	problem.OneOf(&v.List, "on_budget_exceeded", d.OnBudgetExceeded, ExceededKeep, ExceededDrain)
 }
 

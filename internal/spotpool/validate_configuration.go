@@ -65,23 +65,25 @@ func (v *validator) network() {
 		v.Add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName),
 			"%q is no name of a CAM role", c.CamRoleName)
 	}
-	if i := c.Internet; i != nil {
-		v.Within("internet.max_bandwidth_out", i.MaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Leave internet out for no public address.")
-		switch {
-		case i.ChargeType == bandwidthPrepaid:
-			v.Add("internet.charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".",
-				"%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
-		case i.ChargeType != "":
-			problem.OneOf(&v.List, "internet.charge_type", i.ChargeType, bandwidthTypes...)
-		}
+	v.Within("internet_max_bandwidth_out", c.InternetMaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Omit it for no public address.")
+	switch {
+	case c.InternetChargeType == bandwidthPrepaid:
+		v.Add("internet_charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".",
+			"%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
+	case c.InternetChargeType != "" && c.InternetMaxBandwidthOut == 0:
+		v.Add("internet_charge_type", "Set internet_max_bandwidth_out, or omit internet_charge_type.", "an instance without a public address has no internet traffic")
+	case c.InternetChargeType != "":
+		problem.OneOf(&v.List, "internet_charge_type", c.InternetChargeType, bandwidthTypes...)
 	}
 }
 
 func (v *validator) disks() {
 	c := v.d.Configuration
-	if disk := c.SystemDisk; disk != nil {
-		problem.OneOf(&v.List, "system_disk.type", disk.Type, systemDiskTypes...)
-		v.Within("system_disk.size", disk.Size, minSystemDisk, maxSystemDisk, " GiB", "Put what needs more space on data disks.")
+	if c.SystemDiskType != "" {
+		problem.OneOf(&v.List, "system_disk_type", c.SystemDiskType, systemDiskTypes...)
+	}
+	if c.SystemDiskSize != 0 {
+		v.Within("system_disk_size", c.SystemDiskSize, minSystemDisk, maxSystemDisk, " GiB", "Put what needs more space on data disks.")
 	}
 	local := 0
 	for n, disk := range c.DataDisks {
@@ -89,10 +91,10 @@ func (v *validator) disks() {
 		if strings.HasPrefix(disk.Type, "LOCAL_") {
 			local++
 		}
-		problem.OneOf(&v.List, at+".type", disk.Type, systemDiskTypes...)
-		v.Within(at+".size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
+		problem.OneOf(&v.List, at+".data_disk_type", disk.Type, systemDiskTypes...)
+		v.Within(at+".data_disk_size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
 		if disk.Size%dataDiskStep != 0 {
-			v.Add(at+".size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data disks", disk.Size,
+			v.Add(at+".data_disk_size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data disks", disk.Size,
 				dataDiskStep)
 		}
 	}
@@ -106,14 +108,14 @@ func (v *validator) disks() {
 
 func (v *validator) userData() {
 	if v.d.UserDataWOVersion < 0 {
-		v.Add("user_data_wo_version", "Begin with 1, and add 1 with each change of user_data_wo.", "%d is no version", v.d.UserDataWOVersion)
+		v.Add("user_data_raw_wo_version", "Begin with 1, and add 1 with each change of user_data_raw_wo.", "%d is no version", v.d.UserDataWOVersion)
 	}
 	data := filledIn(v.d.Script(), strings.Repeat("x", TokenIDLength+1+TokenSecretLength))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
-		v.Add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
+		v.Add("user_data_raw", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
 			"(that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
 	}
 	if !utf8.ValidString(data) {
-		v.Add("user_data", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
+		v.Add("user_data_raw", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
 	}
 }

@@ -24,13 +24,13 @@ func (v *validator) nodes() {
 		"Set it to how many instances one run may begin to replace.")
 	v.duration("nodes.drain.timeout", n.Drain.Timeout, "Write how long a drain may take, such as \"10m\".")
 	problem.OneOf(&v.List, "nodes.drain.on_timeout", n.Drain.OnTimeout, node.Terminate, node.Keep)
-	problem.OneOf(&v.List, "nodes.drain.unmanaged", n.Drain.Unmanaged, node.Wait, node.Evict)
-	for _, key := range slices.Sorted(maps.Keys(n.Labels)) {
+	problem.OneOf(&v.List, "nodes.drain.unmanaged_pods", n.Drain.UnmanagedPods, node.Wait, node.Evict)
+	for _, key := range slices.Sorted(maps.Keys(n.ExpectedLabels)) {
 		if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
-			v.Add("nodes.labels", "Write it as Kubernetes does, such as \"pool\" or \"example.com/pool\".", "%q is no name of a label", key)
+			v.Add("nodes.expected_labels", "Write it as Kubernetes does, such as \"pool\" or \"example.com/pool\".", "%q is no name of a label", key)
 		}
-		if wrong := validation.IsValidLabelValue(n.Labels[key]); len(wrong) > 0 {
-			v.Add("nodes.labels", "Use at most 63 letters, digits, and -, _ and . between them.", "%q is no value of the label %s", n.Labels[key], key)
+		if wrong := validation.IsValidLabelValue(n.ExpectedLabels[key]); len(wrong) > 0 {
+			v.Add("nodes.expected_labels", "Use at most 63 letters, digits, and -, _ and . between them.", "%q is no value of the label %s", n.ExpectedLabels[key], key)
 		}
 	}
 }

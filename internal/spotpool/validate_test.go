@@ -35,9 +35,11 @@ func TestAValidDeclaration(t *testing.T) {
 			d.Offerings = []spotpool.Offering{offering("ap-shenzhen-fsi-3", t4)}
 		},
 		"a zone beside the numbered ones": func(d *spotpool.Declaration) { d.Offerings[0].AvailabilityZone = "ap-singapore-ez-1" },
-		"no public address":               func(d *spotpool.Declaration) { d.Internet = &spotpool.Internet{} },
-		"rolling":                         refreshing(spotpool.RefreshRolling, 1, 0),
-		"falling back":                    falling(2),
+		"a public address": func(d *spotpool.Declaration) {
+			d.InternetMaxBandwidthOut, d.InternetChargeType = 10, "TRAFFIC_POSTPAID_BY_HOUR"
+		},
+		"rolling":      refreshing(spotpool.RefreshRolling, 1, 0),
+		"falling back": falling(2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,10 +50,10 @@ func TestAValidDeclaration(t *testing.T) {
 	}
 }
 
-func disks(n int, kind string) []spotpool.Disk {
-	list := make([]spotpool.Disk, n)
+func disks(n int, kind string) []spotpool.DataDisk {
+	list := make([]spotpool.DataDisk, n)
 	for k := range list {
-		list[k] = spotpool.Disk{Type: kind, Size: 100}
+		list[k] = spotpool.DataDisk{Type: kind, Size: 100}
 	}
 	return list
 }
@@ -145,21 +147,21 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"a negative surge": {refreshing(spotpool.RefreshNone, -1, 0), `refresh.max_surge: max_surge is -1, below 0`},
 		"a cap on on-demand instances": {
-			func(d *declaration) { d.InstanceChargeType, d.Offerings[1].MaxPrice = spotpool.OnDemand, yuan("1") },
-			`offerings[1].max_price: on-demand instances have a fixed price, and no cap`,
+			func(d *declaration) { d.InstanceChargeType, d.Offerings[1].SpotMaxPrice = spotpool.OnDemand, yuan("1") },
+			`offerings[1].spot_max_price: on-demand instances have a fixed price, and no cap`,
 		},
 		"a project": {func(d *declaration) { d.ProjectID = -1 }, `project_id: project_id is -1, below 0`},
 		"a role's ARN": {
 			func(d *declaration) { d.CamRoleName = "qcs::cam::uin/1:roleName/x" }, `cam_role_name: "qcs::cam::uin/1:roleName/x" is no name of a CAM role`,
 		},
-		"a disk's type": {func(d *declaration) { d.SystemDisk = &spotpool.Disk{Type: "SSD", Size: 100} }, `system_disk.type: "SSD" is not known`},
+		"a disk's type": {func(d *declaration) { d.SystemDiskType = "SSD" }, `system_disk_type: "SSD" is not known`},
 		"a disk's size": {
-			func(d *declaration) { d.SystemDisk = &spotpool.Disk{Type: "CLOUD_BSSD", Size: 5} },
-			`system_disk.size: 5 GiB is out of range: it must be between 20 and 2048`,
+			func(d *declaration) { d.SystemDiskSize = 5 },
+			`system_disk_size: 5 GiB is out of range: it must be between 20 and 2048`,
 		},
 		"a step of a disk": {
-			func(d *declaration) { d.DataDisks = []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 105}} },
-			`data_disks[0].size: 105 GiB is no multiple of 10, the step of data disks`,
+			func(d *declaration) { d.DataDisks = []spotpool.DataDisk{{Type: "CLOUD_BSSD", Size: 105}} },
+			`data_disks[0].data_disk_size: 105 GiB is no multiple of 10, the step of data disks`,
 		},
 		"too many disks": {
 			func(d *declaration) { d.DataDisks = disks(21, "CLOUD_BSSD") }, `data_disks: 21 data disks are too many: an instance has at most 20`,
@@ -168,19 +170,19 @@ func TestEachProblemIsNamed(t *testing.T) {
 			func(d *declaration) { d.DataDisks = disks(2, "LOCAL_SSD") }, `data_disks: 2 local data disks are too many: an instance has at most 1`,
 		},
 		"a bandwidth": {
-			func(d *declaration) { d.Internet = &spotpool.Internet{MaxBandwidthOut: -1} },
-			`internet.max_bandwidth_out: -1 Mbit/s is out of range: it must be between 0 and 10000`,
+			func(d *declaration) { d.InternetMaxBandwidthOut = -1 },
+			`internet_max_bandwidth_out: -1 Mbit/s is out of range: it must be between 0 and 10000`,
 		},
 		"prepaid bandwidth": {
 			func(d *declaration) {
-				d.Internet = &spotpool.Internet{MaxBandwidthOut: 1, ChargeType: "BANDWIDTH_PREPAID"}
-			}, `internet.charge_type: BANDWIDTH_PREPAID is for prepaid instances, and a pool's are paid by the hour`,
+				d.InternetMaxBandwidthOut, d.InternetChargeType = 1, "BANDWIDTH_PREPAID"
+			}, `internet_charge_type: BANDWIDTH_PREPAID is for prepaid instances, and a pool's are paid by the hour`,
 		},
 		"too much user data": {
 			func(d *declaration) { d.UserData = strings.Repeat("x", 12289) },
-			`user_data: user data of 12289 bytes is too long: it has 16388 bytes as base64, and RunInstances takes 16384 (that is 12288 bytes before)`,
+			`user_data_raw: user data of 12289 bytes is too long: it has 16388 bytes as base64, and RunInstances takes 16384 (that is 12288 bytes before)`,
 		},
-		"binary user data": {func(d *declaration) { d.UserData = "\xff\xfe" }, `user_data: user data is no UTF-8 text`},
+		"binary user data": {func(d *declaration) { d.UserData = "\xff\xfe" }, `user_data_raw: user data is no UTF-8 text`},
 		"too many tags": {
 			func(d *declaration) { d.Tags = tags(47) },
 			`tags: 47 tags are too many: an instance has at most 50, and 4 of them are the pool's own (gpupool/config, gpupool/pool, gpupool/seq, gpupool/uid)`,
@@ -274,10 +276,10 @@ func TestWarnings(t *testing.T) {
 	}{
 		"nothing odd": {func(*spotpool.Declaration) {}, ""},
 		"minimum can't be paid for": {func(d *spotpool.Declaration) {
-			d.Offerings[0].MaxPrice, d.Offerings[1].MaxPrice, d.MaxHourlyCost = yuan("4"), yuan("3"), yuan("5.99")
+			d.Offerings[0].SpotMaxPrice, d.Offerings[1].SpotMaxPrice, d.MaxHourlyCost = yuan("4"), yuan("3"), yuan("5.99")
 		}, "max_hourly_cost"},
 		"minimum can just be paid for": {func(d *spotpool.Declaration) {
-			d.Offerings[0].MaxPrice, d.Offerings[1].MaxPrice, d.MaxHourlyCost = yuan("4"), yuan("3"), yuan("6")
+			d.Offerings[0].SpotMaxPrice, d.Offerings[1].SpotMaxPrice, d.MaxHourlyCost = yuan("4"), yuan("3"), yuan("6")
 		}, ""},
 		"a base above minimum": {func(d *spotpool.Declaration) { d.OnDemandBase = 3 }, "on_demand_base"},
 		"a base of on-demand instances": {
@@ -289,7 +291,7 @@ func TestWarnings(t *testing.T) {
 		},
 		"more surge than room":                   {refreshing(spotpool.RefreshRolling, 3, 0), "refresh.max_surge"},
 		"everything unavailable":                 {refreshing(spotpool.RefreshRolling, 0, 2), "refresh.max_unavailable"},
-		"user data that is base64":               {func(d *spotpool.Declaration) { d.UserData = "IyEvYmluL3NoCmVjaG8gaGkK" }, "user_data"},
+		"user data that is base64":               {func(d *spotpool.Declaration) { d.UserData = "IyEvYmluL3NoCmVjaG8gaGkK" }, "user_data_raw"},
 		"user data that only looks like base64":  {func(d *spotpool.Declaration) { d.UserData = "abcd" }, ""},
 		"a budget that ends instances":           {drainedByBudget, "on_budget_exceeded"},
 		"no room for a tag that protects":        {func(d *spotpool.Declaration) { d.Tags = tags(46) }, "tags"},

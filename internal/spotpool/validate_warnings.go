@@ -17,7 +17,7 @@ func (d Declaration) Warnings() []Problem {
 		v.Add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Script())); err == nil && strings.HasPrefix(string(decoded), "#") {
-		v.Add("user_data", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
+		v.Add("user_data_raw", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
 	}
 	return v.List
 }
@@ -31,16 +31,16 @@ func (v *validator) costWarnings() {
 	}
 	var cheapest Price
 	for _, o := range d.Offerings {
-		if o.MaxPrice == 0 {
+		if o.SpotMaxPrice == 0 {
 			return
 		}
-		if cheapest == 0 || o.MaxPrice < cheapest {
-			cheapest = o.MaxPrice
+		if cheapest == 0 || o.SpotMaxPrice < cheapest {
+			cheapest = o.SpotMaxPrice
 		}
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
-		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' max_price.",
-			"at the lowest max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps",
+		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' spot_max_price.",
+			"at the lowest spot_max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps",
 			cheapest, d.Minimum, full, d.MaxHourlyCost)
 	}
 }

@@ -16,7 +16,7 @@ func (o Observation) Declaration() (Declaration, error) {
 	of := o.Deployment
 	d := Declaration{
 		Name: of.Name, Namespace: of.Namespace, ClusterUID: o.ClusterUID, DeploymentUID: string(of.UID), Replicas: o.Replicas(),
-		SpecName: of.Spec.Template.Labels[labelSpec], Labels: map[string]string{}, Security: Baseline,
+		SpecName: of.Spec.Template.Labels[labelSpec], Labels: map[string]string{}, PodSecurityLevel: Baseline,
 	}
 	spec := of.Spec.Template.Spec
 	if len(spec.Containers) != 1 {
@@ -63,7 +63,7 @@ func (o Observation) Declaration() (Declaration, error) {
 		d.RuntimeClassName = *spec.RuntimeClassName
 	}
 	if s := spec.SecurityContext; s != nil && s.RunAsNonRoot != nil && *s.RunAsNonRoot {
-		d.Security = Restricted
+		d.PodSecurityLevel = Restricted
 	}
 	return d.WithDefaults(), nil
 }

@@ -23,10 +23,10 @@ type Declaration struct {
 	Memory   string `json:"memory"` // a quantity, requested and the limit
 	GPU      int    `json:"gpu"`
 	Replicas int    `json:"replicas"`
-	// Keep says what Replicas counts, and Maximum how many pods there may be at most
+	// ReplicasPolicy says what Replicas counts, and Maximum how many pods there may be at most
 	// where that is the available ones.
-	Keep    Keep `json:"keep,omitempty"`
-	Maximum int  `json:"maximum,omitempty"`
+	ReplicasPolicy ReplicasPolicy `json:"replicas_policy,omitempty"`
+	Maximum        int            `json:"maximum,omitempty"`
 
 	CPU     string            `json:"cpu,omitempty"` // a quantity, requested alone
 	Command []string          `json:"command,omitempty"`
@@ -34,18 +34,18 @@ type Declaration struct {
 	Env     map[string]string `json:"env,omitempty"`
 	// EnvWO are variables beside Env that Terraform keeps in no state and no plan, and their
 	// version what says that they changed; zero without any.
-	EnvWO              map[string]string `json:"env_wo,omitempty"`
-	EnvWOVersion       int64             `json:"env_wo_version,omitempty"`
-	Ports              []Port            `json:"ports,omitempty"`
-	Labels             map[string]string `json:"labels,omitempty"` // of the pods
-	NodeSelector       map[string]string `json:"node_selector,omitempty"`
-	Tolerations        []Toleration      `json:"tolerations,omitempty"`
-	GPUResource        string            `json:"gpu_resource,omitempty"`
-	RuntimeClassName   string            `json:"runtime_class_name,omitempty"`
-	ImagePullSecrets   []string          `json:"image_pull_secrets,omitempty"`
-	ServiceAccountName string            `json:"service_account_name,omitempty"`
-	Security           Security          `json:"security,omitempty"`
-	PodDisruption      *PodDisruption    `json:"pod_disruption,omitempty"`
+	EnvWO               map[string]string    `json:"env_wo,omitempty"`
+	EnvWOVersion        int64                `json:"env_wo_version,omitempty"`
+	Ports               []Port               `json:"ports,omitempty"`
+	Labels              map[string]string    `json:"labels,omitempty"` // of the pods
+	NodeSelector        map[string]string    `json:"node_selector,omitempty"`
+	Tolerations         []Toleration         `json:"tolerations,omitempty"`
+	GPUResource         string               `json:"gpu_resource,omitempty"`
+	RuntimeClassName    string               `json:"runtime_class_name,omitempty"`
+	ImagePullSecrets    []string             `json:"image_pull_secrets,omitempty"`
+	ServiceAccountName  string               `json:"service_account_name,omitempty"`
+	PodSecurityLevel    PodSecurityLevel     `json:"pod_security_level,omitempty"`
+	PodDisruptionBudget *PodDisruptionBudget `json:"pod_disruption_budget,omitempty"`
 	// AllocatedSelector selects those of the pods that are in use, as kubectl's
 	// --selector does.
 	AllocatedSelector string    `json:"allocated_selector,omitempty"`
@@ -53,22 +53,22 @@ type Declaration struct {
 	OnDestroy         OnDestroy `json:"on_destroy,omitempty"`
 }
 
-// Keep says what the replicas of a pool count.
-type Keep string
+// ReplicasPolicy is what the replicas of a pool count.
+type ReplicasPolicy string
 
 // What the replicas count.
 const (
-	KeepTotal     Keep = "total"
-	KeepAvailable Keep = "available" // pods that are not in use
+	ReplicasTotal     ReplicasPolicy = "total"
+	ReplicasAvailable ReplicasPolicy = "available" // pods that are not in use
 )
 
-// Security is a level of the Pod Security Standards.
-type Security string
+// PodSecurityLevel is a level of the Pod Security Standards.
+type PodSecurityLevel string
 
 // The levels.
 const (
-	Restricted Security = "restricted"
-	Baseline   Security = "baseline"
+	Restricted PodSecurityLevel = "restricted"
+	Baseline   PodSecurityLevel = "baseline"
 )
 
 // OnDestroy says what becomes of the Deployment of a pool that is destroyed.
@@ -77,7 +77,7 @@ type OnDestroy string
 // What may become of it.
 const (
 	DestroyDelete OnDestroy = "delete"
-	DestroyOrphan OnDestroy = "orphan"
+	DestroyRetain OnDestroy = "retain"
 )
 
 // Port is one that the container listens on.
@@ -95,9 +95,9 @@ type Toleration struct {
 	Effect   string `json:"effect,omitempty"` // every effect where empty
 }
 
-// PodDisruption says how many pods evictions leave available.
-type PodDisruption struct {
-	MinimumAvailable int `json:"minimum_available"`
+// PodDisruptionBudget says how many pods evictions leave available.
+type PodDisruptionBudget struct {
+	MinAvailable int `json:"min_available"`
 }
 
 // DefaultGPUResource is the resource that GPUs are asked for by.
@@ -105,9 +105,9 @@ const DefaultGPUResource = "nvidia.com/gpu"
 
 // WithDefaults fills in what a user may leave out.
 func (d Declaration) WithDefaults() Declaration {
-	d.Keep = cmp.Or(d.Keep, KeepTotal)
+	d.ReplicasPolicy = cmp.Or(d.ReplicasPolicy, ReplicasTotal)
 	d.GPUResource = cmp.Or(d.GPUResource, DefaultGPUResource)
-	d.Security = cmp.Or(d.Security, Restricted)
+	d.PodSecurityLevel = cmp.Or(d.PodSecurityLevel, Restricted)
 	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyDelete)
 	d.Ports = slices.Clone(d.Ports)
 	for n, p := range d.Ports {
@@ -172,7 +172,7 @@ func (d Declaration) PodLabels() map[string]string {
 // Wanted is how many pods a pool is to have of which so many are in use, if no budget
 // holds it.
 func (d Declaration) Wanted(used int) int {
-	if d.Keep == KeepAvailable {
+	if d.ReplicasPolicy == ReplicasAvailable {
 		return min(d.Maximum, d.Replicas+used)
 	}
 	return d.Replicas

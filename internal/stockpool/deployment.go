@@ -85,7 +85,7 @@ func (d Declaration) podSpec(container string) corev1.PodSpec {
 	for _, name := range d.ImagePullSecrets {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}
-	if d.Security == Restricted {
+	if d.PodSecurityLevel == Restricted {
 		spec.SecurityContext = &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		}
@@ -116,7 +116,7 @@ func (d Declaration) holds() corev1.ResourceRequirements {
 // Guard is the PodDisruptionBudget of the pool's Deployment, which goes with that; nil
 // where none is declared.
 func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget {
-	if d.PodDisruption == nil || of == nil {
+	if d.PodDisruptionBudget == nil || of == nil {
 		return nil
 	}
 	return &policyv1.PodDisruptionBudget{
@@ -127,7 +127,7 @@ func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget 
 			OwnerReferences: []metav1.OwnerReference{ownedBy(of)},
 		},
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			MinAvailable: new(intstr.FromInt32(int32(d.PodDisruption.MinimumAvailable))), //nolint:gosec // at most maxReplicas
+			MinAvailable: new(intstr.FromInt32(int32(d.PodDisruptionBudget.MinAvailable))), //nolint:gosec // at most maxReplicas
 			Selector:     of.Spec.Selector.DeepCopy(),
 		},
 	}

@@ -43,7 +43,7 @@ func TestPodsHoldWhatIsDeclared(t *testing.T) {
 	if *spec.AutomountServiceAccountToken || !*spec.SecurityContext.RunAsNonRoot || *main.SecurityContext.AllowPrivilegeEscalation {
 		t.Errorf("by default it may too much: %+v", spec)
 	}
-	d.Security, d.ServiceAccountName = stockpool.Baseline, "runtime"
+	d.PodSecurityLevel, d.ServiceAccountName = stockpool.Baseline, "runtime"
 	spec = d.Deployment("", 2).Spec.Template.Spec
 	if !*spec.AutomountServiceAccountToken || spec.SecurityContext != nil || spec.Containers[0].SecurityContext != nil {
 		t.Errorf("it gets what it does not ask for: %+v", spec)

@@ -40,8 +40,8 @@ func (d Declaration) Validate() []problem.Problem {
 	v.counts()
 	v.container()
 	v.placement()
-	problem.OneOf(&v.List, "security", d.Security, Restricted, Baseline)
-	problem.OneOf(&v.List, "on_destroy", d.OnDestroy, DestroyDelete, DestroyOrphan)
+	problem.OneOf(&v.List, "pod_security_level", d.PodSecurityLevel, Restricted, Baseline)
+	problem.OneOf(&v.List, "on_destroy", d.OnDestroy, DestroyDelete, DestroyRetain)
 	v.selector()
 	return v.List
 }
@@ -84,24 +84,24 @@ func (v *validator) quantity(attribute, text, example string) {
 
 func (v *validator) counts() {
 	d := v.d
-	problem.OneOf(&v.List, "keep", d.Keep, KeepTotal, KeepAvailable)
+	problem.OneOf(&v.List, "replicas_policy", d.ReplicasPolicy, ReplicasTotal, ReplicasAvailable)
 	v.Within("replicas", int64(d.Replicas), 0, maxReplicas, "", "Write how many pods are kept.")
 	most := d.Replicas
 	switch {
-	case d.Keep == KeepAvailable && d.Maximum == 0:
-		v.Add("maximum", "Say how many pods there may be at most, in use or not.", "keep = \"available\" has no maximum")
-	case d.Keep == KeepAvailable:
+	case d.ReplicasPolicy == ReplicasAvailable && d.Maximum == 0:
+		v.Add("maximum", "Say how many pods there may be at most, in use or not.", "replicas_policy = \"available\" has no maximum")
+	case d.ReplicasPolicy == ReplicasAvailable:
 		v.Within("maximum", int64(d.Maximum), int64(max(1, d.Replicas)), maxReplicas, "", "It counts pods in use as well, so it can't be below replicas.")
 		most = d.Maximum
 	case d.Maximum != 0:
-		v.Add("maximum", "Leave it out, or write keep = \"available\".", "a maximum belongs to keep = \"available\"")
+		v.Add("maximum", "Leave it out, or write replicas_policy = \"available\".", "a maximum belongs to replicas_policy = \"available\"")
 	}
-	if d.Keep == KeepAvailable && d.AllocatedSelector == "" {
-		v.Add("allocated_selector", "Say which labels a pod has that is in use, such as \"session\".", "keep = \"available\" can't tell which pods are in use")
+	if d.ReplicasPolicy == ReplicasAvailable && d.AllocatedSelector == "" {
+		v.Add("allocated_selector", "Say which labels a pod has that is in use, such as \"session\".", "replicas_policy = \"available\" can't tell which pods are in use")
 	}
-	if d.PodDisruption != nil {
-		v.Within("pod_disruption.minimum_available", int64(d.PodDisruption.MinimumAvailable), 1, int64(max(1, most)), "",
-			"Write how many pods evictions leave available, or leave pod_disruption out.")
+	if d.PodDisruptionBudget != nil {
+		v.Within("pod_disruption_budget.min_available", int64(d.PodDisruptionBudget.MinAvailable), 1, int64(max(1, most)), "",
+			"Write how many pods evictions leave available, or leave pod_disruption_budget out.")
 	}
 }
 
@@ -215,8 +215,8 @@ func (v *validator) selector() {
 // Warnings says what is allowed and probably not meant.
 func (d Declaration) Warnings() []problem.Problem {
 	var list problem.List
-	if p := d.PodDisruption; p != nil && d.Keep != KeepAvailable && p.MinimumAvailable >= d.Replicas && d.Replicas > 0 {
-		list.Add("pod_disruption.minimum_available", "Leave at least one pod that may be evicted.",
+	if p := d.PodDisruptionBudget; p != nil && d.ReplicasPolicy != ReplicasAvailable && p.MinAvailable >= d.Replicas && d.Replicas > 0 {
+		list.Add("pod_disruption_budget.min_available", "Leave at least one pod that may be evicted.",
 			"no pod may ever be evicted, so that no node of theirs can be drained")
 	}
 	return list

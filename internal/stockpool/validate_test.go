@@ -14,7 +14,7 @@ func TestAGoodDeclarationHasNoProblem(t *testing.T) {
 			d.Image, d.CPU, d.Env = image, "500m", map[string]string{"A": "b"}
 			d.Ports = []stockpool.Port{{Port: 8888, Name: "http"}, {Port: 8888, Protocol: "UDP"}}
 			d.Tolerations = []stockpool.Toleration{{Operator: "Exists"}, {Key: "gpu", Value: "true", Effect: "NoSchedule"}}
-			d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1}
+			d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 1}
 		})
 		if list := d.Validate(); len(list) > 0 {
 			t.Errorf("%s: %v", image, list)
@@ -41,12 +41,12 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 		"fewer than no GPUs":   {func(d *stockpool.Declaration) { d.GPU = -1 }, "gpu"},
 		"no device":            {func(d *stockpool.Declaration) { d.GPUResource = "gpu" }, "gpu_resource"},
 		"fewer than no pods":   {func(d *stockpool.Declaration) { d.Replicas = -1 }, "replicas"},
-		"another keep":         {func(d *stockpool.Declaration) { d.Keep = "some" }, "keep"},
-		"no maximum":           {func(d *stockpool.Declaration) { d.Keep = stockpool.KeepAvailable }, "maximum"},
-		"a maximum too low":    {func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 1 }, "maximum"},
+		"another keep":         {func(d *stockpool.Declaration) { d.ReplicasPolicy = "some" }, "replicas_policy"},
+		"no maximum":           {func(d *stockpool.Declaration) { d.ReplicasPolicy = stockpool.ReplicasAvailable }, "maximum"},
+		"a maximum too low":    {func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 1 }, "maximum"},
 		"a maximum for itself": {func(d *stockpool.Declaration) { d.Maximum = 3 }, "maximum"},
 		"nothing in use": {func(d *stockpool.Declaration) {
-			d.Keep, d.Maximum, d.AllocatedSelector = stockpool.KeepAvailable, 3, ""
+			d.ReplicasPolicy, d.Maximum, d.AllocatedSelector = stockpool.ReplicasAvailable, 3, ""
 		}, "allocated_selector"},
 		"all in use":          {func(d *stockpool.Declaration) { d.AllocatedSelector = "team=a" }, "allocated_selector"},
 		"no selector":         {func(d *stockpool.Declaration) { d.AllocatedSelector = "a==b==c" }, "allocated_selector"},
@@ -61,10 +61,12 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 		"no secret":           {func(d *stockpool.Declaration) { d.ImagePullSecrets = []string{""} }, "image_pull_secrets[0]"},
 		"a secret twice":      {func(d *stockpool.Declaration) { d.ImagePullSecrets = []string{"a", "b", "a"} }, "image_pull_secrets[2]"},
 		"no account":          {func(d *stockpool.Declaration) { d.ServiceAccountName = "A" }, "service_account_name"},
-		"no level":            {func(d *stockpool.Declaration) { d.Security = "privileged" }, "security"},
+		"no level":            {func(d *stockpool.Declaration) { d.PodSecurityLevel = "privileged" }, "pod_security_level"},
 		"no end":              {func(d *stockpool.Declaration) { d.OnDestroy = "keep" }, "on_destroy"},
 		"more than there are": {
-			func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 3} }, "pod_disruption.minimum_available",
+			func(d *stockpool.Declaration) {
+				d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 3}
+			}, "pod_disruption_budget.min_available",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +77,9 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 			}
 		})
 	}
-	if list := declared(func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 2} }).Warnings(); len(list) != 1 {
+	if list := declared(func(d *stockpool.Declaration) {
+		d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 2}
+	}).Warnings(); len(list) != 1 {
 		t.Errorf("that no pod may ever be evicted is warned of so: %v", list)
 	}
 }

@@ -61,12 +61,12 @@ func startSim(t *testing.T, change ...func(*Config)) (*cvmsim.Server, *Client) {
 func testRequest() spotpool.Request {
 	return spotpool.Request{
 		Region: testRegion, Pool: "train", UID: "uid-1", Sequence: 7, SeqTag: 7, Token: launches.Token("uid-1", "salt", 7),
-		Offering:   spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", MaxPrice: 50_000_000},
+		Offering:   spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", SpotMaxPrice: 50_000_000},
 		ChargeType: spotpool.Spot, Count: 2, ConfigurationTag: "1:abc",
 		Configuration: spotpool.Configuration{
 			VPCID: "vpc-a1b2c3d4", SecurityGroupIDs: []string{"sg-a1b2c3d4"}, ImageID: "img-a1b2c3d4", KeyIDs: []string{"skey-a1b2c3d4"},
-			SystemDisk: &spotpool.Disk{Type: "CLOUD_BSSD", Size: 100}, DataDisks: []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 200}},
-			Internet: &spotpool.Internet{MaxBandwidthOut: 1, ChargeType: "BANDWIDTH_POSTPAID_BY_HOUR"},
+			SystemDiskType: "CLOUD_BSSD", SystemDiskSize: 100, DataDisks: []spotpool.DataDisk{{Type: "CLOUD_BSSD", Size: 200}},
+			InternetMaxBandwidthOut: 1, InternetChargeType: "BANDWIDTH_POSTPAID_BY_HOUR",
 			UserData: "#!/bin/sh\necho hello\n", CamRoleName: "gpu-node", ProjectID: 3, Tags: map[string]string{"team": "a", "env": "test"},
 		},
 	}

@@ -54,11 +54,11 @@ const (
 	remedyRegion   = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
 	remedySubnet   = "Use a subnet with free addresses."
 	remedyDisk     = "Another disk type may be left."
-	remedyPrice    = "Raise max_price, or leave it out for the market price."
+	remedyPrice    = "Raise spot_max_price, or leave it out for the market price."
 	remedyOffering = "Take this offering out, or correct its availability zone and instance type."
 	remedyCorrect  = "Correct the declaration."
 
-	remedyDefaultDisk = "Name a type in system_disk: another one may be left."
+	remedyDefaultDisk = "Set system_disk_type: another type may be left."
 )
 
 // rules is the one table of error codes. Codes and their meanings are those of

@@ -79,7 +79,7 @@ func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
 		run.LoginSettings.KeepImageLogin = pointer("true")
 	}
 	run.SystemDisk, run.DataDisks = disks(r.Configuration)
-	run.InternetAccessible = internet(r.Internet)
+	run.InternetAccessible = internet(r.Configuration)
 	run.InstanceMarketOptions = marketOptions(r)
 	run.TagSpecification = []*cvm.TagSpecification{{ResourceType: pointer("instance"), Tags: launchTags(r)}}
 	run.UserData = optional(base64.StdEncoding.EncodeToString([]byte(r.Script())))
@@ -89,8 +89,8 @@ func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
 
 func disks(c spotpool.Configuration) (*cvm.SystemDisk, []*cvm.DataDisk) {
 	var system *cvm.SystemDisk
-	if d := c.SystemDisk; d != nil {
-		system = &cvm.SystemDisk{DiskType: optional(d.Type), DiskSize: optional(d.Size)}
+	if c.SystemDiskType != "" || c.SystemDiskSize != 0 {
+		system = &cvm.SystemDisk{DiskType: optional(c.SystemDiskType), DiskSize: optional(c.SystemDiskSize)}
 	}
 	var data []*cvm.DataDisk
 	for _, d := range c.DataDisks {
@@ -100,13 +100,13 @@ func disks(c spotpool.Configuration) (*cvm.SystemDisk, []*cvm.DataDisk) {
 	return system, data
 }
 
-func internet(i *spotpool.Internet) *cvm.InternetAccessible {
-	if i == nil || i.MaxBandwidthOut <= 0 {
+func internet(c spotpool.Configuration) *cvm.InternetAccessible {
+	if c.InternetMaxBandwidthOut <= 0 {
 		return nil // no public address
 	}
 	return &cvm.InternetAccessible{
-		InternetMaxBandwidthOut: pointer(i.MaxBandwidthOut),
-		InternetChargeType:      optional(i.ChargeType),
+		InternetMaxBandwidthOut: pointer(c.InternetMaxBandwidthOut),
+		InternetChargeType:      optional(c.InternetChargeType),
 		PublicIpAssigned:        pointer(true),
 	}
 }
@@ -114,13 +114,13 @@ func internet(i *spotpool.Internet) *cvm.InternetAccessible {
 // marketOptions caps the price of spot instances. Without a cap the options are
 // left out, which bids the market price (RunInstances, InstanceMarketOptions).
 func marketOptions(r spotpool.Request) *cvm.InstanceMarketOptionsRequest {
-	if r.ChargeType != spotpool.Spot || r.Offering.MaxPrice == 0 {
+	if r.ChargeType != spotpool.Spot || r.Offering.SpotMaxPrice == 0 {
 		return nil
 	}
 	return &cvm.InstanceMarketOptionsRequest{
 		MarketType: pointer("spot"),
 		SpotOptions: &cvm.SpotMarketOptions{
-			MaxPrice:         pointer(r.Offering.MaxPrice.String()),
+			MaxPrice:         pointer(r.Offering.SpotMaxPrice.String()),
 			SpotInstanceType: pointer("one-time"),
 		},
 	}

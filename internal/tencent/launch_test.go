@@ -123,9 +123,9 @@ func changeEachField(t *testing.T, v reflect.Value, field string, check func(fie
 func TestWhatALaunchLeavesOut(t *testing.T) {
 	t.Parallel()
 	r := testRequest()
-	r.ChargeType, r.Offering.MaxPrice = spotpool.OnDemand, 0
+	r.ChargeType, r.Offering.SpotMaxPrice = spotpool.OnDemand, 0
 	r.Configuration = spotpool.Configuration{
-		VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4", KeyIDs: []string{}, SecurityGroupIDs: []string{}, DataDisks: []spotpool.Disk{},
+		VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4", KeyIDs: []string{}, SecurityGroupIDs: []string{}, DataDisks: []spotpool.DataDisk{},
 	}
 	body, err := json.Marshal(runInstances(r))
 	if err != nil {
@@ -144,7 +144,7 @@ func TestWhatALaunchLeavesOut(t *testing.T) {
 	}
 	if r := testRequest(); marketOptions(r) == nil {
 		t.Error("a capped spot launch needs its cap")
-	} else if r.Offering.MaxPrice = 0; marketOptions(r) != nil {
+	} else if r.Offering.SpotMaxPrice = 0; marketOptions(r) != nil {
 		t.Error("an uncapped spot launch bids the market price by leaving the options out")
 	}
 }

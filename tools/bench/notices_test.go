@@ -29,7 +29,7 @@ func BenchmarkNotices(b *testing.B) {
 		to := openStore(b, dir)
 		for n := range turns {
 			d := pool(n)
-			d.Minimum, d.Maximum, d.Nodes, d.ClusterUID = notices, 2*notices, &spotpool.Nodes{Drain: spotpool.Drain{Unmanaged: node.Evict}}, c.uid
+			d.Minimum, d.Maximum, d.Nodes, d.ClusterUID = notices, 2*notices, &spotpool.Nodes{Drain: spotpool.Drain{UnmanagedPods: node.Evict}}, c.uid
 			declarePool(b, to, d.WithDefaults())
 		}
 		machines := sim.Server.Instances()

@@ -29,7 +29,7 @@ resource "gpupool_spot_pool" "p" {
   minimum = 1
   maximum = 2
   offerings = [
-    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = "3.50" },
+    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = "3.50" },
     { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8" },
   ]
   vpc_id             = "vpc-a1b2c3d4"

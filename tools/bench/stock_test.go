@@ -75,7 +75,7 @@ func (c *cluster) stock(n int) stockpool.Declaration {
 		Name: fmt.Sprintf("stock-%04d", n), Namespace: c.namespace(n), UID: fmt.Sprintf("%032x", n+1), Generation: 1, ClusterUID: c.uid,
 		SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: podsPerStock,
 		Labels: map[string]string{"team": "a", "tier": "warm"}, Env: map[string]string{"MODE": "warm", "REGION": region},
-		AllocatedSelector: "session", PodDisruption: &stockpool.PodDisruption{MinimumAvailable: 1},
+		AllocatedSelector: "session", PodDisruptionBudget: &stockpool.PodDisruptionBudget{MinAvailable: 1},
 	}.WithDefaults()
 }
 

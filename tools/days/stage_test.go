@@ -102,7 +102,7 @@ func (s *stage) newPool(n int, name string, nodes bool) *pool {
 	d := reconciletest.Pool(poolSizes[n][0], poolSizes[n][1])
 	d.Name, d.UID, d.AccountID, d.Generation = name, strings.Repeat(string(rune('a'+n)), 32), cvmsim.DemoAccountID, 1
 	d.Cooldown = spotpool.DefaultCooldown
-	d.Offerings[0].MaxPrice = 3_500_000 // 3.50 CNY
+	d.Offerings[0].SpotMaxPrice = 3_500_000 // 3.50 CNY
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxSurge: 1}
 	if nodes {
 		d.Nodes, d.ClusterUID = &spotpool.Nodes{}, s.cluster.ClusterUID

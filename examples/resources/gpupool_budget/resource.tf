@@ -14,7 +14,7 @@ resource "gpupool_budget" "team_a" {
   enforcement = {
     action                   = "evict"
     grace_period             = "10m"
-    victim_order             = "newest_start"
+    eviction_order           = "newest_start"
     protected_priority_class = "production"
   }
 }

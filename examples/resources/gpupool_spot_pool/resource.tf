@@ -5,16 +5,17 @@ resource "gpupool_spot_pool" "train" {
   maximum = 4
 
   offerings = [
-    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = "3.50" },
-    { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8", max_price = "3.50" },
+    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = "3.50" },
+    { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8", spot_max_price = "3.50" },
   ]
 
   vpc_id             = "vpc-a1b2c3d4"
   security_group_ids = ["sg-a1b2c3d4"]
   image_id           = "img-a1b2c3d4"
   key_ids            = ["skey-a1b2c3d4"]
-  system_disk        = { type = "CLOUD_BSSD", size = 100 }
-  data_disks         = [{ type = "CLOUD_BSSD", size = 200 }]
+  system_disk_type   = "CLOUD_BSSD"
+  system_disk_size   = 100
+  data_disks         = [{ data_disk_type = "CLOUD_BSSD", data_disk_size = 200 }]
   tags               = { team = "a" }
 
   # After half an hour without spot instances, one on-demand instance stands in.

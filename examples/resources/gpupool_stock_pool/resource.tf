@@ -24,15 +24,15 @@ resource "gpupool_stock_pool" "sessions" {
   gpu       = 1
 
   replicas           = 2
-  keep               = "available"
+  replicas_policy    = "available"
   maximum            = 8
   allocated_selector = "session"
 
-  labels         = { team = "b" }
-  node_selector  = { "node.kubernetes.io/instance-type" = "GN7.20XLARGE320" }
-  tolerations    = [{ key = "nvidia.com/gpu", operator = "Exists", effect = "NoSchedule" }]
-  pod_disruption = { minimum_available = 1 }
-  budget         = gpupool_budget.team_b.name
+  labels                = { team = "b" }
+  node_selector         = { "node.kubernetes.io/instance-type" = "GN7.20XLARGE320" }
+  tolerations           = [{ key = "nvidia.com/gpu", operator = "Exists", effect = "NoSchedule" }]
+  pod_disruption_budget = { min_available = 1 }
+  budget                = gpupool_budget.team_b.name
 }
 
 resource "gpupool_budget" "team_b" {

@@ -26,7 +26,7 @@ func evict(f *facts) (r result) {
 // evictions are those of victims that one run may do, and those that stand by.
 func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decision) {
 	f.sortVictims(victims)
-	order, most := f.Declaration.Enforce.VictimOrder, f.Declaration.Enforce.MaxEvictionsPerRun
+	order, most := f.Declaration.Enforce.EvictionOrder, f.Declaration.Enforce.MaxEvictionsPerRun
 	var list []budget.Decision
 	for n, p := range victims {
 		rank := &budget.Rank{Number: n + 1, Of: len(victims), Order: order, Why: whyThere(p, order)}
@@ -37,7 +37,7 @@ func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decisi
 }
 
 // whyThere says what places a pod in an order.
-func whyThere(p budget.Pod, order budget.VictimOrder) string {
+func whyThere(p budget.Pod, order budget.EvictionOrder) string {
 	holds := "it holds " + gpus(p.MilliGPUs) + " since " + wording.Instant(p.Scheduled.At.Time())
 	switch {
 	case order == budget.SpotFirst && p.Spot:
@@ -54,7 +54,7 @@ func (f *facts) sortVictims(victims []budget.Pod) {
 	now, from := ledger.TimeOf(f.Now), ledger.TimeOf(f.usage.WindowStart)
 	inWindow := func(p budget.Pod) int64 { return int64(max(0, now-max(p.Scheduled.At, from))) }
 	first := func(a, b budget.Pod) int {
-		switch f.Declaration.Enforce.VictimOrder {
+		switch f.Declaration.Enforce.EvictionOrder {
 		case budget.NewestStart:
 			return cmp.Compare(b.Scheduled.At, a.Scheduled.At)
 		case budget.SpotFirst:

@@ -17,7 +17,7 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 	young.Scheduled.At, old.Scheduled.At, spot.Scheduled.At, big.Scheduled.At, important.Scheduled.At = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour),
 		ago(time.Hour), ago(3*time.Hour)
 	spot.Spot, big.MilliGPUs = true, 8000
-	tests := map[budget.VictimOrder][]string{
+	tests := map[budget.EvictionOrder][]string{
 		budget.LowestPriority: {"young", "old", "big", "spot", "important"},
 		budget.NewestStart:    {"young", "big", "spot", "important", "old"},
 		budget.SpotFirst:      {"spot", "young", "old", "big", "important"},
@@ -25,7 +25,7 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 	}
 	for order, want := range tests {
 		s := situation(enforcing(budget.Evict), 100*budget.Hour)
-		s.Declaration.Enforce.VictimOrder = order
+		s.Declaration.Enforce.EvictionOrder = order
 		s.Pods = []budget.Pod{important, big, spot, old, young}
 		p := Decide(s, nil)
 		if diff := cmp.Diff(want, evicted(p)); diff != "" {
@@ -55,7 +55,7 @@ func TestTiesAreBrokenByName(t *testing.T) {
 func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(budget.Evict), 100*budget.Hour)
-	s.Declaration.Enforce.VictimOrder = budget.LargestUsage
+	s.Declaration.Enforce.EvictionOrder = budget.LargestUsage
 	ancient, wide := pod("ancient", 0), pod("wide", 0)
 	ancient.Scheduled.At, wide.Scheduled.At, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
 	s.Pods = []budget.Pod{ancient, wide}

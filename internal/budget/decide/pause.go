@@ -118,7 +118,7 @@ func (s *selection) consider(p budget.Pod) {
 		if s.ours[w.UID] {
 			s.running++
 		}
-		if !s.Declaration.Enforce.Repause {
+		if !s.Declaration.Enforce.PausesAgain() {
 			if s.ours[w.UID] {
 				s.left = append(s.left, w)
 			}
@@ -145,8 +145,8 @@ func (s *selection) warnRestarted(r *result) {
 	if n == 0 {
 		return
 	}
-	then := "repause = false leaves it so"
-	if s.Declaration.Enforce.Repause {
+	then := "on_manual_resume = \"warn\" leaves it so"
+	if s.Declaration.Enforce.PausesAgain() {
 		then = "it is paused again"
 	}
 	slices.Sort(s.restarted)

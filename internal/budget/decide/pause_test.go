@@ -136,13 +136,15 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 	t.Parallel()
 	for _, repause := range []bool{false, true} {
 		d := enforcing(budget.Pause)
-		d.Enforce.Repause = repause
+		if repause {
+			d.Enforce.OnManualResume = budget.ResumePause
+		}
 		s := situation(d, 100*budget.Hour)
 		s.Pods = []budget.Pod{pod("a", 0), pod("b", 0), owned(pod("c", 0), "batch/v1", "Job", "ends")}
 		s.Pods[2].Of.Stopped = true
 		s.Paused = []Paused{{Workload: s.Pods[0].Of.Workload, BudgetUID: "uid-a"}, {Workload: s.Pods[2].Of.Workload, BudgetUID: "uid-a"}}
 		p := Decide(s, nil)
-		want, told := []string(nil), "repause = false leaves it so"
+		want, told := []string(nil), `on_manual_resume = "warn" leaves it so`
 		if repause {
 			want, told = []string{"pause Deployment ml/train"}, "it is paused again"
 		}

@@ -76,7 +76,7 @@ func TestAnUnknownPriorityClassProtectsEveryone(t *testing.T) {
 func TestWhatAPodSaysOfItselfNeedNotBeHonoured(t *testing.T) {
 	t.Parallel()
 	d := enforcing(budget.Evict)
-	d.Enforce.HonourPodProtection, d.Enforce.ProtectedPriorityClass = new(false), "high"
+	d.Enforce.HonorPodProtection, d.Enforce.ProtectedPriorityClass = new(false), "high"
 	s := situation(d, 100*budget.Hour)
 	s.PriorityClasses = map[string]int32{"high": 1000}
 	annotated, labelled, guarded, important := pod("annotated", 0), pod("labelled", 0), pod("guarded", 0), pod("important", 1000)

@@ -111,7 +111,7 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 		w := pod.Of.Workload
 		switch {
 		case w.Name == "" || spared[id(w)]:
-		case !held[w.UID] || s.Declaration.Enforce.Repause && !pod.Of.Stopped:
+		case !held[w.UID] || s.Declaration.Enforce.PausesAgain() && !pod.Of.Stopped:
 			if !suspended[w.UID] {
 				t.Fatalf("%s runs, and nobody pauses it: %v", w, p.Decisions)
 			}
@@ -126,8 +126,8 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 
 func drawSituation(t *rapid.T) Situation {
 	d := enforcing(rapid.SampledFrom([]budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}).Draw(t, "action"))
-	orders := []budget.VictimOrder{budget.LowestPriority, budget.NewestStart, budget.SpotFirst, budget.LargestUsage}
-	d.Enforce.VictimOrder = rapid.SampledFrom(orders).Draw(t, "order")
+	orders := []budget.EvictionOrder{budget.LowestPriority, budget.NewestStart, budget.SpotFirst, budget.LargestUsage}
+	d.Enforce.EvictionOrder = rapid.SampledFrom(orders).Draw(t, "order")
 	d.Enforce.MaxEvictionsPerRun = rapid.IntRange(1, 3).Draw(t, "most")
 	d.Enforce.ProtectedPriorityClass = "high"
 	s := situation(d, rapid.SampledFrom([]int64{0, 50 * budget.Hour, 100 * budget.Hour, 150 * budget.Hour}).Draw(t, "consumed"))
@@ -144,7 +144,7 @@ func drawSituation(t *rapid.T) Situation {
 		since := noon.Add(-time.Hour)
 		s.Result.KnownSince, s.Result.Forgotten = &since, rapid.Bool().Draw(t, "forgotten")
 	}
-	d.Enforce.Repause = rapid.Bool().Draw(t, "repause")
+	d.Enforce.OnManualResume = rapid.SampledFrom([]budget.OnManualResume{budget.ResumeWarn, budget.ResumePause}).Draw(t, "on manual resume")
 	s.Declaration = d
 	stopped := map[string]bool{"train": rapid.Bool().Draw(t, "train stopped"), "sweep": rapid.Bool().Draw(t, "sweep stopped")}
 	if name := rapid.SampledFrom([]string{"", "train", "sweep"}).Draw(t, "paused"); name != "" {

@@ -39,8 +39,8 @@ func isShared(r *ledger.Record) bool { return r.Allocation != nil && r.Allocatio
 // demand is how much of a claim the pods that hold it asked for together, and from
 // when on: by where in its range an estimated end is taken to be.
 type demand struct {
-	changes map[ledger.VanishedPolicy][]change // until all are known
-	levels  map[ledger.VanishedPolicy][]level
+	changes map[ledger.EndEstimate][]change // until all are known
+	levels  map[ledger.EndEstimate][]level
 	// divided says that they asked for more than the whole, and doubtful that some
 	// pod's end is estimated.
 	divided, doubtful bool
@@ -70,13 +70,13 @@ func (c *Claims) add(r *ledger.Record) {
 		}
 		d := c.demands[share.Claim]
 		if d == nil {
-			d = &demand{changes: map[ledger.VanishedPolicy][]change{}, levels: map[ledger.VanishedPolicy][]level{}}
+			d = &demand{changes: map[ledger.EndEstimate][]change{}, levels: map[ledger.EndEstimate][]level{}}
 			c.demands[share.Claim] = d
 		}
 		d.doubtful = d.doubtful || r.End.Estimated()
 		more := share.Asked()
 		less := new(big.Rat).Neg(more)
-		for _, policy := range []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow} {
+		for _, policy := range []ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest} {
 			if end := r.End.Point(policy); r.Open() {
 				d.changes[policy] = append(d.changes[policy], change{r.Start.At, more})
 			} else if end > r.Start.At {
@@ -131,7 +131,7 @@ func (c *Claims) doubts(claim string) bool {
 const never ledger.Time = math.MaxInt64
 
 // at is how much is asked for of a claim at a moment, and until when.
-func (c *Claims) at(claim string, policy ledger.VanishedPolicy, at ledger.Time) (asked *big.Rat, until ledger.Time) {
+func (c *Claims) at(claim string, policy ledger.EndEstimate, at ledger.Time) (asked *big.Rat, until ledger.Time) {
 	asked, until = ratZero, never
 	if c == nil || c.demands[claim] == nil {
 		return asked, until

@@ -36,10 +36,10 @@ func (m *Meter) divide(c *counted, allocation int32) {
 	p := &divided{sure: c.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return m.claims.doubts(c.claim) })}
 	p.counted = d.pieces(nil, m.rules.vanished, c.start, end, false)
 	if !p.sure {
-		p.least = d.pieces(nil, ledger.AtNow, c.start, c.least, false)
+		p.least = d.pieces(nil, ledger.EstimateLatest, c.start, c.least, false)
 		// After its earliest end the pod is not among those who certainly hold.
-		p.most = d.pieces(nil, ledger.AtLastRun, c.start, c.least, false)
-		p.most = d.pieces(p.most, ledger.AtLastRun, c.least, c.most, true)
+		p.most = d.pieces(nil, ledger.EstimateEarliest, c.start, c.least, false)
+		p.most = d.pieces(p.most, ledger.EstimateEarliest, c.least, c.most, true)
 	}
 	c.divided = p
 	if pieces := p.counted; len(pieces) > 0 {
@@ -106,7 +106,7 @@ func (m *Meter) divider(allocation int32) *divider {
 //
 // Of a claim the pod has what it asked for, as long as all of them together ask for
 // no more than there is.
-func (d *divider) rate(policy ledger.VanishedPolicy, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+func (d *divider) rate(policy ledger.EndEstimate, at ledger.Time, beside bool) (number int32, until ledger.Time) {
 	gpus, until := new(big.Rat).Set(d.alone), never
 	for _, c := range d.claims {
 		asked, changes := d.meter.claims.at(c.claim, policy, at)
@@ -124,7 +124,7 @@ func (d *divider) rate(policy ledger.VanishedPolicy, at ledger.Time, beside bool
 }
 
 // pieces cuts a time where the rate changes.
-func (d *divider) pieces(pieces []piece, policy ledger.VanishedPolicy, from, to ledger.Time, beside bool) []piece {
+func (d *divider) pieces(pieces []piece, policy ledger.EndEstimate, from, to ledger.Time, beside bool) []piece {
 	for at := from; at < to; {
 		number, until := d.rate(policy, at, beside)
 		until = min(until, to)

@@ -92,8 +92,8 @@ func TestAReservedGPUIsHeldOnce(t *testing.T) {
 			r.UID, r.Place = fmt.Sprint(n), nil
 			r.Allocation = fraction(rapid.SampledFrom([]string{"1/10", "1/4", "1/3", "1/2", "1"}).Draw(t, "part"), "g")
 		}
-		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
-		d := budget.Declaration{Window: "24h", VanishedPods: policy}
+		policy := rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}).Draw(t, "vanished")
+		d := budget.Declaration{Window: "24h", PodEndEstimate: policy}
 		m, err := New(d, noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)

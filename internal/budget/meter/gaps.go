@@ -44,7 +44,7 @@ type missed struct {
 func newGaps(h ledger.Header, e *evaluation, earliest ledger.Time) *gaps {
 	g := &gaps{
 		header: h, covered: map[ledger.Time]int{},
-		meter: &Meter{rules: newRules(budget.FromScheduled, ledger.AtLastRun, e.allocations), claims: e.claims, now: e.now},
+		meter: &Meter{rules: newRules(budget.FromScheduled, ledger.EstimateEarliest, e.allocations), claims: e.claims, now: e.now},
 	}
 	for _, of := range h.Gaps {
 		if to := min(of.To, e.now); of.From < to && to > earliest {

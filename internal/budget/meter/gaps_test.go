@@ -112,7 +112,7 @@ func TestTheBoundHolds(t *testing.T) {
 		}
 		d := teamA()
 		d.Window = rapid.SampledFrom([]string{"1h", "3h", "5h", "24h"}).Draw(t, "window")
-		d.VanishedPods = rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
+		d.PodEndEstimate = rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}).Draw(t, "vanished")
 		truth := Evaluate([]budget.Declaration{d}, of(all...), observed(), noon, time.LoadLocation)[0].Usage.Consumed
 		u := Evaluate([]budget.Declaration{d}, of(seen...), h, noon, time.LoadLocation)[0].Usage
 		if off := max(truth-u.Consumed, u.Consumed-truth); off > u.ErrorBound {

@@ -66,7 +66,7 @@ func drawBudgets(t *rapid.T) []budget.Declaration {
 			Name: "b", GPUHours: rapid.SampledFrom([]string{"0.001", "0.5", "1", "3.25", "8", "20"}).Draw(t, "limit"),
 			Selector:        rapid.SampledFrom(selectors).Draw(t, "selector"),
 			CountFrom:       rapid.SampledFrom([]budget.CountFrom{budget.FromScheduled, budget.FromRunning}).Draw(t, "from"),
-			VanishedPods:    rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished"),
+			PodEndEstimate:  rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}).Draw(t, "vanished"),
 			BreakdownLabels: []string{"team"},
 		}
 		switch rapid.IntRange(0, 3).Draw(t, "window") {

@@ -105,7 +105,7 @@ func TestRecoveriesAreWhereUsageFallsBelowTheLimit(t *testing.T) {
 			if at == nil {
 				continue
 			}
-			ended := endedNow(records, budgets[n].VanishedPods)
+			ended := endedNow(records, budgets[n].PodEndEstimate)
 			if !at.After(noon) || podByPod(t, budgets[n], ended, *at) >= r.Usage.Limit {
 				t.Fatalf("budget %d: usage is not below the limit at %s", n, at)
 			}
@@ -124,7 +124,7 @@ func TestRecoveriesAreWhereUsageFallsBelowTheLimit(t *testing.T) {
 
 // endedNow are the records with an end at noon of all that holds GPUs then; what begins
 // later is not there.
-func endedNow(records []*ledger.Record, policy ledger.VanishedPolicy) []*ledger.Record {
+func endedNow(records []*ledger.Record, policy ledger.EndEstimate) []*ledger.Record {
 	var ended []*ledger.Record
 	for _, r := range records {
 		now := *r

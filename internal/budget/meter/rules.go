@@ -17,7 +17,7 @@ import (
 // rates at which pods use, each with a number; number 0 is none.
 type rules struct {
 	from      budget.CountFrom
-	vanished  ledger.VanishedPolicy
+	vanished  ledger.EndEstimate
 	resources map[string]*big.Rat
 	models    map[string]*big.Rat
 
@@ -42,10 +42,10 @@ func rulesOf(d budget.Declaration) (*rules, error) {
 		return nil, fmt.Errorf("model_weights: %w", err)
 	}
 	d = d.WithDefaults()
-	if d.VanishedPods != ledger.AtLastRun && d.VanishedPods != ledger.AtNow {
-		d.VanishedPods = ledger.AtMidpoint // as ledger has it
+	if d.PodEndEstimate != ledger.EstimateEarliest && d.PodEndEstimate != ledger.EstimateLatest {
+		d.PodEndEstimate = ledger.EstimateMidpoint // as ledger has it
 	}
-	r := newRules(d.CountFrom, d.VanishedPods, newAllocations())
+	r := newRules(d.CountFrom, d.PodEndEstimate, newAllocations())
 	r.resources, r.models = resources, models
 	r.exceed(ratOne)
 	return r, nil
@@ -64,7 +64,7 @@ func weights(texts map[string]string) (map[string]*big.Rat, error) {
 }
 
 // newRules are rules with the ledger's own weights.
-func newRules(from budget.CountFrom, vanished ledger.VanishedPolicy, known *allocations) *rules {
+func newRules(from budget.CountFrom, vanished ledger.EndEstimate, known *allocations) *rules {
 	return &rules{from: from, vanished: vanished, allocations: known, rates: []rate{rateOf(nil)}, numbers: map[string]int32{}, surplus: ratOne}
 }
 

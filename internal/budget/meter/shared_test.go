@@ -133,8 +133,8 @@ func TestADeviceIsHeldOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records := drawClaims(t)
-		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
-		d := budget.Declaration{Window: "24h", VanishedPods: policy}
+		policy := rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}).Draw(t, "vanished")
+		d := budget.Declaration{Window: "24h", PodEndEstimate: policy}
 		m, err := New(d, noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)

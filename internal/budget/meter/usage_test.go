@@ -92,14 +92,14 @@ func TestVanishedPodsByPolicy(t *testing.T) {
 	t.Parallel()
 	r := record("pod", "2", ago(2*time.Hour), 0)
 	r.End = ledger.End{Earliest: ago(time.Hour), At: ago(30 * time.Minute), Source: ledger.Estimated}
-	tests := map[ledger.VanishedPolicy]budget.Usage{
-		ledger.AtLastRun:  {Consumed: 2 * budget.Hour, Estimated: 0, ErrorBound: budget.Hour},
-		ledger.AtMidpoint: {Consumed: 5 * budget.Hour / 2, Estimated: budget.Hour / 2, ErrorBound: budget.Hour / 2},
-		ledger.AtNow:      {Consumed: 3 * budget.Hour, Estimated: budget.Hour, ErrorBound: budget.Hour},
+	tests := map[ledger.EndEstimate]budget.Usage{
+		ledger.EstimateEarliest: {Consumed: 2 * budget.Hour, Estimated: 0, ErrorBound: budget.Hour},
+		ledger.EstimateMidpoint: {Consumed: 5 * budget.Hour / 2, Estimated: budget.Hour / 2, ErrorBound: budget.Hour / 2},
+		ledger.EstimateLatest:   {Consumed: 3 * budget.Hour, Estimated: budget.Hour, ErrorBound: budget.Hour},
 	}
 	for policy, want := range tests {
 		d := teamA()
-		d.VanishedPods = policy
+		d.PodEndEstimate = policy
 		u := judged(t, d, observed(), noon, r).Usage
 		if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.TrackedPods != 1 || u.ActivePods != 0 {
 			t.Errorf("%s: %+v", policy, u)

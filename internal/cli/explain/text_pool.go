@@ -109,7 +109,7 @@ func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
 	t.Add("OFFERING", "ZONE", "PAID", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
 	for _, a := range list {
-		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.MaxPrice), "-", "-", "-"
+		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.SpotMaxPrice), "-", "-", "-"
 		if a.ChargeType == spotpool.OnDemand {
 			paid, limit = "on-demand", "-"
 		}

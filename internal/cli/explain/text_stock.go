@@ -50,7 +50,7 @@ func (p *page) asDeclared(e stockpools.Description) {
 		return
 	}
 	line := fmt.Sprintf("declared: %s of %s", describe.Plural(d.Replicas, "pod"), e.SpecName)
-	if d.Keep == stockpool.KeepAvailable {
+	if d.ReplicasPolicy == stockpool.ReplicasAvailable {
 		line = fmt.Sprintf("declared: %s of %s that are not in use, and at most %d in all", describe.Plural(d.Replicas, "pod"), e.SpecName, d.Maximum)
 	}
 	p.say("%s", line)
@@ -72,8 +72,8 @@ func (p *page) asDeclared(e stockpools.Description) {
 	if d.AllocatedSelector != "" {
 		p.say("in use are those that allocated_selector selects: %s", d.AllocatedSelector)
 	}
-	if d.MinimumAvailable > 0 {
-		p.say("evictions leave %d of them", d.MinimumAvailable)
+	if d.MinAvailable > 0 {
+		p.say("evictions leave %d of them", d.MinAvailable)
 	}
 }
 

@@ -40,7 +40,7 @@ func explainedStock() []stockpools.Description {
 	}
 	declared := stockpools.Declared{
 		Generation: 3, Image: "registry.example.com/team/runtime:1", Memory: "16Gi", CPU: "4", GPU: 1, GPUResource: "nvidia.com/gpu", Replicas: 2,
-		Keep: stockpool.KeepAvailable, Maximum: 8, NodeSelector: map[string]string{"gpu": "t4"}, AllocatedSelector: "session", MinimumAvailable: 1,
+		ReplicasPolicy: stockpool.ReplicasAvailable, Maximum: 8, NodeSelector: map[string]string{"gpu": "t4"}, AllocatedSelector: "session", MinAvailable: 1,
 	}
 	return []stockpools.Description{{
 		RecordPhase: declaration.Active, Decisions: []stockpool.Decision{mend},

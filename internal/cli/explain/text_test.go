@@ -29,7 +29,7 @@ func yuan(t *testing.T, s string) spotpool.Price { return clitest.Price(t, s) }
 func shortPool(t *testing.T) spotpools.Description {
 	t.Helper()
 	place := func(zone, instanceType, limit string) spotpool.Offering {
-		return spotpool.Offering{AvailabilityZone: "ap-singapore-" + zone, InstanceType: instanceType, MaxPrice: yuan(t, limit)}
+		return spotpool.Offering{AvailabilityZone: "ap-singapore-" + zone, InstanceType: instanceType, SpotMaxPrice: yuan(t, limit)}
 	}
 	d := spotpool.Declaration{
 		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 4, Maximum: 6, MaxHourlyCost: yuan(t, "12"), Budget: "team-a",

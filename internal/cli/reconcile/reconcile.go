@@ -110,7 +110,7 @@ func New(s *process.Session) *cobra.Command {
 		"state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
 	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, minimum, "+
-		"maximum or max_price as in pool/train.minimum=4, or replicas or maximum as in stock_pool/ml/g1.replicas=4; repeat it for several")
+		"maximum or spot_max_price as in pool/train.minimum=4, or replicas or maximum as in stock_pool/ml/g1.replicas=4; repeat it for several")
 	f.BoolVar(&o.wait, "wait", false, "stay until what was launched or changed is there, or --timeout is over")
 	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")

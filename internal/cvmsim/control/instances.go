@@ -27,7 +27,7 @@ type Instance struct {
 	Name             string            `json:"name"`
 	RestrictState    string            `json:"restrict_state"`
 	Protected        bool              `json:"protected"`
-	MaxPrice         string            `json:"max_price,omitempty"`
+	MaxPrice         string            `json:"spot_max_price,omitempty"`
 	CreatedAt        time.Time         `json:"created_at"`
 	ListedAt         *time.Time        `json:"listed_at,omitempty"` // until it shows in listings
 	PrivateIP        string            `json:"private_ip"`

@@ -51,9 +51,9 @@ func budgetExceeded(r *rig) {
 	})
 	r.pass(29 * time.Minute)
 	r.says(r.reconcile(), `As on_budget_exceeded is "drain", the pool's instances end from`)
-	r.audit.Wants(r.t, "before drain_grace is over")
+	r.audit.Wants(r.t, "before budget_grace_period is over")
 	if now := r.runs(2); now[before[0]].UID != pods[before[0]].UID {
-		r.t.Error("pods were ended before drain_grace was over")
+		r.t.Error("pods were ended before budget_grace_period was over")
 	}
 
 	r.pass(2 * time.Minute)
@@ -71,7 +71,7 @@ func budgetExceeded(r *rig) {
 	slices.Sort(drained)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, drained); diff != "" {
-		r.t.Errorf("calls once drain_grace is over (-want +got):\n%s", diff)
+		r.t.Errorf("calls once budget_grace_period is over (-want +got):\n%s", diff)
 	}
 	if got := strings.Join(ended, "\n"); got != "TerminateInstances "+strings.Join(before, " ")+" ok" {
 		r.t.Errorf("calls once the nodes are empty:\n%s", got)

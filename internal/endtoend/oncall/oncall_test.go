@@ -24,7 +24,7 @@ var incidents = []incident{
 	{"credentials_revoked", credentialsRevoked, "status", `AuthFailure\.SecretIdNotFound`, `must be active`},
 	{"sold_out", soldOut, "status", `sold out`, `list offerings in other zones`},
 	{"quota_gone", quotaGone, "status", `quota`, `higher quota`},
-	{"price_above_cap", priceAboveCap, "status", `max_price`, `Raise max_price`},
+	{"price_above_cap", priceAboveCap, "status", `spot_max_price`, `Raise spot_max_price`},
 	{"hourly_cap", hourlyCap, "status", `max_hourly_cost`, `Raise max_hourly_cost`},
 	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `reclaim +train`, `launch +train`},
 	{"run_killed", runKilled, "status", `was killed`, `The next run goes on`},
@@ -98,7 +98,7 @@ func quotaGone(t *testing.T, template string) *scene {
 func priceAboveCap(t *testing.T, template string) *scene {
 	return trainShort(t, template, func(s *scene) { s.price("4.20") }, func(d *spotpool.Declaration) {
 		for n := range d.Offerings {
-			d.Offerings[n].MaxPrice = price(t, "2.50")
+			d.Offerings[n].SpotMaxPrice = price(t, "2.50")
 		}
 	})
 }

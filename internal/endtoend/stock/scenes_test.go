@@ -50,7 +50,7 @@ func TestStockPools(t *testing.T) {
 // mended: whatever somebody does to the Deployment is undone by the next run, which says
 // what it was and who did it; a run after that has nothing to do.
 func mended(r *rig) {
-	r.apply(r.pool(attributes{"pod_disruption": "{ minimum_available = 1 }"}))
+	r.apply(r.pool(attributes{"pod_disruption_budget": "{ min_available = 1 }"}))
 	r.audit.Wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
 	r.settled()
 	r.ready(2)
@@ -127,7 +127,7 @@ func mended(r *rig) {
 
 // orphaned: what is left behind is left as it is, and can be had back.
 func orphaned(r *rig) {
-	config := r.pool(attributes{"on_destroy": `"orphan"`})
+	config := r.pool(attributes{"on_destroy": `"retain"`})
 	r.apply(config)
 	before, pods := r.deployment(), names(r.ready(2))
 	r.audit.Taken()
@@ -214,7 +214,7 @@ func takenOver(r *rig) {
 			r.t.Fatalf("somebody else's Deployment was changed %s: %+v", when, of)
 		}
 	}
-	config := r.pool(attributes{"security": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
+	config := r.pool(attributes{"pod_security_level": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
 	r.refuses("that gpupool did not make: it was left untouched", config)
 	r.reconcile()
 	r.audit.Wants(r.t, "while it is somebody else's")
@@ -394,7 +394,7 @@ func notGrown(r *rig) {
 // taken: who takes a pod labels it, and finds another one ready; what is given back has
 // the stock shrink, by pods that nobody uses.
 func taken(r *rig) {
-	r.apply(r.pool(attributes{"keep": `"available"`, "maximum": "4"}))
+	r.apply(r.pool(attributes{"replicas_policy": `"available"`, "maximum": "4"}))
 	pods := r.ready(2)
 	label := func(pod, session string) {
 		r.t.Helper()

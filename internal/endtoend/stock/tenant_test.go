@@ -19,7 +19,7 @@ import (
 // escalated: what a tenant's patch grants the pods is reverted, or reported as drift by
 // runs, status, explain and plans.
 func escalated(r *rig) {
-	r.apply(r.pool(attributes{"security": `"restricted"`}))
+	r.apply(r.pool(attributes{"pod_security_level": `"restricted"`}))
 	r.ready(2)
 	r.reconcile().is(r.t, decide.Ready)
 	const pod, main = "/spec/template/spec", "/spec/template/spec/containers/0"

@@ -46,7 +46,7 @@ func theirs(namespace string) *appsv1.Deployment {
 func ours(namespace string) stockpool.Declaration {
 	return stockIn(namespace, func(d *stockpool.Declaration) {
 		d.Labels = map[string]string{"app": "pool-g1"}
-		d.Env, d.Ports, d.Security, d.Replicas = map[string]string{"A": "1"}, []stockpool.Port{{Port: 8080, Protocol: "TCP"}}, stockpool.Baseline, 0
+		d.Env, d.Ports, d.PodSecurityLevel, d.Replicas = map[string]string{"A": "1"}, []stockpool.Port{{Port: 8080, Protocol: "TCP"}}, stockpool.Baseline, 0
 	})
 }
 
@@ -75,11 +75,11 @@ func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 	}
 	if diff := cmp.Diff([]any{
 		d.Labels, d.Env, d.Ports, d.NodeSelector, d.Tolerations, d.ServiceAccountName, d.RuntimeClassName, d.ImagePullSecrets, d.Command, d.Args, d.CPU,
-		d.Security,
+		d.PodSecurityLevel,
 	},
 		[]any{
 			got.Labels, got.Env, got.Ports, got.NodeSelector, got.Tolerations, got.ServiceAccountName, got.RuntimeClassName, got.ImagePullSecrets, got.Command,
-			got.Args, got.CPU, got.Security,
+			got.Args, got.CPU, got.PodSecurityLevel,
 		}); diff != "" {
 		t.Errorf("it is not what is declared (-declared +is)\n%s", diff)
 	}

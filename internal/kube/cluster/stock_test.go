@@ -19,7 +19,7 @@ func stockIn(namespace string, changes ...func(*stockpool.Declaration)) stockpoo
 	d := stockpool.Declaration{
 		Name: "pool-g1", Namespace: namespace, UID: "0123456789abcdef0123456789abcdef", SpecName: "g1.1",
 		Image: "registry.example.com/team/runtime:1", Memory: "1Gi", GPU: 1, Replicas: 2, Labels: map[string]string{"team": "a"},
-		Env: map[string]string{"A": "1", "B": ""}, PodDisruption: &stockpool.PodDisruption{MinimumAvailable: 1},
+		Env: map[string]string{"A": "1", "B": ""}, PodDisruptionBudget: &stockpool.PodDisruptionBudget{MinAvailable: 1},
 	}
 	for _, change := range changes {
 		change(&d)
@@ -71,7 +71,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if changes := drift.Changes(seen.Deployment, would); len(changes) > 0 || (stockpool.Journal{}).Answered(answer).Drifted(seen.Deployment) {
 		t.Errorf("untouched, it would be changed: %v", changes)
 	}
-	d.Env, d.Security = nil, stockpool.Baseline // what is not declared any longer goes
+	d.Env, d.PodSecurityLevel = nil, stockpool.Baseline // what is not declared any longer goes
 	if answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	if seen.NamespaceMissing || seen.Deployment.UID != made.UID || seen.Guard == nil || seen.Guard.Spec.MinAvailable.IntValue() != 1 {
 		t.Fatalf("seen: %+v", seen)
 	}
-	d.PodDisruption.MinimumAvailable = 2
+	d.PodDisruptionBudget.MinAvailable = 2
 	if err := c.GuardStock(ctx, seen.Guard, d.Guard(made)); err != nil {
 		t.Fatal(err)
 	}

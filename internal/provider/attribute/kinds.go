@@ -61,8 +61,8 @@ func Number[T ~int | ~int64](x *Transfer, value *types.Int64, declared *T) {
 	}, value, declared)
 }
 
-// Version carries a number that is left out where it is zero.
-func Version(x *Transfer, value *types.Int64, declared *int64) {
+// OptionalNumber carries a number whose zero is null.
+func OptionalNumber(x *Transfer, value *types.Int64, declared *int64) {
 	Carry(x, Kind[types.Int64, int64]{
 		Read: func(v types.Int64) (int64, bool) { return v.ValueInt64(), true },
 		Write: func(n int64) types.Int64 {

@@ -13,7 +13,7 @@ import (
 // counting is how usage is counted.
 type counting struct {
 	CountFrom       types.String `tfsdk:"count_from"`
-	VanishedPods    types.String `tfsdk:"vanished_pods"`
+	PodEndEstimate  types.String `tfsdk:"pod_end_estimate"`
 	ResourceWeights types.Map    `tfsdk:"resource_weights"`
 	ModelWeights    types.Map    `tfsdk:"model_weights"`
 	BreakdownLabels types.List   `tfsdk:"breakdown_labels"`
@@ -22,7 +22,7 @@ type counting struct {
 
 func (c *counting) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Text(x, &c.CountFrom, &d.CountFrom)
-	attribute.Text(x, &c.VanishedPods, &d.VanishedPods)
+	attribute.Text(x, &c.PodEndEstimate, &d.PodEndEstimate)
 	attribute.TextMap(x, &c.ResourceWeights, &d.ResourceWeights, sameWeight)
 	attribute.TextMap(x, &c.ModelWeights, &d.ModelWeights, sameWeight)
 	attribute.Members(x, &c.BreakdownLabels, &d.BreakdownLabels)
@@ -39,8 +39,8 @@ func countingAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"count_from": kit.DefaultChoice(defaults.CountFrom, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, "+
 			"when its first container started."),
-		"vanished_pods": kit.DefaultChoice(defaults.VanishedPods, "Where the end of a pod is taken to be that nobody saw ending, between the last run that "+
-			"saw it and the one that missed it: at the former (`last_run`), half-way (`midpoint`) or at the latter (`now`). Such ends are reported as "+
+		"pod_end_estimate": kit.DefaultChoice(defaults.PodEndEstimate, "Where the end of a pod is taken to be that nobody saw ending, between the last run that "+
+			"saw it and the one that missed it: at the former (`earliest`), half-way (`midpoint`) or at the latter (`latest`). Such ends are reported as "+
 			"estimated, with a bound."),
 		"resource_weights": kit.TextMap(kit.Optional, "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a "+
 			"number or a fraction, in the place of the default or beside it. Devices by DRA are named by their driver, such as `gpu.nvidia.com`. `\"0\"` "+

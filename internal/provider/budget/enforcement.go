@@ -30,11 +30,11 @@ func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enfor
 	attribute.Spelled(x, f.Text("grace_period"), &e.GracePeriod, sameDuration)
 	attribute.AnyNumber(x, f.AnyNumber("max_evictions_per_run"), &e.MaxEvictionsPerRun)
 	attribute.Spelled(x, f.Text("max_grace_period"), &e.MaxGracePeriod, sameDuration)
-	attribute.Text(x, f.Text("victim_order"), &e.VictimOrder)
+	attribute.Text(x, f.Text("eviction_order"), &e.EvictionOrder)
 	attribute.Text(x, f.Text("protected_priority_class"), &e.ProtectedPriorityClass)
 	attribute.Members(x, f.List("protected_namespaces"), &e.ProtectedNamespaces)
-	attribute.Carry(x, honoured, f.Bool("honour_pod_protection"), &e.HonourPodProtection)
-	attribute.Bool(x, f.Bool("repause"), &e.Repause)
+	attribute.Carry(x, honoured, f.Bool("honor_pod_protection"), &e.HonorPodProtection)
+	attribute.Text(x, f.Text("on_manual_resume"), &e.OnManualResume)
 	attribute.Text(x, f.Text("on_ineffective"), &e.OnIneffective)
 	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, sameDuration)
 }
@@ -43,7 +43,7 @@ func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enfor
 var honoured = attribute.Kind[types.Bool, *bool]{
 	Read: func(v types.Bool) (*bool, bool) { return v.ValueBoolPointer(), true },
 	Write: func(b *bool) types.Bool {
-		return types.BoolValue(core.Enforcement{HonourPodProtection: b}.HonoursPods())
+		return types.BoolValue(core.Enforcement{HonorPodProtection: b}.HonoursPods())
 	},
 	Same: func(a, b *bool) bool { return a != nil && b != nil && *a == *b },
 }
@@ -55,7 +55,7 @@ func enforcementAttribute() schema.Attribute {
 		Default: objectdefault.StaticValue(attribute.NewObject(enforcementTypes, &absent, enforcementFields)),
 		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the " +
 			"store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation or label `gpupool/protected: \"true\"` " +
-			"(see `honour_pod_protection`). Where it is left out, nothing is enforced.",
+			"(see `honor_pod_protection`). Where it is left out, nothing is enforced.",
 		Attributes: enforcementAttributes(),
 	}
 }
@@ -76,16 +76,16 @@ func enforcementAttributes() map[string]schema.Attribute {
 		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "How long pods may take to end while the budget evicts, as a duration from `\"1s\"` "+
 			"to `\"30d\"`: a pod that is evicted gets this or its own `terminationGracePeriodSeconds`, whichever is shorter, and one that is ending "+
 			"already with more than this left gets less time, whoever deleted it."),
-		"victim_order": kit.DefaultChoice(absent.VictimOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
+		"eviction_order": kit.DefaultChoice(absent.EvictionOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
 			"`spot_first` or `largest_usage`."),
 		"protected_priority_class": kit.Text(kit.Optional, "Priority class at and above whose value pods are never touched. Where the cluster does not have "+
 			"it, no pod is."),
 		"protected_namespaces": kit.Texts(kit.Optional, "Namespaces whose pods count and are never touched."),
-		"honour_pod_protection": kit.DefaultBool(absent.HonoursPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
+		"honor_pod_protection": kit.DefaultBool(absent.HonoursPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
 			"which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and "+
 			"`protected_priority_class` still do."),
-		"repause": kit.DefaultBool(absent.Repause, "Whether `pause` pauses a workload again that someone started since, as `kubectl scale` and `kubectl "+
-			"apply` may. With `false` it is told of, does not count as paused, and goes on."),
+		"on_manual_resume": kit.DefaultChoice(absent.OnManualResume, "What happens to a paused workload that another user resumes, for example by `kubectl "+
+			"scale`: `warn` leaves it running, reports it and does not count it as paused; `pause` pauses it again."),
 		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "What comes after a `pause` if pods of its workload still hold GPUs ten minutes later: "+
 			"`warn` has the run fail for this budget and name them; `evict` evicts these pods, up to `max_evictions_per_run`, and freezes the selector until "+
 			"usage falls below the limit."),

@@ -28,15 +28,15 @@ func TestLifeOfABudget(t *testing.T) {
 			Config:           w.BudgetConfig(budget()),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionCreate), plancheck.ExpectUnknownValue(address, tfjsonpath.New("cluster_uid"))),
 			ConfigStateChecks: []statecheck.StateCheck{
-				kept(), generation(1), text("cluster_uid", uid), text("count_from", "scheduled"), text("vanished_pods", "midpoint"),
+				kept(), generation(1), text("cluster_uid", uid), text("count_from", "scheduled"), text("pod_end_estimate", "midpoint"),
 				text("max_status_age", "1h"),
 				is("thresholds", knownvalue.ListExact([]knownvalue.Check{knownvalue.Int64Exact(50), knownvalue.Int64Exact(80), knownvalue.Int64Exact(100)})),
 				is("enforcement", knownvalue.ObjectPartial(map[string]knownvalue.Check{
 					"action": knownvalue.StringExact("alert_only"), "grace_period": knownvalue.StringExact("10m"),
 					"max_evictions_per_run": knownvalue.Int64Exact(10),
-					"victim_order":          knownvalue.StringExact("lowest_priority"), "max_gap": knownvalue.StringExact("15m"),
-					"max_grace_period":      knownvalue.StringExact("5m"),
-					"honour_pod_protection": knownvalue.Bool(true), "repause": knownvalue.Bool(false), "on_ineffective": knownvalue.StringExact("warn"),
+					"eviction_order":        knownvalue.StringExact("lowest_priority"), "max_gap": knownvalue.StringExact("15m"),
+					"max_grace_period":     knownvalue.StringExact("5m"),
+					"honor_pod_protection": knownvalue.Bool(true), "on_manual_resume": knownvalue.StringExact("warn"), "on_ineffective": knownvalue.StringExact("warn"),
 					"protected_namespaces": knownvalue.Null(),
 				})),
 			},
@@ -83,12 +83,12 @@ func TestSpellingIsNoChange(t *testing.T) {
 	first := attributes{
 		"window": `"24h"`, "gpu_hours": `"100"`, "max_status_age": `"60m"`, "resource_weights": `{ "example.com/gpu" = "0.5" }`,
 		"selector": selector(`["a", "b"]`, `["x", "y"]`), "breakdown_labels": `["team", "tier"]`,
-		"enforcement": `{ grace_period = "90s", max_gap = "48h", max_grace_period = "120s", repause = true, protected_namespaces = ["p", "q"] }`,
+		"enforcement": `{ grace_period = "90s", max_gap = "48h", max_grace_period = "120s", on_manual_resume = "pause", protected_namespaces = ["p", "q"] }`,
 	}
 	second := attributes{
 		"window": `"1d"`, "gpu_hours": `"100.00"`, "max_status_age": `"1h"`, "resource_weights": `{ "example.com/gpu" = "1/2" }`,
 		"selector": selector(`["b", "a"]`, `["y", "x"]`), "breakdown_labels": `["tier", "team"]`,
-		"enforcement": `{ grace_period = "1m30s", max_gap = "2d", max_grace_period = "2m", repause = true, protected_namespaces = ["q", "p"] }`,
+		"enforcement": `{ grace_period = "1m30s", max_gap = "2d", max_grace_period = "2m", on_manual_resume = "pause", protected_namespaces = ["q", "p"] }`,
 	}
 	run(t,
 		resource.TestStep{Config: w.BudgetConfig(budget(first))},

@@ -38,16 +38,16 @@ func declarations() *rapid.Generator[core.Declaration] {
 			Enforce: core.Enforcement{
 				Action: rapid.SampledFrom([]core.Action{core.AlertOnly, core.Freeze, core.Evict}).Draw(t, "action"), GracePeriod: duration.Draw(t, "grace"),
 				MaxEvictionsPerRun: rapid.IntRange(1, 9).Draw(t, "evictions"),
-				VictimOrder:        rapid.SampledFrom([]core.VictimOrder{core.LowestPriority, core.NewestStart}).Draw(t, "order"),
+				EvictionOrder:      rapid.SampledFrom([]core.EvictionOrder{core.LowestPriority, core.NewestStart}).Draw(t, "order"),
 				MaxGap:             duration.Draw(t, "gap"),
-				MaxGracePeriod:     duration.Draw(t, "longest"), HonourPodProtection: new(rapid.Bool().Draw(t, "honoured")),
-				Repause:       rapid.Bool().Draw(t, "repause"),
-				OnIneffective: rapid.SampledFrom([]core.Fallback{core.FallbackWarn, core.FallbackEvict}).Draw(t, "on_ineffective"),
+				MaxGracePeriod:     duration.Draw(t, "longest"), HonorPodProtection: new(rapid.Bool().Draw(t, "honoured")),
+				OnManualResume: rapid.SampledFrom([]core.OnManualResume{core.ResumeWarn, core.ResumePause}).Draw(t, "on_manual_resume"),
+				OnIneffective:  rapid.SampledFrom([]core.Fallback{core.FallbackWarn, core.FallbackEvict}).Draw(t, "on_ineffective"),
 			},
-			Thresholds:   rapid.SampledFrom([][]int{{100}, {50, 80, 100}}).Draw(t, "thresholds"),
-			CountFrom:    rapid.SampledFrom([]core.CountFrom{core.FromScheduled, core.FromRunning}).Draw(t, "from"),
-			VanishedPods: rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtNow}).Draw(t, "vanished"),
-			MaxStatusAge: duration.Draw(t, "age"),
+			Thresholds:     rapid.SampledFrom([][]int{{100}, {50, 80, 100}}).Draw(t, "thresholds"),
+			CountFrom:      rapid.SampledFrom([]core.CountFrom{core.FromScheduled, core.FromRunning}).Draw(t, "from"),
+			PodEndEstimate: rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateLatest}).Draw(t, "vanished"),
+			MaxStatusAge:   duration.Draw(t, "age"),
 		}
 		if rapid.Bool().Draw(t, "rolling") {
 			d.Window = rapid.SampledFrom([]string{"24h", "7d"}).Draw(t, "window")
@@ -141,7 +141,7 @@ func TestAttributesAreNamedAsDeclarationsAre(t *testing.T) {
 			Namespaces: []string{"a"}, NamespaceLabels: map[string]string{"a": "b"}, MatchLabels: map[string]string{"a": "b"},
 			MatchExpressions: []core.Expression{{Key: "a", Operator: "In", Values: []string{"b"}}},
 		},
-		Enforce: core.Enforcement{ProtectedPriorityClass: "a", ProtectedNamespaces: []string{"a"}, Repause: true},
+		Enforce: core.Enforcement{ProtectedPriorityClass: "a", ProtectedNamespaces: []string{"a"}, OnManualResume: core.ResumePause},
 	}.WithDefaults()
 	data, err := json.Marshal(d)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package problem tells Terraform what is wrong in a declaration, or in the
 // provider's arguments, at the right attribute: it turns paths of the core, such as
-// offerings[1].max_price or tags["team"], into the framework's.
+// offerings[1].spot_max_price or tags["team"], into the framework's.
 package problem
 
 import (
@@ -88,7 +88,7 @@ func reported(diags diag.Diagnostics, at path.Path) bool {
 	return false
 }
 
-// stepsOf splits a path such as offerings[1].max_price or tags["team"].
+// stepsOf splits a path such as offerings[1].spot_max_price or tags["team"].
 func stepsOf(attribute string) []tftypes.AttributePathStep {
 	var steps []tftypes.AttributePathStep
 	for rest := attribute; rest != ""; {

@@ -14,7 +14,7 @@ import (
 func TestProblemsAreToldAtTheirAttribute(t *testing.T) {
 	t.Parallel()
 	for attribute, want := range map[string]string{
-		"minimum": "minimum", "offerings[1].max_price": "offerings[1].max_price", "refresh.strategy": "refresh.strategy",
+		"minimum": "minimum", "offerings[1].spot_max_price": "offerings[1].spot_max_price", "refresh.strategy": "refresh.strategy",
 		`tags["a.b[c]"]`: `tags["a.b[c]"]`, "security_group_ids[0]": "security_group_ids[0]",
 	} {
 		var diags diag.Diagnostics

@@ -25,7 +25,7 @@ func TestBadDeclarations(t *testing.T) {
 		"minimum above maximum": {providertest.Values{"minimum": 5}, []string{`"minimum"`, "5, above maximum 4", "Raise maximum"}},
 		"negative minimum":      {providertest.Values{"minimum": -1}, []string{`"minimum"`, "below 0"}},
 		"no offering":           {offerings(), []string{`"offerings"`, "no offering"}},
-		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("max_price")`, `"cheap" is no price`, `"3.50"`}},
+		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("spot_max_price")`, `"cheap" is no price`, `"3.50"`}},
 		"a price in units":      {providertest.Values{"max_hourly_cost": "30 CNY"}, []string{`"max_hourly_cost"`, "is no price"}},
 		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `"soon" is no duration`}},
 		"an endless cool-down":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
@@ -49,7 +49,7 @@ func TestBadDeclarations(t *testing.T) {
 		"an empty cool-down":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `"" is no duration`}},
 		"an empty timeout":     {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `"" is no duration`}},
 		"an empty cost":        {providertest.Values{"max_hourly_cost": ""}, []string{`"max_hourly_cost"`, `"" is no price`}},
-		"an empty price":       {offerings(offering(zone2, t4, "")), []string{`AttributeName("max_price")`, `"" is no price`}},
+		"an empty price":       {offerings(offering(zone2, t4, "")), []string{`AttributeName("spot_max_price")`, `"" is no price`}},
 		"an empty wait": {
 			providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `"" is no duration`},
 		},
@@ -64,12 +64,12 @@ func TestBadDeclarations(t *testing.T) {
 			providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a"}, []string{`"nodes"`, "no nodes that could be drained", "Add a nodes block"},
 		},
 		"a place for no token": {
-			providertest.Values{"user_data": joinBy, "nodes": providertest.Values{}},
-			[]string{`"bootstrap_token"`, "user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}", "Say in which groups"},
+			providertest.Values{"user_data_raw": joinBy, "nodes": providertest.Values{}},
+			[]string{`"bootstrap_token"`, "user_data_raw has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}", "Say in which groups"},
 		},
 		"a token for no place": {
-			joined(providertest.Values{"user_data": "#!/bin/sh"}),
-			[]string{`"user_data"`, "no placeholder for the bootstrap token", "Write {{GPUPOOL_BOOTSTRAP_TOKEN}}"},
+			joined(providertest.Values{"user_data_raw": "#!/bin/sh"}),
+			[]string{`"user_data_raw"`, "no placeholder for the bootstrap token", "Write {{GPUPOOL_BOOTSTRAP_TOKEN}}"},
 		},
 		"a token for no nodes": {joined(providertest.Values{"nodes": nil}), []string{`"nodes"`, "its instances are no nodes", "Add nodes = {}"}},
 		"a token of no group": {
@@ -86,20 +86,17 @@ func TestBadDeclarations(t *testing.T) {
 			"groups": []string{"system:bootstrappers:a"}, "ttl": "soon",
 		}}), []string{`AttributeName("ttl")`, `"soon" is no duration`}},
 		"too much with a token": {
-			joined(providertest.Values{"user_data": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data"`, "is too long", "RunInstances takes 16384"},
+			joined(providertest.Values{"user_data_raw": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data_raw"`, "is too long", "RunInstances takes 16384"},
 		},
 		"an unknown excess":  {providertest.Values{"on_budget_exceeded": "evict"}, []string{`"on_budget_exceeded"`, `"evict" is not known`, "drain"}},
-		"no grace at all":    {providertest.Values{"drain_grace": "0s"}, []string{`"drain_grace"`, "0s is out of range"}},
-		"a grace for ever":   {providertest.Values{"drain_grace": "8d"}, []string{`"drain_grace"`, "8d is out of range"}},
+		"no grace at all":    {providertest.Values{"budget_grace_period": "0s"}, []string{`"budget_grace_period"`, "0s is out of range"}},
+		"a grace for ever":   {providertest.Values{"budget_grace_period": "8d"}, []string{`"budget_grace_period"`, "8d is out of range"}},
 		"a surplus for ever": {providertest.Values{"surplus_after": "8d"}, []string{`"surplus_after"`, "8d is out of range"}},
 		"an empty end":       {providertest.Values{"on_destroy": ""}, []string{`"on_destroy"`, `"" is not known`}},
 		"an empty image":     {providertest.Values{"image_id": ""}, []string{`"image_id"`, "is no id"}},
 		"an empty network":   {providertest.Values{"vpc_id": ""}, []string{`"vpc_id"`, "is no id"}},
 		"an empty key":       {providertest.Values{"key_ids": []string{""}}, []string{`"key_ids"`, "is no id"}},
-		"an empty disk type": {
-			providertest.Values{"system_disk": providertest.Values{"type": "", "size": 50}}, []string{`AttributeName("type")`, `"" is not known`},
-		},
-		"an illegal name": {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
+		"an illegal name":    {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
 		"a zone elsewhere": {
 			offerings(offering(zone2, t4, nil), offering("ap-guangzhou-3", t4, nil)),
 			[]string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"},
@@ -111,7 +108,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no room for a refresh": {
 			providertest.Values{"maximum": 2, "refresh": providertest.Values{"strategy": "rolling"}}, []string{`"refresh"`, "Set max_unavailable"},
 		},
-		"too much user data": {providertest.Values{"user_data": strings.Repeat("x", 20_000)}, []string{`"user_data"`, "too long"}},
+		"too much user data": {providertest.Values{"user_data_raw": strings.Repeat("x", 20_000)}, []string{`"user_data_raw"`, "too long"}},
 		"a reserved tag": {
 			providertest.Values{"tags": providertest.Values{"gpupool/uid": "x"}}, []string{`"tags"`, `ElementKeyString("gpupool/uid")`, "reserved"},
 		},
@@ -119,8 +116,9 @@ func TestBadDeclarations(t *testing.T) {
 		"a subnet's name": {
 			offerings(providertest.Values{"availability_zone": zone2, "instance_type": t4, "subnet_id": "mine"}), []string{`"subnet_id"`, "subnet-"},
 		},
-		"a disk without space": {
-			providertest.Values{"system_disk": providertest.Values{"type": "CLOUD_BSSD", "size": 1}}, []string{`"system_disk"`, `"size"`, "out of range"},
+		"a disk without space": {providertest.Values{"system_disk_size": 1}, []string{`"system_disk_size"`, "out of range"}},
+		"a charge for no traffic": {
+			providertest.Values{"internet_charge_type": "TRAFFIC_POSTPAID_BY_HOUR"}, []string{`"internet_charge_type"`, "Set internet_max_bandwidth_out"},
 		},
 	}
 	for name, test := range tests {
@@ -204,7 +202,7 @@ const joinBy = "#!/bin/sh\nkubeadm join --token {{GPUPOOL_BOOTSTRAP_TOKEN}} 10.0
 // joined are the values of a pool whose instances join by a token, but for some.
 func joined(but providertest.Values) providertest.Values {
 	v := providertest.Values{
-		"user_data": joinBy, "nodes": providertest.Values{},
+		"user_data_raw": joinBy, "nodes": providertest.Values{},
 		"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:kubeadm:default-node-token"}},
 	}
 	for name, value := range but {

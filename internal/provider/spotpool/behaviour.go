@@ -16,7 +16,7 @@ type behaviour struct {
 	Refresh            types.Object `tfsdk:"refresh"`
 	Budget             types.String `tfsdk:"budget"`
 	OnBudgetExceeded   types.String `tfsdk:"on_budget_exceeded"`
-	DrainGrace         types.String `tfsdk:"drain_grace"`
+	BudgetGracePeriod  types.String `tfsdk:"budget_grace_period"`
 	DeletionProtection types.Bool   `tfsdk:"deletion_protection"`
 	OnDestroy          types.String `tfsdk:"on_destroy"`
 	SurplusAfter       types.String `tfsdk:"surplus_after"`
@@ -26,7 +26,7 @@ func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Object(x, &b.Refresh, refreshTypes, &d.Refresh, refreshFields)
 	attribute.Text(x, &b.Budget, &d.Budget)
 	attribute.Text(x, &b.OnBudgetExceeded, &d.OnBudgetExceeded)
-	attribute.Parsed(x, path.Root("drain_grace"), duration, &b.DrainGrace, &d.DrainGrace)
+	attribute.Parsed(x, path.Root("budget_grace_period"), duration, &b.BudgetGracePeriod, &d.BudgetGracePeriod)
 	attribute.Bool(x, &b.DeletionProtection, &d.DeletionProtection)
 	attribute.Text(x, &b.OnDestroy, &d.OnDestroy)
 	after := core.Duration(d.SurplusLimit())
@@ -49,15 +49,15 @@ func behaviourAttributes() map[string]schema.Attribute {
 			"of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either."),
 		"on_budget_exceeded": kit.DefaultChoice(defaults.OnBudgetExceeded,
 			"What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; `drain` ends them all, but protected ones, once the "+
-				"budget has been exceeded for `drain_grace`, their nodes drained before. "+
+				"budget has been exceeded for `budget_grace_period`, their nodes drained before. "+
 				"Only usage that is certain and present does so: while any of it that matters is estimated, or the budget's status is missing or older "+
 				"than its `max_status_age`, nothing ends. The instances come back by themselves. `drain` needs `budget` and `nodes`."),
-		"drain_grace": kit.DefaultDuration(defaults.DrainGrace.String(),
+		"budget_grace_period": kit.DefaultDuration(defaults.BudgetGracePeriod.String(),
 			"How long the budget must have been seen exceeded, without a run that did not see so for certain, before `on_budget_exceeded = \"drain\"` ends "+
 				"instances, as a duration such as `\"30m\"`, at most `\"7d\"`."),
 		"deletion_protection": kit.DefaultBool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
-		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; "+
-			"`detach` takes gpupool's tags off and leaves them running."),
+		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `delete` terminates them; "+
+			"`retain` takes gpupool's tags off and leaves them running."),
 		"surplus_after": kit.DefaultDuration(core.Duration(defaults.SurplusLimit()).String(),
 			"How long instances may stay that replacements left above what the pool keeps: when a replaced instance recovered, or an interruption notice was "+
 				"withdrawn. Then they are scaled in, the newest first, their nodes drained before. A pool keeps `minimum`, and whatever was adopted, or "+

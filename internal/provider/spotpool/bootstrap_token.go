@@ -23,7 +23,7 @@ func joiningAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"bootstrap_token": kit.Object(kit.Optional, "Has each launch make a bootstrap token, by which its instances join the provider's cluster: for "+
 			"clusters whose nodes join by `kubeadm join`, or as agents of k3s. "+
-			"It stands in `user_data` where that has `"+core.BootstrapTokenPlaceholder+"`, and is deleted once all instances of the launch have "+
+			"It stands in `user_data_raw` where that has `"+core.BootstrapTokenPlaceholder+"`, and is deleted once all instances of the launch have "+
 			"joined or ended. Needs `nodes`. "+
 			"While the cluster can't be reached, nothing is launched. See the guide [Joining](../guides/joining.md).", bootstrapTokenAttributes()),
 	}

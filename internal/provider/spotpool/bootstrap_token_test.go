@@ -76,7 +76,7 @@ func TestLifeOfAPoolThatJoinsByAToken(t *testing.T) {
 	}
 	const group, other = "system:bootstrappers:life-of-a-pool", "system:bootstrappers:life-of-another"
 	with := func(token string) string {
-		return w.Config(pool(attributes{"nodes": "{}", "user_data": fmt.Sprintf("%q", joinBy), "bootstrap_token": token}))
+		return w.Config(pool(attributes{"nodes": "{}", "user_data_raw": fmt.Sprintf("%q", joinBy), "bootstrap_token": token}))
 	}
 	has := func(group string, want int) resource.TestCheckFunc {
 		return func(*terraform.State) error {

@@ -20,9 +20,9 @@ func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
 		what     core.OnDestroy
 		has, not []string
 	}{
-		"no cluster":              {what: core.DestroyTerminate, has: []string{contested}, not: []string{away}},
-		"the cluster is away":     {nodes: &decide.PoolNodes{}, what: core.DestroyDetach, has: []string{away}, not: []string{contested}},
-		"the cluster was reached": {nodes: &decide.PoolNodes{Seen: true}, what: core.DestroyTerminate, has: []string{contested}, not: []string{away}},
+		"no cluster":              {what: core.DestroyDelete, has: []string{contested}, not: []string{away}},
+		"the cluster is away":     {nodes: &decide.PoolNodes{}, what: core.DestroyRetain, has: []string{away}, not: []string{contested}},
+		"the cluster was reached": {nodes: &decide.PoolNodes{Seen: true}, what: core.DestroyDelete, has: []string{contested}, not: []string{away}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ func TestImportFromTheRecord(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	config := w.Config(pool(attributes{
-		"data_disks": `[{ type = "CLOUD_SSD", size = 200 }]`, "internet": `{ max_bandwidth_out = 5 }`, "user_data": `"#!/bin/sh"`,
+		"data_disks": `[{ data_disk_type = "CLOUD_SSD", data_disk_size = 200 }]`, "internet_max_bandwidth_out": "5", "user_data_raw": `"#!/bin/sh"`,
 		"on_demand_fallback": `{ maximum = 1 }`, "max_hourly_cost": `"30.00"`, "tags": `{ team = "a" }`,
 	}))
 	run(t,

@@ -147,7 +147,7 @@ func TestAnotherWordingIsNoChange(t *testing.T) {
 		return attributes{
 			"on_demand_fallback": fmt.Sprintf(`{ after = %q, maximum = 1 }`, after),
 			"offerings": fmt.Sprintf(
-				`[{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = %q }]`, price,
+				`[{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = %q }]`, price,
 			),
 		}
 	}
@@ -241,7 +241,7 @@ func TestDestroyLeavesATombstone(t *testing.T) {
 func TestDetachLeavesTheMachines(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
-	run(t, resource.TestStep{Config: w.Config(pool(attributes{"on_destroy": `"detach"`}))})
+	run(t, resource.TestStep{Config: w.Config(pool(attributes{"on_destroy": `"retain"`}))})
 	left := w.Sim.Server.Instances()
 	if len(left) != 2 {
 		t.Fatalf("%d instances are left, not 2", len(left))
@@ -304,7 +304,7 @@ func TestNoRefresh(t *testing.T) {
 	run(t,
 		resource.TestStep{Config: w.Config(pool())},
 		resource.TestStep{
-			Config:           w.Config(pool(attributes{"image_id": `"img-z9y8x7w6"`, "user_data": `"#!/bin/sh"`})),
+			Config:           w.Config(pool(attributes{"image_id": `"img-z9y8x7w6"`, "user_data_raw": `"#!/bin/sh"`})),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions()),
 			Check:            held(w, 2),
 		},

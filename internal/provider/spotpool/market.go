@@ -96,10 +96,10 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 		case offer.Stock == core.StockNone:
 			diags.AddAttributeWarning(at, "Offering is sold out",
 				fmt.Sprintf("%s in %s is sold out now: launches go to the other offerings, or wait.", o.InstanceType, o.AvailabilityZone))
-		case d.InstanceChargeType == core.Spot && o.MaxPrice > 0 && offer.Price > o.MaxPrice:
-			diags.AddAttributeWarning(at.AtName("max_price"), "Market price is above max_price",
-				fmt.Sprintf("%s in %s costs %s CNY an hour now, and max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
-					o.AvailabilityZone, offer.Price, o.MaxPrice))
+		case d.InstanceChargeType == core.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
+			diags.AddAttributeWarning(at.AtName("spot_max_price"), "Market price is above spot_max_price",
+				fmt.Sprintf("%s in %s costs %s CNY an hour now, and spot_max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
+					o.AvailabilityZone, offer.Price, o.SpotMaxPrice))
 		}
 	}
 	if cost := estimate(d, offers, byMarket); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {

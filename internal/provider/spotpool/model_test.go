@@ -19,13 +19,13 @@ func declarations() *rapid.Generator[core.Declaration] {
 	price := rapid.Map(rapid.Int64Range(0, 9_000_000), func(n int64) core.Price { return core.Price(n) })
 	duration := rapid.Map(rapid.Int64Range(1, 100_000), func(n int64) core.Duration { return core.Duration(time.Duration(n) * time.Second) })
 	count := rapid.IntRange(0, 50)
-	disk := rapid.Custom(func(t *rapid.T) core.Disk {
-		return core.Disk{Type: rapid.SampledFrom([]string{"CLOUD_BSSD", "CLOUD_SSD"}).Draw(t, "type"), Size: rapid.Int64Range(20, 500).Draw(t, "size")}
+	disk := rapid.Custom(func(t *rapid.T) core.DataDisk {
+		return core.DataDisk{Type: rapid.SampledFrom([]string{"CLOUD_BSSD", "CLOUD_SSD"}).Draw(t, "type"), Size: rapid.Int64Range(20, 500).Draw(t, "size")}
 	})
 	offering := rapid.Custom(func(t *rapid.T) core.Offering {
 		return core.Offering{
 			AvailabilityZone: word.Draw(t, "zone"), InstanceType: word.Draw(t, "instance type"),
-			SubnetID: word.Draw(t, "subnet"), MaxPrice: price.Draw(t, "max price"),
+			SubnetID: word.Draw(t, "subnet"), SpotMaxPrice: price.Draw(t, "max price"),
 		}
 	})
 	return rapid.Custom(func(t *rapid.T) core.Declaration {
@@ -43,10 +43,10 @@ func declarations() *rapid.Generator[core.Declaration] {
 				MaxSurge: count.Draw(t, "surge"), MaxUnavailable: count.Draw(t, "unavailable"),
 			},
 			OnBudgetExceeded:   rapid.SampledFrom([]core.OnBudgetExceeded{core.ExceededKeep, core.ExceededDrain}).Draw(t, "on budget exceeded"),
-			DrainGrace:         duration.Draw(t, "drain grace"),
+			BudgetGracePeriod:  duration.Draw(t, "drain grace"),
 			SurplusAfter:       rapid.SampledFrom([]*core.Duration{new(core.Duration), new(core.DefaultSurplusAfter)}).Draw(t, "surplus after"),
 			DeletionProtection: rapid.Bool().Draw(t, "protection"),
-			OnDestroy:          rapid.SampledFrom([]core.OnDestroy{core.DestroyTerminate, core.DestroyDetach}).Draw(t, "on destroy"),
+			OnDestroy:          rapid.SampledFrom([]core.OnDestroy{core.DestroyDelete, core.DestroyRetain}).Draw(t, "on destroy"),
 			Configuration: core.Configuration{
 				VPCID: word.Draw(t, "vpc"), ImageID: word.Draw(t, "image"), ProjectID: rapid.Int64Range(0, 9).Draw(t, "project"),
 			},
@@ -60,11 +60,9 @@ func declarations() *rapid.Generator[core.Declaration] {
 			d.KeyIDs = rapid.SliceOfN(word, 1, 3).Draw(t, "keys")
 			d.Tags = rapid.MapOfN(word, word, 1, 3).Draw(t, "tags")
 			d.DataDisks = rapid.SliceOfN(disk, 1, 2).Draw(t, "disks")
-			system := disk.Draw(t, "system disk")
-			d.SystemDisk = &system
-			d.Internet = &core.Internet{
-				MaxBandwidthOut: int64(count.Draw(t, "bandwidth")), ChargeType: rapid.SampledFrom([]string{"", "TRAFFIC_POSTPAID_BY_HOUR"}).Draw(t, "traffic"),
-			}
+			d.SystemDiskType, d.SystemDiskSize = word.Draw(t, "system disk"), int64(count.Draw(t, "system disk size"))
+			d.InternetMaxBandwidthOut = int64(count.Draw(t, "bandwidth"))
+			d.InternetChargeType = rapid.SampledFrom([]string{"", "TRAFFIC_POSTPAID_BY_HOUR"}).Draw(t, "traffic")
 		}
 		return d
 	})
@@ -99,7 +97,7 @@ func TestModelKeepsTheWordingOfWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	d := core.Declaration{
 		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 1, Maximum: 2,
-		Offerings:     []core.Offering{{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", MaxPrice: 3_500_000}},
+		Offerings:     []core.Offering{{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", SpotMaxPrice: 3_500_000}},
 		MaxHourlyCost: 12_000_000, Cooldown: core.Duration(time.Hour), LaunchTimeout: core.Duration(15 * time.Minute),
 		OnDemandFallback: &core.OnDemandFallback{After: core.Duration(time.Hour), Maximum: 1},
 	}.WithDefaults()
@@ -111,7 +109,7 @@ func TestModelKeepsTheWordingOfWhatIsUnchanged(t *testing.T) {
 	m.Offerings = types.ListValueMust(types.ObjectType{AttrTypes: offeringTypes}, []attr.Value{
 		types.ObjectValueMust(offeringTypes, map[string]attr.Value{
 			"availability_zone": types.StringValue("ap-singapore-2"), "instance_type": types.StringValue("GN7.2XLARGE32"),
-			"subnet_id": types.StringValue("subnet-a1b2c3d4"), "max_price": types.StringValue("3.5"),
+			"subnet_id": types.StringValue("subnet-a1b2c3d4"), "spot_max_price": types.StringValue("3.5"),
 		}),
 	})
 	m.OnDemandFallback = types.ObjectValueMust(fallbackTypes, map[string]attr.Value{"after": types.StringValue("60m"), "maximum": types.Int64Value(1)})

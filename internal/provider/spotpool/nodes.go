@@ -39,14 +39,14 @@ func nodesFields(x *attribute.Transfer, f *attribute.Fields, n *core.Nodes) {
 	attribute.Parsed(x, at.AtName("unhealthy_timeout"), duration, f.Text("unhealthy_timeout"), &n.UnhealthyTimeout)
 	attribute.Number(x, f.Number("max_replacements_per_run"), &n.MaxReplacementsPerRun)
 	attribute.Bool(x, f.Bool("match_address"), &n.MatchAddress)
-	attribute.TextMap(x, f.Map("labels"), &n.Labels, attribute.Exactly)
+	attribute.TextMap(x, f.Map("expected_labels"), &n.ExpectedLabels, attribute.Exactly)
 	attribute.Object(x, f.Object("drain"), drainTypes, &n.Drain, drainFields)
 }
 
 func drainFields(x *attribute.Transfer, f *attribute.Fields, d *core.Drain) {
 	attribute.Parsed(x, path.Root("nodes").AtName("drain").AtName("timeout"), duration, f.Text("timeout"), &d.Timeout)
 	attribute.Text(x, f.Text("on_timeout"), &d.OnTimeout)
-	attribute.Text(x, f.Text("unmanaged"), &d.Unmanaged)
+	attribute.Text(x, f.Text("unmanaged_pods"), &d.UnmanagedPods)
 }
 
 func nodesFieldAttributes() map[string]schema.Attribute {
@@ -62,7 +62,7 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 				"more than a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
 		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
 			"only where no two networks of the cluster have the same addresses."),
-		"labels": kit.TextMap(kit.Optional, "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take "+
+		"expected_labels": kit.TextMap(kit.Optional, "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take "+
 			"if it grew. gpupool does not set them."),
 		"drain": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
@@ -81,7 +81,7 @@ func drainAttributes() map[string]schema.Attribute {
 			"does not wait for it: the next one goes on."),
 		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, "+
 			"and drains it again an hour later at the earliest."),
-		"unmanaged": kit.DefaultChoice(absent.Unmanaged, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them "+
+		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them "+
 			"until the timeout; `evict` evicts them."),
 	}
 }

@@ -73,7 +73,7 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 		text += " The planned_actions that leave the state with it are those of an earlier apply: nothing is launched."
 	}
 	becomes := "to be ended"
-	if d.OnDestroy == core.DestroyDetach {
+	if d.OnDestroy == core.DestroyRetain {
 		becomes = "to be let go"
 	}
 	diags.AddWarning(fmt.Sprintf("Spot pool %s: %s %s", d.Key(), instances(n), becomes), text)
@@ -139,7 +139,7 @@ func heldOf(p decide.Plan) holdings {
 // sentence says what becomes of the instances.
 func (h holdings) sentence(doing string, what core.OnDestroy) string {
 	verb, after := "ends", ""
-	if what == core.DestroyDetach {
+	if what == core.DestroyRetain {
 		verb, after = "lets go of", " They go on running, and costing."
 	}
 	var parts []string
@@ -150,10 +150,10 @@ func (h holdings) sentence(doing string, what core.OnDestroy) string {
 		parts = append(parts, fmt.Sprintf("up to %d more that launches under way may have made", h.unseen))
 	}
 	text := fmt.Sprintf("%s it %s %s.%s%s", doing, verb, strings.Join(parts, "; and "), after, h.told)
-	if len(h.protected) > 0 && what != core.DestroyDetach {
+	if len(h.protected) > 0 && what != core.DestroyRetain {
 		text += fmt.Sprintf(" It will be refused as long as %s can't be ended, by the tag gpupool/protected or the cloud's own protection.", named(h.protected))
 	}
-	if len(h.contested) > 0 && what != core.DestroyDetach {
+	if len(h.contested) > 0 && what != core.DestroyRetain {
 		text += fmt.Sprintf(" It will not be finished before it can be told which node these are: %s.", named(h.contested))
 	}
 	if h.away {

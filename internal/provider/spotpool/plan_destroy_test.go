@@ -78,7 +78,7 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 	warnings, _ = d.Plan()
 	says(t, about(t, warnings, "ap-singapore/train: 2 instances to be ended"), append(now, "Replacing it ends 2 instances"), gone...)
 
-	d.Write(pool(attributes{"on_destroy": `"detach"`}))
+	d.Write(pool(attributes{"on_destroy": `"retain"`}))
 	d.Apply()
 	warnings, _ = d.Plan("-destroy")
 	says(t, about(t, warnings, "2 instances to be let go"), append(now, "lets go of 2 instances", "go on running"), "ends")

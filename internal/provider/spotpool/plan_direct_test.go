@@ -29,7 +29,7 @@ func train(changes providertest.Values) providertest.Values {
 }
 
 func offering(zone, instanceType string, maxPrice any) providertest.Values {
-	return providertest.Values{"availability_zone": zone, "instance_type": instanceType, "subnet_id": "subnet-a1b2c3d4", "max_price": maxPrice}
+	return providertest.Values{"availability_zone": zone, "instance_type": instanceType, "subnet_id": "subnet-a1b2c3d4", "spot_max_price": maxPrice}
 }
 
 func offerings(list ...providertest.Values) providertest.Values {
@@ -112,7 +112,7 @@ func TestPlanWarnsOfTheMarket(t *testing.T) {
 				return s.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone2, InstanceType: t4, Price: "3.60"})
 			},
 			config: train(offerings(offering(zone2, t4, "3.50"), offering(zone3, t4, "3.50"))),
-			want:   []string{"WARNING", "Market price is above max_price", "3.60", "3.50"},
+			want:   []string{"WARNING", "Market price is above spot_max_price", "3.60", "3.50"},
 		},
 		{
 			name: "cost above the cap",

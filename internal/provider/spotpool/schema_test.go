@@ -55,8 +55,8 @@ func TestThereIsNoArgumentForAPassword(t *testing.T) {
 		if regexp.MustCompile(`(?i)passw|secret`).MatchString(name) {
 			t.Errorf("the resource has an argument %s", name)
 		}
-		if name == "user_data" && !a.IsSensitive() {
-			t.Error("user_data is not sensitive")
+		if name == "user_data_raw" && !a.IsSensitive() {
+			t.Error("user_data_raw is not sensitive")
 		}
 	}
 }

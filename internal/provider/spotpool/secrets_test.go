@@ -47,7 +47,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	const userData = "user-data-of-the-test"
-	config := w.Config(pool(attributes{"user_data": fmt.Sprintf("%q", userData)}))
+	config := w.Config(pool(attributes{"user_data_raw": fmt.Sprintf("%q", userData)}))
 	run(t,
 		resource.TestStep{Config: config, ConfigPlanChecks: planned(secretFree{t}), ConfigStateChecks: []statecheck.StateCheck{secretFree{t}}},
 		resource.TestStep{
@@ -83,7 +83,7 @@ func TestUserDataIsInItsAttributeAlone(t *testing.T) {
 	w := providertest.New(t)
 	s := serve(t, w)
 	const userData = "user-data-of-the-test"
-	config := train(providertest.Values{"user_data": userData})
+	config := train(providertest.Values{"user_data_raw": userData})
 	o := create(t, s, config)
 	reclaim(t, w, 1)
 	o, _ = s.Read(o)

@@ -19,8 +19,8 @@ func TestValuesKnownAfterApply(t *testing.T) {
 	w := providertest.New(t)
 	config := pool(attributes{
 		"minimum": "terraform_data.later.output.minimum", "tags": "{ team = terraform_data.later.output.tag }",
-		"user_data": "terraform_data.later.output.script",
-		"offerings": `[{ availability_zone = terraform_data.later.output.zone, instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,
+		"user_data_raw": "terraform_data.later.output.script",
+		"offerings":     `[{ availability_zone = terraform_data.later.output.zone, instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,
 	})
 	data := func(minimum string) string {
 		return "resource \"terraform_data\" \"later\" {\n  input = { minimum = " + minimum + `, tag = "a", zone = "ap-singapore-2", script = "#!/bin/sh" }` +
@@ -46,7 +46,7 @@ func TestValuesKnownAfterApply(t *testing.T) {
 		},
 		resource.TestStep{ // unknown, and then what it was
 			Config: w.Config("resource \"terraform_data\" \"earlier\" {\n  input = 3\n}\n" + pool(attributes{
-				"minimum": "terraform_data.earlier.output", "tags": `{ team = "a" }`, "user_data": `"#!/bin/sh"`,
+				"minimum": "terraform_data.earlier.output", "tags": `{ team = "a" }`, "user_data_raw": `"#!/bin/sh"`,
 				"offerings": `[{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,
 			})),
 			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), unknownActions),

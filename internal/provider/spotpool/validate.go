@@ -13,7 +13,7 @@ import (
 // are the plan's to find.
 func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 	d := m.declaration(diags)
-	problem.WriteOnly(diags, "user_data", m.UserData, m.UserDataWO, m.UserDataVersion)
+	problem.WriteOnly(diags, "user_data_raw", m.UserData, m.UserDataWO, m.UserDataVersion)
 	if !m.Region.IsNull() && !m.Region.IsUnknown() {
 		return d.Validate()
 	}

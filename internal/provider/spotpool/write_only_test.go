@@ -20,7 +20,7 @@ func TestWriteOnlyUserDataIsInNoStateAndNoPlan(t *testing.T) {
 	declare := func(userData string, version int) {
 		d.Setenv("TF_VAR_secret", userData)
 		d.Write("variable \"secret\" {\n  type      = string\n  ephemeral = true\n}\n" +
-			pool(attributes{"user_data_wo": "var.secret", "user_data_wo_version": fmt.Sprint(version)}))
+			pool(attributes{"user_data_raw_wo": "var.secret", "user_data_raw_wo_version": fmt.Sprint(version)}))
 	}
 	records := func(when, want string) {
 		t.Helper()
@@ -66,11 +66,11 @@ func TestWriteOnlyUserDataIsInNoStateAndNoPlan(t *testing.T) {
 		t.Errorf("another store takes it over: %s%s", done.Stdout, done.Stderr)
 	}
 	d.Setenv("GPUPOOL_STORE", "directory:"+w.StoreDir)
-	d.Write(pool(attributes{"user_data": `"a"`, "user_data_wo": `"b"`, "user_data_wo_version": "1"}))
+	d.Write(pool(attributes{"user_data_raw": `"a"`, "user_data_raw_wo": `"b"`, "user_data_raw_wo_version": "1"}))
 	if done := d.Run("terraform", "validate", "-no-color"); done.Code == 0 || !strings.Contains(done.Stderr, "Conflicting arguments") {
 		t.Errorf("both are accepted: %s", done.Stderr)
 	}
-	d.Write(pool(attributes{"user_data_wo": `"b"`}))
+	d.Write(pool(attributes{"user_data_raw_wo": `"b"`}))
 	if done := d.Run("terraform", "validate", "-no-color"); done.Code == 0 || !strings.Contains(done.Stderr, "Missing version") {
 		t.Errorf("it is accepted without a version: %s", done.Stderr)
 	}

@@ -27,7 +27,7 @@ resource "gpupool_spot_pool" "train" {
   ]
   vpc_id   = "vpc-a1b2c3d4"
   image_id = "%s"
-  internet = { max_bandwidth_out = 1 }
+  internet_max_bandwidth_out = 1
 }
 `
 	data = `

@@ -36,13 +36,13 @@ func (c *container) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Texts(x, &c.Command, &d.Command)
 	attribute.Texts(x, &c.Args, &d.Args)
 	attribute.TextMap(x, &c.Env, &d.Env, attribute.Exactly)
-	attribute.Version(x, &c.EnvVersion, &d.EnvWOVersion)
+	attribute.OptionalNumber(x, &c.EnvVersion, &d.EnvWOVersion)
 	attribute.Objects(x, path.Root("ports"), &c.Ports, portTypes, &d.Ports, slices.Equal, portFields)
 }
 
 func containerAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `security = \"restricted\"` it must run "+
+		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `pod_security_level = \"restricted\"` it must run "+
 			"as a user other than root, and without capabilities."),
 		"memory":       kit.Text(kit.Required, "Memory of each pod, as Kubernetes writes quantities, such as `\"16Gi\"`: requested, and the limit."),
 		"gpu":          kit.Whole(kit.Required, "How many GPUs each pod holds: requested, and the limit."),

@@ -128,7 +128,7 @@ func TestLifeOfAStockPool(t *testing.T) {
 			Config:           s.pool() + dataSource,
 			ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{
-				kept(), number(address, "generation", 1), is(address, "security", knownvalue.StringExact("restricted")),
+				kept(), number(address, "generation", 1), is(address, "pod_security_level", knownvalue.StringExact("restricted")),
 				is(data, "phase", knownvalue.StringExact("Ready")), number(data, "desired", 2), number(data, "available", 2), number(data, "allocated", 0),
 			},
 		},
@@ -137,13 +137,13 @@ func TestLifeOfAStockPool(t *testing.T) {
 			ConfigPlanChecks: planned(plancheck.ResourceActionNoop),
 		},
 		resource.TestStep{
-			Config:            s.pool(attributes{"replicas": "3", "env": `{ A = "b" }`, "pod_disruption": `{ minimum_available = 1 }`}),
+			Config:            s.pool(attributes{"replicas": "3", "env": `{ A = "b" }`, "pod_disruption_budget": `{ min_available = 1 }`}),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionUpdate),
 			ConfigStateChecks: []statecheck.StateCheck{kept(), number(address, "generation", 2)},
 		},
 		resource.TestStep{ // what somebody did is mended by an apply, which declares nothing anew
 			PreConfig:         func() { s.somebody(`{"spec":{"replicas":1}}`) },
-			Config:            s.pool(attributes{"replicas": "3", "env": `{ A = "b" }`, "pod_disruption": `{ minimum_available = 1 }`}),
+			Config:            s.pool(attributes{"replicas": "3", "env": `{ A = "b" }`, "pod_disruption_budget": `{ min_available = 1 }`}),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionUpdate),
 			ConfigStateChecks: []statecheck.StateCheck{kept(), number(address, "generation", 2)},
 		},
@@ -165,7 +165,7 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 	main.Env, main.Ports = []corev1.EnvVar{{Name: "A", Value: "theirs"}}, []corev1.ContainerPort{{ContainerPort: 8080}}
 	theirs.Spec.Template.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "linux"}
 	made := kubetest.Create(t, s.Cluster, theirs)
-	config := s.pool(attributes{"security": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
+	config := s.pool(attributes{"pod_security_level": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
 	gone := func(name string) plancheck.PlanCheck {
 		return plancheck.ExpectKnownValue(address, tfjsonpath.New(name), knownvalue.Null())
 	}
@@ -178,7 +178,7 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 			Config: config, ResourceName: address, ImportState: true, ImportStateId: s.namespace + "/pool-g1", ImportStatePersist: true,
 		},
 		resource.TestStep{
-			Config:      s.pool(attributes{"security": `"baseline"`}),
+			Config:      s.pool(attributes{"pod_security_level": `"baseline"`}),
 			ExpectError: message("selects its pods by app=pool-g1, which is immutable"),
 		},
 		resource.TestStep{
@@ -223,7 +223,7 @@ func TestBadInput(t *testing.T) {
 		refused(s.pool(attributes{"memory": `"lots"`}), `"lots" is no quantity`),
 		refused(s.pool(attributes{"gpu": "-1"}), "-1 is out of range"),
 		refused(s.pool(attributes{"image": `"Not An Image"`}), "is no image"),
-		refused(s.pool(attributes{"keep": `"available"`, "allocated_selector": `"session"`}), "has no maximum"),
+		refused(s.pool(attributes{"replicas_policy": `"available"`, "allocated_selector": `"session"`}), "has no maximum"),
 		refused(s.pool(attributes{"namespace": `"no-such-namespace"`}), "has no namespace no-such-namespace"),
 		resource.TestStep{Config: s.BudgetConfig(budget(`{ namespaces = ["elsewhere"] }`))},
 		refused(s.pool(attributes{"budget": `"b"`})+budget(`{ namespaces = ["elsewhere"] }`), "whose selector does not take its pods"),

@@ -20,7 +20,7 @@ type placement struct {
 	RuntimeClassName   types.String `tfsdk:"runtime_class_name"`
 	ImagePullSecrets   types.List   `tfsdk:"image_pull_secrets"`
 	ServiceAccountName types.String `tfsdk:"service_account_name"`
-	Security           types.String `tfsdk:"security"`
+	PodSecurityLevel   types.String `tfsdk:"pod_security_level"`
 }
 
 func (p *placement) transfer(x *attribute.Transfer, d *core.Declaration) {
@@ -30,19 +30,19 @@ func (p *placement) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Text(x, &p.RuntimeClassName, &d.RuntimeClassName)
 	attribute.Members(x, &p.ImagePullSecrets, &d.ImagePullSecrets)
 	attribute.Text(x, &p.ServiceAccountName, &d.ServiceAccountName)
-	attribute.Text(x, &p.Security, &d.Security)
+	attribute.Text(x, &p.PodSecurityLevel, &d.PodSecurityLevel)
 }
 
 func placementAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"labels": kit.TextMap(kit.Optional, "Labels of the pods, beside `gpupool/stock-pool` and `gpupool/spec-name`: by these budgets select them."),
 		"node_selector": kit.TextMap(kit.Optional, "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's "+
-			"`nodes.labels` fit, and why that does not grow."),
+			"`nodes.expected_labels` fit, and why that does not grow."),
 		"tolerations":          kit.Objects(kit.Optional, "Taints of nodes that the pods tolerate.", tolerationAttributes()),
 		"runtime_class_name":   kit.Text(kit.Optional, "RuntimeClass of the pods, such as `nvidia`."),
 		"image_pull_secrets":   kit.Texts(kit.Optional, "Names of the Secrets of the namespace by which the image is pulled."),
 		"service_account_name": kit.Text(kit.Optional, "ServiceAccount of the pods. They get a token of it; without this argument they get none."),
-		"security": kit.DefaultChoice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
+		"pod_security_level": kit.DefaultChoice(defaults.PodSecurityLevel, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
 			"capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
 	}
 }

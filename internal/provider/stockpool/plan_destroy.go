@@ -44,7 +44,7 @@ func (r *stockResource) viewNow(ctx context.Context, d core.Declaration) (stockp
 func warnOfEnd(doing string, d core.Declaration, state stockpools.State, err error, diags *diag.Diagnostics) {
 	if err != nil {
 		diags.AddWarning("Stock pool "+d.Key()+": which pods end with it is unknown",
-			fmt.Sprintf("%s it ends its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyOrphan, err))
+			fmt.Sprintf("%s it ends its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyRetain, err))
 		return
 	}
 	if summary, detail := podsEnd(doing, state); summary != "" {
@@ -68,7 +68,7 @@ func (r *stockResource) recordedEnd(ctx context.Context, d core.Declaration) str
 
 // podsEnd says which pods end with a pool, those in use by name; nothing if none does.
 func podsEnd(doing string, state stockpools.State) (summary, detail string) {
-	if state.Destroyed || state.Declaration.WithDefaults().OnDestroy == core.DestroyOrphan {
+	if state.Destroyed || state.Declaration.WithDefaults().OnDestroy == core.DestroyRetain {
 		return "", ""
 	}
 	pods, used := 0, []string{}

@@ -65,7 +65,7 @@ func TestPlansNamePodsInUseThatEnd(t *testing.T) {
 	d.Must("terraform", "untaint", address)
 	d.Write(s.pool(config, attributes{"name": `"pool-g2"`}))
 	warned("Replacing", words)
-	d.Write(s.pool(config, attributes{"on_destroy": `"orphan"`}))
+	d.Write(s.pool(config, attributes{"on_destroy": `"retain"`}))
 	d.Apply()
 	warned("", "", "-destroy")
 }

@@ -13,7 +13,9 @@ import (
 func TestAPlanTellsWhatItEnds(t *testing.T) {
 	t.Parallel()
 	available := func(replicas, maximum int) func(*core.Declaration) {
-		return func(d *core.Declaration) { d.Keep, d.Replicas, d.Maximum = core.KeepAvailable, replicas, maximum }
+		return func(d *core.Declaration) {
+			d.ReplicasPolicy, d.Replicas, d.Maximum = core.ReplicasAvailable, replicas, maximum
+		}
 	}
 	total := func(replicas int) func(*core.Declaration) {
 		return func(d *core.Declaration) { d.Replicas = replicas }

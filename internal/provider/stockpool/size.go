@@ -15,7 +15,7 @@ type size struct {
 	Namespace         types.String `tfsdk:"namespace"`
 	SpecName          types.String `tfsdk:"spec_name"`
 	Replicas          types.Int64  `tfsdk:"replicas"`
-	Keep              types.String `tfsdk:"keep"`
+	ReplicasPolicy    types.String `tfsdk:"replicas_policy"`
 	Maximum           types.Int64  `tfsdk:"maximum"`
 	AllocatedSelector types.String `tfsdk:"allocated_selector"`
 }
@@ -25,7 +25,7 @@ func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Text(x, &s.Namespace, &d.Namespace)
 	attribute.Text(x, &s.SpecName, &d.SpecName)
 	attribute.Number(x, &s.Replicas, &d.Replicas)
-	attribute.Text(x, &s.Keep, &d.Keep)
+	attribute.Text(x, &s.ReplicasPolicy, &d.ReplicasPolicy)
 	attribute.Carry(x, orNone, &s.Maximum, &d.Maximum)
 	attribute.Text(x, &s.AllocatedSelector, &d.AllocatedSelector)
 }
@@ -36,11 +36,11 @@ func sizeAttributes() map[string]schema.Attribute {
 			"hyphens, beginning and ending with a letter or digit. Another name replaces the pool."),
 		"namespace": kit.Text(kit.Required, "Namespace of the cluster, which must exist. Another one replaces the pool."),
 		"spec_name": kit.Text(kit.Required, "What the flavour is called, such as `g1.1`: the value of the label `gpupool/spec-name` of the pods."),
-		"replicas":  kit.Whole(kit.Required, "How many pods are kept: of all pods, or of those that are not in use, see `keep`."),
-		"keep": kit.DefaultChoice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
+		"replicas":  kit.Whole(kit.Required, "How many pods are kept: of all pods, or of those that are not in use, see `replicas_policy`."),
+		"replicas_policy": kit.DefaultChoice(defaults.ReplicasPolicy, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
 			"somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given "+
 			"back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
-		"maximum": kit.Whole(kit.Optional, "How many pods there may be at most, in use or not, with `keep = \"available\"`."),
+		"maximum": kit.Whole(kit.Optional, "How many pods there may be at most, in use or not, with `replicas_policy = \"available\"`."),
 		"allocated_selector": kit.Text(kit.Optional, "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, "+
 			"`\"state=taken\"`. A scale-down ends others first."),
 	}

@@ -43,11 +43,11 @@ func TestDeclarationSurvivesTheModel(t *testing.T) {
 	d := core.Declaration{
 		Name: "pool-g1", Namespace: "ml", UID: "u", Generation: 3, ClusterUID: "c", DeploymentUID: "d", SpecName: "g1.1", Image: "runtime:1", Memory: "16Gi",
 		GPU: 1, Replicas: 2,
-		Keep: core.KeepAvailable, Maximum: 4, CPU: "500m", Command: []string{"run"}, Args: []string{"-v"}, Env: map[string]string{"A": "b"},
+		ReplicasPolicy: core.ReplicasAvailable, Maximum: 4, CPU: "500m", Command: []string{"run"}, Args: []string{"-v"}, Env: map[string]string{"A": "b"},
 		Ports: []core.Port{{Port: 80, Name: "http", Protocol: "TCP"}}, Labels: map[string]string{"team": "a"}, NodeSelector: map[string]string{"pool": "train"},
 		Tolerations: []core.Toleration{{Key: "gpu", Operator: "Exists", Effect: "NoSchedule"}}, GPUResource: "nvidia.com/gpu", RuntimeClassName: "nvidia",
-		ImagePullSecrets: []string{"registry"}, ServiceAccountName: "runtime", Security: core.Baseline, PodDisruption: &core.PodDisruption{MinimumAvailable: 1},
-		AllocatedSelector: "session", Budget: "team-a", OnDestroy: core.DestroyOrphan,
+		ImagePullSecrets: []string{"registry"}, ServiceAccountName: "runtime", PodSecurityLevel: core.Baseline, PodDisruptionBudget: &core.PodDisruptionBudget{MinAvailable: 1},
+		AllocatedSelector: "session", Budget: "team-a", OnDestroy: core.DestroyRetain,
 	}
 	if diff := cmp.Diff(d, modelOf(d).declaration()); diff != "" {
 		t.Errorf("the declaration changed on its way through the model:\n%s", diff)

@@ -18,9 +18,9 @@ import (
 func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 	problem.WriteOnly(diags, "env", types.MapNull(types.StringType), m.EnvWO, m.EnvVersion)
 	depends := map[string][]attr.Value{
-		"maximum":                          {m.Keep, m.Replicas},
-		"allocated_selector":               {m.Keep, m.Labels, m.SpecName, m.Name},
-		"pod_disruption.minimum_available": {m.Keep, m.Replicas, m.Maximum},
+		"maximum":                             {m.ReplicasPolicy, m.Replicas},
+		"allocated_selector":                  {m.ReplicasPolicy, m.Labels, m.SpecName, m.Name},
+		"pod_disruption_budget.min_available": {m.ReplicasPolicy, m.Replicas, m.Maximum},
 	}
 	return slices.DeleteFunc(m.declaration().Validate(), func(p problem.Problem) bool {
 		return slices.ContainsFunc(depends[p.Attribute], attr.Value.IsUnknown) || !attribute.AllKnown(m.Ports) && onePort.MatchString(p.Attribute)

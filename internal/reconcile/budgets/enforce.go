@@ -56,7 +56,7 @@ func rank(s decide.Situation) int {
 	switch {
 	case !s.Enforces():
 		return 2
-	case s.Declaration.Enforce.Action == budget.Pause && s.Declaration.Enforce.Repause:
+	case s.Declaration.Enforce.Action == budget.Pause && s.Declaration.Enforce.PausesAgain():
 		return 0
 	}
 	return 1

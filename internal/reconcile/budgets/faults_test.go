@@ -170,7 +170,7 @@ func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			newer := bytes.Replace(doc.Data, []byte(`"version": 2`), []byte(`"version": 9`), 1)
+			newer := bytes.Replace(doc.Data, []byte(`"version": 3`), []byte(`"version": 9`), 1)
 			if _, err := d.Store().Write(t.Context(), key, newer, doc.Revision); err != nil {
 				t.Fatal(err)
 			}

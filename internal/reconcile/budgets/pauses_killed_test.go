@@ -29,7 +29,7 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 		d := newDesk(t)
 		s := scene{d: d}
 		s.a = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name = "a" })
-		s.b = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name, b.Enforce.Repause = "b", true })
+		s.b = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name, b.Enforce.OnManualResume = "b", budget.ResumePause })
 		for n := range workloads {
 			name := fmt.Sprintf("w-%02d", n)
 			d.Cluster.Start("ml", name, 1, ownedBy("Deployment", name))

@@ -268,7 +268,7 @@ func TestWhatIsStartedAgainIsTold(t *testing.T) {
 		}
 		b = state.Declaration
 	}
-	change(func(b *budget.Declaration) { b.Enforce.Repause = true })
+	change(func(b *budget.Declaration) { b.Enforce.OnManualResume = budget.ResumePause })
 	report := d.Run()
 	wantTold(t, report, "done suspend train")
 	if got := d.Cluster.Stopped(); len(got) != 1 ||

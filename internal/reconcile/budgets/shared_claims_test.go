@@ -81,7 +81,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 func TestVictimsHoldTheirPartOfAClaim(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Enforce.VictimOrder = budget.LargestUsage })
+	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Enforce.EvictionOrder = budget.LargestUsage })
 	d.Cluster.Start("ml", "first", 0, byClaim("a"))
 	d.Run()
 	d.Cluster.Start("ml", "second", 0, byClaim("a"))

@@ -23,7 +23,10 @@ func sharing(t *testing.T, repause map[string]bool) (d *desk, budgets map[string
 	budgets = map[string]budget.Declaration{}
 	for name, again := range repause {
 		budgets[name] = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
-			b.Name, b.Enforce.Repause = name, again
+			b.Name = name
+			if again {
+				b.Enforce.OnManualResume = budget.ResumePause
+			}
 		})
 	}
 	d.Cluster.Start("ml", "x", 8, ownedBy("Deployment", "d"))
@@ -122,7 +125,7 @@ func TestWhatStandsPausedIsNotStarted(t *testing.T) {
 					report := d.Run()
 					again := a || b
 					for name := range budgets {
-						if paused, started := budgetOf(report, name); paused != again || started == again && !budgets[name].Enforce.Repause {
+						if paused, started := budgetOf(report, name); paused != again || started == again && !budgets[name].Enforce.PausesAgain() {
 							t.Errorf("%s: it stands as paused: %t; as started by someone: %t", name, paused, started)
 						}
 					}

@@ -103,7 +103,7 @@ func TestAPodThatIsBoundMeanwhileIsLeft(t *testing.T) {
 // force all the same, and the failure told.
 func TestAFreezeNeedsNoListOfPods(t *testing.T) {
 	t.Parallel()
-	d, b := backlog(t, budget.Freeze, func(b *budget.Declaration) { b.Enforce.HonourPodProtection = new(false) })
+	d, b := backlog(t, budget.Freeze, func(b *budget.Declaration) { b.Enforce.HonorPodProtection = new(false) })
 	d.Cluster.Failing["LivePods"] = errors.New("list pods: timeout")
 	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !slices.Contains(reconciletest.Told(report), "done freeze") {

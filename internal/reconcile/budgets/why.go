@@ -10,11 +10,11 @@ import (
 
 // Declared is what of a declaration says how a limit is enforced.
 type Declared struct {
-	TimeZone           string             `json:"time_zone,omitempty"`
-	GracePeriod        string             `json:"grace_period,omitempty"`
-	MaxEvictionsPerRun int                `json:"max_evictions_per_run,omitempty"`
-	VictimOrder        budget.VictimOrder `json:"victim_order,omitempty"`
-	MaxStatusAge       string             `json:"max_status_age,omitempty"`
+	TimeZone           string               `json:"time_zone,omitempty"`
+	GracePeriod        string               `json:"grace_period,omitempty"`
+	MaxEvictionsPerRun int                  `json:"max_evictions_per_run,omitempty"`
+	EvictionOrder      budget.EvictionOrder `json:"eviction_order,omitempty"`
+	MaxStatusAge       string               `json:"max_status_age,omitempty"`
 }
 
 // Threshold is one percentage that is told of.
@@ -35,7 +35,7 @@ type Step struct {
 func (e *Description) explain(d budget.Declaration, now time.Time) {
 	e.Why = &Why{Declared: Declared{
 		TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
-		VictimOrder: d.Enforce.VictimOrder, MaxStatusAge: d.MaxStatusAge,
+		EvictionOrder: d.Enforce.EvictionOrder, MaxStatusAge: d.MaxStatusAge,
 	}}
 	limited := d.Granted(budget.Grants{List: e.Grants}, now)
 	for _, percent := range d.Thresholds {

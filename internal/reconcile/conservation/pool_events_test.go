@@ -72,7 +72,7 @@ func (w *world) detach(which, _ int) {
 		return
 	}
 	failing := w.cloud.of(p.uid())
-	w.apply(p, "detach", func(d *spotpool.Declaration) { d.OnDestroy = spotpool.DestroyDetach })
+	w.apply(p, "detach", func(d *spotpool.Declaration) { d.OnDestroy = spotpool.DestroyRetain })
 	w.destroy(which, 0)
 	for _, other := range w.pools {
 		if own := w.cloud.of(other.uid()); other != p && len(own) > 0 {
@@ -102,7 +102,7 @@ func (w *world) protect(which, how int) {
 		case 0:
 			d.DeletionProtection = true
 		case 1:
-			d.OnDestroy = spotpool.DestroyDetach
+			d.OnDestroy = spotpool.DestroyRetain
 		default:
 			d.DeletionProtection, d.OnDestroy = false, ""
 		}
@@ -132,7 +132,7 @@ func (w *world) staleDestroy(which, how int) {
 	case was.DeletionProtection && phase != declaration.Active:
 		w.violated(promiseNewer, "%s has deletion_protection by generation %d, and was destroyed by one of generation %d", was.Key(), was.Generation,
 			stale.Generation)
-	case was.OnDestroy == spotpool.DestroyDetach && left < running && w.terminated(p) > ending:
+	case was.OnDestroy == spotpool.DestroyRetain && left < running && w.terminated(p) > ending:
 		w.violated(promiseNewer, "%s detaches by generation %d, and %d of its instances were terminated by one of generation %d", was.Key(), was.Generation,
 			w.terminated(p), stale.Generation)
 	}

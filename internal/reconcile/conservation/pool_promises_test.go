@@ -238,7 +238,7 @@ func (w *world) unended(o observed) {
 			continue
 		}
 		r, err := record.SpotPools(w.keeper()).Load(context.Background(), p.now().Key())
-		if err != nil || !r.Exists() || r.Value.Phase != declaration.Deleting || r.Value.Declaration.OnDestroy == spotpool.DestroyDetach {
+		if err != nil || !r.Exists() || r.Value.Phase != declaration.Deleting || r.Value.Declaration.OnDestroy == spotpool.DestroyRetain {
 			continue
 		}
 		for _, m := range w.cloud.of(p.uid()) {

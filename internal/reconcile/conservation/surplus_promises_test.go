@@ -45,7 +45,7 @@ func (w *world) giveUpNodes(which, how int) {
 	}
 	w.cluster.away = how%2 == 0
 	p.setup.Nodes = false // what ends is not drained from now on
-	w.apply(p, "without nodes", func(d *spotpool.Declaration) { d.Nodes, d.OnDestroy = nil, spotpool.DestroyDetach })
+	w.apply(p, "without nodes", func(d *spotpool.Declaration) { d.Nodes, d.OnDestroy = nil, spotpool.DestroyRetain })
 	if p.now().Nodes == nil {
 		w.destroy(which, 0)
 	}

@@ -11,7 +11,7 @@ import (
 // know better.
 var remedies = map[errorclass.Class]string{
 	errorclass.Capacity:      "Wait: the next runs try again. Or list offerings in other zones or of other instance types.",
-	errorclass.Price:         "Raise max_price, or leave it out for the market price. Or list other offerings.",
+	errorclass.Price:         "Raise spot_max_price, or leave it out for the market price. Or list other offerings.",
 	errorclass.Quota:         "Ask the cloud for a higher quota, or list offerings in other zones: each zone has its own.",
 	errorclass.Configuration: "Correct what the message names, in the declaration or in gpupool's own configuration.",
 	errorclass.Authorisation: "Give gpupool credentials that are valid and may do this.",

@@ -101,7 +101,7 @@ func (k Keeper) Rooms(ctx context.Context) ([]stockpool.Room, error) {
 		if r.Err != nil || d.Nodes == nil || r.Record.Phase != declaration.Active {
 			continue
 		}
-		room := stockpool.Room{Pool: d.Key(), ClusterUID: d.ClusterUID, Labels: d.Nodes.Labels}
+		room := stockpool.Room{Pool: d.Key(), ClusterUID: d.ClusterUID, Labels: d.Nodes.ExpectedLabels}
 		for _, o := range d.Offerings {
 			room.InstanceTypes = append(room.InstanceTypes, o.InstanceType)
 		}

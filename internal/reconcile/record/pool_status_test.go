@@ -104,7 +104,7 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 	} {
 		d := spotpool.Declaration{
 			Name: name, Region: "ap-singapore", UID: "uid-" + name, AccountID: "1", ClusterUID: "c", Generation: 1,
-			Nodes: &spotpool.Nodes{Labels: map[string]string{"gpu": "t4"}}, Offerings: []spotpool.Offering{{InstanceType: "GN7.2XLARGE32"}},
+			Nodes: &spotpool.Nodes{ExpectedLabels: map[string]string{"gpu": "t4"}}, Offerings: []spotpool.Offering{{InstanceType: "GN7.2XLARGE32"}},
 		}
 		put(t, s, store.SpotPools, d.Key(), declaration.SpotPool{Phase: declaration.Active, Declaration: d})
 		if status != nil {

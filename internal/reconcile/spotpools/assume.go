@@ -56,12 +56,12 @@ func assume(d *spotpool.Declaration, attribute, value string) (was string, err e
 	case "maximum":
 		was = strconv.Itoa(d.Maximum)
 		d.Maximum, err = strconv.Atoi(value)
-	default: // max_price, of every offering
+	default: // spot_max_price, of every offering
 		var limits []string
 		price, bad := spotpool.ParsePrice(value)
 		for n := range d.Offerings {
 			limits = append(limits, capOf(d.Offerings[n]))
-			d.Offerings[n].MaxPrice = price
+			d.Offerings[n].SpotMaxPrice = price
 		}
 		slices.Sort(limits)
 		return strings.Join(slices.Compact(limits), ", "), bad
@@ -73,8 +73,8 @@ func assume(d *spotpool.Declaration, attribute, value string) (was string, err e
 }
 
 func capOf(o spotpool.Offering) string {
-	if o.MaxPrice == 0 {
+	if o.SpotMaxPrice == 0 {
 		return "none"
 	}
-	return o.MaxPrice.String()
+	return o.SpotMaxPrice.String()
 }

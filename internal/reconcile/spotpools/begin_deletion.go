@@ -86,7 +86,7 @@ func (x deletion) refuseDeletion(ctx context.Context, d spotpool.Declaration) er
 	if err != nil {
 		return err
 	}
-	if err := x.refuseUnseen(ctx, d, j.Value); err != nil || d.OnDestroy == spotpool.DestroyDetach {
+	if err := x.refuseUnseen(ctx, d, j.Value); err != nil || d.OnDestroy == spotpool.DestroyRetain {
 		return err
 	}
 	return x.refuseProtected(ctx, d, j.Value)

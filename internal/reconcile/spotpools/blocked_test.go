@@ -59,7 +59,7 @@ func TestADestroyOverridesThatANodeIsKept(t *testing.T) {
 	d := w.mustJoin(1, 1)
 	w.block()
 	nodes := *d.Nodes
-	nodes.Drain = spotpool.Drain{Timeout: spotpool.Duration(5 * time.Minute), OnTimeout: node.Keep, Unmanaged: node.Evict}
+	nodes.Drain = spotpool.Drain{Timeout: spotpool.Duration(5 * time.Minute), OnTimeout: node.Keep, UnmanagedPods: node.Evict}
 	d.Nodes, d.Minimum, d.Maximum = &nodes, 0, 0
 	d, warnings := w.mustApply(d, 2*time.Second)
 	if text := strings.Join(warnings, "\n"); !strings.Contains(text, "1 node was being drained: "+w.Own()[0].InstanceID+": its node node-") ||
@@ -102,7 +102,7 @@ func TestADetachLeavesNoMarks(t *testing.T) {
 	w := newWorld(t)
 	d := w.mustJoin(2, 2)
 	own := w.Own()
-	d.OnDestroy = spotpool.DestroyDetach
+	d.OnDestroy = spotpool.DestroyRetain
 	d, _ = w.mustApply(d, reconciletest.LongWait)
 	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestADetachLeavesNoCordons(t *testing.T) {
 		t.Fatalf("%q are cordoned", list)
 	}
 	w.away()
-	d.Nodes, d.OnDestroy, d.Maximum = nil, spotpool.DestroyDetach, 2
+	d.Nodes, d.OnDestroy, d.Maximum = nil, spotpool.DestroyRetain, 2
 	d, warnings := w.mustApply(d, time.Second)
 	if !strings.Contains(strings.Join(warnings, "\n"), "can't be undone") {
 		t.Errorf("the apply without nodes warns of %q", warnings)

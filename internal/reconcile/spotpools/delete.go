@@ -98,7 +98,7 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 		}
 	}
 	if len(protected) > 0 {
-		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" "+
+		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"retain\" "+
 			"and apply first", d.Object(), strings.Join(protected, ", "))
 	}
 	return nil
@@ -138,7 +138,7 @@ func emptied(d spotpool.Declaration) spotpool.Declaration {
 	d.Budget = ""          // what ends has no gate to tell of
 	d.BootstrapToken = nil // nothing of it is to join
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
-	if d.OnDestroy == spotpool.DestroyDetach {
+	if d.OnDestroy == spotpool.DestroyRetain {
 		d.Maximum = spotpool.MaxPoolSize
 	}
 	return d
@@ -196,7 +196,7 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 	if p.failure != nil && len(p.latest.plan.StillCordoned) > 0 {
 		return p.failure
 	}
-	if d.OnDestroy == spotpool.DestroyDetach {
+	if d.OnDestroy == spotpool.DestroyRetain {
 		if err := x.detach(ctx, d, p); err != nil {
 			return err
 		}

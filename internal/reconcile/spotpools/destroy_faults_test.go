@@ -47,7 +47,7 @@ func beforeDestroys() []destroyed {
 		}},
 		{"to be let go", func(w *world) spotpool.Declaration {
 			d := w.MustCreate(2, 4)
-			d.OnDestroy = spotpool.DestroyDetach
+			d.OnDestroy = spotpool.DestroyRetain
 			state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
 			if err != nil {
 				w.t.Fatal(err)

@@ -42,7 +42,7 @@ func (x deletion) detach(ctx context.Context, d spotpool.Declaration, p *pass) e
 // cluster can't be reached.
 func (x deletion) refuseCordoned(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	names := j.CordonedNodes()
-	if len(names) == 0 || d.OnDestroy != spotpool.DestroyDetach {
+	if len(names) == 0 || d.OnDestroy != spotpool.DestroyRetain {
 		return nil
 	}
 	_, err := x.clusterOf(ctx, d)
@@ -54,7 +54,7 @@ func (x deletion) refuseCordoned(ctx context.Context, d spotpool.Declaration, j 
 	}
 	return fmt.Errorf("the pool cordoned %s for terminations that do not come, and its instances are not detached before that is undone: %w. Run terraform "+
 		"destroy again once the cluster can be reached. If it is gone for good, remove the tag gpupool/uid from the instances, or set on_destroy = "+
-		"\"terminate\" and apply first", wording.Some(names), err)
+		"\"delete\" and apply first", wording.Some(names), err)
 }
 
 // untagAll takes the pool's own tags off its instances, and leaves them running.

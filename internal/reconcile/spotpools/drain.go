@@ -170,7 +170,7 @@ func waits(d node.Drain) error {
 // word; the other pods are evicted nevertheless.
 func (a nodeStep) empty(ctx context.Context, cluster Cluster) (node.Progress, error) {
 	n := a.d.Node
-	unmanaged := a.pass.declaration.WithDefaults().Nodes.Drain.Unmanaged
+	unmanaged := a.pass.declaration.WithDefaults().Nodes.Drain.UnmanagedPods
 	pods, err := cluster.NodePods(ctx, n.Name)
 	if err != nil {
 		return node.Progress{Cordoned: true}, err

@@ -111,7 +111,7 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 // mark marks nodes as the pool's own, unless it detaches its instances. What fails is a
 // warning, since the next run does it.
 func (a *actor) mark(ctx context.Context, p decide.Plan) {
-	if a.pass.destroys && a.pass.declaration.OnDestroy == spotpool.DestroyDetach {
+	if a.pass.destroys && a.pass.declaration.OnDestroy == spotpool.DestroyRetain {
 		return
 	}
 	for _, n := range p.Unmarked {

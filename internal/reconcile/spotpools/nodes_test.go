@@ -201,7 +201,7 @@ func TestPodsThatNothingMakesAnew(t *testing.T) {
 			w := newWorld(t)
 			w.Joining(0)
 			d := nodePool(1, 2)
-			d.Nodes.Drain.Unmanaged = unmanaged
+			d.Nodes.Drain.UnmanagedPods = unmanaged
 			d = w.MustCreateAs(d)
 			w.CleanRuns()
 			id := w.Own()[0].InstanceID
@@ -361,7 +361,7 @@ func TestLettingGoWaitsForItsNodes(t *testing.T) {
 			for _, i := range w.Own() {
 				w.Cluster.Blocked["work-"+i.InstanceID+"-0"] = true
 			}
-			d.Minimum, d.Maximum, d.OnDestroy = 1, 1, spotpool.DestroyDetach
+			d.Minimum, d.Maximum, d.OnDestroy = 1, 1, spotpool.DestroyRetain
 			state, err := w.Pools(nil).Update(context.Background(), d, 100*time.Millisecond)
 			if err != nil {
 				t.Fatal(err)

@@ -61,7 +61,7 @@ func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progr
 	if err != nil {
 		return node.Progress{}, err
 	}
-	work := node.Remaining(pods, a.pass.declaration.WithDefaults().Nodes.Drain.Unmanaged)
+	work := node.Remaining(pods, a.pass.declaration.WithDefaults().Nodes.Drain.UnmanagedPods)
 	p := node.Progress{Observed: true, Left: work.Left, Blocked: work.Blocked}
 	if p.Left > 0 {
 		err = fmt.Errorf("the node %s was drained, and has %d %s again: %s is not terminated, and its node is drained again", m.Node.Name, p.Left,

@@ -45,7 +45,7 @@ func TestAPaidInstanceKeepsItsPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
-	if err == nil || !contains(err.Error(), paid, "PREPAID", "detach") {
+	if err == nil || !contains(err.Error(), paid, "PREPAID", "on_destroy") {
 		t.Errorf("the destroy says %v", err)
 	}
 	w.Verify(2)

@@ -88,7 +88,7 @@ func tokenOperations() []operation {
 				w.Joining(0)
 				w.Cluster.JoinNone(true)
 				d := reconciletest.JoiningPool(2, 3)
-				d.OnDestroy = spotpool.DestroyDetach
+				d.OnDestroy = spotpool.DestroyRetain
 				return w.MustCreateAs(d)
 			},
 			do: destroy, again: destroyAgain, gone: true,

@@ -152,7 +152,7 @@ func (p *pass) try(ctx context.Context, r stored) error {
 		return nil
 	}
 	container := cmp.Or(p.journal.Value.Container, live.Spec.Template.Spec.Containers[0].Name)
-	sized := d.Replicas == old.Replicas && d.Keep == old.Keep && d.Maximum == old.Maximum
+	sized := d.Replicas == old.Replicas && d.ReplicasPolicy == old.ReplicasPolicy && d.Maximum == old.Maximum
 	if r.Exists() && sized && d.Sum(container) == old.Sum(container) {
 		return nil
 	}

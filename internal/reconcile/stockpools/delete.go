@@ -96,7 +96,7 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 	switch live := observation.Deployment; {
 	case live != nil && !mine:
 		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)
-	case live != nil && d.OnDestroy == stockpool.DestroyOrphan:
+	case live != nil && d.OnDestroy == stockpool.DestroyRetain:
 		of.notice = fmt.Sprintf("the Deployment %s was left, and nobody keeps it as declared any longer", d.Key())
 		if j.Value.PausedSince != nil && observation.Replicas() == 0 {
 			if err := c.cluster.ScaleStock(ctx, live, d.Replicas); err != nil {
@@ -138,7 +138,7 @@ func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 		}
 	}
 	switch {
-	case d.OnDestroy == stockpool.DestroyOrphan:
+	case d.OnDestroy == stockpool.DestroyRetain:
 		of.ending = 0
 	case len(running) > 0:
 		of.notice = fmt.Sprintf("its Deployment was deleted by somebody, and its pods %s in the namespace %s were left: delete them where nobody wants them",

@@ -38,28 +38,28 @@ type Why struct {
 
 // Declared is what of a declaration says how many pods there are, and what each asks for.
 type Declared struct {
-	Generation        int64             `json:"generation,omitempty"`
-	Image             string            `json:"image,omitempty"`
-	Memory            string            `json:"memory,omitempty"`
-	CPU               string            `json:"cpu,omitempty"`
-	GPU               int               `json:"gpu"`
-	GPUResource       string            `json:"gpu_resource,omitempty"`
-	Replicas          int               `json:"replicas"`
-	Keep              stockpool.Keep    `json:"keep,omitempty"`
-	Maximum           int               `json:"maximum,omitempty"`
-	NodeSelector      map[string]string `json:"node_selector,omitempty"`
-	AllocatedSelector string            `json:"allocated_selector,omitempty"`
-	MinimumAvailable  int               `json:"minimum_available,omitempty"`
-	Budget            string            `json:"budget,omitempty"`
+	Generation        int64                    `json:"generation,omitempty"`
+	Image             string                   `json:"image,omitempty"`
+	Memory            string                   `json:"memory,omitempty"`
+	CPU               string                   `json:"cpu,omitempty"`
+	GPU               int                      `json:"gpu"`
+	GPUResource       string                   `json:"gpu_resource,omitempty"`
+	Replicas          int                      `json:"replicas"`
+	ReplicasPolicy    stockpool.ReplicasPolicy `json:"replicas_policy,omitempty"`
+	Maximum           int                      `json:"maximum,omitempty"`
+	NodeSelector      map[string]string        `json:"node_selector,omitempty"`
+	AllocatedSelector string                   `json:"allocated_selector,omitempty"`
+	MinAvailable      int                      `json:"min_available,omitempty"`
+	Budget            string                   `json:"budget,omitempty"`
 }
 
 func declared(d stockpool.Declaration) Declared {
 	of := Declared{
 		Generation: d.Generation, Image: d.Image, Memory: d.Memory, CPU: d.CPU, GPU: d.GPU, GPUResource: d.GPUResource, Replicas: d.Replicas,
-		Keep: d.Keep, Maximum: d.Maximum, NodeSelector: d.NodeSelector, AllocatedSelector: d.AllocatedSelector, Budget: d.Budget,
+		ReplicasPolicy: d.ReplicasPolicy, Maximum: d.Maximum, NodeSelector: d.NodeSelector, AllocatedSelector: d.AllocatedSelector, Budget: d.Budget,
 	}
-	if d.PodDisruption != nil {
-		of.MinimumAvailable = d.PodDisruption.MinimumAvailable
+	if d.PodDisruptionBudget != nil {
+		of.MinAvailable = d.PodDisruptionBudget.MinAvailable
 	}
 	return of
 }

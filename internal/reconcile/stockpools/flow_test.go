@@ -20,7 +20,9 @@ import (
 func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	state := d.create(func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1} })
+	state := d.create(func(d *stockpool.Declaration) {
+		d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 1}
+	})
 	if want := []string{"CreateStock " + key, "ApplyStock " + key, "GuardStock " + key}; !slices.Equal(d.Cluster.Acts, want) {
 		t.Errorf("it did %q, want %q", d.Cluster.Acts, want)
 	}
@@ -87,7 +89,7 @@ func TestARunMendsWhatSomebodyDid(t *testing.T) {
 func TestATakenPodIsReplacedByARun(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.create(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 4 })
+	d.create(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 4 })
 	d.Cluster.StockPods(key)[0].Labels["session"] = "x"
 	d.is(3, decide.Ready)
 	taken := d.Cluster.StockPods(key)[0].UID
@@ -208,7 +210,7 @@ func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 func TestAnOrphanIsLeft(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	state := d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
+	state := d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyRetain })
 	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
 	if err != nil || notice == "" || d.replicas() != 2 || d.stocked() != 0 {
 		t.Errorf("it has %d pods, %d documents: %s, %v", d.replicas(), d.stocked(), notice, err)

@@ -55,7 +55,7 @@ var operations = map[string]operation{
 	},
 	"unguard": {
 		before:   func(d *desk) { d.create(guarded) },
-		do:       updates(func(d *stockpool.Declaration) { d.PodDisruption = nil }),
+		do:       updates(func(d *stockpool.Declaration) { d.PodDisruptionBudget = nil }),
 		replicas: 2, phase: decide.Ready, bare: true, again: true,
 	},
 	"take over": {
@@ -88,7 +88,7 @@ var operations = map[string]operation{
 	},
 	"shrink": {
 		before: func(d *desk) {
-			d.create(guarded, func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 5 })
+			d.create(guarded, func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 5 })
 			pods := d.Cluster.StockPods(key)
 			pods[0].Labels["session"], pods[1].Labels["session"] = "x", "y"
 			d.is(4, decide.Ready)
@@ -118,7 +118,7 @@ var operations = map[string]operation{
 	},
 	"orphan": {
 		before: func(d *desk) {
-			d.create(guarded, func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
+			d.create(guarded, func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyRetain })
 		},
 		do: destroys, replicas: 2, once: []history.Kind{history.Destroy}, again: true,
 	},
@@ -164,7 +164,7 @@ func destroys(_ *desk, p reconcile.World) error {
 }
 
 func guarded(d *stockpool.Declaration) {
-	d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1}
+	d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 1}
 }
 
 func run(_ *desk, p reconcile.World) error {

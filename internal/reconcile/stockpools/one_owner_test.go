@@ -146,7 +146,7 @@ func TestAnOrphanOfAPausedPoolGetsItsPodsBack(t *testing.T) {
 	d := newDesk(t)
 	d.budget(budget.Pause)
 	d.Run()
-	state := d.create(func(of *stockpool.Declaration) { of.OnDestroy = stockpool.DestroyOrphan })
+	state := d.create(func(of *stockpool.Declaration) { of.OnDestroy = stockpool.DestroyRetain })
 	d.is(2, decide.Ready)
 	d.uses("train", 8, "uid-of-train")
 	d.Cluster.Step(2 * time.Hour)

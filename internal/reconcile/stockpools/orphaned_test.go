@@ -16,7 +16,7 @@ func TestAnOrphaningDeleteEndsNoPods(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*stockpool.Declaration){
 		"replicas":  func(*stockpool.Declaration) {},
-		"available": func(of *stockpool.Declaration) { of.Keep, of.Maximum = stockpool.KeepAvailable, 6 },
+		"available": func(of *stockpool.Declaration) { of.ReplicasPolicy, of.Maximum = stockpool.ReplicasAvailable, 6 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

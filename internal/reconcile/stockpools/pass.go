@@ -104,7 +104,7 @@ func (p *pass) warnOfAutoscaler(ctx context.Context) {
 	by, err := p.cluster.Autoscaler(ctx, budget.Workload{Namespace: d.Namespace, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name}})
 	if err == nil && by != "" { // who may not list them still reads who wrote the replicas
 		p.fought = fmt.Sprintf("its replicas are changed in turn: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
-			stockpool.DestroyOrphan)
+			stockpool.DestroyRetain)
 	}
 }
 

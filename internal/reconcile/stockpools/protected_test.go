@@ -28,7 +28,7 @@ func TestAProtectedPodKeepsItsPoolFromBeingPaused(t *testing.T) {
 			p.Labels[budget.ProtectedKey], p.Ending = "true", true
 		}},
 		"a label that the budget ignores": {
-			budget: func(b *budget.Declaration) { b.Enforce.HonourPodProtection = new(false) },
+			budget: func(b *budget.Declaration) { b.Enforce.HonorPodProtection = new(false) },
 			pod:    func(p *stockpool.Pod) { p.Labels[budget.ProtectedKey] = "true" },
 		},
 		"the system's priority": {pod: func(p *stockpool.Pod) { p.Priority = 2_000_000_000 }, says: "its priority is the system's"},

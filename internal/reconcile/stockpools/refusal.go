@@ -42,8 +42,8 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	if !taken {
 		return p.undeclared(ctx)
 	}
-	if live := p.observation.Deployment; live != nil && old.OnDestroy == stockpool.DestroyOrphan {
-		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"orphan\": a replacement would destroy it, leave its "+
+	if live := p.observation.Deployment; live != nil && old.OnDestroy == stockpool.DestroyRetain {
+		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"retain\": a replacement would destroy it, leave its "+
 			"Deployment (uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock "+
 			"pool another name", f.Keeper.Store, d.Key(), live.UID)
 	}

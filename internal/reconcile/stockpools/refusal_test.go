@@ -38,10 +38,10 @@ func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 func TestAReplacementOfAnOrphanIsRefusedAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
+	d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyRetain })
 	err := d.Process().StockPools().Refusal(context.Background(), pool())
 	var exists *record.ExistsError
-	if err == nil || errors.As(err, &exists) || !strings.Contains(err.Error(), `on_destroy = "orphan"`) {
+	if err == nil || errors.As(err, &exists) || !strings.Contains(err.Error(), `on_destroy = "retain"`) {
 		t.Errorf("a plan reports %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 		}
 	}
 	changed := state.Declaration
-	changed.OnDestroy = stockpool.DestroyOrphan
+	changed.OnDestroy = stockpool.DestroyRetain
 	if _, err := d.Process().StockPools().Update(context.Background(), changed, 0); err != nil {
 		t.Errorf("what changes nothing in the cluster is not tried there: %v", err)
 	}

@@ -42,12 +42,12 @@ func TestProblemsOfBootstrapTokens(t *testing.T) {
 		"the shortest ttl": {ttl(5 * time.Minute), ""},
 		"the longest ttl":  {ttl(24 * time.Hour), ""},
 		"a placeholder and no token": {
-			func(d *spotpool.Declaration) { d.BootstrapToken = nil }, "bootstrap_token: user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}, and " +
+			func(d *spotpool.Declaration) { d.BootstrapToken = nil }, "bootstrap_token: user_data_raw has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}, and " +
 				"there is no bootstrap_token",
 		},
 		"no placeholder": {
 			func(d *spotpool.Declaration) { d.UserData = "kubeadm join --token {{TOKEN}}" },
-			"user_data: user data has no placeholder for the bootstrap token, and no instance would learn it",
+			"user_data_raw: user data has no placeholder for the bootstrap token, and no instance would learn it",
 		},
 		"no nodes": {
 			func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and its instances are no nodes",
@@ -72,7 +72,7 @@ func TestProblemsOfBootstrapTokens(t *testing.T) {
 		}, ""},
 		"too much once it is filled in": {func(d *spotpool.Declaration) {
 			d.UserData = spotpool.BootstrapTokenPlaceholder + strings.Repeat("x", 12288-22)
-		}, "user_data: user data of 12289 bytes is too long: it has 16388 bytes as base64, and RunInstances takes 16384 (that is 12288 bytes before)"},
+		}, "user_data_raw: user data of 12289 bytes is too long: it has 16388 bytes as base64, and RunInstances takes 16384 (that is 12288 bytes before)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,11 +15,11 @@ import (
 func (v View) drainedForBudget() View {
 	d := &v.Declaration
 	since := v.Journal.Exceeded.Since
-	if since.IsZero() || v.Now.Before(since.Add(time.Duration(d.DrainGrace))) {
+	if since.IsZero() || v.Now.Before(since.Add(time.Duration(d.BudgetGracePeriod))) {
 		return v
 	}
-	v.emptied = fmt.Sprintf("its budget %s has been exceeded for certain since %s, for longer than the %s of drain_grace", d.Budget, wording.Instant(since),
-		d.DrainGrace)
+	v.emptied = fmt.Sprintf("its budget %s has been exceeded for certain since %s, for longer than the %s of budget_grace_period", d.Budget, wording.Instant(since),
+		d.BudgetGracePeriod)
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
 	return v
@@ -34,7 +34,7 @@ func announceDrain(v View, t Tally) (_ Tally, r Result) {
 			d.OnBudgetExceeded)
 	case !since.IsZero():
 		r.warnf("%s. As on_budget_exceeded is %q, the pool's instances end from %s on, their nodes drained before, unless the budget is no longer "+
-			"exceeded by then", v.Gate.Reason, d.OnBudgetExceeded, wording.Instant(since.Add(time.Duration(d.DrainGrace))))
+			"exceeded by then", v.Gate.Reason, d.OnBudgetExceeded, wording.Instant(since.Add(time.Duration(d.BudgetGracePeriod))))
 	}
 	return t, r
 }

@@ -58,7 +58,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	if p.Wanted == nil || *p.Wanted != 0 || p.Minimum != 2 || p.Maximum != 4 || p.Shortfall != 0 {
 		t.Errorf("drained, counts are %+v", p.Counts)
 	}
-	const why = "its budget team-a has been exceeded for certain since 2026-03-01T12:01:00Z, for longer than the 30m of drain_grace"
+	const why = "its budget team-a has been exceeded for certain since 2026-03-01T12:01:00Z, for longer than the 30m of budget_grace_period"
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, why)
 
 	for n, d := range p.Decisions {

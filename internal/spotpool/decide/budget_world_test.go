@@ -26,7 +26,7 @@ func (e *excess) broken(s decide.Situation, p decide.Plan, lost bool) string {
 	case e.since.IsZero():
 		e.since = s.Now
 	}
-	drains := !e.since.IsZero() && s.Hold == nil && s.Now.Sub(e.since) >= time.Duration(d.DrainGrace)
+	drains := !e.since.IsZero() && s.Hold == nil && s.Now.Sub(e.since) >= time.Duration(d.BudgetGracePeriod)
 	if p.Wanted != nil && !drains {
 		return fmt.Sprintf("drained for a budget %+v, which was exceeded for certain since %s", s.Gate, e.since)
 	}

@@ -77,7 +77,7 @@ func TestARaisedCapIsTriedAtOnce(t *testing.T) {
 	capped := func(price string) func(*spotpool.Declaration) {
 		return func(d *spotpool.Declaration) {
 			d.Offerings = d.Offerings[:1]
-			d.Offerings[0].MaxPrice = yuan(price)
+			d.Offerings[0].SpotMaxPrice = yuan(price)
 		}
 	}
 	s := after(t, offered(seen(pool(capped("2.5")), instance("ins-1"))), refused(errorclass.Price, spotpool.ScopeOffering))

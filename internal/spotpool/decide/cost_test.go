@@ -10,7 +10,7 @@ import (
 func TestPriceCaps(t *testing.T) {
 	t.Parallel()
 	capped := func(price string) func(*spotpool.Declaration) {
-		return func(d *spotpool.Declaration) { d.Offerings[0].MaxPrice = yuan(price) }
+		return func(d *spotpool.Declaration) { d.Offerings[0].SpotMaxPrice = yuan(price) }
 	}
 	for name, c := range map[string]struct {
 		situation decide.Situation
@@ -25,7 +25,7 @@ func TestPriceCaps(t *testing.T) {
 		},
 		"every market is above its cap": {
 			offered(seen(pool(capped("1"))), offer(zone2, "2")), "",
-			"spot GN7.2XLARGE32 in ap-singapore-2: the market price 2.00 is above max_price 1.00",
+			"spot GN7.2XLARGE32 in ap-singapore-2: the market price 2.00 is above spot_max_price 1.00",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestPriceCaps(t *testing.T) {
 func TestTheCapIsPartOfTheRequest(t *testing.T) {
 	t.Parallel()
 	d := pool(func(d *spotpool.Declaration) {
-		d.Offerings[0].MaxPrice = yuan("2.5")
+		d.Offerings[0].SpotMaxPrice = yuan("2.5")
 		d.OnDemandBase = 1
 	})
 	for _, decision := range decide.Decide(seen(d)).Decisions {
@@ -52,7 +52,7 @@ func TestTheCapIsPartOfTheRequest(t *testing.T) {
 		if decision.ChargeType == spotpool.Spot {
 			want = yuan("2.5")
 		}
-		if got := decision.Request.Offering.MaxPrice; got != want {
+		if got := decision.Request.Offering.SpotMaxPrice; got != want {
 			t.Errorf("%s bids %s, want %s", decision.Summary(), got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestMaxHourlyCost(t *testing.T) {
 	}
 	noPrice := func(o *spotpool.Offer) { o.Price = 0 }
 	capped := func(d *spotpool.Declaration) {
-		d.Offerings[0].MaxPrice, d.Offerings[1].MaxPrice = yuan("2.5"), yuan("3.5")
+		d.Offerings[0].SpotMaxPrice, d.Offerings[1].SpotMaxPrice = yuan("2.5"), yuan("3.5")
 	}
 	shouldDecideEach(t, map[string]decisionCase{
 		"all is affordable": {
@@ -92,7 +92,7 @@ func TestMaxHourlyCost(t *testing.T) {
 			[]string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"no price is known, that of what is held neither": {
-			offered(seen(pool(atMost("10"), func(d *spotpool.Declaration) { d.Offerings[1].MaxPrice = yuan("1") }), instance("ins-1"))), nil,
+			offered(seen(pool(atMost("10"), func(d *spotpool.Declaration) { d.Offerings[1].SpotMaxPrice = yuan("1") }), instance("ins-1"))), nil,
 			"spot GN7.2XLARGE32 in ap-singapore-3: prices are unknown, that of ins-1 among them, so max_hourly_cost could not be kept",
 		},
 	})

@@ -87,7 +87,7 @@ func TestTheHoldThatEndsLastCounts(t *testing.T) {
 func TestNodesAreMarkedWhateverIsDecided(t *testing.T) {
 	t.Parallel()
 	drains := func(d *spotpool.Declaration) {
-		d.Budget, d.OnBudgetExceeded, d.DrainGrace = "team-a", spotpool.ExceededDrain, spotpool.Duration(time.Minute)
+		d.Budget, d.OnBudgetExceeded, d.BudgetGracePeriod = "team-a", spotpool.ExceededDrain, spotpool.Duration(time.Minute)
 	}
 	s := inCluster(seen(pool(withNodes, drains), instance("ins-1"), instance("ins-2")), nodeOf("ins-1"), nodeOf("ins-2", func(n *node.Node) { n.Pool = uid }))
 	hold := held(noon, time.Hour)

@@ -78,7 +78,7 @@ func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string)
 	d := v.Declaration
 	offering := to.offering
 	if to.market.ChargeType != spotpool.Spot {
-		offering.MaxPrice = 0
+		offering.SpotMaxPrice = 0
 	}
 	t.sequence++
 	tags := t.usedTags(v)

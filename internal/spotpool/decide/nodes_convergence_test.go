@@ -30,7 +30,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		onExceeded := rapid.SampledFrom([]spotpool.OnBudgetExceeded{spotpool.ExceededKeep, spotpool.ExceededDrain}).Draw(t, "on_budget_exceeded")
 		declare := func() {
 			w.d.Nodes, w.d.ClusterUID = nodes, clusterUID
-			w.d.Budget, w.d.OnBudgetExceeded, w.d.DrainGrace = "team-a", onExceeded, spotpool.Duration(10*time.Minute)
+			w.d.Budget, w.d.OnBudgetExceeded, w.d.BudgetGracePeriod = "team-a", onExceeded, spotpool.Duration(10*time.Minute)
 			w.d = w.d.WithDefaults()
 		}
 		declare()

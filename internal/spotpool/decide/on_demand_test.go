@@ -33,7 +33,7 @@ func TestOnDemandBase(t *testing.T) {
 			offered(seen(pool(base(1))), offer(zone2, "2")), []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"},
 		},
 		"a price cap is for spot": {
-			seen(pool(size(1, 4), base(1), func(d *spotpool.Declaration) { d.Offerings[0].MaxPrice = yuan("5") })),
+			seen(pool(size(1, 4), base(1), func(d *spotpool.Declaration) { d.Offerings[0].SpotMaxPrice = yuan("5") })),
 			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"},
 		},
 		"a base outdated is replaced by another": {

@@ -17,7 +17,7 @@ func TestOnlyTheOwnConfigurationMakesAnInstanceOutdated(t *testing.T) {
 		"nothing changed":            {func(*spotpool.Declaration) {}, false},
 		"counts":                     {size(1, 9), false},
 		"name":                       {func(d *spotpool.Declaration) { d.Name = "other" }, false},
-		"price caps":                 {func(d *spotpool.Declaration) { d.Offerings[0].MaxPrice = yuan("1") }, false},
+		"price caps":                 {func(d *spotpool.Declaration) { d.Offerings[0].SpotMaxPrice = yuan("1") }, false},
 		"another offering":           {func(d *spotpool.Declaration) { d.Offerings[1].SubnetID = "subnet-ffffffff" }, false},
 		"an offering more":           {func(d *spotpool.Declaration) { d.Offerings = append(d.Offerings, offering(zone4, t4)) }, false},
 		"the order of offerings":     {func(d *spotpool.Declaration) { d.Offerings[0], d.Offerings[1] = d.Offerings[1], d.Offerings[0] }, false},

@@ -26,14 +26,14 @@ func declarations() *rapid.Generator[spotpool.Declaration] {
 		d.Minimum = rapid.IntRange(0, d.Maximum).Draw(t, "minimum")
 		d.Offerings = rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) spotpool.Offering {
 			o := offering(rapid.SampledFrom([]string{zone2, zone3, zone4}).Draw(t, "zone"), rapid.SampledFrom([]string{t4, a10}).Draw(t, "type"))
-			o.MaxPrice = rapid.SampledFrom([]spotpool.Price{0, 0, yuan("2.5"), yuan("4")}).Draw(t, "max_price")
+			o.SpotMaxPrice = rapid.SampledFrom([]spotpool.Price{0, 0, yuan("2.5"), yuan("4")}).Draw(t, "spot_max_price")
 			return o
 		}), 1, 4, func(o spotpool.Offering) string { return o.AvailabilityZone + o.InstanceType }).Draw(t, "offerings")
 		d.AllocationStrategy = rapid.SampledFrom([]spotpool.AllocationStrategy{spotpool.Priority, spotpool.LowestPrice, spotpool.Balanced}).Draw(t, "strategy")
 		d.InstanceChargeType = rapid.SampledFrom([]spotpool.ChargeType{spotpool.Spot, spotpool.Spot, spotpool.Spot, spotpool.OnDemand}).Draw(t, "charge type")
 		if d.InstanceChargeType == spotpool.OnDemand {
 			for n := range d.Offerings {
-				d.Offerings[n].MaxPrice = 0
+				d.Offerings[n].SpotMaxPrice = 0
 			}
 		}
 		d.MaxHourlyCost = rapid.SampledFrom([]spotpool.Price{0, 0, 0, yuan("9"), yuan("40")}).Draw(t, "max_hourly_cost")

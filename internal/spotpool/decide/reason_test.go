@@ -37,7 +37,7 @@ func many(changes ...func(*spotpool.Declaration)) decide.Situation {
 		d.Offerings, d.MaxHourlyCost = nil, yuan("1")
 		for n := range 16 {
 			o := offering(zone2, named(n))
-			o.MaxPrice = yuan("2")
+			o.SpotMaxPrice = yuan("2")
 			d.Offerings = append(d.Offerings, o)
 		}
 	})
@@ -70,7 +70,7 @@ func TestReasonsAreData(t *testing.T) {
 		!strings.HasPrefix(string(text), want) {
 		t.Errorf("%v, %s, want %s…", err, text, want)
 	}
-	if want := `"charge_type":"SPOTPAID","price":"8.09","text":"the market price 8.09 is above max_price 2.00"}`; !strings.HasSuffix(string(text), want) {
+	if want := `"charge_type":"SPOTPAID","price":"8.09","text":"the market price 8.09 is above spot_max_price 2.00"}`; !strings.HasSuffix(string(text), want) {
 		t.Errorf("%s, want …%s", text, want)
 	}
 }
@@ -83,7 +83,7 @@ func TestTheBindingCauseIsSaidFirst(t *testing.T) {
 	}{
 		"the offering that is nearest to a launch, and counts of all": {many(), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest " +
+			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
 				"2.09; sold out: 1; not sold: 6",
 		}},
 		"what else there is of the pool": {many(func(d *spotpool.Declaration) {
@@ -91,18 +91,18 @@ func TestTheBindingCauseIsSaidFirst(t *testing.T) {
 			d.MaxLaunchesPerRun = 1
 		}), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest " +
+			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
 				"2.09; sold out: 1; not sold: 6",
 			"max_launches_per_run is 1: 1 more to be launched by the next run; on-demand instances take over at 2026-03-01T12:30:00Z",
 		}},
 		"the cheapest of those above their price cap": {many(func(d *spotpool.Declaration) { d.Offerings = d.Offerings[:14] }), []string{
-			"spot GN7.12XLARGE32 in ap-singapore-2: the market price 2.09 is above max_price 2.00",
-			"14 spot offerings passed over: above max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
+			"spot GN7.12XLARGE32 in ap-singapore-2: the market price 2.09 is above spot_max_price 2.00",
+			"14 spot offerings passed over: above spot_max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
 		}},
 		"few as they are": {many(func(d *spotpool.Declaration) {
 			d.Offerings = []spotpool.Offering{d.Offerings[0], d.Offerings[13], d.Offerings[12]}
 		}), []string{
-			"spot GN7.12XLARGE32 in ap-singapore-2: the market price 2.09 is above max_price 2.00",
+			"spot GN7.12XLARGE32 in ap-singapore-2: the market price 2.09 is above spot_max_price 2.00",
 			"spot GN7.13XLARGE32 in ap-singapore-2: sold out",
 			"spot GN7.0XLARGE32 in ap-singapore-2: not sold there",
 		}},

@@ -25,7 +25,7 @@ func TestRefreshAtTheEdge(t *testing.T) {
 		d.MaxHourlyCost, d.OnDemandFallback, d.InstanceChargeType = 0, nil, spotpool.Spot
 		d.OnDemandBase = min(d.OnDemandBase, d.Minimum)
 		for n := range d.Offerings {
-			d.Offerings[n].MaxPrice = 0
+			d.Offerings[n].SpotMaxPrice = 0
 		}
 		d.Refresh = spotpool.Refresh{
 			Strategy: spotpool.RefreshRolling, MaxSurge: rapid.IntRange(0, 2).Draw(t, "max_surge"),

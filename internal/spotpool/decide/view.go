@@ -69,7 +69,7 @@ func (v View) priceOf(o spotpool.Offering, charge spotpool.ChargeType) spotpool.
 	if price := v.offers[o.Market(charge)].Price; price > 0 || charge != spotpool.Spot {
 		return price
 	}
-	return o.MaxPrice
+	return o.SpotMaxPrice
 }
 
 // costOf is what a member costs at most: its market price, or the cap it was
@@ -80,7 +80,7 @@ func (v View) costOf(m Member) spotpool.Price {
 	}
 	for _, o := range v.Declaration.Offerings {
 		if o.Market(spotpool.Spot) == m.Market() {
-			return o.MaxPrice
+			return o.SpotMaxPrice
 		}
 	}
 	return 0

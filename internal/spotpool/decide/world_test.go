@@ -195,7 +195,7 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 	case m.stock < r.Count:
 		refusal.Class, refusal.Code = errorclass.Capacity, "ResourcesSoldOut.SpecifiedInstanceType"
 		return nil, refusal
-	case r.ChargeType == spotpool.Spot && r.Offering.MaxPrice > 0 && r.Offering.MaxPrice < m.price:
+	case r.ChargeType == spotpool.Spot && r.Offering.SpotMaxPrice > 0 && r.Offering.SpotMaxPrice < m.price:
 		refusal.Class, refusal.Code = errorclass.Price, "InvalidParameterValue.InsufficientPrice"
 		return nil, refusal
 	case known:

@@ -40,14 +40,14 @@ type Cooldown struct {
 	Detail string    `json:"detail,omitempty"` // the cloud's code, or an instance
 	// Batch is the largest count to ask for; only with CausedByBatch.
 	Batch int `json:"batch,omitempty"`
-	// MaxPrice is the cap that was refused; only with CausedByPrice. An
+	// SpotMaxPrice is the cap that was refused; only with CausedByPrice. An
 	// offering whose cap was raised since is free to try again.
-	MaxPrice spotpool.Price `json:"max_price,omitempty"`
+	SpotMaxPrice spotpool.Price `json:"spot_max_price,omitempty"`
 }
 
 // Covers reports whether the cool-down concerns launches of an offering.
 func (c Cooldown) Covers(o spotpool.Offering, charge spotpool.ChargeType) bool {
-	if c.Cause == CausedByPrice && c.MaxPrice > 0 && (o.MaxPrice == 0 || o.MaxPrice > c.MaxPrice) {
+	if c.Cause == CausedByPrice && c.SpotMaxPrice > 0 && (o.SpotMaxPrice == 0 || o.SpotMaxPrice > c.SpotMaxPrice) {
 		return false
 	}
 	return c.AvailabilityZone == o.AvailabilityZone && c.ChargeType == charge &&
@@ -95,7 +95,7 @@ func ForRefusal(r spotpool.Request, refusal *spotpool.CloudError, until time.Tim
 	case refusal.Class == errorclass.Capacity:
 		c.Cause = CausedBySoldOut
 	case refusal.Class == errorclass.Price:
-		c.Cause, c.MaxPrice = CausedByPrice, r.Offering.MaxPrice
+		c.Cause, c.SpotMaxPrice = CausedByPrice, r.Offering.SpotMaxPrice
 	case refusal.Class == errorclass.Quota:
 		c.Cause = CausedByQuota
 	default:

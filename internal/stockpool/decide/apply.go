@@ -76,7 +76,7 @@ func why(v View, t Tally) (stockpool.Kind, []string) {
 		return stockpool.KindScale, append([]string{declared}, held...)
 	case held != nil:
 		return stockpool.KindScale, held
-	case d.Keep == stockpool.KeepAvailable:
+	case d.ReplicasPolicy == stockpool.ReplicasAvailable:
 		n := v.taken()
 		return stockpool.KindScale, []string{fmt.Sprintf("%d of its pods %s in use, and %d more are to be available", n, isAre(n), d.Replicas)}
 	}

@@ -25,7 +25,7 @@ func (v View) status(t Tally, r Result) Status {
 		s = v.count(s)
 	}
 	s.Conditions = []Condition{v.synced(t, r), v.withinBudget(), v.scheduled(s.Waiting), v.started(), v.rolledOut()}
-	if v.Declaration.Keep == stockpool.KeepAvailable {
+	if v.Declaration.ReplicasPolicy == stockpool.ReplicasAvailable {
 		s.Conditions = append(s.Conditions, stocked(v.Declaration, s))
 	}
 	s.Phase = v.phase(s, t, r)

@@ -165,7 +165,7 @@ func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
 
 func TestATakenPodIsReplaced(t *testing.T) {
 	t.Parallel()
-	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 4 }))
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 4 }))
 	w.has(t, 2, decide.Ready)
 	take := func(n int) { w.pods[n].Labels["session"] = "x" }
 	take(0)
@@ -198,7 +198,7 @@ func TestATakenPodIsReplaced(t *testing.T) {
 // use that are not.
 func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	t.Parallel()
-	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 8 }))
 	w.has(t, 2, decide.Ready)
 	for n := range 3 {
 		w.pods[n+1].Labels["session"] = "x"
@@ -246,7 +246,9 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 // TestAScaleDownThatIsDeclaredGoesOn, whoever uses the pods, and so does a budget's pause.
 func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Replicas, d.Maximum = stockpool.KeepAvailable, 4, 8 }))
+	w := newWorld(declared(func(d *stockpool.Declaration) {
+		d.ReplicasPolicy, d.Replicas, d.Maximum = stockpool.ReplicasAvailable, 4, 8
+	}))
 	w.has(t, 4, decide.Ready)
 	w.pods[0].Labels["session"] = "x"
 	w.has(t, 5, decide.Ready)
@@ -265,7 +267,7 @@ func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
 // pods and the new ones, whoever uses them.
 func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 8 }))
 	w.has(t, 2, decide.Ready)
 	w.pods[0].Labels["session"], w.pods[1].Labels["session"] = "x", "x"
 	w.has(t, 4, decide.Ready)

@@ -19,13 +19,13 @@ func guard(v View, t Tally) (_ Tally, r Result) {
 	kind, reason := stockpool.KindGuard, ""
 	switch {
 	case wanted == nil && own:
-		kind, reason = stockpool.KindUnguard, "its declaration has no pod_disruption any longer"
+		kind, reason = stockpool.KindUnguard, "its declaration has no pod_disruption_budget any longer"
 	case wanted == nil:
 	case there != nil && !own:
 		r.warnf("%s", (&TakenError{Kind: "PodDisruptionBudget", Key: v.Declaration.Key(), UID: string(there.UID)}).Error())
 	case there == nil, !equality.Semantic.DeepEqual(there.Spec.MinAvailable, wanted.Spec.MinAvailable),
 		!equality.Semantic.DeepEqual(there.Spec.Selector, wanted.Spec.Selector):
-		reason = fmt.Sprintf("evictions are to leave %d available", v.Declaration.PodDisruption.MinimumAvailable)
+		reason = fmt.Sprintf("evictions are to leave %d available", v.Declaration.PodDisruptionBudget.MinAvailable)
 	case there.Labels[stockpool.LabelPool] != wanted.Labels[stockpool.LabelPool]: // by which observations find it
 		reason = "somebody took its label"
 	}

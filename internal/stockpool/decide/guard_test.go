@@ -11,7 +11,9 @@ import (
 
 func TestAGuardIsOfItsDeployment(t *testing.T) {
 	t.Parallel()
-	d := declared(func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1} })
+	d := declared(func(d *stockpool.Declaration) {
+		d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 1}
+	})
 	w := newWorld(d)
 	for range 2 {
 		w.do(w.decide(), alive)
@@ -31,7 +33,7 @@ func TestAGuardIsOfItsDeployment(t *testing.T) {
 	if p := decide.Decide(w.situation(unlabelled)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindGuard {
 		t.Errorf("with a guard that no observation finds it decides %v", p.Decisions)
 	}
-	w.declaration.PodDisruption = nil
+	w.declaration.PodDisruptionBudget = nil
 	if p := decide.Decide(w.situation(observed)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindUnguard {
 		t.Errorf("without a declared one it decides %v", p.Decisions)
 	}

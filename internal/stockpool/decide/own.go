@@ -22,7 +22,7 @@ func (e *TakenError) Error() string {
 	text += fmt.Sprintf("Give the stock pool another name, delete that %s, or ", e.Kind)
 	switch {
 	case e.Kind != "Deployment":
-		return text + "leave out pod_disruption"
+		return text + "leave out pod_disruption_budget"
 	case e.Recorded:
 		return text + "take it over: destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS " + e.Key
 	}

@@ -22,7 +22,7 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(declared(func(d *stockpool.Declaration) {
 			if rapid.Bool().Draw(t, "keeps available") {
-				d.Keep, d.Maximum = stockpool.KeepAvailable, 5
+				d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 5
 			}
 		}))
 		t.Repeat(map[string]func(*rapid.T){
@@ -81,9 +81,9 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 		if p.Status.Phase != decide.Ready && p.Status.Of(decide.Stocked).Reason != decide.AtMaximum || int(*w.live.Spec.Replicas) != p.Replicas {
 			t.Fatalf("all is quiet, and it is %+v", p.Status)
 		}
-		if d := w.declaration; d.Keep != stockpool.KeepAvailable && p.Replicas != d.Replicas {
+		if d := w.declaration; d.ReplicasPolicy != stockpool.ReplicasAvailable && p.Replicas != d.Replicas {
 			t.Errorf("it has %d pods of %d", p.Replicas, d.Replicas)
-		} else if d.Keep == stockpool.KeepAvailable && p.Status.Available != d.Replicas && p.Replicas != d.Maximum {
+		} else if d.ReplicasPolicy == stockpool.ReplicasAvailable && p.Status.Available != d.Replicas && p.Replicas != d.Maximum {
 			t.Errorf("it has %d available of %d, and %d in all", p.Status.Available, d.Replicas, p.Replicas)
 		}
 	})
@@ -94,7 +94,7 @@ func TestNoScaleDownOfItsOwnEndsAPodInUse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(declared(func(d *stockpool.Declaration) {
-			d.Keep, d.Replicas, d.Maximum = stockpool.KeepAvailable, rapid.IntRange(0, 3).Draw(t, "replicas"), 8
+			d.ReplicasPolicy, d.Replicas, d.Maximum = stockpool.ReplicasAvailable, rapid.IntRange(0, 3).Draw(t, "replicas"), 8
 		}))
 		w.settle()
 		*w.live.Spec.Replicas = int32(rapid.IntRange(1, 8).Draw(t, "pods"))
@@ -133,7 +133,7 @@ func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(declared(func(d *stockpool.Declaration) {
 			if rapid.Bool().Draw(t, "keeps available") {
-				d.Keep, d.Maximum = stockpool.KeepAvailable, 6
+				d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 6
 			}
 		}))
 		w.settle()
@@ -254,7 +254,7 @@ func (w *world) verifyUse(t *rapid.T, p decide.Plan, before []stockpool.Pod, dec
 		if ended.Labels["session"] == "" || left(ended) {
 			continue
 		}
-		if toMaximum := was > d.Maximum && now == d.Maximum; d.Keep == stockpool.KeepAvailable && !declaredAnew && !toMaximum {
+		if toMaximum := was > d.Maximum && now == d.Maximum; d.ReplicasPolicy == stockpool.ReplicasAvailable && !declaredAnew && !toMaximum {
 			t.Errorf("%v ends %s, which is in use, by itself", p.Decisions[0], ended.Name)
 		}
 		for _, spared := range w.pods {

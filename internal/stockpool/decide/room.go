@@ -47,9 +47,9 @@ func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []strin
 		for _, key := range slices.Sorted(maps.Keys(d.NodeSelector)) {
 			asked = append(asked, key+"="+d.NodeSelector[key])
 		}
-		needs := "nodes.labels"
+		needs := "nodes.expected_labels"
 		if slices.ContainsFunc(slices.Collect(maps.Keys(d.NodeSelector)), isInstanceType) {
-			needs = "nodes.labels and an offering"
+			needs = "nodes.expected_labels and an offering"
 		}
 		return []string{fmt.Sprintf("no spot pool fits: none has %s as its node_selector asks for (%s)", needs, strings.Join(asked, ", "))}
 	}

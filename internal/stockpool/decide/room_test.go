@@ -40,7 +40,7 @@ func TestWhyPodsWait(t *testing.T) {
 	}{
 		"none fits": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), elsewhere}, nil,
 			[]string{
-				"no spot pool fits: none has nodes.labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
+				"no spot pool fits: none has nodes.expected_labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
 			}},
 		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool has nodes in this cluster that could be more"}},
 		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"},
@@ -59,7 +59,7 @@ func TestWhyPodsWait(t *testing.T) {
 			}},
 		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"},
 			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32")}, nil, []string{
-				"no spot pool fits: none has nodes.labels and an offering as its node_selector asks for (node.kubernetes.io/instance-type=PNV4.28XLARGE1328)",
+				"no spot pool fits: none has nodes.expected_labels and an offering as its node_selector asks for (node.kubernetes.io/instance-type=PNV4.28XLARGE1328)",
 			}},
 		"one of several offerings has it": {map[string]string{"beta.kubernetes.io/instance-type": "GN7.2XLARGE32"},
 			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32"), typed("b", true, "GN7.2XLARGE32", "GN7.5XLARGE80")}, nil, []string{

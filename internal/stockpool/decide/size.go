@@ -20,7 +20,7 @@ func size(v View, t Tally) (_ Tally, r Result) {
 		has = 0
 	}
 	to, held := d.Wanted(v.taken()), v.heldBack()
-	if of := v.own(); of != nil && d.Keep == stockpool.KeepAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
+	if of := v.own(); of != nil && d.ReplicasPolicy == stockpool.ReplicasAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
 		// Those that the pool makes for them would be taken as well, up to its maximum.
 		to = min(to, max(has, d.Replicas))
 		r.warnf("each new pod counts as in use, since its Deployment gives it labels that allocated_selector selects (%s): the pool does not grow for "+
@@ -72,7 +72,7 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 func (v View) sparing(to, has int) (stay int, kept string) {
 	d, j, own := v.Declaration, v.Journal, v.own()
 	switch {
-	case d.Keep != stockpool.KeepAvailable:
+	case d.ReplicasPolicy != stockpool.ReplicasAvailable:
 		return to, ""
 	case j.Applied == "" && own != nil && own.Annotations[stockpool.AnnotationOpened] != "":
 		return max(to, min(has, d.Maximum)), ""

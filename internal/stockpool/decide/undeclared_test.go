@@ -46,7 +46,7 @@ func TestNoMoreIsAvailableThanItsDeploymentCounts(t *testing.T) {
 // to its maximum, and none of them be available.
 func TestALabelForAllTakesNoPod(t *testing.T) {
 	t.Parallel()
-	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 8 }))
 	w.has(t, 2, decide.Ready)
 	w.live.Spec.Template.Labels["session"] = "x"
 	for n := range w.pods {

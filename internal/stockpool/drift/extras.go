@@ -120,7 +120,7 @@ func (x *extras) container(live, want corev1.Container) {
 	}
 }
 
-// restrictions are what security = "restricted" declares.
+// restrictions are what pod_security_level = "restricted" declares.
 func (x *extras) restrictions(live, want corev1.PodSpec) {
 	x.add(true, atPod, "f:securityContext", "f:runAsNonRoot")
 	x.add(live.SecurityContext.SeccompProfile != nil, atPod, "f:securityContext", "f:seccompProfile")
@@ -135,7 +135,7 @@ func (x *extras) restrictions(live, want corev1.PodSpec) {
 	}
 }
 
-// loosened are what takes back what security = "restricted" declares.
+// loosened are what takes back what pod_security_level = "restricted" declares.
 func (x *extras) loosened(live, want corev1.PodSpec) {
 	isRoot := func(user *int64) bool { return user != nil && *user == 0 }
 	if s := live.SecurityContext; s != nil {

@@ -106,7 +106,7 @@ func additions() map[string]func(*corev1.PodSpec) {
 func TestWhatAnApplicationLeavesIsDrift(t *testing.T) {
 	t.Parallel()
 	d := declared()
-	d.Security = stockpool.Baseline
+	d.PodSecurityLevel = stockpool.Baseline
 	d.Ports, d.ServiceAccountName = []stockpool.Port{{Port: 80, Name: "web", Protocol: "TCP"}}, ""
 	for want, add := range additions() {
 		wanted := d.Deployment("", 2)
@@ -159,12 +159,12 @@ func TestFieldsOfTheDeploymentThatAreDrift(t *testing.T) {
 	}
 }
 
-// TestRestrictedIsReverted: nothing takes back what security = "restricted" declares.
+// TestRestrictedIsReverted: nothing takes back what pod_security_level = "restricted" declares.
 func TestRestrictedIsReverted(t *testing.T) {
 	t.Parallel()
 	d := declared()
-	if d.Security != stockpool.Restricted {
-		t.Fatalf("by default, it is %s", d.Security)
+	if d.PodSecurityLevel != stockpool.Restricted {
+		t.Fatalf("by default, it is %s", d.PodSecurityLevel)
 	}
 	wanted := d.Deployment("", 2)
 	live := defaulted(wanted)

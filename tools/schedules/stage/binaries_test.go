@@ -89,7 +89,7 @@ resource "gpupool_spot_pool" "train" {
   security_group_ids = ["sg-a1b2c3d4"]
   image_id           = %q
   key_ids            = ["skey-a1b2c3d4"]
-  user_data          = "#!/bin/sh\necho ready\n"
+  user_data_raw          = "#!/bin/sh\necho ready\n"
   cooldown           = "1m"
   launch_timeout     = %q
   refresh            = { strategy = %q, max_surge = %d, max_unavailable = %d }

@@ -52,8 +52,8 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, p.takeStopped(known, last, seen)
 	}
 	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
-	if undone && !p.Budget.Enforce.Repause {
-		return nil, &budget.NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: repause = false leaves it so"}
+	if undone && !p.Budget.Enforce.PausesAgain() {
+		return nil, &budget.NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: on_manual_resume = \"warn\" leaves it so"}
 	}
 	reason := seen.Driven
 	if reason == "" {

@@ -163,7 +163,7 @@ func soldOut(t *testing.T, c Cloud) {
 // maximumPrice: a maximum price is a promise to the person who pays.
 func maximumPrice(t *testing.T, c Cloud) {
 	r := c.request("train", "uid-1", 1)
-	r.Offering.MaxPrice = 1
+	r.Offering.SpotMaxPrice = 1
 	if scope := c.expectRefusal(t, r, errorclass.Price); scope != spotpool.ScopeOffering {
 		t.Errorf("the scope is %q, want the offering: others may be cheaper", scope)
 	}

@@ -58,7 +58,7 @@ func (c *Cloud) refuse(r spotpool.Request) error {
 			r.Offering.Market(r.ChargeType).String()+" is not sold in "+r.Region)
 	case offer.Stock == spotpool.StockNone:
 		return refusal("Launch", errorclass.Capacity, spotpool.ScopeOffering, "SoldOut", offer.String()+" is sold out")
-	case r.Offering.MaxPrice > 0 && r.Offering.MaxPrice < offer.Price:
+	case r.Offering.SpotMaxPrice > 0 && r.Offering.SpotMaxPrice < offer.Price:
 		return refusal("Launch", errorclass.Price, spotpool.ScopeOffering, "PriceTooLow", fmt.Sprintf("%s costs %s an hour", offer.Market, offer.Price))
 	}
 	return nil
