@@ -39,9 +39,9 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	switch text, short := launches(plan); {
 	case text == "":
 	case short:
-		diags.AddWarning("Spot pool "+d.Key()+" on the market of now", text)
+		diags.AddWarning("Spot pool "+d.Key()+" on the market at plan time", text)
 	default:
-		diags.AddWarning("New spot pools of "+d.Region+" on the market of now", "Spot pool "+d.Key()+"\n\n"+text)
+		diags.AddWarning("New spot pools of "+d.Region+" on the market at plan time", "Spot pool "+d.Key()+"\n\n"+text)
 	}
 	return true
 }
@@ -51,7 +51,7 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 func launches(plan decide.Plan) (text string, short bool) {
 	lines := slices.Clone(plan.Messages) // of a creation that is resumed
 	if len(plan.Decisions) > 0 {
-		lines = append(lines, "On the market of now an apply would:")
+		lines = append(lines, "On the market at plan time, an apply would:")
 	}
 	missing := plan.Shortfall
 	for _, decision := range plan.Decisions {
@@ -60,7 +60,7 @@ func launches(plan decide.Plan) (text string, short bool) {
 	}
 	switch {
 	case missing > 0 && len(plan.Decisions) == 0:
-		lines = append(lines, "On the market of now nothing can be launched:")
+		lines = append(lines, "On the market at plan time, nothing could be launched:")
 	case missing > 0:
 		lines = append(lines, "It would stay short by "+instances(missing)+":")
 	case len(lines) == 0:

@@ -107,7 +107,7 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 		},
 		"nothing to be had": {
 			market: []market{soldOut(zone2, zone3)}, minimum: "2", planned: []string{firstLaunch},
-			says: []string{"nothing can be launched", "sold out"},
+			says: []string{"nothing could be launched", "sold out"},
 		},
 	}
 	for name, test := range tests {
@@ -123,9 +123,9 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 			d := w.Terraform()
 			d.Write(pool(test.pool, attributes{"minimum": test.minimum}))
 			warnings, planned := d.Plan()
-			headline := "New spot pools of ap-singapore on the market of now"
+			headline := "New spot pools of ap-singapore on the market at plan time"
 			if len(short) > 0 {
-				headline = "Spot pool ap-singapore/train on the market of now"
+				headline = "Spot pool ap-singapore/train on the market at plan time"
 			}
 			told := about(t, warnings, headline)
 			says(t, told, append(test.says, "the apply looks again"))
@@ -170,7 +170,7 @@ func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
 			d.Write(pool())
 			warnings, _ := d.Plan()
 			told := about(t, warnings, "Spot pool ap-singapore/train exists already")
-			says(t, told, []string{"it is destroyed first", "terraform import ADDRESS ap-singapore/train"}, "On the market of now")
+			says(t, told, []string{"it is destroyed first", "terraform import ADDRESS ap-singapore/train"}, "On the market at plan time")
 			s.Destroy(o)
 		})
 	}
@@ -184,7 +184,7 @@ func TestCreationPlanWithoutAMarket(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := serve(t, w).Plan(nil, train(nil))
-	says(t, p.Diagnostics.String(), []string{"WARNING: Looking at the market of ap-singapore"}, "ERROR", "On the market of now")
+	says(t, p.Diagnostics.String(), []string{"WARNING: Looking at the market of ap-singapore"}, "ERROR", "On the market at plan time")
 	if diff := cmp.Diff([]any{firstLaunch}, p.Attribute("planned_actions")); diff != "" {
 		t.Error(diff)
 	}

@@ -63,7 +63,7 @@ func create(t *testing.T, s *providertest.Server, config providertest.Values) *p
 // complaints are what a plan says beside what the market of now would do to it.
 func complaints(p providertest.Planned) providertest.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(p.Diagnostics), func(d *tfprotov6.Diagnostic) bool {
-		return strings.Contains(d.Summary, "on the market of now")
+		return strings.Contains(d.Summary, "on the market at plan time")
 	})
 }
 
