@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -71,6 +72,56 @@ func (g *gated) lose() {
 	g.t.Helper()
 	g.Reclaim(1)
 	g.Step(2 * time.Minute)
+}
+
+// declaring is a cloud during whose first call of a creation something else is declared.
+type declaring struct {
+	spotpools.Cloud
+	declare func()
+}
+
+func (c declaring) ObserveNamed(ctx context.Context, region, name string) ([]spotpool.Instance, time.Time, error) {
+	c.declare()
+	return c.Cloud.ObserveNamed(ctx, region, name)
+}
+
+// TestABudgetOfTheSameApply: what refers to nothing is created in any order, and the creation
+// of a pool ends with what the store has by then.
+func TestABudgetOfTheSameApply(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		declared  string
+		says, not string
+	}{
+		"declared meanwhile": {"team-b", "it has no status in the store", "not declared"},
+		"declared later":     {"", `has no budget "team-b": did you mean "team-a"? It has team-a` + "\n" + record.DeclaredTogether, "goes on with it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGated(t)
+			p := g.process()
+			p.Cloud = declaring{p.Cloud, func() {
+				if c.declared == "" {
+					return
+				}
+				_, err := g.process().Budgets().Create(context.Background(), budget.Declaration{
+					Name: c.declared, GPUHours: "4", Window: "45m", Selector: budget.Selector{MatchLabels: map[string]string{"team": "b"}},
+				}.WithDefaults())
+				if err != nil {
+					t.Error(err)
+				}
+			}}
+			d := reconciletest.Pool(1, 2)
+			d.Name, d.Budget = "serve", "team-b"
+			state, err := p.SpotPools().Create(context.Background(), d, reconciletest.LongWait)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.Join(state.Warnings, "\n"); !strings.Contains(text, c.says) || strings.Contains(text, c.not) {
+				t.Errorf("the creation warns:\n%s", text)
+			}
+		})
+	}
 }
 
 // TestExceededBudgetClosesGate has a pool stay short while its budget is

@@ -32,12 +32,13 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 	if !gate.Closed {
 		return
 	}
-	text := fmt.Sprintf("As it stands, applying this launches no instances: %s.", gate.Reason)
+	summary, text := "Budget "+d.Budget+" lets nothing be launched", fmt.Sprintf("As it stands, applying this launches no instances: %s.", gate.Reason)
 	var missing *record.UndeclaredError
 	if errors.As(err, &missing) {
-		text += " A budget that is declared together with the pool lets it launch after the first run of gpupool reconcile has judged it."
+		summary = "Budget " + d.Budget + " is not declared yet"
+		text = fmt.Sprintf("No instances are launched until it is declared, and judged by a run of gpupool reconcile: %s. %s", missing, record.DeclaredTogether)
 	}
-	diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets nothing be launched", text)
+	diags.AddAttributeWarning(path.Root("budget"), summary, text)
 }
 
 // orphaned says that the pool's budget is not declared, so that every run of gpupool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // declareBudget declares a budget in the store.
@@ -41,15 +42,15 @@ func TestGateOfANewPool(t *testing.T) {
 	s := serve(t, w)
 	plan := func() providertest.Planned { return s.Plan(nil, train(gated)) }
 	missing := plan()
-	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a lets nothing be launched", "applying this launches no instances",
-		`its budget team-a is not declared: `, `has no budget "team-a", nor any other. `, "declared together with the pool")
+	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a is not declared yet", "No instances are launched until",
+		`has no budget "team-a", nor any other. `, record.DeclaredTogether)
 	declareBudget(t, w)
 	contains(t, s.Plan(nil, train(providertest.Values{"budget": "team-x"})).Diagnostics, `has no budget "team-x": did you mean "team-a"? It has team-a`)
 	unjudged := plan()
 	contains(t, unjudged.Diagnostics, "has no status in the store")
 	w.Judge("team-a", used(10))
 	open := plan()
-	if strings.Contains(open.Diagnostics.String(), "lets nothing be launched") {
+	if strings.Contains(open.Diagnostics.String(), "Budget team-a") {
 		t.Errorf("an open gate: %s", open.Diagnostics)
 	}
 	w.Judge("team-a", used(1000))

@@ -124,9 +124,8 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	case errors.As(err, &missing):
 		diags.Append(connection.Warning("Planning "+d.Object(), err))
 	case errors.As(err, &undeclared):
-		diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets the stock pool have no pods",
-			"As it stands, applying this makes an empty Deployment: "+undeclared.Error()+". A budget that is declared together with the stock pool lets it "+
-				"grow once a run of gpupool reconcile has judged it.")
+		diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" is not declared yet",
+			"The stock pool has no pods until it is declared, and judged by a run of gpupool reconcile: "+undeclared.Error()+". "+record.DeclaredTogether)
 	case errors.As(err, &covered):
 		diags.AddAttributeError(path.Root("budget"), "Budget does not cover the stock pool", err.Error()+".")
 	case err != nil:

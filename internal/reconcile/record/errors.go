@@ -56,6 +56,10 @@ type UndeclaredError struct{ Absent *AbsentError }
 // Error names the budget, the store, and the budgets that it has.
 func (e *UndeclaredError) Error() string { return e.Absent.text() }
 
+// DeclaredTogether is what else an apply says of an undeclared budget: Terraform creates what
+// does not refer to each other in any order, so that the budget may be next.
+const DeclaredTogether = "A budget that the same apply declares needs nothing but the next run of gpupool reconcile, which judges it."
+
 // Unwrap returns the error of the search.
 func (e *UndeclaredError) Unwrap() error { return e.Absent }
 

@@ -41,6 +41,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err != nil {
 		return State{}, err
 	}
+	p.judgeAgain(ctx)
 	return newState(p), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // gates read the budgets that hold pools back.
@@ -28,6 +29,15 @@ func (g gates) Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate,
 func (g gates) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate {
 	gate, _ := g.Gate(ctx, d)
 	return gate
+}
+
+// judgeAgain reads the gate of a pool whose budget was not declared once more: the apply that
+// created the pool may have declared the budget meanwhile.
+func (p *pass) judgeAgain(ctx context.Context) {
+	if p.gate.Undeclared && p.latest != nil {
+		p.gate = p.flow.gate(ctx, p.declaration)
+		p.latest.plan = decide.Decide(p.situation(p.latest.observation, p.latest.plan.Journal))
+	}
 }
 
 // gateBy prefers the statuses that a run has made to those in the store.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -39,7 +40,7 @@ func newState(p *pass) State {
 		state.Observation, state.Journal, state.Plan = p.latest.observation, plan.Journal, *plan
 		state.Observation.Cluster, state.OtherNodes = p.nodes.observation, p.nodes.others
 		if plan.Shortfall > 0 {
-			state.Warnings = append(state.Warnings, shortWarning(*plan))
+			state.Warnings = append(state.Warnings, shortWarning(*plan, p.gate))
 		}
 	}
 	if p.failure != nil {
@@ -59,10 +60,13 @@ func newState(p *pass) State {
 	return state
 }
 
-func shortWarning(p decide.Plan) string {
+func shortWarning(p decide.Plan, gate spotpool.Gate) string {
 	text := fmt.Sprintf("capacity is %d, below the minimum of %d", p.Capacity, p.Minimum)
 	for _, why := range p.Short.Brief() {
 		text += "\n- " + why
+	}
+	if gate.Undeclared {
+		return text + "\n" + record.DeclaredTogether
 	}
 	return text + "\nThe next apply or reconcile goes on with it."
 }

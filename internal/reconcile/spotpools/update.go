@@ -49,6 +49,7 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err == nil && p.failure != nil && !p.uncertain && !errors.Is(p.failure, errNotYet) {
 		err = p.failure
 	}
+	p.judgeAgain(ctx)
 	return newState(p), err
 }
 

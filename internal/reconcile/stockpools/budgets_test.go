@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -129,7 +130,10 @@ func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
 	if err := d.Process().StockPools().Refusal(context.Background(), named); err != nil {
 		t.Errorf("of a budget that is declared, a plan reports %v", err)
 	}
-	d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
+	created := d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
+	if text := strings.Join(created.Warnings, "\n"); !strings.Contains(text, record.DeclaredTogether) {
+		t.Errorf("a creation warns %q", text)
+	}
 	within := d.report(d.Run()).Of(decide.WithinBudget)
 	if within.Status != "Unknown" || !strings.Contains(within.Message, `its budget team-x is not declared: `) ||
 		!strings.Contains(within.Message, `did you mean "team-a"?`) {
@@ -232,5 +236,20 @@ func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
 				t.Errorf("the budget did %q", d.Cluster.Acts)
 			}
 		})
+	}
+}
+
+// TestABudgetDeclaredMeanwhileIsNotJudgedYet: it may come by the apply that creates the pool.
+func TestABudgetDeclaredMeanwhileIsNotJudgedYet(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Cluster.Hook = faults.Before(func(string) {
+		d.Cluster.Hook = nil
+		d.budget(budget.AlertOnly)
+	})
+	created := d.create(func(d *stockpool.Declaration) { d.Budget = "team-a" })
+	if text := strings.Join(created.Warnings, "\n"); !strings.Contains(text, "it has no status in the store") || strings.Contains(text, "not declared") ||
+		strings.Contains(text, record.DeclaredTogether) {
+		t.Errorf("a creation warns %q", text)
 	}
 }

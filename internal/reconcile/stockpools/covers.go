@@ -164,9 +164,10 @@ func unknown(name string, err error) decide.Cover {
 
 // undeclared is the cover of a budget that the pool names, and the store has no record of.
 func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
-	_, err := l.Keeper.NamedBudget(ctx, name)
-	if err == nil {
-		err = errors.New("it was declared just now")
+	r, err := l.Keeper.NamedBudget(ctx, name)
+	if err == nil { // it was declared just now
+		_, err = l.status(ctx, r.Value.Declaration)
+		return unknown(name, cmp.Or(err, errors.New("it was judged just now")))
 	}
 	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("its budget %s is not declared: %v", name, err)}
 }

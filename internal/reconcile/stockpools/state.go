@@ -3,9 +3,11 @@ package stockpools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
@@ -39,6 +41,10 @@ func (p *pass) state(ctx context.Context, waited bool) State {
 	s := State{Declaration: p.declaration, Recorded: true, Status: p.plan.Status, Warnings: p.warned().Warnings}
 	s.Declaration.DeploymentUID = p.plan.Status.DeploymentUID
 	s.Warnings = append(s.Warnings, held(s.Status)...)
+	var undeclared *record.UndeclaredError
+	if errors.As(p.undeclared(ctx), &undeclared) {
+		s.Warnings = append(s.Warnings, record.DeclaredTogether)
+	}
 	if waited && !s.Status.Settled() {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. gpupool status shows how it goes on",
 			s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, whyNot(s.Status)))
