@@ -173,18 +173,26 @@ func TestAWrongClockIsNotBelieved(t *testing.T) {
 	}
 }
 
-// TestTheRunnersClockMayBeWrong: the cluster's goes on as it did.
+// TestTheRunnersClockMayBeWrong: the cluster's goes on as it did, and the run says which
+// is off by how much.
 func TestTheRunnersClockMayBeWrong(t *testing.T) {
 	t.Parallel()
-	d, _ := watched(t)
-	d.Cluster.Step(30 * time.Minute)
-	p := d.Process()
-	p.Clock = func() time.Time { return d.Cluster.Now().Add(-100 * 24 * time.Hour) }
-	r, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil {
-		t.Fatal(err)
+	for ahead, want := range map[time.Duration]string{
+		time.Hour: "clock is 1h ahead of", -time.Hour: "clock is 1h behind", -100 * 24 * time.Hour: "clock is 100d behind", 4 * time.Minute: "",
+	} {
+		d, _ := watched(t)
+		d.Cluster.Step(30 * time.Minute)
+		p := d.Process()
+		p.Clock = func() time.Time { return d.Cluster.Now().Add(ahead) }
+		r, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantConsumed(t, r, "4.000")
+		if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, want) || strings.Contains(text, "clock") != (want != "") {
+			t.Errorf("by a clock %s ahead, the run warns of %q", ahead, r.Warnings)
+		}
 	}
-	wantConsumed(t, r, "4.000")
 }
 
 // TestAResourceThatIsWeighedAnewIsLookedFor: pods that hold it were passed over.

@@ -82,6 +82,9 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 		recorder: recorder{at: ledger.TimeOf(observation.At), namespaces: observation.Namespaces, pools: pools.names},
 		Warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
 	}
+	if apart := local.Sub(observation.At); apart.Abs() > clocksWarned {
+		b.Warnings = append(b.Warnings, clockWarning(apart))
+	}
 	for _, problem := range documents.problems {
 		b.Warnings = append(b.Warnings, problem.Error())
 	}
@@ -89,25 +92,6 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 		return nil, err
 	}
 	return b, nil
-}
-
-// clocksApart is how far the cluster's clock may be from the machine's own, unless
-// it goes on from where the last run read it.
-const clocksApart = time.Hour
-
-// believeClock refuses a time of the cluster that nothing confirms: what is
-// written at a wrong one is wrong for good.
-func believeClock(cluster, local, lastRun time.Time) error {
-	if cluster.Sub(local).Abs() <= clocksApart || !lastRun.IsZero() && cluster.Sub(lastRun).Abs() <= clocksApart {
-		return nil
-	}
-	last := "there was no run before"
-	if !lastRun.IsZero() {
-		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
-	}
-	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock "+
-		"that is wrong, and run again",
-		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
 }
 
 // overdue is how long after its deletion timestamp a pod is observed in each run.

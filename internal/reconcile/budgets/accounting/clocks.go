@@ -1,0 +1,42 @@
+package accounting
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+)
+
+// clocksApart is how far the cluster's clock may be from the machine's own, unless
+// it goes on from where the last run read it.
+const clocksApart = time.Hour
+
+// believeClock refuses a time of the cluster that nothing confirms: what is
+// written at a wrong one is wrong for good.
+func believeClock(cluster, local, lastRun time.Time) error {
+	if cluster.Sub(local).Abs() <= clocksApart || !lastRun.IsZero() && cluster.Sub(lastRun).Abs() <= clocksApart {
+		return nil
+	}
+	last := "there was no run before"
+	if !lastRun.IsZero() {
+		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
+	}
+	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock "+
+		"that is wrong, and run again",
+		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
+}
+
+// clocksWarned is how far they may be apart without a warning. From then on, the cloud
+// rejects requests as well.
+const clocksWarned = 5 * time.Minute
+
+// clockWarning says by how much this machine's clock is ahead of the API server's, and
+// what that means.
+func clockWarning(ahead time.Duration) string {
+	where := "ahead of"
+	if ahead < 0 {
+		where = "behind"
+	}
+	return fmt.Sprintf("this machine's clock is %s %s that of the cluster's API server: GPU-hours go by the server's, but when holds end, and whether a "+
+		"budget's status is too old for a launch, by this machine's. Set the clock that is wrong", duration.Words(ahead.Abs().Round(time.Minute)), where)
+}
