@@ -11,6 +11,9 @@ import (
 // fewestWords is how many words a literal has that is read as prose.
 const fewestWords = 3
 
+// fullStop ends each literal: for Vale, an empty line does not end a sentence.
+const fullStop = "."
+
 // literals are the string literals of a Go file, one paragraph each. Concatenated ones are
 // one literal, and what stands between them is a name.
 func literals(name string, data []byte) (text, error) {
@@ -40,8 +43,8 @@ func literals(name string, data []byte) (text, error) {
 				body.WriteString(strings.TrimSuffix(line, "\n") + "\n")
 				t.lines = append(t.lines, at)
 			}
-			body.WriteString("\n")
-			t.lines = append(t.lines, at)
+			body.WriteString(fullStop + "\n\n")
+			t.lines = append(t.lines, at, at)
 			return false
 		}
 		return true
