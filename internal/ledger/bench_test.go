@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// fleet is a month of so many pods, a tenth of which still run. Where each pod
-// is of a Job of its own, so are its labels and its owner.
+// fleet is a month of pods, a tenth of which still run. With jobs, each pod has labels and an owner
+// of its own.
 func fleet(b *testing.B, pods int, jobs bool) *ledger.Ledger {
 	b.Helper()
 	chance := rand.New(rand.NewPCG(1, uint64(pods)))
@@ -114,7 +114,6 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkLoad reads a whole ledger.
 func BenchmarkLoad(b *testing.B) {
 	for _, s := range sizes {
 		b.Run(s.name, func(b *testing.B) {
@@ -135,7 +134,6 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkSave writes a whole ledger.
 func BenchmarkSave(b *testing.B) {
 	for _, s := range sizes {
 		b.Run(s.name, func(b *testing.B) {
@@ -150,7 +148,6 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkAll walks over every record.
 func BenchmarkAll(b *testing.B) {
 	for _, s := range sizes {
 		b.Run(s.name, func(b *testing.B) {
@@ -167,8 +164,7 @@ func BenchmarkAll(b *testing.B) {
 	}
 }
 
-// BenchmarkRun is what a run adds to the loading: half of a thousand pods end,
-// half are new.
+// BenchmarkRun measures what a run adds to loading: of a thousand pods half end and half are new.
 func BenchmarkRun(b *testing.B) {
 	for _, s := range sizes {
 		b.Run(s.name, func(b *testing.B) {

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// binding is a pod of a team that a run saw bound.
 func binding(n int, seen ledger.Time, team string) ledger.Binding {
 	p := pod(n, noon)
 	return ledger.Binding{
@@ -30,12 +29,11 @@ func bind(t failer, l *ledger.Ledger, bindings ...ledger.Binding) {
 	}
 }
 
-// anyBinding draws one of few pods, some of which never get a record, in which little
-// differs.
+// anyBinding draws one of a few similar pods, some of which never get a record.
 func anyBinding() *rapid.Generator[ledger.Binding] {
 	return rapid.Custom(func(t *rapid.T) ledger.Binding {
 		seen := noon + ledger.Time(rapid.IntRange(-2, 5).Draw(t, "seen"))*minute
-		b := binding(rapid.SampledFrom(append([]int{3, 4}, neighbours...)).Draw(t, "pod"), seen, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "team"))
+		b := binding(rapid.SampledFrom(append([]int{3, 4}, neighbors...)).Draw(t, "pod"), seen, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "team"))
 		if rapid.Bool().Draw(t, "orphan") {
 			b.Owner = nil
 		}
@@ -43,7 +41,7 @@ func anyBinding() *rapid.Generator[ledger.Binding] {
 	})
 }
 
-// TestBindingsMergeInAnyOrder among themselves and with records.
+// TestBindingsMergeInAnyOrder merges bindings with each other and with records.
 func TestBindingsMergeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,7 +109,7 @@ func TestARecordHasTheLabelsOfItsBinding(t *testing.T) {
 	if err != nil || !slices.Equal(changes.Delete, []string{"bound"}) {
 		t.Fatalf("deleted %v (%v)", changes.Delete, err)
 	}
-	// Cut short before that, and not.
+	// Interrupted before that, and not.
 	for _, steps := range []int{len(changes.Write), allSteps} {
 		after := disk{}
 		for name, data := range d {
@@ -129,8 +127,7 @@ func TestARecordHasTheLabelsOfItsBinding(t *testing.T) {
 	}
 }
 
-// TestTheOldestBindingsGoFirst where there are more than are kept; and labels may be
-// more than a document takes.
+// TestTheOldestBindingsGoFirst also has more labels than fit into a document.
 func TestTheOldestBindingsGoFirst(t *testing.T) {
 	t.Parallel()
 	l := ledger.New(cluster)
@@ -179,7 +176,7 @@ func TestLostBindingsLoseNoInterval(t *testing.T) {
 		d.save(t, l, allSteps)
 		harm(d)
 		l, problems, err := ledger.Load(cluster, d, noon+minute)
-		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Error(), "by the labels that they have when they are next seen") {
+		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Error(), "by the labels that they have when they are next observed") {
 			t.Fatalf("%s: problems %v (%v)", name, problems, err)
 		}
 		if len(l.Header.Lost) != 0 || l.Len() != 4 {

@@ -11,19 +11,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// Changes are what is to be done so that the documents say what the ledger does:
-// the writes in their order, then the deletions. After each of these steps the
-// documents hold at least what they held before. The last write is the header's;
-// where there is none yet, the first is too, so that one that is missing was
-// removed.
+// Changes are the steps that bring the documents up to date: the writes in their order, then the
+// deletions. After each step the documents contain at least what they contained before. The header
+// is written last. Without a stored header it is also written first, so that a missing header means
+// that it was removed.
 type Changes struct {
 	Write  []document.Document
 	Delete []string
 }
 
-// Changes says what differs from the documents that the ledger was loaded from.
-// Who made the changes, and goes on, loads the ledger afresh. The error says
-// that a document cannot be made as small as a store takes it.
+// Changes returns how the ledger differs from the documents that it was loaded from. Load the
+// ledger again after you apply the changes. The error says that a document exceeds the size limit
+// of a store.
 func (l *Ledger) Changes() (Changes, error) {
 	l.Header.prune()
 	s := saving{Ledger: l, listed: map[string]int{}, deleted: map[string]bool{}}
@@ -49,7 +48,7 @@ func (l *Ledger) Changes() (Changes, error) {
 	return s.changes, s.finish()
 }
 
-// saving is one call of Changes.
+// saving is the state of one call of Changes.
 type saving struct {
 	*Ledger
 	changes Changes
@@ -57,7 +56,7 @@ type saving struct {
 	deleted map[string]bool // documents, unless they are written again
 }
 
-// settle says of each stored document whether it stays, where shards are written anew.
+// settle decides for each stored document whether to keep it when these shards are rewritten.
 func (s *saving) settle(shards map[document.Shard]bool) {
 	for name, stored := range s.stored {
 		table := s.tableOf(stored.Kind)
@@ -65,7 +64,7 @@ func (s *saving) settle(shards map[document.Shard]bool) {
 		case name == document.HeaderName:
 		case s.Header.past(stored.Shard), table != nil && table.isChanged():
 			s.deleted[name] = true
-		case stored.damaged: // left for a person, as long as the loss counts
+		case stored.damaged: // kept for the operator as long as the loss counts
 			if !slices.ContainsFunc(s.Header.Lost, func(lost Loss) bool { return lost.Document == name }) {
 				s.deleted[name] = true
 			}
@@ -77,7 +76,6 @@ func (s *saving) settle(shards map[document.Shard]bool) {
 	}
 }
 
-// put adds documents to the changes.
 func (s *saving) put(documents []document.Document) {
 	for _, d := range documents {
 		delete(s.deleted, d.Name)
@@ -88,7 +86,6 @@ func (s *saving) put(documents []document.Document) {
 	}
 }
 
-// finish adds the header to the changes.
 func (s *saving) finish() error {
 	stored, there := s.stored[document.HeaderName]
 	if !there && len(s.changes.Write) > 0 {
@@ -108,8 +105,8 @@ func (s *saving) finish() error {
 	return nil
 }
 
-// shardOf is where a bin is written. A day that is one document already stays
-// one, whatever the clock says.
+// shardOf returns the shard that a bin is written to. A day that already is one document stays one,
+// whatever the clock says.
 func (s *saving) shardOf(h document.Bin) document.Shard {
 	if first := h.Day(); !h.Open() && s.days[first] {
 		return document.Shard{Kind: document.Day, First: first}
@@ -117,7 +114,7 @@ func (s *saving) shardOf(h document.Bin) document.Shard {
 	return document.ShardOf(h, int64(s.Header.LastRun))
 }
 
-// shardFor is where what a shard holds is written now.
+// shardFor returns the shard to which a shard's records are written now.
 func (s *saving) shardFor(of document.Shard) document.Shard {
 	if of.Closed() {
 		return s.shardOf(of.First)
@@ -125,18 +122,18 @@ func (s *saving) shardFor(of document.Shard) document.Shard {
 	return of
 }
 
-// unfolded is what documents of open bins do not say yet: open records that are
-// newer than these, and that others are closed.
+// unfolded are the open records that are newer than the documents of their bins, and the closed
+// records that those documents still list as open.
 type unfolded struct {
 	records []Record
-	bins    map[document.Bin]bool // that these are, or were, in
-	// fold says that the documents of these bins are to be rewritten.
+	bins    map[document.Bin]bool // of these records, now or before
+	// fold says to rewrite the documents of these bins.
 	fold bool
 }
 
 const (
-	// minRecent is how many recent records are kept in any case, and recentPart
-	// which part of the open records.
+	// minRecent is how many recent records are always kept; recentPart is the fraction of the open
+	// records that may be recent.
 	minRecent  = 2048
 	recentPart = 8
 )
@@ -157,7 +154,7 @@ func (s *saving) unfolded() unfolded {
 			}
 			s.read(at, &r)
 			recent.bins[document.BinAt(0, r.UID)] = true
-			// What retention drops must not be left where it is open.
+			// Retention must not drop a record that another document still lists as open.
 			recent.fold = recent.fold || at.dropped
 			if !at.dropped {
 				recent.records = append(recent.records, r)
@@ -168,9 +165,8 @@ func (s *saving) unfolded() unfolded {
 	return recent
 }
 
-// shards are the shards whose documents may have to be written: those of
-// dirty bins, days of which there are hours yet, and what is unfolded, or what that is
-// folded into.
+// shards returns the shards that may need a write: those of dirty bins, and days that still have
+// hourly documents. Recent records add their own shard, or the bins that it is folded into.
 func (s *saving) shards(recent unfolded) map[document.Shard]bool {
 	shards := map[document.Shard]bool{{Kind: document.Recent}: true}
 	if recent.fold {
@@ -194,8 +190,8 @@ func (s *saving) shards(recent unfolded) map[document.Shard]bool {
 	return shards
 }
 
-// recordsOf gathers the records of shards: those that are there, and those that
-// left and that their documents must keep for now.
+// recordsOf gathers the records of shards: current ones, and those that moved elsewhere but must
+// stay in their documents for now.
 func (s *saving) recordsOf(shards map[document.Shard]bool, recent unfolded) map[document.Shard][]Record {
 	groups := make(map[document.Shard][]Record, len(shards))
 	for r := range s.All() {
@@ -217,7 +213,6 @@ func (s *saving) recordsOf(shards map[document.Shard]bool, recent unfolded) map[
 	return groups
 }
 
-// compareShards orders closed shards before the others.
 func compareShards(a, b document.Shard) int {
 	if a.Closed() != b.Closed() {
 		return prefer(a.Closed())
@@ -225,8 +220,8 @@ func compareShards(a, b document.Shard) int {
 	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Kind, b.Kind))
 }
 
-// encodeShard makes the documents of a shard, as few as fit. It takes no name of
-// what was lost, so that a copy can be put back.
+// encodeShard encodes a shard in as few documents as fit. It never reuses the name of a lost
+// document, so that a backup can be restored.
 func (s *saving) encodeShard(of document.Shard, records []Record) ([]document.Document, error) {
 	for parts := 1; parts <= document.MaxParts; parts *= 2 {
 		if slices.ContainsFunc(s.Header.Lost, func(lost Loss) bool {
@@ -240,10 +235,11 @@ func (s *saving) encodeShard(of document.Shard, records []Record) ([]document.Do
 			return documents, err
 		}
 	}
-	return nil, fmt.Errorf("a record in the ledger's shard %s is larger than a store takes; nothing was changed", of)
+	return nil, fmt.Errorf("a record in the ledger's shard %s exceeds the size limit of a store; nothing was changed", of)
 }
 
-// encodeParts makes so many documents of a shard; none where one is too large.
+// encodeParts encodes a shard in the given number of documents. It returns none if one is too
+// large.
 func (s *saving) encodeParts(of document.Shard, records []Record, parts int) ([]document.Document, error) {
 	split := make([][]Record, parts)
 	for _, r := range records {
@@ -262,7 +258,7 @@ func (s *saving) encodeParts(of document.Shard, records []Record, parts int) ([]
 		if len(d.Data) > document.MaxSize {
 			return nil, nil
 		}
-		switch err := s.decoder.open(d.Data); { // what would not be read is not written
+		switch err := s.decoder.open(d.Data); { // never write a document that cannot be read
 		case errors.Is(err, columns.ErrLarge):
 			return nil, nil
 		case err != nil:

@@ -2,17 +2,17 @@ package ledger
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/ledger/packed"
 
-// compact is a record in 84 bytes without a pointer, so that a million of them are
-// little, and nothing to the garbage collector.
+// compact is a record in 84 bytes without pointers, so that a million records use little memory and
+// cost the garbage collector nothing.
 type compact struct {
 	uidAt, nameAt                                                         uint32 // in the texts
 	set, owner, allocation, place                                         uint32
 	start, runs, earliest, end, deletion, seen, placeSeen, allocationSeen moment
 	uidLength, nameLength                                                 uint8
 	startRank, runsRank, endRank                                          uint8
-	// inClosed says that a document of its closed bin has the record, and inOpen
-	// that one of an open bin has it, each perhaps in an older form. An open record
-	// is newer where that is so of the latter, or there is none.
+	// inClosed says that the document of its closed bin contains the record; inOpen that one of an
+	// open bin does. Either may contain an older form. An open record is newer if its open document
+	// is out of date or does not exist.
 	inClosed, inOpen, newer bool
 	dropped                 bool
 }
@@ -26,12 +26,11 @@ func momentOf(t Time) moment { return moment{uint16(t), uint16(t >> 16), uint16(
 
 func (m moment) time() Time { return Time(m[0]) | Time(m[1])<<16 | Time(m[2])<<32 }
 
-// times are those of a compact record.
-// The last three are when the pod was first seen, and when its place and what it
-// holds were.
+// times are those of a compact record. The last three are when the pod, its place and its
+// allocation were first observed.
 type times struct{ start, runs, earliest, end, deletion, seen, placeSeen, allocationSeen Time }
 
-func (r *compact) happen(t times) {
+func (r *compact) setTimes(t times) {
 	r.start, r.runs, r.earliest, r.end = momentOf(t.start), momentOf(t.runs), momentOf(t.earliest), momentOf(t.end)
 	r.deletion, r.seen, r.placeSeen, r.allocationSeen = momentOf(t.deletion), momentOf(t.seen), momentOf(t.placeSeen), momentOf(t.allocationSeen)
 }

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Coverage says how much of [from, to) was observed, in thousandths rounded down:
-// 1000 only where all of it was. Not observed is what lies before the ledger
-// began or what retention kept, in a gap, or was lost. Who asks for more than
-// until the last run asks for what nobody knows yet.
+// Coverage returns how much of [from, to) was observed, in thousandths rounded down: 1000 only if
+// all of it was. Time before the ledger began or before its retention, in a gap, or of a lost
+// document is not observed. Do not ask for time after the last run: nothing is known of it yet.
 func (h Header) Coverage(from, to Time) int {
 	if from >= to {
 		return 1000
@@ -27,16 +26,15 @@ func (h Header) Coverage(from, to Time) int {
 	return int(observed * 1000 / (to - from))
 }
 
-// AddGap adds a time that was not observed. Adding again changes nothing, and
-// the order makes no difference: at each moment the most GPUs count of the gaps
-// that cover it.
+// AddGap adds a time that was not observed. Adding it again changes nothing, and the order makes no
+// difference: of overlapping gaps the most GPUs count at each moment.
 func (l *Ledger) AddGap(g Gap) { l.Header.Gaps = mergeGaps(append(slices.Clone(l.Header.Gaps), g)) }
 
-// maxGaps is how many gaps are told apart.
+// maxGaps is how many separate gaps are kept.
 const maxGaps = 4096
 
-// mergeGaps brings gaps into order, without overlap. Where there are very many,
-// the older ones are made fewer by covering more.
+// mergeGaps sorts gaps and removes overlaps. Beyond maxGaps, it combines older gaps into larger
+// ones.
 func mergeGaps(gaps []Gap) []Gap {
 	merged := sweep(gaps, worse)
 	for len(merged) > maxGaps {
@@ -55,7 +53,6 @@ func mergeGaps(gaps []Gap) []Gap {
 	return merged
 }
 
-// worse is what two gaps at the same time are together.
 func worse(a, b Gap) Gap {
 	if a.GPUs == nil || b.GPUs != nil && b.GPUs.Cmp(a.GPUs) > 0 {
 		a.GPUs = b.GPUs
@@ -66,8 +63,8 @@ func worse(a, b Gap) Gap {
 	return a
 }
 
-// sweep splits gaps where others begin and end, and combines those that cover
-// the same moments; what touches and is otherwise the same becomes one.
+// sweep splits gaps at each other's bounds and combines those that cover the same moments. Adjacent
+// gaps that are otherwise equal become one.
 func sweep(gaps []Gap, combine func(a, b Gap) Gap) []Gap {
 	gaps = slices.DeleteFunc(slices.Clone(gaps), func(g Gap) bool { return g.From >= g.To })
 	slices.SortFunc(gaps, func(a, b Gap) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })

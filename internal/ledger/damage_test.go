@@ -39,7 +39,7 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 			if len(problems) != 1 || problems[0].Document != lost {
 				t.Fatalf("problems: %v", problems)
 			}
-			for _, want := range []string{lost, "the interval that ended", "2026-11-20T11:00:00Z", "restore it from a copy"} {
+			for _, want := range []string{lost, "one interval that ended", "2026-11-20T11:00:00Z", "restore it from a copy"} {
 				if text := problems[0].Error(); !strings.Contains(text, want) {
 					t.Errorf("%q does not say %q", text, want)
 				}
@@ -52,7 +52,7 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 			}
 			d.save(t, l, allSteps)
 
-			// It is said again, from the header, until a copy is put back.
+			// The header reports it again until a backup is restored.
 			later, _, err := ledger.Load(cluster, d, noon+10*minute)
 			if err != nil || len(later.Header.Lost) != 1 || later.Header.Lost[0].Document != lost {
 				t.Fatalf("lost: %v %v", later.Header.Lost, err)
@@ -69,8 +69,8 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 	}
 }
 
-// TestADamagedHourOutlivesItsDay: when the hours of a day become one document, one
-// that cannot be read is left, and a copy of it can still be put back.
+// TestADamagedHourOutlivesItsDay keeps an unreadable hour when the hours of a day become one
+// document, so that a backup of it can still be restored.
 func TestADamagedHourOutlivesItsDay(t *testing.T) {
 	t.Parallel()
 	const lost = "closed-2026-11-20-11.parquet"
@@ -97,8 +97,8 @@ func TestADamagedHourOutlivesItsDay(t *testing.T) {
 	}
 }
 
-// TestALossIsNotForgottenWhenItsShardGoesOn holds wherever a run is cut short, and
-// the copy can still be put back.
+// TestALossIsNotForgottenWhenItsShardGoesOn holds wherever a run is interrupted, and a backup can
+// still be restored.
 func TestALossIsNotForgottenWhenItsShardGoesOn(t *testing.T) {
 	t.Parallel()
 	const lost = "closed-2026-11-20-11.parquet"
@@ -143,7 +143,7 @@ func TestADamagedDocumentOfOpenRecords(t *testing.T) {
 	}); *problems[0].Loss != want {
 		t.Errorf("lost %+v, want %+v", *problems[0].Loss, want)
 	}
-	// It is there still: two documents, since none takes the name of what was lost.
+	// The loss remains: two documents, since the name of the lost one is not reused.
 	observe(t, l, pod(-1, noon-hour))
 	observe(t, l, pod(-2, noon-hour))
 	l.Header.LastRun = noon + 10*minute
@@ -152,7 +152,7 @@ func TestADamagedDocumentOfOpenRecords(t *testing.T) {
 	if err != nil || len(problems) != 1 || again.Len() != 5 || len(again.Header.Lost) != 1 || again.Header.Lost[0].To != noon+10*minute {
 		t.Fatalf("%d records, lost %+v, problems %v, %v", again.Len(), again.Header.Lost, problems, err)
 	}
-	// Once all of that is out of every window, it is removed.
+	// The loss is removed once it is outside every window.
 	again.Prune(noon + 2*day)
 	again.Header.LastRun = noon + 3*day
 	d.save(t, again, allSteps)
@@ -193,11 +193,11 @@ func TestWhatStopsEverything(t *testing.T) {
 		as      any
 		says    string
 	}{
-		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (version 6"},
+		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (format version 6"},
 		"a newer shard":       {cluster, func(d disk) { d["recent.parquet"] = newer(shard) }, &tooNew, "recent.parquet was written by a newer gpupool"},
 		"a damaged header":    {cluster, func(d disk) { d["header"] = header[:len(header)-1] }, &damaged, "nothing was changed"},
 		"an empty header":     {cluster, func(d disk) { d["header"] = nil }, &damaged, "it is empty"},
-		"another cluster":     {"8d1f", func(disk) {}, &other, `not of "8d1f"; nothing was changed`},
+		"another cluster":     {"8d1f", func(disk) {}, &other, `not to "8d1f"; nothing was changed`},
 		"a header of another": {cluster, func(d disk) { d["header"] = bytes.Replace(header, []byte(cluster), []byte("8d1f"), 1) }, &damaged, "checksum"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,17 +11,15 @@ import (
 type decoder struct {
 	shared *shared
 	*columns.Table
-	// sets, owners, allocations and places are the numbers of what was found in the
-	// document at hand, by the codes of its columns.
+	// sets, owners, allocations and places map the codes of the columns of the current document to
+	// numbers.
 	sets, owners, allocations, places map[string]uint32
 	key                               []byte
 	starts, runs, ends                []uint8 // ranks of sources, by their codes
-	// records are those of the document at hand, whose names and UIDs are in its
-	// columns.
+	// records are those of the current document. Their names and UIDs stay in its columns.
 	records []compact
 }
 
-// open takes a document apart.
 func (d *decoder) open(data []byte) error {
 	if d.Table == nil {
 		t, err := columns.NewTable[interval]()
@@ -34,8 +32,8 @@ func (d *decoder) open(data []byte) error {
 	return d.Read(data)
 }
 
-// decode reads a document. What its records have in common is taken up at once, the
-// records themselves only by who asked.
+// decode reads a document. It adds the values that records share at once; the caller adds the
+// records.
 func (d *decoder) decode(data []byte) error {
 	if err := d.open(data); err != nil {
 		return err
@@ -61,7 +59,6 @@ func (d *decoder) decode(data []byte) error {
 	return nil
 }
 
-// next is the next record.
 func (d *decoder) next() (r compact, err error) {
 	for n := range d.Columns {
 		d.Columns[n].Next()
@@ -78,7 +75,7 @@ func (d *decoder) next() (r compact, err error) {
 	r.place = d.place()
 	r.startRank, r.runsRank, r.endRank = d.rank(startSourceColumn, d.starts), d.rank(runningSourceColumn, d.runs), d.rank(endSourceColumn, d.ends)
 	at := d.times()
-	r.happen(at)
+	r.setTimes(at)
 	if !r.possible(&at) {
 		return compact{}, columns.ErrForm
 	}
@@ -99,10 +96,9 @@ func (d *decoder) times() times {
 	}
 }
 
-// unknownRank is that of a source that is none.
+// unknownRank is the rank of an invalid source.
 const unknownRank = 255
 
-// ranks are the ranks of texts that are sources.
 func ranks(texts []string, sources []Source) []uint8 {
 	ranks := make([]uint8, len(texts))
 	for n, s := range texts {
@@ -114,7 +110,7 @@ func ranks(texts []string, sources []Source) []uint8 {
 	return ranks
 }
 
-// rank is that of a source; none where there is no source.
+// rank returns the rank of a source, or 0 without one.
 func (d *decoder) rank(column int, ranks []uint8) uint8 {
 	if c := &d.Columns[column]; c.There() {
 		return ranks[c.Codes()[0]]
@@ -122,7 +118,7 @@ func (d *decoder) rank(column int, ranks []uint8) uint8 {
 	return 0
 }
 
-// possible says whether a record can have these times, as they are known.
+// possible reports whether a record can have these times and sources.
 func (r *compact) possible(at *times) bool {
 	if r.startRank == unknownRank || r.runsRank == unknownRank || r.endRank == unknownRank {
 		return false
@@ -135,7 +131,7 @@ func (r *compact) possible(at *times) bool {
 	return made.intervalProblem() == "" && (at.end != 0) == (r.endRank != openRank) && (at.runs != 0) == (r.runsRank != 0)
 }
 
-// codes tells apart what the row at hand has in some columns.
+// codes returns a key of the current row's values in some columns.
 func (d *decoder) codes(parts ...int) []byte {
 	d.key = d.key[:0]
 	for _, n := range parts {
@@ -171,7 +167,7 @@ func (d *decoder) set() (uint32, error) {
 	return number, nil
 }
 
-// labels are those of the row at hand; they must be in order.
+// labels returns the labels of the current row, which must be sorted.
 func (d *decoder) labels(keys, values int) (Labels, error) {
 	k, v := &d.Columns[keys], &d.Columns[values]
 	if k.Length() != v.Length() {

@@ -1,11 +1,10 @@
 package ledger
 
-// provenEnd are the sources of ends that the API server's own clock tells: a pod
-// had ended by then, whatever the clock of its node tells later.
+// provenEnd are the sources that go by the API server's clock: the pod had ended by then, whatever
+// its node's clock says later.
 var provenEnd = map[Source]bool{StatusWritten: true, SeenTerminal: true}
 
-// limit is what is told of an end where another was known before: no later than
-// that, where it is proven.
+// limit caps a reported end at the known one if that is proven.
 func (e End) limit(told End) End {
 	if provenEnd[e.Source] && !told.Open() {
 		told.At = min(told.At, e.At)
@@ -14,18 +13,17 @@ func (e End) limit(told End) End {
 	return told
 }
 
-// inferred are the sources of ends that tell when a pod should have ended, or
-// began to, rather than when it did. Of a pod that was refused after it ran, as
-// when its node restarted, none may tell when that was: it is said to have ended
-// where it started.
+// inferred are the sources that say when a pod should have ended, or began to, rather than when it
+// did. If a kubelet rejects a pod that ran before, as after a restart of its node, the source may
+// be unknown. The pod's end is then its start.
 var inferred = map[Source]bool{Rejected: true, DisruptionTarget: true, NotReady: true, DeletionTimestamp: true, StatusWritten: true}
 
-// afterHeld is what an inferred end says of a pod that is known. What was charged
-// already up to the last run that saw it hold is not taken back.
-func afterHeld(lastRun Time, old, seen *Record) End {
+// inferredEnd returns the end of a known pod from an inferred one. It keeps what was already charged
+// up to the last run that observed the pod.
+func inferredEnd(lastRun Time, old, seen *Record) End {
 	if !old.Open() {
 		if seen.End.At < old.End.Earliest || old.End.Estimated() && seen.End.At > old.End.At {
-			return End{} // what is known stands
+			return End{} // keep the known end
 		}
 		return old.End.limit(seen.End)
 	}
@@ -36,7 +34,7 @@ func afterHeld(lastRun Time, old, seen *Record) End {
 	return End{Earliest: held, At: seen.Seen, Source: Estimated}
 }
 
-// contradiction is what it says of an end that the pod held at a moment.
+// contradiction returns an end, changed by the observation that the pod still held its GPUs.
 func contradiction(end End, seen Time) End {
 	switch {
 	case end.Open() || final(endRank(end.Source)) || seen <= end.Earliest:

@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Records are no counters: merging the same observations twice, or in another order,
-// gives the same interval.
+// Records are not counters: merging the same observations twice, or in another order, gives the
+// same interval.
 func ExampleLedger_Merge() {
 	at := func(hour int) ledger.Time { return ledger.TimeOf(time.Date(2030, 1, 1, hour, 0, 0, 0, time.UTC)) }
 	running := ledger.Record{

@@ -12,7 +12,7 @@ func TestRestartsDoNotShortenThePast(t *testing.T) {
 	t.Parallel()
 	l := of(t, pod(1, noon))
 	for restart := range 3 {
-		later := pod(1, noon+hour+ledger.Time(restart)*hour) // its status now shows the last two runs alone
+		later := pod(1, noon+hour+ledger.Time(restart)*hour) // its status now shows only the last two runs
 		later.Start.Source = ledger.ContainerStarted
 		observe(t, l, later)
 	}
@@ -39,8 +39,7 @@ func TestALabelEditMovesNoPastUsage(t *testing.T) {
 	}
 }
 
-// TestLabelsSeenAtOneMomentAreDecidedAlike: two runs at once that saw an edit
-// from both sides come to the same.
+// TestLabelsSeenAtOneMomentAreDecidedAlike has two concurrent runs observe an edit from both sides.
 func TestLabelsSeenAtOneMomentAreDecidedAlike(t *testing.T) {
 	t.Parallel()
 	a, b := pod(1, noon), pod(1, noon)
@@ -63,8 +62,7 @@ func TestANodeMayGetItsLabelsAfterItsFirstPod(t *testing.T) {
 	}
 }
 
-// TestAnEvictedPodIsNotErased: a pod that the kubelet evicted has no container
-// statuses any more; its deletion then takes nothing away.
+// TestAnEvictedPodIsNotErased deletes an evicted pod, which has no container statuses any more.
 func TestAnEvictedPodIsNotErased(t *testing.T) {
 	t.Parallel()
 	l := of(t, pod(1, noon))
@@ -76,8 +74,8 @@ func TestAnEvictedPodIsNotErased(t *testing.T) {
 	}
 }
 
-// TestEnforcementDoesNotEraseWhatTriggeredIt: the evicted pod is gone, and its
-// controller starts the next.
+// TestEnforcementDoesNotEraseWhatTriggeredIt deletes an evicted pod, and its controller starts the
+// next one.
 func TestEnforcementDoesNotEraseWhatTriggeredIt(t *testing.T) {
 	t.Parallel()
 	l := ledger.New(cluster)

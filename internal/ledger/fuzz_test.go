@@ -13,13 +13,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// The fuzz targets are given what the seeds in testdata/fuzz are, and what is
-// written here. All but the first are given it behind the seal, so that no checksum is
-// in the way.
+// The fuzz targets start from the seeds in testdata/fuzz and those here. All but the first receive
+// the content behind the seal, so that no checksum is in the way.
 
 const fuzzCluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 
-// FuzzLoad reads any bytes as a document.
 func FuzzLoad(f *testing.F) {
 	for name, data := range samples(f) {
 		f.Add(name, data)
@@ -37,8 +35,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzIntervals reads any bytes as a document of records. What it takes for one can
-// be written and read again, and says the same.
+// FuzzIntervals reads any bytes as a document of records. What it accepts can be written and read
+// again without a change.
 func FuzzIntervals(f *testing.F) {
 	for name, data := range samples(f) {
 		if strings.HasSuffix(name, document.Extension) {
@@ -50,15 +48,15 @@ func FuzzIntervals(f *testing.F) {
 	})
 }
 
-// FuzzBindings reads any bytes as the document of bindings. What it takes for one is
-// written and read again as the same.
+// FuzzBindings reads any bytes as the document of bindings. What it accepts can be written and read
+// again without a change.
 func FuzzBindings(f *testing.F) {
 	f.Add(samples(f)["bound"])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l := loadUnsealed(t, "bound", data)
 		documents, err := l.bindings.documents(fuzzCluster)
 		if err != nil || len(documents) != 1 {
-			return // too much for one
+			return // too large for one
 		}
 		read := loadUnsealed(t, "bound", documents[0].Data)
 		if len(read.bindings.of) != len(l.bindings.of) {
@@ -91,7 +89,6 @@ func FuzzNodes(f *testing.F) {
 	})
 }
 
-// FuzzHeader reads any bytes as the header.
 func FuzzHeader(f *testing.F) {
 	f.Add(samples(f)[document.HeaderName])
 	f.Add([]byte(`{"documents":null,"gaps":[{"from_ms":1,"to_ms":5,"gpus":"1/3"},{"from_ms":3,"to_ms":4,"gpus":"1e999999999"}]}`))
@@ -115,7 +112,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// loadUnsealed loads one document, whatever its seal says.
+// loadUnsealed loads one document and ignores its seal.
 func loadUnsealed(t *testing.T, name string, data []byte) *Ledger {
 	t.Helper()
 	l := loading{Ledger: New(fuzzCluster)}
@@ -127,7 +124,6 @@ func loadUnsealed(t *testing.T, name string, data []byte) *Ledger {
 	return l.Ledger
 }
 
-// again writes a ledger and reads it again.
 func again(t *testing.T, l *Ledger) {
 	t.Helper()
 	written := New(fuzzCluster)
@@ -155,7 +151,6 @@ func again(t *testing.T, l *Ledger) {
 	}
 }
 
-// samples are the documents of a ledger of every kind of record.
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
@@ -171,7 +166,7 @@ func samples(t testing.TB) map[string][]byte {
 	return documents
 }
 
-// TestBombs are small documents that ask for much.
+// TestBombs loads small documents that request much memory.
 func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what the process takes
 	like := func(n int) Record {
 		return Record{

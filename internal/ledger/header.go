@@ -8,42 +8,40 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// Header is what the ledger remembers beside its records.
+// Header is the state of the ledger apart from its records.
 type Header struct {
 	ClusterUID string
-	// Began is when the first run started to observe: nothing before it is
-	// certain to be recorded.
+	// Began is when the first run started to observe. Earlier intervals may be missing.
 	Began   Time
 	LastRun Time // the server's clock
-	// LastListed is the last run that listed every pod, beside any replay; zero where
-	// the next one is to list them at once.
+	// LastListed is the last run that listed every pod, apart from any replay; zero requests a list
+	// from the next run.
 	LastListed Time
 	// ResourceVersion is where the next run's replay of the pod watch begins.
 	ResourceVersion string
-	// Resources are those that the last run looked for beside what is counted by
-	// default, in its own form: where they differ, a replay alone is not enough.
+	// Resources are those that the last run counted apart from the default ones, in its own form.
+	// If they change, a replay is not enough.
 	Resources string
-	// KeptSince is up to where retention has dropped what ended.
+	// KeptSince is the start of retention: what ended before it was dropped.
 	KeptSince Time
-	// Gaps are in order and do not overlap: [Ledger.AddGap] sees to that.
+	// Gaps are sorted and do not overlap; see [Ledger.AddGap].
 	Gaps []Gap
-	// Lost says what could not be read, for a person. Coverage is none there.
+	// Lost lists the documents that could not be read. Their times have no coverage.
 	Lost []Loss
-	// Forgone is what is accepted of the time before the ledger.
+	// Forgone is how far you accepted that the ledger lacks earlier time.
 	Forgone Forgone
 }
 
-// Gap is a time that no observation and no replay covers: what began and ended
-// in it was never seen.
+// Gap is a time that no observation and no replay covers: intervals that began and ended in it are
+// missing.
 type Gap struct {
 	From, To Time
-	// GPUs is how many the cluster's nodes could have given, the bound of what
-	// was missed; nil where that is not known.
+	// GPUs is the capacity of the cluster's nodes, an upper bound of what was missed; nil if
+	// unknown.
 	GPUs   *big.Rat
 	Reason string
 }
 
-// join is what two headers of one cluster say together.
 func (h Header) join(o Header) Header {
 	h.Began = earlier(h.Began, o.Began)
 	if c := cmp.Or(cmp.Compare(o.LastRun, h.LastRun), cmp.Compare(o.ResourceVersion, h.ResourceVersion), cmp.Compare(o.Resources, h.Resources)); c > 0 {
@@ -59,19 +57,17 @@ func (h Header) join(o Header) Header {
 	return h
 }
 
-// prune forgets what lies before what is kept.
 func (h *Header) prune() {
 	h.Gaps = slices.DeleteFunc(slices.Clone(h.Gaps), func(g Gap) bool { return g.To <= h.KeptSince })
 	h.Lost = slices.DeleteFunc(slices.Clone(h.Lost), func(l Loss) bool { return l.To <= h.KeptSince })
 }
 
-// expired says whether retention has dropped what ended then.
+// expired reports whether retention has dropped an interval with this end.
 func (h *Header) expired(e End) bool { return !e.Open() && e.At < h.KeptSince }
 
-// forgotten says whether it has dropped a node.
-func (h *Header) forgotten(n *Node) bool { return n.Gone != 0 && n.Gone < h.KeptSince }
+func (h *Header) isDropped(n *Node) bool { return n.Gone != 0 && n.Gone < h.KeptSince }
 
-// past says whether it has dropped all that a shard may hold.
+// past reports whether retention has dropped everything that a shard may contain.
 func (h *Header) past(s document.Shard) bool {
 	_, to := s.Span()
 	return s.Closed() && Time(to) <= h.KeptSince

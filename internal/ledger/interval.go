@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// interval is a record as a line of a document in Parquet. Columns are called as in
-// the JSON of usage, where that has them; times are milliseconds in UTC, and numbers
-// that need not be whole are exact, such as 1/7. What is not there is null.
+// interval is a record as a row of a Parquet document. Columns have the names of the usage JSON if
+// it has them. Times are milliseconds in UTC, fractions are exact, such as 1/7, and missing values
+// are null.
 type interval struct {
 	UID             string            `parquet:"uid"`
 	Namespace       string            `parquet:"namespace,dict"`
@@ -25,18 +25,18 @@ type interval struct {
 	Held            []shareColumns    `parquet:"held,list"`
 	Shown           int32             `parquet:"shown"`
 	Capped          bool              `parquet:"capped"`
-	HeldSeen        *Time             `parquet:"held_seen,optional,timestamp"` // null is at first_seen
+	HeldSeen        *Time             `parquet:"held_seen,optional,timestamp"` // null means first_seen
 	Node            string            `parquet:"node,dict"`
 	Model           string            `parquet:"model,dict"`
 	InstanceType    string            `parquet:"instance_type,dict"`
 	InstanceID      string            `parquet:"instance_id,dict"`
 	SpotPool        string            `parquet:"spot_pool,dict"`
-	PlaceSeen       *Time             `parquet:"place_seen,optional,timestamp"` // null is at first_seen
+	PlaceSeen       *Time             `parquet:"place_seen,optional,timestamp"` // null means first_seen
 	Start           Time              `parquet:"start,timestamp"`
 	StartSource     string            `parquet:"start_source,dict"`
 	Running         *Time             `parquet:"running,optional,timestamp"`
 	RunningSource   *Source           `parquet:"running_source,optional,dict"`
-	EndEarliest     *Time             `parquet:"end_earliest,optional,timestamp"` // null where End is exact
+	EndEarliest     *Time             `parquet:"end_earliest,optional,timestamp"` // null if End is exact
 	End             *Time             `parquet:"end,optional,timestamp"`
 	EndSource       *Source           `parquet:"end_source,optional,dict"`
 	Deletion        *Time             `parquet:"deletion,optional,timestamp"`
@@ -97,8 +97,7 @@ const (
 	firstSeenColumn
 )
 
-// encoder makes lines of records, of which many have the same labels and hold the
-// same.
+// encoder converts records to rows. Many records share labels and allocations.
 type encoder struct {
 	labels map[*Label]map[string]string // by the first of each list
 	held   map[*Allocation]heldColumns
@@ -109,8 +108,7 @@ type heldColumns struct {
 	shares []shareColumns
 }
 
-// encodeIntervals makes a document of records. The same records always make the same
-// bytes.
+// encodeIntervals encodes records. The same records always give the same bytes.
 func encodeIntervals(name, clusterUID string, records []Record) (document.Document, error) {
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Start.At, b.Start.At), strings.Compare(a.UID, b.UID))
@@ -135,7 +133,6 @@ func encode(seal string, records []Record) ([]byte, error) {
 	return columns.Encode(lines, document.Magic, seal)
 }
 
-// line is a record as it is written.
 func (e *encoder) line(r *Record) interval {
 	held := e.heldBy(r.Allocation)
 	i := interval{
@@ -154,7 +151,7 @@ func (e *encoder) line(r *Record) interval {
 	return i
 }
 
-// unless is a value, and nil where it is the usual one.
+// unless returns a value, or nil if it equals the usual one.
 func unless[T comparable](value *T, usual T) *T {
 	if *value == usual {
 		return nil
@@ -188,8 +185,8 @@ func (e *encoder) heldBy(a *Allocation) heldColumns {
 	return held
 }
 
-// rational reads what RatString writes of numbers from 0; nil of anything else.
-// big.Rat itself would also take exponents, and could be made to fill the memory.
+// rational parses the output of RatString for numbers from 0, and returns nil for anything else.
+// big.Rat itself also accepts exponents, which could fill the memory.
 func rational(s string) *big.Rat {
 	const maxDigits = 80 // of maxBits
 	numerator, denominator, divided := strings.Cut(s, "/")

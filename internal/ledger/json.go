@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// headerBody is the header's document: JSON, as are those of what is remembered of
-// nodes and of pods that are bound. Each ends with its seal.
+// headerBody is the header's document. It is JSON, like those of nodes and bindings. Each ends with
+// its seal.
 type headerBody struct {
 	Began           Time      `json:"began_ms"`
 	LastRun         Time      `json:"last_run_ms"`
@@ -19,8 +19,8 @@ type headerBody struct {
 	Gaps            []gapBody `json:"gaps,omitempty"`
 	Lost            []Loss    `json:"lost,omitempty"`
 	Forgone         Forgone   `json:"forgone,omitzero"`
-	// Documents are how many records each of the others had: so that a missing
-	// one is missed.
+	// Documents is how many records each of the other documents has, so that a missing one is
+	// noticed.
 	Documents map[string]int `json:"documents"`
 	Seal      string         `json:"seal"`
 }
@@ -32,18 +32,16 @@ type gapBody struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// tableBody is the document of a table.
 type tableBody[T any] struct {
 	Remembered []T    `json:"remembered"`
 	Seal       string `json:"seal"`
 }
 
-// encodeHeader makes the header's document, which lists others by how many records
-// each has.
+// encodeHeader encodes the header, which lists the other documents with their numbers of records.
 func encodeHeader(h Header, listed map[string]int) (document.Document, error) {
 	d, err := document.EncodeJSON(document.HeaderName, h.ClusterUID, 0, func(seal string) any { return h.body(listed, seal) })
 	if err == nil && len(d.Data) > document.MaxSize {
-		err = errors.New("the ledger's header is larger than a store takes; nothing was changed")
+		err = errors.New("the ledger's header exceeds the size limit of a store; nothing was changed")
 	}
 	return d, err
 }
@@ -64,7 +62,7 @@ func (h Header) body(documents map[string]int, seal string) headerBody {
 	return body
 }
 
-// decodeHeader reads the header, and returns what it lists. The error is
+// decodeHeader reads the header and returns the documents that it lists. The error is
 // *document.NewerError or *document.DamagedError.
 func decodeHeader(clusterUID string, d document.Document) (Header, map[string]int, error) {
 	var body headerBody
@@ -83,7 +81,7 @@ func decodeHeader(clusterUID string, d document.Document) (Header, map[string]in
 		gap := Gap{From: g.From, To: g.To, Reason: g.Reason}
 		if g.GPUs != "" {
 			if gap.GPUs = rational(g.GPUs); gap.GPUs == nil {
-				return damaged("a number of GPUs is none")
+				return damaged("invalid number of GPUs")
 			}
 		}
 		h.Gaps = append(h.Gaps, gap)
@@ -94,14 +92,13 @@ func decodeHeader(clusterUID string, d document.Document) (Header, map[string]in
 	}
 	for _, at := range times {
 		if at < 0 || at > lastMoment {
-			return damaged("one of its times is not between 1970 and 9999")
+			return damaged("a time is not between 1970 and 9999")
 		}
 	}
 	h.Gaps, h.Lost = mergeGaps(h.Gaps), mergeLosses(body.Lost)
 	return h, body.Documents, nil
 }
 
-// asMap is what labels are for JSON and Parquet.
 func (l Labels) asMap() map[string]string {
 	labels := make(map[string]string, len(l))
 	for _, label := range l {

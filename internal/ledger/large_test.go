@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// TestLargeShardsAreSplit: no document is larger than a store takes, and growing
-// beyond that loses nothing between any two writes.
+// TestLargeShardsAreSplit keeps each document within the size limit of a store, and loses nothing
+// between any two writes.
 func TestLargeShardsAreSplit(t *testing.T) {
 	t.Parallel()
 	chance := rand.New(rand.NewPCG(1, 2))
@@ -68,8 +68,7 @@ func TestLargeShardsAreSplit(t *testing.T) {
 	}
 }
 
-// TestLabelsBeyondMeasureAreCut: a pod may have a megabyte of labels; it is
-// counted all the same.
+// TestLabelsBeyondMeasureAreCut counts a pod with a megabyte of labels.
 func TestLabelsBeyondMeasureAreCut(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{"app": "a"}

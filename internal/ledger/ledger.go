@@ -2,8 +2,8 @@ package ledger
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 
-// Ledger is the records of one cluster, by the UID of the pod, and what is remembered
-// beside them. It is not safe for use by several goroutines at once.
+// Ledger is the records of one cluster, by the UID of the pod, with its nodes and bindings. It is
+// not safe for concurrent use.
 type Ledger struct {
 	Header Header
 	records
@@ -13,8 +13,7 @@ type Ledger struct {
 	decoder decoder
 }
 
-// New returns an empty ledger of a cluster, by the UID of its namespace
-// kube-system.
+// New returns an empty ledger of a cluster, identified by the UID of its namespace kube-system.
 func New(clusterUID string) *Ledger {
 	l := &Ledger{Header: Header{ClusterUID: clusterUID}, records: records{shared: newShared()}, saved: newSaved()}
 	l.decoder.shared = &l.shared
@@ -22,13 +21,12 @@ func New(clusterUID string) *Ledger {
 	return l
 }
 
-// Merge adds what a record says to what the ledger knows of its pod. Merging
-// again changes nothing, and the order of merges makes no difference. The error
-// says that the record cannot be one; it was then not merged.
+// Merge merges a record into its pod's. Merging again changes nothing, and the order of merges
+// makes no difference. The error says that the record is invalid and was not merged.
 //
-// A record that ended before Header.KeptSince is not taken up.
+// A record that ended before Header.KeptSince is ignored.
 func (l *Ledger) Merge(r Record) error {
-	if err := r.normalise(); err != nil {
+	if err := r.normalize(); err != nil {
 		return err
 	}
 	l.use(&r)
@@ -47,19 +45,19 @@ func (l *Ledger) Merge(r Record) error {
 	return nil
 }
 
-// Observe merges what a run saw of a pod, at r.Seen. Beyond what Merge does, it
-// opens again what was closed by an estimate, an Event or a deletion timestamp,
-// where the pod was seen to hold after that; an end of which only the first run to
-// see it tells gets the range since the run before (Header.LastRun); and one that
-// is inferred does not lie before a run that saw the pod hold.
+// Observe merges an observation of a pod at r.Seen. In addition to Merge:
+//
+//   - it reopens an interval that was closed by an estimate, an Event or a deletion timestamp if the pod still held its GPUs after that
+//   - if only this run reports the end, it gives the end the range since the run before (Header.LastRun)
+//   - it never moves an inferred end before a run that observed the pod
 func (l *Ledger) Observe(r Record) error {
 	switch old, known := l.Get(r.UID); {
 	case r.Open() && known:
 		r.End = contradiction(old.End, r.Seen)
 	case known && r.End.Source == Rejected && old.Runs.At == 0:
-		// Nothing of it ever ran: it held nothing, whenever it was refused.
+		// No container ever ran: the pod held nothing, whenever it was rejected.
 	case known && inferred[r.End.Source]:
-		r.End = afterHeld(l.Header.LastRun, &old, &r)
+		r.End = inferredEnd(l.Header.LastRun, &old, &r)
 	case r.End.Source == SeenTerminal && !r.End.Estimated():
 		r.End.Earliest = min(max(l.Header.LastRun, r.Start.At), r.End.At)
 	case known:
@@ -68,8 +66,8 @@ func (l *Ledger) Observe(r Record) error {
 	return l.Merge(r)
 }
 
-// Join merges all that another ledger of the same cluster knows. The error says
-// that it is another cluster's; nothing was then merged.
+// Join merges another ledger of the same cluster. The error says that the cluster is another one
+// and that nothing was merged.
 func (l *Ledger) Join(other *Ledger) error {
 	if other.Header.ClusterUID != l.Header.ClusterUID {
 		return &document.ClusterError{What: "the other ledger", Is: other.Header.ClusterUID, Want: l.Header.ClusterUID}
@@ -94,12 +92,11 @@ func (l *Ledger) Join(other *Ledger) error {
 	return nil
 }
 
-// day is what retention is rounded down to.
+// day is the unit of retention.
 const day Time = 24 * 3_600_000
 
-// Prune drops what ended before a moment, rounded down to a day: the beginning
-// of the longest window, less its grace and the longest gap. It never takes a
-// prune back.
+// Prune drops what ended before a moment, rounded down to a day: the start of the longest window,
+// less its grace and the longest gap. Pruning is never undone.
 func (l *Ledger) Prune(keep Time) {
 	l.Header.KeptSince = max(l.Header.KeptSince, keep-keep%day)
 	l.Header.prune()
@@ -113,8 +110,8 @@ func (l *Ledger) Prune(keep Time) {
 	}
 }
 
-// replace puts a joined record in the place of an old one, and sees to it that
-// no document loses it before another has it.
+// replace writes a joined record over an old one, and keeps the old one in its document until
+// another document contains it.
 func (l *Ledger) replace(number uint32, old, joined *Record) {
 	r := l.compact(number)
 	from, to := binOf(old), binOf(joined)

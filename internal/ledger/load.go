@@ -12,44 +12,43 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// Problem is a document that could not be read, and what that means.
+// Problem is a document that could not be read, and its consequences.
 type Problem struct {
 	Document string
-	// Err is *document.DamagedError where there is one that cannot be read; else it is
-	// missing, or no document of a ledger.
+	// Err is *document.DamagedError if the document exists but cannot be read. Otherwise the
+	// document is missing or does not belong to a ledger.
 	Err error
-	// Loss is what was lost; nil where nothing was.
+	// Loss is what was lost; nil if nothing was.
 	Loss *Loss
 }
 
-// Error says what is lost, and what to do.
+// Error returns what was lost and how to recover it.
 func (p Problem) Error() string {
 	if p.Loss == nil {
 		return p.Err.Error()
 	}
-	what := "the intervals"
+	what := "all intervals"
 	switch {
 	case p.Loss.Intervals == 1:
-		what = "the interval"
+		what = "one interval"
 	case p.Loss.Intervals > 1:
-		what = fmt.Sprintf("the %d intervals", p.Loss.Intervals)
+		what = fmt.Sprintf("%d intervals", p.Loss.Intervals)
 	}
 	form := func(t Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) }
-	return fmt.Sprintf("%v; what it held, %s that ended between %s and %s, is not counted until then", p.Err, what, form(p.Loss.From), form(p.Loss.To))
+	return fmt.Sprintf("%v; not counted until then: %s that ended between %s and %s", p.Err, what, form(p.Loss.From), form(p.Loss.To))
 }
 
-// Unwrap returns what is wrong with the document.
+// Unwrap returns the cause.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Load reads a ledger from its documents: by their names without the cluster's
-// UID, such as "header" and "closed-2026-11-20". Without any it is a new one.
+// Load reads a ledger from its documents by their names without the cluster's UID, such as "header"
+// and "closed-2026-11-20". Without documents it returns a new ledger.
 //
-// A shard that is damaged or missing is a problem, and a Loss in the header: the
-// rest is read. A copy that is put back undoes the loss. The header may be missing
-// as well: what was observed then begins anew.
+// A damaged or missing shard is a problem and a Loss in the header; Load reads the rest. Restoring
+// a backup of it undoes the loss. If the header is missing, coverage starts again.
 //
 // The error is *document.NewerError, *document.OlderError, *document.ClusterError, or
-// *document.DamagedError for the header: nothing may be written then.
+// *document.DamagedError for the header: do not write anything then.
 func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []Problem, error) {
 	l := loading{Ledger: New(clusterUID)}
 	opened := make([]document.Document, 0, len(documents))
@@ -62,8 +61,8 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 		switch {
 		case errors.As(err, &damage) && name != document.HeaderName:
 			l.problem(name, err)
-		case errors.As(err, &older) && name != document.HeaderName && hasHeader: // a header of that form says so itself
-			l.problem(name, &document.DamagedError{Document: name, Reason: fmt.Sprintf("it is of version %d, and its header is not", older.Version)})
+		case errors.As(err, &older) && name != document.HeaderName && hasHeader: // an older header is reported itself
+			l.problem(name, &document.DamagedError{Document: name, Reason: fmt.Sprintf("its format version %d is not that of the header", older.Version)})
 		case err != nil:
 			return nil, nil, err
 		default:
@@ -75,8 +74,8 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 		return nil, nil, err
 	}
 	if !hasHeader && len(documents) > 0 {
-		l.problem(document.HeaderName, errors.New("the ledger's header is missing: restore it from a copy; without it the "+
-			"intervals stay, but pods that ended since are charged by estimate, from their start until this run, and what is covered begins anew"))
+		l.problem(document.HeaderName, errors.New("the ledger's header is missing: restore it from a copy. Without it, the intervals "+
+			"stay, coverage starts again, and pods that ended since are charged by estimate, from their start until this run"))
 	}
 	count := 0
 	for _, n := range l.listed {
@@ -105,10 +104,10 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	return l.Ledger, l.problems, nil
 }
 
-// loading is one call of Load.
+// loading is the state of one call of Load.
 type loading struct {
 	*Ledger
-	listed   map[string]int // records, by document, as the header tells
+	listed   map[string]int // number of records by document, from the header
 	problems []Problem
 }
 
@@ -116,7 +115,6 @@ func (l *loading) problem(name string, err error) {
 	l.problems = append(l.problems, Problem{Document: name, Err: err})
 }
 
-// header reads the header, if there is one.
 func (l *loading) header(opened []document.Document) (err error) {
 	for _, d := range opened {
 		if d.Name == document.HeaderName {
@@ -127,14 +125,13 @@ func (l *loading) header(opened []document.Document) (err error) {
 	return err
 }
 
-// shard takes up the records of a document. Where the error says that it is
-// damaged, it took none.
+// shard adds the records of a document. It adds none if it returns an error.
 func (l *loading) shard(s document.Document) error {
 	p, known := document.ParsePart(s.Name)
 	if !known {
-		return &document.DamagedError{Document: s.Name, Reason: "no document of a ledger has such a name"}
+		return &document.DamagedError{Document: s.Name, Reason: "invalid name of a document of a ledger"}
 	}
-	if l.Header.past(p.Shard) { // a run was cut short before it removed this
+	if l.Header.past(p.Shard) { // a run was interrupted before it removed this
 		l.keep(s.Name, storedDocument{Part: p, sum: s.Sum})
 		return nil
 	}
@@ -149,14 +146,14 @@ func (l *loading) shard(s document.Document) error {
 	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.Name })
 	for n, r := range d.records {
 		if !l.Header.expired(End{At: r.end.time()}) {
-			l.take(p.Shard, r, d.Columns[uidColumn].Plain(n), d.Columns[nameColumn].Plain(n))
+			l.addRecord(p.Shard, r, d.Columns[uidColumn].Plain(n), d.Columns[nameColumn].Plain(n))
 		}
 	}
 	return nil
 }
 
-// take takes up a record as a document says it.
-func (l *loading) take(from document.Shard, r compact, uid, name []byte) {
+// addRecord adds a record of a document.
+func (l *loading) addRecord(from document.Shard, r compact, uid, name []byte) {
 	at := document.BinAt(int64(r.end.time()), uid)
 	r.inClosed = from.Closed() && from.Holds(at)
 	r.inOpen = from.Kind == document.Open
@@ -168,7 +165,7 @@ func (l *loading) take(from document.Shard, r compact, uid, name []byte) {
 	})
 	if found {
 		r.call(l.compact(number).uid(), l.texts.AddBytes(name))
-		l.takeAgain(number, r, at)
+		l.mergeRecord(number, r, at)
 		return
 	}
 	if !r.inClosed {
@@ -178,9 +175,9 @@ func (l *loading) take(from document.Shard, r compact, uid, name []byte) {
 	l.append(r, hash)
 }
 
-// takeAgain takes up what a further document says of a pod. Closed documents
-// remain as they are until one of them, or of the others, says all that is known.
-func (l *loading) takeAgain(number uint32, next compact, at document.Bin) {
+// mergeRecord merges a further document's record of a pod. Closed documents stay as they are until
+// one document contains the merged record.
+func (l *loading) mergeRecord(number uint32, next compact, at document.Bin) {
 	before := l.compact(number)
 	old := l.record(number)
 	was := binOf(&old)
@@ -214,7 +211,7 @@ func (l *loading) takeAgain(number uint32, next compact, at document.Bin) {
 	*before = merged
 }
 
-// lose notes in the header what a problem lost.
+// lose records a problem's loss in the header.
 func (l *loading) lose(problem *Problem, now Time) {
 	p, valid := document.ParsePart(problem.Document)
 	if !valid {
@@ -225,15 +222,15 @@ func (l *loading) lose(problem *Problem, now Time) {
 		l.keep(problem.Document, storedDocument{Part: p, damaged: true})
 	}
 	if m := l.tableOf(p.Kind); m != nil {
-		problem.Err = m.forgetful(problem.Err)
+		problem.Err = m.unreadable(problem.Err)
 		l.wantList()
 		return
 	}
 	loss := Loss{Document: problem.Document, Intervals: max(0, l.listed[problem.Document]), Reason: problem.Err.Error()}
 	from, to := p.Span()
 	if loss.From, loss.To = Time(from), Time(to); !p.Closed() {
-		// Pods that still run are listed again; only what ended since is lost.
-		// The header knows the cluster's clock, and now may be of another.
+		// Pods that still run are listed again; only intervals that ended since are lost. The
+		// header has the cluster's clock; now may be another clock.
 		loss.From, loss.To = min(l.Header.LastRun, now), max(l.Header.LastRun, now)
 	}
 	known := false
@@ -249,12 +246,12 @@ func (l *loading) lose(problem *Problem, now Time) {
 	l.Header.Lost = mergeLosses(append(l.Header.Lost, loss))
 }
 
-// wantList makes the next run list all pods: no watch reports a pod again that it
-// reported before its document was lost.
+// wantList makes the next run list all pods: a watch does not repeat what it reported before a
+// document was lost.
 func (l *loading) wantList() { l.Header.LastListed = 0 }
 
-// useBindings uses up bindings of pods whose records are in other documents: a run
-// was cut short before it removed them.
+// useBindings drops bindings of pods that have records in other documents: a run was interrupted
+// before it removed them.
 func (l *loading) useBindings() {
 	for _, b := range slices.Collect(maps.Values(l.bindings.of)) {
 		r, recorded := l.Get(b.UID)
@@ -262,7 +259,7 @@ func (l *loading) useBindings() {
 			continue
 		}
 		if err := l.Merge(r); err != nil {
-			l.Unbind(b.UID) // never: the record was merged before
+			l.Unbind(b.UID) // cannot fail: the record was merged before
 		}
 	}
 }

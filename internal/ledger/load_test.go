@@ -9,10 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// disk is where a test's ledger is written.
 type disk map[string][]byte
 
-// load reads a ledger that must be whole.
+// load reads a ledger that must be complete.
 func (d disk) load(t failer, now ledger.Time) *ledger.Ledger {
 	t.Helper()
 	l, problems, err := ledger.Load(cluster, d, now)
@@ -22,7 +21,7 @@ func (d disk) load(t failer, now ledger.Time) *ledger.Ledger {
 	return l
 }
 
-// save makes the first steps of what changed, and returns how many there were.
+// save applies the first steps of the changes, and returns how many there were.
 func (d disk) save(t failer, l *ledger.Ledger, steps int) int {
 	t.Helper()
 	changes, err := l.Changes()
@@ -65,8 +64,8 @@ func TestDocumentsSayWhatTheLedgerDoes(t *testing.T) {
 	})
 }
 
-// TestKilledBetweenWrites changes a stored ledger in several runs, one of which
-// is cut short: once it is repeated, nothing is lost.
+// TestKilledBetweenWrites changes a stored ledger in several runs and interrupts one of them: once
+// it is repeated, nothing is lost.
 func TestKilledBetweenWrites(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,7 +105,7 @@ func TestKilledBetweenWrites(t *testing.T) {
 			same(t, "after a kill", d.load(t, now), want)
 			now += rapid.SampledFrom([]ledger.Time{minute, 10 * hour, 50 * hour}).Draw(t, "pause")
 		}
-		// What was kept twice for safety is cleaned up, and then all is quiet.
+		// Records that were written twice for safety are removed; then nothing changes.
 		again := d.load(t, now)
 		for range 2 {
 			again.FoldAt(0)
@@ -132,8 +131,8 @@ func TestKilledBetweenWrites(t *testing.T) {
 	})
 }
 
-// TestSeveralDocumentsOfOnePod: two runs at once may each have written one that
-// knows what the other does not. Until one says all, neither is given up.
+// TestSeveralDocumentsOfOnePod: two concurrent runs may each write a document that lacks what the
+// other has. Both are kept until one document has all.
 func TestSeveralDocumentsOfOnePod(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

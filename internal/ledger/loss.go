@@ -9,56 +9,56 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// Loss is a document of the ledger that could not be read. Its name is not used
-// again, so that a copy that is put back undoes the loss.
+// Loss is a document of the ledger that could not be read. Its name is not used again, so that
+// restoring a backup undoes the loss.
 type Loss struct {
 	Document string `json:"document"`
-	// From and To are when the intervals ended that it held.
+	// From and To bound the ends of the lost intervals.
 	From      Time   `json:"from_ms"`
 	To        Time   `json:"to_ms"`
-	Intervals int    `json:"intervals,omitempty"` // that it held, where the header tells; else 0
+	Intervals int    `json:"intervals,omitempty"` // if the header lists the document; else 0
 	Reason    string `json:"reason"`
-	// Accepted says that a person goes on without it; zero where nobody does.
+	// Accepted says that you decided to continue without the document; zero if not.
 	Accepted Acceptance `json:"accepted,omitzero"`
 }
 
-// Acceptance is a person's word that what is missing of the ledger stays so, and
-// holds nothing back any more.
+// Acceptance is an operator's decision that missing parts of the ledger stay missing and no longer
+// block anything.
 type Acceptance struct {
 	At     Time   `json:"at_ms"`
 	Reason string `json:"reason"`
 }
 
-// Given says whether there is one.
-func (a Acceptance) Given() bool { return a.At != 0 }
+// IsSet reports whether there is an acceptance.
+func (a Acceptance) IsSet() bool { return a.At != 0 }
 
-// compare orders acceptances, one before none and the earlier before the later.
+// compare orders acceptances: none last, then by time.
 func (a Acceptance) compare(b Acceptance) int {
-	if a.Given() != b.Given() {
-		return prefer(a.Given())
+	if a.IsSet() != b.IsSet() {
+		return prefer(a.IsSet())
 	}
 	return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Reason, b.Reason))
 }
 
-// Forgone is that what the ledger lacks before a moment is accepted: the time
-// before it began, and what retention dropped.
+// Forgone accepts that the ledger lacks the time before a moment: before it began, or before its
+// retention.
 type Forgone struct {
 	Before Time `json:"before_ms"`
 	Acceptance
 }
 
-// compare orders these by how much they accept.
+// compare orders by how much is accepted, the most first.
 func (f Forgone) compare(g Forgone) int {
 	return cmp.Or(cmp.Compare(g.Before, f.Before), f.Acceptance.compare(g.Acceptance))
 }
 
-// Accept accepts all that is missing of the ledger by now, and returns what was
-// lost and had not been accepted.
+// Accept accepts everything that is missing by now, and returns the losses that had not been
+// accepted before.
 func (l *Ledger) Accept(a Acceptance) []Loss {
 	var accepted []Loss
 	l.Header.Lost = slices.Clone(l.Header.Lost)
 	for n := range l.Header.Lost {
-		if loss := &l.Header.Lost[n]; !loss.Accepted.Given() {
+		if loss := &l.Header.Lost[n]; !loss.Accepted.IsSet() {
 			loss.Accepted = a
 			accepted = append(accepted, *loss)
 		}
@@ -69,35 +69,35 @@ func (l *Ledger) Accept(a Acceptance) []Loss {
 	return accepted
 }
 
-// Unaccepted are the documents that are lost and not accepted: those of the
-// problems that Load returned, and those that earlier runs recorded.
+// Unaccepted returns the lost documents that are not accepted: those of the problems that Load
+// returned, and those that earlier runs recorded.
 func (l *Ledger) Unaccepted(problems []Problem) []Problem {
-	list := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Loss != nil && p.Loss.Accepted.Given() })
+	list := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Loss != nil && p.Loss.Accepted.IsSet() })
 	for _, loss := range l.Header.Lost {
-		if !loss.Accepted.Given() && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Document == loss.Document }) {
+		if !loss.Accepted.IsSet() && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Document == loss.Document }) {
 			list = append(list, Problem{Document: loss.Document, Err: errors.New(loss.Reason), Loss: &loss})
 		}
 	}
 	return list
 }
 
-// KnownSince is from when on the ledger knows all but what was lost.
+// KnownSince returns from when on the ledger is complete, apart from losses.
 func (h Header) KnownSince() Time { return max(h.Began, h.KeptSince) }
 
-// LostSince are what of the time since a moment was lost and is not accepted.
+// LostSince returns the unaccepted losses of the time since a moment.
 func (h Header) LostSince(from Time) []Loss {
 	var lost []Loss
 	for _, loss := range h.Lost {
-		if loss.To > from && !loss.Accepted.Given() {
+		if loss.To > from && !loss.Accepted.IsSet() {
 			lost = append(lost, loss)
 		}
 	}
 	return lost
 }
 
-// EndsLost says whether losses may include that pods ended, so that these count
-// for longer: the records of recent ends and the closed ones are both in them. Any
-// other loss takes records away, and with them usage.
+// EndsLost reports whether the losses may include ends of pods, so that these pods count for
+// longer. That needs both a document of recent records and a closed one. Any other loss only
+// removes records and their usage.
 func EndsLost(lost []Loss) bool {
 	recent, closed := false, false
 	for _, loss := range lost {
@@ -108,8 +108,7 @@ func EndsLost(lost []Loss) bool {
 	return recent && closed
 }
 
-// mergeLosses brings losses into order, each document's once, and accepted where
-// anyone accepted it.
+// mergeLosses sorts losses, one per document. A loss is accepted if either copy is.
 func mergeLosses(lost []Loss) []Loss {
 	slices.SortFunc(lost, func(a, b Loss) int {
 		return cmp.Or(

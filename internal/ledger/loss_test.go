@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// anyHeader draws what a ledger has lost, and what of it was accepted.
 func anyHeader() *rapid.Generator[ledger.Header] {
 	return rapid.Custom(func(t *rapid.T) ledger.Header {
 		few := func(name string) ledger.Time { return ledger.Time(rapid.IntRange(0, 3).Draw(t, name)) }
@@ -27,15 +26,15 @@ func anyHeader() *rapid.Generator[ledger.Header] {
 				Reason: "missing", Accepted: word(),
 			})
 		}
-		if a := word(); a.Given() {
+		if a := word(); a.IsSet() {
 			h.Forgone = ledger.Forgone{Before: noon - few("before")*hour, Acceptance: a}
 		}
 		return h
 	})
 }
 
-// TestHeadersJoinInAnyOrder: what two runs noted of losses, and which of them were
-// accepted, comes to the same whoever writes first, and is kept by a document.
+// TestHeadersJoinInAnyOrder joins the losses and acceptances of two runs in both orders, and stores
+// the result.
 func TestHeadersJoinInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,8 +87,8 @@ func TestWhatIsAcceptedIsMissedNoMore(t *testing.T) {
 	}
 }
 
-// TestALossThatARunRecordedIsStillListed: Load returns no problem of a document that is
-// missing once the header no longer lists it.
+// TestALossThatARunRecordedIsStillListed: Load returns no problem for a missing document that the
+// header does not list.
 func TestALossThatARunRecordedIsStillListed(t *testing.T) {
 	t.Parallel()
 	const lost = "closed-2026-11-20-11.parquet"

@@ -13,13 +13,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// alike compares what is said, not who was numbered when.
+// alike ignores the numbers of shared values.
 var alike = cmp.Options{
 	cmpopts.IgnoreUnexported(ledger.LabelSet{}, ledger.Allocation{}, ledger.Place{}), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
 }
 
-// records are a ledger's, by UID.
 func records(l *ledger.Ledger) []ledger.Record {
 	var all []ledger.Record
 	for r := range l.All() {
@@ -35,7 +34,6 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// of is a ledger of records.
 func of(t failer, records ...ledger.Record) *ledger.Ledger {
 	t.Helper()
 	l := ledger.New(cluster)

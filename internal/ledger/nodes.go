@@ -12,78 +12,75 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// Node is what is remembered of a node, so that pods can be counted that are looked
-// at when it is gone, or when it does not show what it has. What it has and tells
-// is in the words of who remembers it.
+// Node is a node that the ledger remembers. It can then count pods after the node is gone or while
+// it does not report its capacity. The caller defines the form of its traits and capacity.
 type Node struct {
 	UID     string `json:"uid"`
 	Name    string `json:"name"`
-	Machine string `json:"machine,omitempty"` // as the cloud calls it
+	Machine string `json:"machine,omitempty"` // the instance ID
 	Created Time   `json:"created_ms"`
-	// Gone is when it was first missed; zero while it is there.
+	// Gone is when the node was first missing; zero while it exists.
 	Gone Time `json:"gone_ms,omitempty"`
-	// Traits are what it told of itself, where it told most; Told is how much that
-	// was, and ToldAt when it was first seen to tell that.
+	// Traits are the node's labels at the time it reported most; Told is how much it reported, and
+	// ToldAt when it first did.
 	Traits Labels `json:"traits,omitempty"`
 	Told   int    `json:"told"`
 	ToldAt Time   `json:"told_at_ms"`
-	// Capacity is the most that was seen of each resource, as exact rationals.
+	// Capacity is the most that the node ever reported of each resource, as exact rationals.
 	Capacity Labels `json:"capacity,omitempty"`
 }
 
 func (n *Node) problem() string {
 	switch {
 	case n.UID == "" || len(n.UID) > maxText || n.Name == "" || len(n.Name) > maxText || len(n.Machine) > maxMachine:
-		return "its UID or its name is missing, or too long"
+		return "its UID or name is missing or too long"
 	case n.Told < 0 || n.Told > mostShown:
-		return "how much it told is no sensible number"
+		return "the number of reported traits is out of range"
 	}
 	for _, at := range [...]Time{n.Created, n.Gone, n.ToldAt} {
 		if at < 0 || at > lastMoment {
-			return "one of its times is not between 1970 and 9999"
+			return "a time is not between 1970 and 9999"
 		}
 	}
 	for _, c := range n.Capacity {
 		if rational(c.Value) == nil {
-			return "one of its capacities is no number"
+			return "invalid capacity"
 		}
 	}
 	return ""
 }
 
-func (n *Node) refused() error {
+func (n *Node) validate() error {
 	if problem := n.problem(); problem != "" {
-		return fmt.Errorf("the ledger takes up no node %.80q (UID %.60q): %s", n.Name, n.UID, problem)
+		return fmt.Errorf("invalid ledger entry of the node %.80q (UID %.60q): %s", n.Name, n.UID, problem)
 	}
 	return nil
 }
 
-// maxMachine is how long a cloud's name of a machine may be.
+// maxMachine limits the length of an instance ID.
 const maxMachine = 1 << 10
 
-// nodes are those that a ledger remembers, by UID.
 type nodes struct{ table[Node] }
 
 func newNodes(l *Ledger) nodes {
 	return nodes{table[Node]{
 		kind: document.Nodes, of: map[string]Node{}, uid: func(n Node) string { return n.UID },
-		problem: func(n Node) error { return n.refused() }, take: l.Remember,
-		called: "nodes", lost: "pods on nodes that are gone are counted as estimates",
+		problem: func(n Node) error { return n.validate() }, take: l.Remember,
+		called: "nodes", lost: "pods on deleted nodes count as estimates",
 	}}
 }
 
-// Remember adds what is known of a node to what the ledger remembers of it. Again
-// changes nothing, and the order makes no difference. A node that was gone before
-// Header.KeptSince is not taken up.
+// Remember merges a node. Merging again changes nothing, and the order makes no difference. A node
+// that was gone before Header.KeptSince is ignored.
 func (l *Ledger) Remember(n Node) error {
-	if err := n.refused(); err != nil {
+	if err := n.validate(); err != nil {
 		return err
 	}
 	old, known := l.nodes.of[n.UID]
 	if known {
 		n = joinNodes(old, n)
 	}
-	if l.Header.forgotten(&n) {
+	if l.Header.isDropped(&n) {
 		l.nodes.forget(n.UID)
 		return nil
 	}
@@ -95,14 +92,14 @@ func (l *Ledger) Remember(n Node) error {
 	return nil
 }
 
-// Nodes yields the nodes that are remembered, by name and then by UID.
+// Nodes yields the nodes, by name and then by UID.
 func (t *nodes) Nodes() iter.Seq[Node] {
 	return slices.Values(slices.SortedFunc(maps.Values(t.of), func(a, b Node) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	}))
 }
 
-// Node returns what is remembered of a node.
+// Node returns a node by its UID.
 func (t *nodes) Node(uid string) (Node, bool) {
 	n, known := t.of[uid]
 	return n, known
@@ -110,7 +107,7 @@ func (t *nodes) Node(uid string) (Node, bool) {
 
 func (t *nodes) prune(h Header) {
 	for uid, n := range t.of {
-		if h.forgotten(&n) {
+		if h.isDropped(&n) {
 			t.forget(uid)
 		}
 	}
@@ -121,8 +118,8 @@ func (n *Node) equal(o *Node) bool {
 		n.Told == o.Told && n.ToldAt == o.ToldAt && compareLabels(n.Traits, o.Traits) == 0 && compareLabels(n.Capacity, o.Capacity) == 0
 }
 
-// joinNodes is what two looks at one node know together: of each part the better,
-// by a total order. A label that changed is worth what it says now.
+// joinNodes returns the better part of two observations of one node, by a total order. Of a changed
+// label the latest value wins.
 func joinNodes(a, b Node) Node {
 	joined := a
 	joined.Name, joined.Machine = max(a.Name, b.Name), max(a.Machine, b.Machine)
@@ -134,7 +131,7 @@ func joinNodes(a, b Node) Node {
 	return joined
 }
 
-// earlier is the earlier of two times that may be none.
+// earlier returns the earlier of two times, either of which may be unset.
 func earlier(a, b Time) Time {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -142,7 +139,6 @@ func earlier(a, b Time) Time {
 	return a
 }
 
-// largest is of each resource the larger quantity.
 func largest(a, b Labels) Labels {
 	if compareLabels(a, b) == 0 {
 		return a

@@ -63,7 +63,7 @@ func TestTheLargestCapacityIsRemembered(t *testing.T) {
 	if !known || n.Capacity.Get("nvidia.com/gpu") != "8" || n.Traits.Get("model") != "Tesla-T4" {
 		t.Errorf("remembered: %+v", n)
 	}
-	if err := l.Remember(ledger.Node{Name: "no uid"}); err == nil || !strings.Contains(err.Error(), "no node") {
+	if err := l.Remember(ledger.Node{Name: "no uid"}); err == nil || !strings.Contains(err.Error(), "invalid ledger entry of the node") {
 		t.Errorf("a node without a UID: %v", err)
 	}
 	if err := l.Remember(node("many", 0, "")); err == nil {
@@ -99,7 +99,6 @@ func TestNodesAreForgottenWithWhatEnded(t *testing.T) {
 	}
 }
 
-// TestManyNodesAreSeveralDocuments: as many as no document takes.
 func TestManyNodesAreSeveralDocuments(t *testing.T) {
 	t.Parallel()
 	l := ledger.New(cluster)
@@ -146,7 +145,7 @@ func TestLostNodesLoseNoInterval(t *testing.T) {
 		d.save(t, l, allSteps)
 		harm(d)
 		l, problems, err := ledger.Load(cluster, d, noon+minute)
-		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Error(), "counted as estimates") {
+		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Error(), "count as estimates") {
 			t.Fatalf("%s: problems %v (%v)", name, problems, err)
 		}
 		if len(l.Header.Lost) != 0 || l.Len() != 4 {

@@ -6,16 +6,14 @@ import (
 	"strings"
 )
 
-// Two records of one pod join to what both together say. For each part of a
-// record there is a total order of what it can be, and the join takes the better
-// of the two: so that it makes no difference in which order records are merged,
-// how they are grouped, or how often.
+// Two records of one pod are joined part by part. Each part has a total order, and the better of
+// the two wins. So neither the order of merges, nor their grouping, nor their number makes a
+// difference.
 
-// ends are the sources of ends in the order of their ranks: the place of "" is
-// that of an open interval. Up to SeenTerminal they are final: what is no estimate
-// is not undone by a pod that is listed once more. A deletion timestamp only says
-// when a pod should have ended: where its node is silent that is taken for its
-// end, until the node is heard of again.
+// ends are the sources of ends in the order of their ranks; "" is an open interval. Sources up to
+// SeenTerminal are final: an exact end is not undone if the pod is listed again. A deletion
+// timestamp only says when a pod should have ended. If its node is silent it counts as the end
+// until the node reports again.
 var ends = []Source{
 	"", Rejected, ContainerFinished, DisruptionTarget, NotReady, StatusWritten,
 	InstanceEnded, NodeGone, SeenTerminal, DeletionTimestamp, Event, Estimated,
@@ -26,7 +24,7 @@ var starts = []Source{"", PodScheduled, StartTime, ContainerStarted, Created}
 
 const (
 	openRank = 0
-	softRank = 9 // from here on an end can be contradicted by a later look
+	softRank = 9 // from here on, a later observation can contradict an end
 )
 
 func endRank(s Source) int   { return slices.Index(ends, s) }
@@ -34,13 +32,11 @@ func startRank(s Source) int { return slices.Index(starts, s) }
 
 // compareEnds orders ends, the better first.
 //
-// Final ends come first, by source; of one source the earlier, so that a time
-// that each run reads anew stays what it was first. The others are ordered by
-// up to when the pod is known to have held: an estimate supersedes one that
-// knew less, and so does a look after it that found the pod (an open interval
-// with Earliest). Where two know the same, the narrower range wins, which is that
-// of both together. Events come before estimates that do not know the pod to have held
-// after the event.
+// Final ends come first, by source, and then the earlier one, so that a time that each run reads
+// again keeps its first value. The others are ordered by how long the pod is known to have held its
+// GPUs. A better estimate supersedes a worse one, and so does a later observation of the pod: an
+// open interval with Earliest. If both know the same, the narrower range wins, which is that of
+// both together. Events come before estimates that have no later observation of the pod.
 func compareEnds(a, b End) int {
 	ra, rb := endRank(a.Source), endRank(b.Source)
 	fa, fb := final(ra), final(rb)
@@ -61,7 +57,7 @@ func compareEnds(a, b End) int {
 
 func final(rank int) bool { return rank != openRank && rank < softRank }
 
-// prefer is the answer of a comparison that the first wins, or loses.
+// prefer converts whether the first value wins to the result of a comparison.
 func prefer(first bool) int {
 	if first {
 		return -1
@@ -69,8 +65,7 @@ func prefer(first bool) int {
 	return 1
 }
 
-// compareStarts orders starts, the better first: the earlier, then by source.
-// None comes last.
+// compareStarts orders starts, the better first: the earlier, then by source. None comes last.
 func compareStarts(a, b Start) int {
 	if (a.At == 0) != (b.At == 0) {
 		return prefer(a.At != 0)
@@ -78,8 +73,8 @@ func compareStarts(a, b Start) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(startRank(a.Source), startRank(b.Source)))
 }
 
-// compareFrozen orders what is frozen, that to be kept first: as first seen. Two
-// runs that saw a pod at the same moment and differ are told apart by content.
+// compareFrozen orders by the first observation. Two runs that observed a pod at the same moment
+// are ordered by content.
 func compareFrozen(a, b *Record) int {
 	return cmp.Or(
 		cmp.Compare(a.Seen, b.Seen), strings.Compare(a.Name, b.Name), compareSets(a.Set, b.Set),
@@ -87,10 +82,9 @@ func compareFrozen(a, b *Record) int {
 	)
 }
 
-// compareAllocations orders what is held, that to be kept first: which the pod's node
-// bears out better, since nodes get their labels after their first pods; what is
-// not lowered to the node's capacity, or less so, since a capacity may grow; then as
-// first seen.
+// compareAllocations orders allocations, the one to keep first. The one that the pod's node
+// confirms better wins, since nodes get their labels after their first pods. Then the one that is
+// reduced less to the node's capacity, since that may grow; then the first observation.
 func compareAllocations(a, b *Record) int {
 	if a.Allocation == b.Allocation && a.AllocationSeen == b.AllocationSeen {
 		return 0
@@ -109,8 +103,8 @@ func compareAllocations(a, b *Record) int {
 	return cmp.Or(cmp.Compare(a.AllocationSeen, b.AllocationSeen), a.Allocation.compare(b.Allocation))
 }
 
-// comparePlaces orders places, that to be kept first: of which more is known,
-// then as first seen.
+// comparePlaces orders places, the one to keep first: the more complete one, then the first
+// observation.
 func comparePlaces(a, b *Record) int {
 	if a.Place == b.Place && a.PlaceSeen == b.PlaceSeen {
 		return 0
@@ -183,7 +177,6 @@ func (a *Allocation) compare(b *Allocation) int {
 	})
 }
 
-// compareBools orders false before true.
 func compareBools(a, b bool) int {
 	if a == b {
 		return 0
@@ -191,8 +184,7 @@ func compareBools(a, b bool) int {
 	return prefer(b)
 }
 
-// join is what two records of one pod say together. Where they say the same, it
-// is the first.
+// join returns the joined record of one pod. If both are equal, it returns the first.
 func join(a, b *Record) Record {
 	joined := *a
 	if compareFrozen(b, a) < 0 {

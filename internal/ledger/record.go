@@ -6,40 +6,38 @@ import (
 	"strings"
 )
 
-// Record is one pod's interval. What is behind a pointer is shared by records
-// and never changed.
+// Record is one pod's interval. Values behind pointers are shared by records and never change.
 type Record struct {
 	UID  string
 	Name string
-	// Seen is when the run looked (by the server's clock) that first saw the pod.
-	// What is frozen is frozen as of then: Name, Set and Owner are always those of
-	// the record with the earliest Seen.
+	// Seen is when the pod was first observed, by the server's clock. Name, Set and Owner are those
+	// of the record with the earliest Seen.
 	Seen  Time
 	Set   *LabelSet
-	Owner *Owner // nil for a pod without one
-	// Allocation is frozen too, but one that the pod's node bears out better wins.
+	Owner *Owner // nil if the pod has no controller
+	// Allocation is the first one observed, unless a later one is better confirmed by the pod's
+	// node.
 	Allocation *Allocation
-	// AllocationSeen is when Allocation was seen; zero is at Seen.
+	// AllocationSeen is when Allocation was observed; zero means Seen.
 	AllocationSeen Time
-	// Place is frozen too, but one of which more is known wins: a node may get
-	// its labels after its first pods.
+	// Place is the first one observed, unless a later one is more complete: a node may get its
+	// labels after its first pods.
 	Place *Place
-	// PlaceSeen is when Place was seen; zero is at Seen.
+	// PlaceSeen is when Place was observed; zero means Seen.
 	PlaceSeen Time
 	Start     Start // scheduled
 	Runs      Start // the first container's start; zero before
 	End       End
-	// Deletion is the deletion timestamp of a pod whose deletion was asked for:
-	// the earliest that was seen, since a deletion can only be brought forward.
+	// Deletion is the earliest deletion timestamp observed, since a deletion can only be brought
+	// forward.
 	Deletion Time
 }
 
-// Open says whether the pod still holds what it held, as far as is known.
+// Open reports whether the pod still holds its allocation.
 func (r *Record) Open() bool { return r.End.Open() }
 
-// LabelSet is what selectors ask of a pod, frozen when it was first seen. Pods
-// of Jobs have labels that no other Job's have: who judges many records by few
-// keys does well to look at each set's values of these keys alone.
+// LabelSet is the input of selectors, as first observed. Each Job labels its pods with values of
+// its own: to judge many records by few keys, compare only the values of these keys.
 type LabelSet struct {
 	Namespace       string `json:"namespace"`
 	Labels          Labels `json:"labels,omitempty"`
@@ -48,18 +46,17 @@ type LabelSet struct {
 	id int32
 }
 
-// ID numbers the sets of one ledger, from 0 on without holes. It is meaningful for
-// sets that the ledger gave, not for those it was given.
+// ID numbers the sets that a ledger returned, from 0 on without holes. It is meaningless for a set
+// that the caller made.
 func (s *LabelSet) ID() int { return int(s.id) }
 
-// Labels are labels in the order of their keys. They are what the package labels
-// of Kubernetes calls Labels.
+// Labels are sorted by key. They implement the interface Labels of the Kubernetes package labels.
 type Labels []Label
 
 // Label is one label.
 type Label struct{ Key, Value string }
 
-// LabelsOf sorts labels; nil for none.
+// LabelsOf returns sorted labels, or nil if there are none.
 func LabelsOf(labels map[string]string) Labels {
 	if len(labels) == 0 {
 		return nil
@@ -72,7 +69,7 @@ func LabelsOf(labels map[string]string) Labels {
 	return sorted
 }
 
-// Lookup returns the value of a label, and whether it is there.
+// Lookup returns the value of a label, and whether the label exists.
 func (l Labels) Lookup(key string) (string, bool) {
 	for n := range l {
 		if l[n].Key == key {
@@ -82,13 +79,13 @@ func (l Labels) Lookup(key string) (string, bool) {
 	return "", false
 }
 
-// Get returns the value of a label; empty where it is not there.
+// Get returns the value of a label, or "".
 func (l Labels) Get(key string) string {
 	value, _ := l.Lookup(key)
 	return value
 }
 
-// Has says whether a label is there.
+// Has reports whether a label exists.
 func (l Labels) Has(key string) bool {
 	_, there := l.Lookup(key)
 	return there
@@ -99,24 +96,23 @@ type Owner struct {
 	APIVersion string `json:"api_version"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
-	UID        string `json:"uid,omitempty"` // of a pod's there is always one
+	UID        string `json:"uid,omitempty"` // always set for a pod's owner
 }
 
-// Allocation is what a pod holds. A record's is frozen as it was first seen.
+// Allocation is the GPUs that a pod holds, as first observed.
 type Allocation struct {
 	Shares []Share // by resource
-	// Shown is by how much the pod's node bears it out. At 0 nothing does, neither that
-	// there is such a node nor how many GPUs it has: the pod's word alone, and an
-	// estimate. Else it is 1, and more the more the node told of its GPUs.
+	// Shown is how well the pod's node confirms the allocation. At 0 it rests on the pod's spec
+	// only and is an estimate: neither the node nor its number of GPUs is known. From 1 on, it
+	// grows with what the node reports of its GPUs.
 	Shown int
-	// Capped says that the pod asked for more, and that its node was not known to have
-	// more.
+	// Capped says that the pod requested more than the known capacity of its node.
 	Capped bool
 
 	id int32
 }
 
-// GPUs is what all of it is worth by the ledger's own weights.
+// GPUs returns the sum of the shares by the ledger's own weights.
 func (a *Allocation) GPUs() *big.Rat {
 	total := new(big.Rat)
 	for n := range a.Shares {
@@ -125,7 +121,7 @@ func (a *Allocation) GPUs() *big.Rat {
 	return total
 }
 
-// Shared says whether other pods may hold any of it, too.
+// Shared reports whether other pods may hold a part of the allocation too.
 func (a *Allocation) Shared() bool {
 	for n := range a.Shares {
 		if a.Shares[n].Claim != "" {
@@ -135,24 +131,23 @@ func (a *Allocation) Shared() bool {
 	return false
 }
 
-// ID numbers the allocations that a ledger gave, from 0 on without holes.
+// ID numbers the allocations that a ledger returned, from 0 on without holes.
 func (a *Allocation) ID() int { return int(a.id) }
 
-// Share is what is held of one resource: units, and the GPUs that each is worth.
-// Both are 0 or more.
+// Share is the units that a pod holds of one resource, and how many GPUs each is worth. Both are 0
+// or more.
 type Share struct {
 	Resource      string
 	Units, Weight *big.Rat
-	// Claim names what other pods may hold as well; empty for what they can't. Who
-	// adds up divides it, at each moment, among the pods that hold it.
+	// Claim identifies what other pods may hold too; empty if it is exclusive. Accounting divides a
+	// claim at each moment among the pods that hold it.
 	Claim string
-	// Whole is how many units the claim has, where pods ask for parts of it: each
-	// holds the Units that it asked for, and all of them together no more than the
-	// whole. Nil is all of them: each asked for the whole.
+	// Whole is the total units of a claim of which pods request parts. Each holds the Units that it
+	// requested, and all of them together at most Whole. Nil means that each requested all of it.
 	Whole *big.Rat
 }
 
-// Asked is how much of its claim a share asks for: one is the whole.
+// Asked returns the fraction of its claim that a share requests; one is all of it.
 func (s *Share) Asked() *big.Rat {
 	if s.Whole == nil {
 		return big.NewRat(1, 1)
@@ -160,7 +155,6 @@ func (s *Share) Asked() *big.Rat {
 	return new(big.Rat).Quo(s.Units, s.Whole)
 }
 
-// whole is the text of a share's Whole; empty for none.
 func (s *Share) whole() string {
 	if s.Whole == nil {
 		return ""
@@ -171,44 +165,43 @@ func (s *Share) whole() string {
 // Place is where a pod ran.
 type Place struct {
 	Node         string
-	Model        string // the GPU's
+	Model        string // of the GPU
 	InstanceType string
-	InstanceID   string // the cloud's
-	SpotPool     string // "region/name"; empty for a node of no pool
+	InstanceID   string // of the CVM instance
+	SpotPool     string // "region/name"; empty for a node outside spot pools
 
 	id int32
 }
 
-// ID numbers the places that a ledger gave, from 0 on without holes.
+// ID numbers the places that a ledger returned, from 0 on without holes.
 func (p *Place) ID() int { return int(p.id) }
 
-// Start is when an interval begins, and how that is known.
+// Start is the start of an interval, with its source.
 type Start struct {
 	At     Time
 	Source Source
 }
 
-// End is when an interval ends: exactly At where Earliest is the same, else
-// somewhere in [Earliest, At]. Zero At is an open interval; Earliest is then
-// when the pod was seen to hold again after an estimated end, or zero.
+// End is the end of an interval: exactly At if Earliest is the same, else somewhere in [Earliest,
+// At]. If At is zero the interval is open; Earliest is then when the pod was observed again after
+// an estimated end, or zero.
 type End struct {
 	Earliest Time
 	At       Time
 	Source   Source
 }
 
-// ExactEnd is an end at one moment.
+// ExactEnd returns an end at one moment.
 func ExactEnd(at Time, source Source) End { return End{Earliest: at, At: at, Source: source} }
 
-// Open says whether there is no end.
+// Open reports whether there is no end.
 func (e End) Open() bool { return e.At == 0 }
 
-// Estimated says whether the end is known only to lie in a range.
+// Estimated reports whether the end is only known to lie in a range.
 func (e End) Estimated() bool { return e.At != 0 && e.Earliest != e.At }
 
-// Point is the moment that a policy takes the end to be; zero for an open
-// interval. An end may lie before the interval's start where clocks disagree:
-// the interval is then empty.
+// Point returns the moment at which a policy places the end; zero for an open interval. If clocks
+// disagree, an end may lie before the interval's start: the interval is then empty.
 func (e End) Point(p EndEstimate) Time {
 	switch {
 	case !e.Estimated() || p == EstimateLatest:
@@ -219,8 +212,8 @@ func (e End) Point(p EndEstimate) Time {
 	return e.Earliest + (e.At-e.Earliest)/2
 }
 
-// Bound is by how many milliseconds the end may lie away from its Point, either
-// way; zero where it is not estimated.
+// Bound returns by how many milliseconds the end may differ from its Point; zero if the end is
+// exact.
 func (e End) Bound(p EndEstimate) Time {
 	if !e.Estimated() {
 		return 0
@@ -229,24 +222,24 @@ func (e End) Bound(p EndEstimate) Time {
 	return max(point-e.Earliest, e.At-point)
 }
 
-// Source says how a moment is known.
+// Source is how a moment is known.
 type Source string
 
 // The sources of ends, from best to worst. The better one wins a merge.
 const (
-	// Rejected is the end of a pod that its kubelet refused, such as
-	// OutOfnvidia.com/gpu: it ends where it starts, for no device was its own.
+	// Rejected is the end of a pod that its kubelet rejected, such as OutOfnvidia.com/gpu. It ends
+	// when it starts, since it never held a device.
 	Rejected          Source = "rejected"
 	ContainerFinished Source = "container_finished" // the last end of a container
 	DisruptionTarget  Source = "disruption_target"  // the condition's last transition
 	NotReady          Source = "not_ready"          // Ready or ContainersReady became false
 	StatusWritten     Source = "status_written"     // managedFields' time of the last status write
-	InstanceEnded     Source = "instance_ended"     // the spot pool's record, or the cloud
+	InstanceEnded     Source = "instance_ended"     // the spot pool's record, or Tencent Cloud
 	NodeGone          Source = "node_gone"
 	SeenTerminal      Source = "seen_terminal"      // the first run that found it ended
 	DeletionTimestamp Source = "deletion_timestamp" // which includes the grace period
 	Event             Source = "event"
-	Estimated         Source = "estimated" // between the last run that saw it and the one that missed it
+	Estimated         Source = "estimated" // between the last run that observed it and the first that missed it
 )
 
 // The sources of starts, from best to worst.
@@ -257,10 +250,10 @@ const (
 	Created          Source = "created"           // metadata.creationTimestamp
 )
 
-// EndEstimate says where in its range an estimated end is taken to be.
+// EndEstimate is where in its range an estimated end is placed.
 type EndEstimate string
 
-// The policies. Any other text is taken as the midpoint.
+// The policies. Any other value means the midpoint.
 const (
 	EstimateEarliest EndEstimate = "earliest"
 	EstimateMidpoint EndEstimate = "midpoint"

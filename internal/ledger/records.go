@@ -10,19 +10,18 @@ import (
 // records are those of a ledger in little memory, by the UID of the pod.
 type records struct {
 	pages  [][]compact
-	length int // records, those that were dropped included
+	length int // records, including dropped ones
 	count  int // records
 	texts  packed.Texts
 	uids   packed.Index
 	shared shared
 }
 
-// Len is how many records there are.
+// Len returns the number of records.
 func (l *records) Len() int { return l.count }
 
-// All yields every record, in no particular order. A record is valid until the
-// next one is yielded: who keeps it copies it. The ledger must not change while
-// they are yielded.
+// All yields every record, in no particular order. A record is valid until the next one is yielded:
+// copy it to keep it. The ledger must not change during the iteration.
 func (l *records) All() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		var r Record
@@ -67,7 +66,7 @@ func (l *records) record(number uint32) (r Record) {
 	return r
 }
 
-// add takes up a record of a pod that is not known.
+// add adds a record of a new pod.
 func (l *records) add(r *Record) {
 	made := compact{newer: true}
 	made.call(l.texts.Add(r.UID), l.texts.Add(r.Name))
@@ -91,18 +90,18 @@ func (l *records) drop(r *compact) {
 	l.count--
 }
 
-// write makes a record compact, all but its texts.
+// write encodes a record, except its texts.
 func (l *records) write(to *compact, r *Record) {
 	to.set, to.owner = l.shared.set(r.Set), l.shared.owner(r.Owner)
 	to.allocation, to.place = l.shared.allocation(r.Allocation), l.shared.place(r.Place)
 	to.startRank, to.runsRank, to.endRank = uint8(startRank(r.Start.Source)), uint8(startRank(r.Runs.Source)), uint8(endRank(r.End.Source))
-	to.happen(times{
+	to.setTimes(times{
 		start: r.Start.At, runs: r.Runs.At, earliest: r.End.Earliest, end: r.End.At,
 		deletion: r.Deletion, seen: r.Seen, placeSeen: r.PlaceSeen, allocationSeen: r.AllocationSeen,
 	})
 }
 
-// read is the record that a compact one stands for.
+// read decodes a record.
 func (l *records) read(from *compact, r *Record) {
 	*r = Record{
 		UID: l.texts.Get(from.uid()), Name: l.texts.Get(from.name()), Seen: from.seen.time(),

@@ -11,11 +11,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// life is what truly happened to a pod.
+// life is what really happened to a pod.
 type life struct {
 	number     int
 	start, end ledger.Time
-	gone       ledger.Time // from when on no list has it; at its end, or later
+	gone       ledger.Time // the pod is not listed from then on; its end, or later
 }
 
 func anyLives(count int) *rapid.Generator[[]life] {
@@ -33,7 +33,7 @@ func anyLives(count int) *rapid.Generator[[]life] {
 	})
 }
 
-// anySchedule draws when runs look, from noon on.
+// anySchedule draws the times of runs, from noon on.
 func anySchedule() *rapid.Generator[[]ledger.Time] {
 	return rapid.Custom(func(t *rapid.T) []ledger.Time {
 		now := noon
@@ -46,7 +46,7 @@ func anySchedule() *rapid.Generator[[]ledger.Time] {
 	})
 }
 
-// see is one run's look: what is listed is observed, what is not any more closed.
+// see is one run: it observes the pods that are listed and closes the others.
 func see(t failer, l *ledger.Ledger, lives []life, now ledger.Time) {
 	t.Helper()
 	present := map[string]bool{}
@@ -69,7 +69,7 @@ func see(t failer, l *ledger.Ledger, lives []life, now ledger.Time) {
 	l.Header.LastRun = now
 }
 
-// usage is how long the pods held, as of a moment, and by how much that may be
+// usage returns how long the pods held their GPUs until a moment, and by how much that may be
 // wrong.
 func usage(l *ledger.Ledger, policy ledger.EndEstimate, now ledger.Time) (total, bound ledger.Time) {
 	for r := range l.All() {
@@ -115,7 +115,7 @@ func TestUsageIsWithinItsBound(t *testing.T) {
 				total, bound := usage(l, p, now)
 				truth := ledger.Time(0)
 				for _, life := range lives {
-					if _, known := l.Get(uid(life.number)); known { // what nobody saw is the gaps' matter
+					if _, known := l.Get(uid(life.number)); known { // gaps cover what was never observed
 						truth += max(0, min(life.end, now)-life.start)
 					}
 				}
@@ -143,8 +143,8 @@ func TestRunTwiceIsTheSame(t *testing.T) {
 	})
 }
 
-// TestScheduleMakesNoDifference: how often runs look does not change what is
-// known of pods whose end they saw.
+// TestScheduleMakesNoDifference: how often runs observe does not change the records of pods whose
+// end they observed.
 func TestScheduleMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -167,9 +167,8 @@ func TestScheduleMakesNoDifference(t *testing.T) {
 	})
 }
 
-// TestDeletingSeenPodsOnlyMovesOpenEnds: whoever deletes pods that were seen
-// changes nothing of what is known but when those that still held did end, and
-// that by no more than the bound.
+// TestDeletingSeenPodsOnlyMovesOpenEnds: deleting pods only changes the ends of those that still
+// held GPUs, and by no more than the bound.
 func TestDeletingSeenPodsOnlyMovesOpenEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -212,7 +211,7 @@ func TestDeletingSeenPodsOnlyMovesOpenEnds(t *testing.T) {
 	})
 }
 
-// The following are what other ways of counting get wrong.
+// The following tests are cases that other ways of counting get wrong.
 
 func TestNothingIsOpenForEverOnceItsEndWasSeen(t *testing.T) {
 	t.Parallel()

@@ -12,8 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// sample is a ledger of every kind of record, and of what is remembered of nodes and
-// of pods that are bound.
+// sample is a ledger of every kind of record, node and binding.
 func sample(t failer) *ledger.Ledger {
 	t.Helper()
 	l := ledger.New(cluster)
@@ -49,8 +48,7 @@ func sample(t failer) *ledger.Ledger {
 	return l
 }
 
-// sampleOpen are records of pods that hold still, each of what another kind of pod
-// holds.
+// sampleOpen are open records, each with a different kind of allocation.
 func sampleOpen() []ledger.Record {
 	one := big.NewRat(1, 1)
 	whole := ledger.Share{Resource: "nvidia.com/gpu", Units: one, Weight: one}
@@ -77,8 +75,8 @@ func sampleOpen() []ledger.Record {
 	return []ledger.Record{slice, again, shared, capped, guess, fraction}
 }
 
-// TestDocumentsOfThisVersionAreRead: those in testdata were written when the version
-// began, and stay readable and as they are.
+// TestDocumentsOfThisVersionAreRead: the documents in testdata were written when the version began.
+// They stay readable and unchanged.
 func TestDocumentsOfThisVersionAreRead(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/version-5/*")

@@ -2,22 +2,20 @@ package ledger
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 
-// saved is what the documents say from which a ledger was loaded, as far as that may
-// differ from what the ledger says by now.
+// saved is how far the documents that a ledger was loaded from may differ from the ledger.
 type saved struct {
-	// dirty are the closed bins whose documents may not say what the ledger does.
+	// dirty are the closed bins whose documents may be out of date.
 	dirty map[document.Bin]bool
-	// left are records as documents still say them, by the closed bin that they left:
-	// these documents keep them until the new bin is written.
+	// left are records that moved to another bin, by the closed bin that they left: its documents
+	// keep them until the new bin is written.
 	left map[document.Bin][]Record
 	// stored are the documents that the ledger was loaded from, by name.
 	stored map[string]storedDocument
-	days   map[document.Bin]bool // of which there are documents by the day, by their first hours
-	// foldAt is how many recent records are kept in any case.
+	days   map[document.Bin]bool // days with daily documents, by their first hour
+	// foldAt is how many recent records are always kept.
 	foldAt int
 }
 
-// storedDocument is a document that the ledger was loaded from.
 type storedDocument struct {
 	document.Part
 	sum       string // its checksum
@@ -32,7 +30,6 @@ func newSaved() saved {
 	}
 }
 
-// keep remembers a document that is there.
 func (s *saved) keep(name string, d storedDocument) {
 	s.stored[name] = d
 	if d.Kind == document.Day {
@@ -40,12 +37,11 @@ func (s *saved) keep(name string, d storedDocument) {
 	}
 }
 
-// leave keeps what a document says of a pod whose record belongs elsewhere.
+// leave keeps the old record in the documents of the bin that it leaves.
 func (s *saved) leave(kept bool, from, to document.Bin, said *Record) {
 	if kept && from != to {
 		s.left[from] = append(s.left[from], *said)
 	}
 }
 
-// binOf is the bin of a record.
 func binOf(r *Record) document.Bin { return document.BinAt(int64(r.End.At), r.UID) }

@@ -8,22 +8,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/packed"
 )
 
-// Texts are kept as they come: many sets that name one text of a document share
-// it, however hostile the document.
+// Texts are shared by all label sets that use them, so that a hostile document cannot multiply
+// them.
 
-// none is the number of an owner that is not there.
+// none is the number of a missing owner.
 const none = ^uint32(0)
 
-// maxLabelBytes is how much of a pod's labels, and of a namespace's, is kept: by
-// the order of their keys. No pod has as many but to do harm.
+// maxLabelBytes limits how much of the labels of a pod, and of a namespace, is kept, in the order
+// of their keys. Only a hostile pod has more.
 const maxLabelBytes = 64 << 10
 
-// shared are what records have in common.
 type shared struct {
 	seed        maphash.Seed
-	hash        *maphash.Hash     // in use by one at a time
-	trimmed     LabelSet          // that is looked for
-	keys        map[string]string // of labels, and other texts that repeat
+	hash        *maphash.Hash     // not for concurrent use
+	trimmed     LabelSet          // the set being looked up
+	keys        map[string]string // label keys, and other repeated texts
 	numbers     map[string]*big.Rat
 	lists       packed.Distinct[Labels] // of namespaces
 	sets        packed.Distinct[LabelSet]
@@ -43,7 +42,7 @@ func newShared() shared {
 	}
 }
 
-// key keeps one copy of a text of which there are few.
+// key returns the single copy of a text that repeats.
 func (c *shared) key(s string) string {
 	if kept, there := c.keys[s]; there {
 		return kept
@@ -52,7 +51,7 @@ func (c *shared) key(s string) string {
 	return s
 }
 
-// number keeps one copy of a number of which there are few.
+// number returns the single copy of a number that repeats.
 func (c *shared) number(n *big.Rat) *big.Rat {
 	text := n.RatString()
 	kept, there := c.numbers[text]
@@ -80,7 +79,7 @@ func (c *shared) set(s *LabelSet) uint32 {
 	})
 }
 
-// list keeps one copy of a namespace's labels.
+// list returns the single copy of a namespace's labels.
 func (c *shared) list(l Labels) Labels {
 	if len(l) == 0 {
 		return nil
@@ -102,7 +101,7 @@ func (c *shared) labels(l Labels) Labels {
 	return kept
 }
 
-// KeepsAll says whether a record has all labels of a pod.
+// KeepsAll reports whether a record keeps all of a pod's labels.
 func KeepsAll(labels map[string]string) bool {
 	size := 0
 	for key, value := range labels {
@@ -111,7 +110,7 @@ func KeepsAll(labels map[string]string) bool {
 	return size <= maxLabelBytes
 }
 
-// trim leaves off what is more than any pod needs.
+// trim drops labels beyond maxLabelBytes.
 func trim(l Labels) Labels {
 	size := 0
 	for n, label := range l {
@@ -134,8 +133,8 @@ func (c *shared) owner(o *Owner) uint32 {
 	})
 }
 
-// standing is how an allocation is known, in one number.
-func (a *Allocation) standing() int {
+// confirmation encodes Shown and Capped in one number.
+func (a *Allocation) confirmation() int {
 	if a.Capped {
 		return a.Shown<<1 | 1
 	}
@@ -147,7 +146,7 @@ func (c *shared) allocation(held *Allocation) uint32 {
 		return uint32(held.id)
 	}
 	h := c.hasher()
-	hashLength(h, held.standing())
+	hashLength(h, held.confirmation())
 	for _, share := range held.Shares {
 		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim, share.whole())
 	}
@@ -182,7 +181,7 @@ func (c *shared) hasher(texts ...string) *maphash.Hash {
 	return c.hash
 }
 
-// hashTexts tells texts apart by their lengths.
+// hashTexts includes lengths, so that the bounds of texts count.
 func hashTexts(h *maphash.Hash, texts ...string) {
 	for _, s := range texts {
 		hashLength(h, len(s))

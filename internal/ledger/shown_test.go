@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// weighing is the first pod as it was seen so long after noon, at a weight.
+// weighing is the first pod, observed a while after noon, with a weight.
 func weighing(seen ledger.Time, shown int, units, weight *big.Rat, capped bool) ledger.Record {
 	r := pod(1, noon)
 	r.Seen = noon + seen
@@ -18,8 +18,8 @@ func weighing(seen ledger.Time, shown int, units, weight *big.Rat, capped bool) 
 	return r
 }
 
-// TestWhatTheNodeBearsOutWins: labels come after a node's first pods, and what a
-// later look knows of the node corrects what an earlier one had to guess.
+// TestWhatTheNodeBearsOutWins: nodes get their labels after their first pods, and a later
+// observation corrects an earlier guess.
 func TestWhatTheNodeBearsOutWins(t *testing.T) {
 	t.Parallel()
 	one, quarter := big.NewRat(1, 1), big.NewRat(1, 4)
@@ -59,7 +59,7 @@ func TestWhatTheNodeBearsOutWins(t *testing.T) {
 	}
 }
 
-// TestTheBestShownHoldingStays whatever is merged with it.
+// TestTheBestShownHoldingStays in any order of merges.
 func TestTheBestShownHoldingStays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +76,7 @@ func TestTheBestShownHoldingStays(t *testing.T) {
 	})
 }
 
-// TestARefusedPodThatNeverRanHeldNothing, also where a run saw it before.
+// TestARefusedPodThatNeverRanHeldNothing, even if a run observed it before.
 func TestARefusedPodThatNeverRanHeldNothing(t *testing.T) {
 	t.Parallel()
 	refused := func(ran bool) ledger.Record {

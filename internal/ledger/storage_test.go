@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// stored is a ledger of pods that each ended an hour after the one before, and
-// of one that still holds, as its documents.
+// stored is a ledger, with its documents, of pods that ended one hour apart, and of one that is
+// still open.
 func stored(t failer, pods int, now ledger.Time) (disk, *ledger.Ledger) {
 	t.Helper()
 	l := ledger.New(cluster)
@@ -49,7 +49,7 @@ func TestOldDaysAreOneDocument(t *testing.T) {
 	}
 	same(t, "after that", d.load(t, noon), later)
 
-	// A clock that was wrong, or a lost header, does not split days again.
+	// A wrong clock, or a lost header, does not split days again.
 	back := d.load(t, noon)
 	back.Header.LastRun = noon
 	observe(t, back, ended(pod(77, noon-hour), noon, ledger.ContainerFinished))
@@ -91,7 +91,7 @@ func TestRetentionDropsWholeDays(t *testing.T) {
 			t.Errorf("a record that ended at %d is left", r.End.At)
 		}
 	}
-	// A pod that ended long ago and is listed still is not taken up again.
+	// A pod that ended long ago and is still listed is ignored.
 	observe(t, l, ended(pod(9*24, noon-9*day-hour), noon-9*day, ledger.ContainerFinished))
 	changes, err := l.Changes()
 	if err != nil {
@@ -103,7 +103,7 @@ func TestRetentionDropsWholeDays(t *testing.T) {
 	if len(changes.Delete) != 6 {
 		t.Errorf("deleted %v", changes.Delete)
 	}
-	d.save(t, l, 3) // cut short while it deletes
+	d.save(t, l, 3) // interrupted while it deletes
 	again := d.load(t, noon)
 	same(t, "cut short", again, l)
 	d.save(t, again, allSteps)
@@ -115,8 +115,7 @@ func TestRetentionDropsWholeDays(t *testing.T) {
 	}
 }
 
-// TestWhatIsRecentIsFolded: what is new of open records goes to one document, until
-// there is much of it.
+// TestWhatIsRecentIsFolded: new open records go to one document until it is large.
 func TestWhatIsRecentIsFolded(t *testing.T) {
 	t.Parallel()
 	d := disk{}
@@ -155,9 +154,9 @@ func TestWhatIsRecentIsFolded(t *testing.T) {
 	}
 }
 
-// TestRetentionOpensNothingAgain: a document of open records may still have one
-// that is closed since. When retention drops the closed one, wherever that is cut
-// short, it must not come back as one that holds until now.
+// TestRetentionOpensNothingAgain: a document of open records may still list one that is closed by
+// now. If retention drops the closed record, it must not come back as open, wherever the run is
+// interrupted.
 func TestRetentionOpensNothingAgain(t *testing.T) {
 	t.Parallel()
 	for _, later := range []ledger.Time{2 * hour, 30 * hour, 10 * day} {
@@ -190,7 +189,7 @@ func TestRetentionOpensNothingAgain(t *testing.T) {
 	}
 }
 
-// TestAnEndThatMovesIsNeverNowhere: a better end may lie in an hour of its own.
+// TestAnEndThatMovesIsNeverNowhere: a better end may lie in another hour.
 func TestAnEndThatMovesIsNeverNowhere(t *testing.T) {
 	t.Parallel()
 	for _, moved := range []ledger.Time{-2 * hour, 2 * hour} {
@@ -238,8 +237,8 @@ func TestAnEndThatMovesIsNeverNowhere(t *testing.T) {
 	}
 }
 
-// TestALostEndIsKeptByWhatIsRecent: as long as a document has the record open, one
-// more than the lost one has its end.
+// TestALostEndIsKeptByWhatIsRecent: while a document lists the record as open, the recent document
+// also has its end.
 func TestALostEndIsKeptByWhatIsRecent(t *testing.T) {
 	t.Parallel()
 	d := disk{}

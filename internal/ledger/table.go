@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,33 +9,31 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// table is what the ledger remembers beside its records, by UID: in one document,
-// or in several where that would be too large, which are written as a whole.
+// table is a set of values that the ledger keeps in addition to its records, by UID. It is written
+// as a whole, in one document or in as many as the size limit requires.
 type table[T any] struct {
 	kind document.Kind
 	of   map[string]T
-	// changed says that its documents may not say the same.
+	// changed says that its documents may be out of date.
 	changed bool
 	uid     func(T) string
-	problem func(T) error // why there can't be such a one
-	take    func(T) error // merges what a document held
-	// called is what it holds, and lost what it means that it can't be read.
+	problem func(T) error // why a value is invalid
+	take    func(T) error // merges a stored value
+	// called describes the content; lost describes the consequence if it cannot be read.
 	called, lost string
 }
 
-// anyTable is a table of whatever kind.
 type anyTable interface {
 	is(kind document.Kind) bool
 	isChanged() bool
 	documents(clusterUID string) ([]document.Document, error)
 	load(saved *saved, p document.Part, d document.Document) error
-	forgetful(cause error) error
+	unreadable(cause error) error
 }
 
-// tables are all that the ledger has.
 func (l *Ledger) tables() []anyTable { return []anyTable{&l.nodes, &l.bindings} }
 
-// tableOf is the table whose documents are of a kind; nil where they are records'.
+// tableOf returns the table of a kind of document, or nil for records.
 func (l *Ledger) tableOf(kind document.Kind) anyTable {
 	for _, m := range l.tables() {
 		if m.is(kind) {
@@ -58,14 +55,14 @@ func (m *table[T]) forget(uid string) {
 	}
 }
 
-// forgetful says what it means that a document can't be read. No interval is lost by
-// it, and what is remembered anew is written in its place.
-func (m *table[T]) forgetful(cause error) error {
+// unreadable describes the consequence of an unreadable document. No interval is lost, and the next
+// run writes the table again.
+func (m *table[T]) unreadable(cause error) error {
 	m.changed = true
-	return fmt.Errorf("%w; what it held of %s is forgotten: %s", cause, m.called, m.lost)
+	return fmt.Errorf("%w; its record of %s is lost: %s", cause, m.called, m.lost)
 }
 
-// load takes up what a document holds: all of it, or nothing.
+// load adds the content of a document, all of it or nothing.
 func (m *table[T]) load(saved *saved, p document.Part, d document.Document) error {
 	var body tableBody[T]
 	if err := d.DecodeJSON(&body); err != nil {
@@ -79,7 +76,7 @@ func (m *table[T]) load(saved *saved, p document.Part, d document.Document) erro
 	saved.keep(d.Name, storedDocument{Part: p, sum: d.Sum, intervals: len(body.Remembered)})
 	changed := m.changed
 	for _, value := range body.Remembered {
-		_, twice := m.of[m.uid(value)] // a run was cut short before it removed one of the two
+		_, twice := m.of[m.uid(value)] // a run was interrupted before it removed one of the two
 		changed = changed || twice
 		if err := m.take(value); err != nil {
 			return &document.DamagedError{Document: d.Name, Reason: err.Error()}
@@ -89,7 +86,7 @@ func (m *table[T]) load(saved *saved, p document.Part, d document.Document) erro
 	return nil
 }
 
-// documents are those of a table that changed, by UID, as few as fit.
+// documents encodes a changed table by UID, in as few documents as fit.
 func (m *table[T]) documents(clusterUID string) ([]document.Document, error) {
 	if !m.changed || len(m.of) == 0 {
 		return nil, nil
@@ -106,7 +103,7 @@ func (m *table[T]) documents(clusterUID string) ([]document.Document, error) {
 			return documents, err
 		}
 	}
-	return nil, errors.New("what is remembered of nodes, or of pods that are bound, is more than a store takes; nothing was changed")
+	return nil, fmt.Errorf("the ledger's documents of %s exceed the size limit of a store; nothing was changed", m.called)
 }
 
 func (m *table[T]) seal(clusterUID string, split [][]T) (documents []document.Document, fit bool, err error) {

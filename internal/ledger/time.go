@@ -5,7 +5,7 @@ import "time"
 // Time is a moment in milliseconds since 1970 in UTC; zero is none.
 type Time int64
 
-// TimeOf is a moment in the ledger's milliseconds; none of the zero time.
+// TimeOf converts a time; the zero time becomes none.
 func TimeOf(t time.Time) Time {
 	if t.IsZero() {
 		return 0
@@ -13,7 +13,7 @@ func TimeOf(t time.Time) Time {
 	return Time(t.UnixMilli())
 }
 
-// Time is the moment in UTC; the zero time of none.
+// Time converts to a time in UTC; none becomes the zero time.
 func (t Time) Time() time.Time {
 	if t == 0 {
 		return time.Time{}

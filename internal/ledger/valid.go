@@ -5,15 +5,14 @@ import (
 	"math/big"
 )
 
-// lastMoment is the end of the year 9999, after which no time is taken for one.
+// lastMoment is the end of the year 9999, the latest valid time.
 const lastMoment Time = 253_402_300_799_999
 
-// maxText is how long a UID or a name may be, in bytes. Those of Kubernetes have
-// at most 253.
+// maxText limits the length of a UID or a name in bytes. Those of Kubernetes have at most 253.
 const maxText = 253
 
-// normalise gives what is missing its neutral value, and says what cannot be.
-func (r *Record) normalise() error {
+// normalize sets defaults and validates.
+func (r *Record) normalize() error {
 	if r.Set == nil {
 		r.Set = &LabelSet{}
 	}
@@ -36,14 +35,14 @@ func (r *Record) normalise() error {
 		r.Runs.Source = ""
 	}
 	if problem := r.problem(); problem != "" {
-		return fmt.Errorf("the ledger takes no record of the pod %.80q (UID %.60q): %s", r.Set.Namespace+"/"+r.Name, r.UID, problem)
+		return fmt.Errorf("invalid ledger record of the pod %.80q (UID %.60q): %s", r.Set.Namespace+"/"+r.Name, r.UID, problem)
 	}
 	return nil
 }
 
 func (r *Record) problem() string {
 	if r.UID == "" || len(r.UID) > maxText || len(r.Name) > maxText {
-		return "its UID is missing, or that or its name is too long"
+		return "its UID is missing, or its UID or name is too long"
 	}
 	if problem := r.Allocation.problem(); problem != "" {
 		return problem
@@ -54,52 +53,52 @@ func (r *Record) problem() string {
 func (r *Record) intervalProblem() string {
 	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.AllocationSeen, r.Start.At} {
 		if at <= 0 || at > lastMoment {
-			return "when it was seen or started is not a time between 1970 and 9999"
+			return "the time of its observation or its start is not between 1970 and 9999"
 		}
 	}
 	for _, at := range [...]Time{r.Runs.At, r.End.Earliest, r.End.At, r.Deletion} {
 		if at < 0 || at > lastMoment {
-			return "one of its times is not between 1970 and 9999"
+			return "a time is not between 1970 and 9999"
 		}
 	}
 	switch {
 	case r.End.At != 0 && r.End.Earliest > r.End.At:
-		return "its end is after itself"
+		return "the earliest end is after the end"
 	case !r.End.Open() && endRank(r.End.Source) <= openRank, startRank(r.Start.Source) <= 0:
-		return "how its start or its end is known is not known"
+		return "unknown source of its start or end"
 	case r.Runs.At != 0 && startRank(r.Runs.Source) <= 0:
-		return "how its first container's start is known is not known"
+		return "unknown source of its first container's start"
 	}
 	return ""
 }
 
-// maxBits is how long the numerators and denominators of shares may be.
+// maxBits limits the length of the numerators and denominators of shares.
 const maxBits = 256
 
-// maxClaim is how long the name of a claim may be: that of a node, and of a group of
-// pods that share a GPU there.
+// maxClaim limits the name of a claim: the names of a node and of a group of pods that share a GPU
+// there.
 const maxClaim = 2 * maxText
 
-// mostShown is more than any node tells.
+// mostShown is more than any node reports.
 const mostShown = 1 << 16
 
 func (a *Allocation) problem() string {
 	if a.Shown < 0 || a.Shown > mostShown {
-		return "by how much its node bears it out is no sensible number"
+		return "the node's confirmation of its allocation is out of range"
 	}
 	for _, share := range a.Shares {
 		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
-			return "what it holds is missing or below zero"
+			return "its allocation is missing or negative"
 		}
 		if len(share.Claim) > maxClaim {
 			return "the name of a claim is too long"
 		}
 		if share.Whole != nil && (share.Whole.Sign() <= 0 || share.Claim == "") {
-			return "all that a claim has is not above zero, or there is no claim"
+			return "the units of a claim are not positive, or the claim is missing"
 		}
 		for _, x := range []*big.Rat{share.Units, share.Weight, share.Whole} {
 			if x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > maxBits {
-				return "what it holds is no number of sensible size"
+				return "its allocation is out of range"
 			}
 		}
 	}

@@ -120,8 +120,7 @@ func TestPointAndBoundOfAnEstimatedEnd(t *testing.T) {
 	}
 }
 
-// TestBoundHoldsWhereverTheEndWas: wherever in its range the pod truly ended, no
-// policy is further from that than it says.
+// TestBoundHoldsWhereverTheEndWas: no policy is further from the real end than its bound.
 func TestBoundHoldsWhereverTheEndWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -168,7 +167,7 @@ func TestSeenAgainAfterAnEstimatedEnd(t *testing.T) {
 	if r, _ := l.Get(again.UID); !r.Open() {
 		t.Fatalf("the pod that was seen again is closed: %v", r.End)
 	}
-	// The estimate, from a copy of the ledger that does not know better, comes back.
+	// The estimate comes back from a stale copy of the ledger.
 	stale := of(t, pod(1, noon))
 	stale.CloseVanished(nobody, nil, noon+10*minute, noon+15*minute)
 	if err := l.Join(stale); err != nil {
@@ -188,7 +187,7 @@ func TestSeenWithinAnEstimatedRange(t *testing.T) {
 	l := of(t, pod(1, noon))
 	l.CloseVanished(nobody, nil, noon+10*minute, noon+15*minute)
 	seen := pod(1, noon)
-	seen.Seen = noon + 12*minute // by a run beside the one that missed it
+	seen.Seen = noon + 12*minute // by a concurrent run
 	observe(t, l, seen)
 	r, _ := l.Get(seen.UID)
 	if want := (ledger.End{Earliest: noon + 12*minute, At: noon + 15*minute, Source: ledger.Estimated}); r.End != want {
@@ -207,8 +206,8 @@ func TestAnEndThatWasSeenIsNotUndone(t *testing.T) {
 	}
 }
 
-// TestSeenTerminalHasABound: where only the first run to see it tells that a pod
-// ended, it ended somewhere since the run before, and later runs change nothing.
+// TestSeenTerminalHasABound: an end that only the first run to observe it reports lies in the time
+// since the run before. Later runs change nothing.
 func TestSeenTerminalHasABound(t *testing.T) {
 	t.Parallel()
 	l := of(t, pod(1, noon))
@@ -246,8 +245,8 @@ func observe(t failer, l *ledger.Ledger, r ledger.Record) {
 	}
 }
 
-// TestAnInferredEndTakesNothingBack: a pod that could not be ended for hours held
-// its GPUs for hours, whatever its deletion timestamp says.
+// TestAnInferredEndTakesNothingBack: a pod that took hours to terminate held its GPUs for hours,
+// whatever its deletion timestamp says.
 func TestAnInferredEndTakesNothingBack(t *testing.T) {
 	t.Parallel()
 	for _, source := range []ledger.Source{ledger.DeletionTimestamp, ledger.DisruptionTarget, ledger.NotReady, ledger.StatusWritten} {
@@ -266,8 +265,7 @@ func TestAnInferredEndTakesNothingBack(t *testing.T) {
 	}
 }
 
-// TestADeletionTimestampIsNoLastWord: a node that was silent for one look comes
-// back with what runs on it.
+// TestADeletionTimestampIsNoLastWord: a node that was silent for one run comes back with its pods.
 func TestADeletionTimestampIsNoLastWord(t *testing.T) {
 	t.Parallel()
 	l := of(t, pod(1, noon))
@@ -286,7 +284,7 @@ func TestADeletionTimestampIsNoLastWord(t *testing.T) {
 	}
 }
 
-// TestNoNodesClockMovesAnEndPastALookThatSawIt: that look goes by the API server's.
+// TestNoNodesClockMovesAnEndPastALookThatSawIt: the observation goes by the API server's clock.
 func TestNoNodesClockMovesAnEndPastALookThatSawIt(t *testing.T) {
 	t.Parallel()
 	for _, source := range []ledger.Source{ledger.SeenTerminal, ledger.StatusWritten} {

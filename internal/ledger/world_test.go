@@ -9,7 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// cluster is the UID of the tests' cluster.
 const cluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 
 const (
@@ -22,11 +21,9 @@ const (
 	noon = ledger.Time(1_795_176_000_000)
 )
 
-// uid is the n-th pod's.
 func uid(n int) string { return fmt.Sprintf("%08x-3c5d-4e6f-8a9b-0c1d2e3f4a5b", uint32(n)*2654435761) }
 
-// pod is the record of a pod that was first seen, allocation a GPU, a minute after
-// its start.
+// pod is the record of a pod with one GPU that was first observed a minute after its start.
 func pod(n int, start ledger.Time) ledger.Record {
 	return ledger.Record{
 		UID: uid(n), Name: fmt.Sprintf("train-7d9f8b6c5d-%05d", n), Seen: start + minute,
@@ -46,7 +43,6 @@ func gpus(n int64) *ledger.Allocation {
 	return &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(n, 1), Weight: big.NewRat(1, 1)}}}
 }
 
-// ended is a record with an end.
 func ended(r ledger.Record, at ledger.Time, source ledger.Source) ledger.Record {
 	r.End = ledger.ExactEnd(at, source)
 	return r
@@ -57,18 +53,16 @@ var sources = []ledger.Source{
 	ledger.InstanceEnded, ledger.NodeGone, ledger.SeenTerminal, ledger.Event, ledger.Estimated,
 }
 
-// rivals are some of them: of each kind few, so that they meet.
+// rivals are a few sources of each kind, so that they meet.
 var rivals = []ledger.Source{ledger.ContainerFinished, ledger.InstanceEnded, ledger.Event, ledger.Estimated}
 
-// neighbours are pods of which all but the last are in one document while they
-// are open.
-var neighbours = []int{1, 123, 146, 2}
+// neighbors are pods of which all but the last are in one document while they are open.
+var neighbors = []int{1, 123, 146, 2}
 
-// anyRecord draws a record of one of a few pods, in which little differs: so
-// that records meet.
+// anyRecord draws a record of one of a few similar pods, so that records meet.
 func anyRecord() *rapid.Generator[ledger.Record] {
 	return rapid.Custom(func(t *rapid.T) ledger.Record {
-		r := pod(rapid.SampledFrom(neighbours).Draw(t, "pod"), noon)
+		r := pod(rapid.SampledFrom(neighbors).Draw(t, "pod"), noon)
 		few := func(name string) ledger.Time { return ledger.Time(rapid.IntRange(0, 5).Draw(t, name)) }
 		r.Seen = noon + few("seen")*minute
 		r.Start = ledger.Start{
@@ -97,7 +91,7 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 			r.PlaceSeen = r.Seen + few("placed")*minute
 		}
 		switch from := noon + few("end")*hour; rapid.IntRange(0, 3).Draw(t, "ended") {
-		case 1: // seen again
+		case 1: // observed again
 			r.End = ledger.End{Earliest: from}
 		case 2:
 			r.End = ledger.ExactEnd(from, rapid.SampledFrom(rivals).Draw(t, "by"))
@@ -111,7 +105,7 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 	})
 }
 
-// anyNode draws what a look knows of one of a few nodes, in which little differs.
+// anyNode draws an observation of one of a few similar nodes.
 func anyNode() *rapid.Generator[ledger.Node] {
 	return rapid.Custom(func(t *rapid.T) ledger.Node {
 		n := rapid.IntRange(0, 2).Draw(t, "node")

@@ -1,7 +1,7 @@
-// Package document is the stored form of a ledger, as far as it knows no record: how
-// documents are called, the seal that guards each of them, and those in JSON.
+// Package document is the stored form of a ledger without its records: the names of documents,
+// their seals, and those in JSON.
 //
-// A document holds the records of a [Shard], or a part of these: of closed intervals
-// those that ended in one hour, or on one day; of open ones those of one of 64 hashes
-// of the UID, or what is recent. Times are milliseconds since 1970 in UTC.
+// A document contains the records of a [Shard] or of a part of it. Closed intervals are grouped by
+// the hour or the day in which they ended, open ones by 64 hashes of the UID. Times are
+// milliseconds since 1970 in UTC.
 package document

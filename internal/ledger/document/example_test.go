@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
 
-// Where an interval is stored: by the hour for two days, and then by the day.
+// An interval is stored by the hour for two days, and then by the day.
 func Example() {
 	ended := time.Date(2026, 11, 20, 5, 30, 0, 0, time.UTC)
 	bin := document.BinAt(ended.UnixMilli(), "a pod's UID")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Part is one document of a shard: the Number-th of so many.
+// Part is one of the documents of a shard.
 type Part struct {
 	Shard
 	Number, Parts int
@@ -20,17 +20,17 @@ const (
 	nodesName    = "nodes"
 	bindingsName = "bound"
 
-	// HeaderName is that of the header's document.
+	// HeaderName is the name of the header's document.
 	HeaderName = "header"
-	// Extension ends the names of documents of records, which are Parquet.
+	// Extension is the extension of documents of records, which are Parquet.
 	Extension = ".parquet"
 
 	hourForm = "2006-01-02-15"
 	dayForm  = "2006-01-02"
 )
 
-// String is what the names of the shard's documents begin with:
-// "closed-2026-11-20-05", "closed-2026-11-20", "open-3f" or "recent".
+// String returns the first part of the names of the shard's documents: "closed-2026-11-20-05",
+// "closed-2026-11-20", "open-3f" or "recent".
 func (s Shard) String() string {
 	form := hourForm
 	switch s.Kind {
@@ -49,7 +49,7 @@ func (s Shard) String() string {
 	return closedPrefix + time.UnixMilli(from).UTC().Format(form)
 }
 
-// String is the name of the part's document: "closed-2026-11-20.parquet", or
+// String returns the name of the part's document: "closed-2026-11-20.parquet", or
 // "closed-2026-11-20_1of2.parquet" for one of several.
 func (p Part) String() string {
 	name := p.Shard.String()
@@ -62,10 +62,10 @@ func (p Part) String() string {
 	return name + Extension
 }
 
-// MaxParts is into how many documents a shard may be split.
+// MaxParts is the most documents that a shard can have.
 const MaxParts = 1 << 12
 
-// ParsePart reads the name of a document.
+// ParsePart parses the name of a document.
 func ParsePart(name string) (Part, bool) {
 	base, suffix, split := strings.Cut(strings.TrimSuffix(name, Extension), "_")
 	p := Part{Number: 1, Parts: 1}
@@ -77,7 +77,7 @@ func ParsePart(name string) (Part, bool) {
 	}
 	var known bool
 	p.Shard, known = parseShard(base)
-	return p, known && p.String() == name // no two names of one part
+	return p, known && p.String() == name // a part has only one name
 }
 
 func parseShard(name string) (Shard, bool) {
@@ -102,7 +102,7 @@ func parseShard(name string) (Shard, bool) {
 	return Shard{Kind: kind, First: Bin(at.UnixMilli() / hour)}, closed && err == nil && at.UnixMilli() >= 0
 }
 
-// PartOf is the part of a record among so many, from 1; parts is a power of two.
+// PartOf returns the part of a record, from 1. The number of parts is a power of two.
 func PartOf(uid string, parts int) int {
 	return int(hashOf(uid)/openBins%uint64(parts)) + 1
 }

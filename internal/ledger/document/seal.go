@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// Magic is what seals begin with; Parquet has a seal under it in its metadata.
+	// Magic starts each seal; a Parquet document has its seal under this key of its metadata.
 	Magic = "gpupool-ledger"
-	// Version is that of the form that is written.
+	// Version is the version of the stored form.
 	Version = 5
 
-	// MaxSize is how long a document may be: an object of the Kubernetes API takes 1 MiB,
-	// names and annotations included.
+	// MaxSize limits the size of a document: an object of the Kubernetes API takes 1 MiB, including
+	// names and annotations.
 	MaxSize = 900 << 10
 )
 
@@ -30,25 +30,25 @@ type Document struct {
 	Name    string
 	Data    []byte // at most [MaxSize]
 	Sum     string // its checksum
-	Records int    // or what else it has, by the header
+	Records int    // or what else it contains, for the header
 }
 
-// SealLine is the seal of a document that is being made, with no checksum yet.
+// SealLine returns the seal of a new document, without its checksum.
 func SealLine(name, clusterUID string) (string, error) {
 	line, err := form.Line(name, clusterUID)
 	if err != nil {
-		return "", fmt.Errorf("%.60q is no UID of a cluster", clusterUID)
+		return "", fmt.Errorf("invalid cluster UID %.60q", clusterUID)
 	}
 	return line, nil
 }
 
-// Seal writes the checksum into a document that is otherwise whole.
+// Seal writes the checksum into a document that is otherwise complete.
 func Seal(name, clusterUID string, data []byte, records int) Document {
 	return Document{Name: name, Data: data, Sum: form.Close(name, clusterUID, data), Records: records}
 }
 
-// Unseal judges a document by its seal. The error is *NewerError, *OlderError,
-// *ClusterError or *DamagedError.
+// Unseal checks the seal of a document. The error is *NewerError, *OlderError, *ClusterError or
+// *DamagedError.
 func Unseal(name, clusterUID string, data []byte) (Document, error) {
 	sum, err := form.Open(name, clusterUID, data)
 	var newer *seal.NewerError
@@ -62,7 +62,7 @@ func Unseal(name, clusterUID string, data []byte) (Document, error) {
 	case errors.As(err, &other):
 		return Document{}, &ClusterError{What: "the ledger's document " + name, Is: other.Is, Want: clusterUID}
 	case err == nil && len(data) > MaxSize:
-		err = errors.New("it is longer than any that is written")
+		err = errors.New("it exceeds the size limit of a document")
 	}
 	if err != nil {
 		return Document{}, &DamagedError{Document: name, Reason: err.Error()}
@@ -70,7 +70,7 @@ func Unseal(name, clusterUID string, data []byte) (Document, error) {
 	return Document{Name: name, Data: data, Sum: sum}, nil
 }
 
-// EncodeJSON makes a document of what ends with the seal that it is given.
+// EncodeJSON encodes and seals a document. The body ends with the seal.
 func EncodeJSON(name, clusterUID string, records int, body func(seal string) any) (Document, error) {
 	line, err := SealLine(name, clusterUID)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d Document) DecodeJSON(to any) error {
 		return &DamagedError{Document: d.Name, Reason: columns.ErrForm.Error()}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return &DamagedError{Document: d.Name, Reason: "something follows where it should end"}
+		return &DamagedError{Document: d.Name, Reason: "unexpected data after its end"}
 	}
 	return nil
 }

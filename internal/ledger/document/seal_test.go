@@ -12,7 +12,6 @@ import (
 
 const cluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 
-// samples are the documents of a ledger, as they are stored.
 func samples(t *testing.T) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
@@ -28,7 +27,7 @@ func samples(t *testing.T) map[string][]byte {
 	return documents
 }
 
-// TestNoByteChangesUnseen: whichever byte of a document is another, or missing.
+// TestNoByteChangesUnseen changes or removes each byte of each document.
 func TestNoByteChangesUnseen(t *testing.T) {
 	t.Parallel()
 	for name, data := range samples(t) {
@@ -79,7 +78,7 @@ func TestJSONIsReadAsItIsWritten(t *testing.T) {
 		t.Errorf("a field that is not known: %v", err)
 	}
 	var damaged *document.DamagedError
-	for text, want := range map[string]string{"[]": "not of the right form", `{"number":1}{}`: "something follows"} {
+	for text, want := range map[string]string{"[]": "not of the right form", `{"number":1}{}`: "unexpected data"} {
 		err := document.Document{Name: document.HeaderName, Data: []byte(text)}.DecodeJSON(&read)
 		if !errors.As(err, &damaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

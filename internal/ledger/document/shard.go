@@ -1,7 +1,7 @@
 package document
 
-// Bin is where a record belongs: from 0 the hour since 1970 in which its
-// interval ended, below 0 one of the bins of open records, by a hash of the UID.
+// Bin is where a record belongs. From 0 it is the hour since 1970 in which the interval ended.
+// Below 0 it is a bin of open records, by a hash of the UID.
 type Bin int64
 
 const (
@@ -11,13 +11,13 @@ const (
 	openBins = 64
 )
 
-// Open says whether the bin is one of open records.
+// Open reports whether the bin is one of open records.
 func (h Bin) Open() bool { return h < 0 }
 
-// Day is the first bin of a closed bin's day.
+// Day returns the first bin of a closed bin's day.
 func (h Bin) Day() Bin { return h - h%24 }
 
-// BinAt is the bin of a record by when it ended, zero for one that is open, and its UID.
+// BinAt returns the bin of a record by its end, zero if it is open, and its UID.
 func BinAt[S string | []byte](end int64, uid S) Bin {
 	if end == 0 {
 		return -1 - Bin(hashOf(uid)%openBins)
@@ -25,7 +25,7 @@ func BinAt[S string | []byte](end int64, uid S) Bin {
 	return Bin(end / hour)
 }
 
-// hashOf is the same in every run and on every machine.
+// hashOf returns the same hash in every run and on every machine.
 func hashOf[S string | []byte](uid S) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a
 	for n := range len(uid) {
@@ -34,21 +34,19 @@ func hashOf[S string | []byte](uid S) uint64 {
 	return h
 }
 
-// Shard is a group of records that are written together: closed ones each hour
-// of the last days, and each whole day before them; open ones by 64 bins. What
-// is new of open bins is written to one shard of recent records, until that is
-// worth to rewrite their own. Where a shard is too much for one document, it is
-// split into parts.
+// Shard is a group of records that are written together. Closed records of the last days are
+// grouped by the hour, older ones by the day, and open ones by 64 bins. New records of open bins go
+// to one shard of recent records until it is worth rewriting the bins. A shard that does not fit
+// into one document is split into parts.
 type Shard struct {
 	Kind  Kind
-	First Bin // the hour, the first hour of the day, or the only bin; 0 of what is recent
+	First Bin // the hour, the first hour of the day, or the only bin; 0 for recent records
 }
 
-// Kind is what a shard holds.
+// Kind is the content of a shard.
 type Kind uint8
 
-// The kinds of shards. The last two hold no records: the nodes that are remembered, and
-// the pods that are bound and have no record.
+// The kinds of shards. The last two contain no records but nodes and bindings.
 const (
 	Hour Kind = iota
 	Day
@@ -58,14 +56,14 @@ const (
 	Bindings
 )
 
-// Closed says whether the shard holds closed intervals.
+// Closed reports whether the shard contains closed intervals.
 func (s Shard) Closed() bool { return s.Kind == Hour || s.Kind == Day }
 
-// hourlyDays are how many days, that of the last run included, are kept by the
-// hour: so that a run rewrites little, and old days are one document each.
+// hourlyDays is how many days, including that of the last run, are kept by the hour. So a run
+// rewrites little, and each old day is one document.
 const hourlyDays = 2
 
-// ShardOf is where a bin is written by a ledger whose last run was then.
+// ShardOf returns the shard of a bin in a ledger with the given last run.
 func ShardOf(h Bin, lastRun int64) Shard {
 	if h.Open() {
 		return Shard{Kind: Open, First: h}
@@ -77,7 +75,7 @@ func ShardOf(h Bin, lastRun int64) Shard {
 	return Shard{Kind: Hour, First: h}
 }
 
-// Holds says whether the shard holds what is at a bin.
+// Holds reports whether a bin belongs to the shard.
 func (s Shard) Holds(h Bin) bool {
 	switch s.Kind {
 	case Recent:
@@ -88,7 +86,7 @@ func (s Shard) Holds(h Bin) bool {
 	return h == s.First
 }
 
-// Span is when what the closed shard holds ended.
+// Span returns the range of ends in a closed shard.
 func (s Shard) Span() (from, to int64) {
 	from = int64(s.First) * hour
 	if s.Kind == Day {

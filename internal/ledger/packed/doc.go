@@ -1,4 +1,3 @@
-// Package packed keeps many small values in little memory: short texts side by side,
-// one copy of each value that repeats, and an index of numbers. It knows nothing of
-// what they are.
+// Package packed stores many small values in little memory: short texts in shared pages, one copy
+// of each repeated value, and an index of numbers.
 package packed

@@ -1,7 +1,7 @@
 package packed
 
-// Index finds numbers by the hash of what they stand for. It is a table with
-// open addressing: a slot holds half of the hash above the number plus one.
+// Index finds numbers by the hash of their values. It is a table with open addressing: a slot
+// contains half of the hash above the number plus one.
 type Index struct {
 	slots []uint64
 	used  int
@@ -9,7 +9,7 @@ type Index struct {
 
 const numberBits = 32
 
-// Find returns the number of that hash that the function recognises.
+// Find returns the number with this hash for which same is true.
 func (x *Index) Find(hash uint64, same func(number uint32) bool) (uint32, bool) {
 	if len(x.slots) == 0 {
 		return 0, false
@@ -26,14 +26,14 @@ func (x *Index) Find(hash uint64, same func(number uint32) bool) (uint32, bool) 
 	return 0, false
 }
 
-// Add adds a number by the hash of what it stands for.
+// Add adds a number by the hash of its value.
 func (x *Index) Add(hash uint64, number uint32) {
 	x.Reserve(x.used + 1)
 	x.put(hash>>numberBits<<numberBits | uint64(number+1))
 	x.used++
 }
 
-// Reserve makes room for so many numbers.
+// Reserve makes room for more numbers.
 func (x *Index) Reserve(numbers int) {
 	size := max(len(x.slots), 16)
 	for numbers > size/4*3 {

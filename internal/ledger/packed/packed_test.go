@@ -32,7 +32,7 @@ func TestTextsStayWhatTheyAre(t *testing.T) {
 
 func TestNumbersAreFoundAgain(t *testing.T) {
 	t.Parallel()
-	hash := func(n uint32) uint64 { return uint64(n/3) << 32 } // three have one hash
+	hash := func(n uint32) uint64 { return uint64(n/3) << 32 } // three share one hash
 	for _, reserved := range []int{0, 5000} {
 		var index packed.Index
 		if _, found := index.Find(0, func(uint32) bool { return true }); found {

@@ -2,33 +2,33 @@ package packed
 
 import "strings"
 
-// Texts keeps many short strings side by side.
+// Texts stores many short strings in shared pages.
 type Texts struct{ pages []*strings.Builder }
 
-// textPage is how many bytes a page takes; a text is shorter.
+// textPage is the size of a page in bytes; a text is shorter.
 const textPage = 1 << 16
 
-// Text is where a text begins, and how long it is.
+// Text is the position and length of a text.
 type Text struct {
 	At     uint32
 	Length uint8
 }
 
-// Add keeps a text.
+// Add stores a text.
 func (t *Texts) Add(s string) Text {
 	page, at := t.room(len(s))
 	page.WriteString(s)
 	return Text{At: at, Length: uint8(len(s))}
 }
 
-// AddBytes keeps a text.
+// AddBytes stores a text.
 func (t *Texts) AddBytes(b []byte) Text {
 	page, at := t.room(len(b))
 	page.Write(b)
 	return Text{At: at, Length: uint8(len(b))}
 }
 
-// room is the page that takes so many bytes more, and where they will be.
+// room returns a page with room for a text, and where to write it.
 func (t *Texts) room(length int) (page *strings.Builder, at uint32) {
 	last := len(t.pages) - 1
 	if last < 0 || t.pages[last].Len()+length > textPage {
@@ -41,7 +41,7 @@ func (t *Texts) room(length int) (page *strings.Builder, at uint32) {
 	return page, uint32(last)*textPage + uint32(page.Len())
 }
 
-// Get returns a text that was added.
+// Get returns a stored text.
 func (t *Texts) Get(x Text) string {
 	at := x.At % textPage
 	return t.pages[x.At/textPage].String()[at : at+uint32(x.Length)]

@@ -45,7 +45,7 @@ func (k *kind) reportLoss(b *accounting.Books) {
 	about := history.About{At: b.Now(), Object: history.Run, ObjectUID: b.Ledger().Header.ClusterUID, ClusterUID: b.Ledger().Header.ClusterUID}
 	for _, loss := range b.Ledger().Header.Lost {
 		switch {
-		case !loss.Accepted.Given():
+		case !loss.Accepted.IsSet():
 			k.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))
 		case k.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.Now()):
 			accepted := about

@@ -42,7 +42,7 @@ func (a Accountant) openLedger(ctx context.Context, clusterUID string) (*ledgerD
 	if err != nil {
 		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", a.Keeper.Store, err)
 	}
-	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.Given() })
+	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.IsSet() })
 	return d, nil
 }
 
