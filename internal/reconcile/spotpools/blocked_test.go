@@ -2,6 +2,7 @@ package spotpools_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,46 @@ func TestADetachLeavesNoMarks(t *testing.T) {
 		if m := w.Cluster.Machine("node-" + i.InstanceID); m == nil || m.Pool != "" || m.Cordoned {
 			t.Errorf("the node of %s is %+v", i.InstanceID, m)
 		}
+	}
+}
+
+// TestNodesThatAreGivenUpKeepNoMarks, so that a detach has none to leave, whether the apply
+// or a run after it reaches the cluster's nodes.
+func TestNodesThatAreGivenUpKeepNoMarks(t *testing.T) {
+	t.Parallel()
+	for name, refused := range map[string]bool{"by the apply": false, "by a run": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := w.mustJoin(2, 2)
+			own := w.Own()
+			if refused {
+				w.Cluster.Failing["UnmarkNode"] = errors.New("forbidden")
+			}
+			d.Nodes, d.OnDestroy = nil, spotpool.DestroyRetain
+			d, warnings := w.mustApply(d, reconciletest.LongWait)
+			if warned := strings.Contains(strings.Join(warnings, "\n"), "bears the mark of the pool still"); warned != refused {
+				t.Errorf("the apply warns of %q", warnings)
+			}
+			clear(w.Cluster.Failing)
+			w.Step(time.Minute)
+			w.mustRun(reconcile.RunOptions{})
+			for _, i := range own {
+				if m := w.Cluster.Machine("node-" + i.InstanceID); m == nil || m.Pool != "" || m.Cordoned {
+					t.Errorf("the node of %s is %+v", i.InstanceID, m)
+				}
+			}
+			w.Step(time.Minute)
+			w.mustRun(reconcile.RunOptions{})
+			w.away() // nothing is sought there any longer
+			if report := w.mustRun(reconcile.RunOptions{}); len(report.SpotPools[0].Warnings) > 0 {
+				t.Errorf("a later run warns of %q", report.SpotPools[0].Warnings)
+			}
+			if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+				t.Fatal(err)
+			}
+			w.gone(d)
+		})
 	}
 }
 

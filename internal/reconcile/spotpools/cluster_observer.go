@@ -77,11 +77,16 @@ func (f *Flow) bound(ctx context.Context, d spotpool.Declaration, had string, j 
 	if j.NeedsCluster(d) {
 		d.ClusterUID = had
 	}
-	if d.Nodes == nil {
+	if d.Nodes == nil && (d.ClusterUID == "" || j.Undoes()) {
 		return d, nil
 	}
 	_, uid, err := f.reach(ctx)
 	switch {
+	case d.Nodes == nil && uid != had: // its marks stay, and keep it from no other cluster
+		d.ClusterUID = ""
+		return d, nil
+	case d.Nodes == nil:
+		return d, nil
 	case err != nil && had == "":
 		return d, fmt.Errorf("%s has nodes, and which cluster they are of can't be learned: %w", d.Object(), err)
 	case err != nil: // a cluster that is away keeps nobody from changing the rest
@@ -185,8 +190,8 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodeObservation{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are "+
-			"valid still: %s", d.Object(), err)}
+		return nodeObservation{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned, nodes with its mark, for which "+
+			"a pool that adopts them would miss their interruption notices, or bootstrap tokens that are valid still: %s", d.Object(), err)}
 	case err != nil:
 		return nodeObservation{err: err}
 	}

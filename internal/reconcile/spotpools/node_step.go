@@ -108,25 +108,33 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 	a.flow.forgetCluster()
 }
 
-// mark marks nodes as the pool's own, unless it detaches its instances. What fails is a
-// warning, since the next run does it.
+// mark marks nodes as the pool's own, unless it detaches its instances, or takes the mark of
+// nodes that it gave up. What fails is a warning, since the next run does it.
 func (a *actor) mark(ctx context.Context, p decide.Plan) {
+	uid := a.pass.declaration.UID
+	a.eachNode(ctx, p.Marked, func(c Cluster, n node.Node) error { return c.UnmarkNode(ctx, n, uid) }, "",
+		"bears the mark of the pool still, which gave it up, and another pool would miss its interruption notices")
 	if a.pass.destroys && a.pass.declaration.OnDestroy == spotpool.DestroyRetain {
 		return
 	}
-	for _, n := range p.Unmarked {
+	a.eachNode(ctx, p.Unmarked, func(c Cluster, n node.Node) error { return c.MarkNode(ctx, n, uid) }, uid,
+		"is not marked as the pool's, and would not be deleted once its instance is gone")
+}
+
+// eachNode gives or takes marks, until one fails.
+func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster, node.Node) error, marked, failed string) {
+	for _, n := range nodes {
 		cluster, err := a.cluster(ctx)
 		if err == nil {
-			err = cluster.MarkNode(ctx, n, a.pass.declaration.UID)
+			err = do(cluster, n)
 		}
 		switch {
 		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
 		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its "+
-				"instance is gone: %s", n.Name, err))
+			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s %s: %s", n.Name, failed, err))
 			return
 		default:
-			a.changeNode(n, func(n *node.Node) { n.Pool = a.pass.declaration.UID })
+			a.changeNode(n, func(n *node.Node) { n.Pool = marked })
 		}
 	}
 }

@@ -183,6 +183,7 @@ func TestGivenUpNodesAreUsableAgain(t *testing.T) {
 		t.Errorf("%d nodes are cordoned, and somebody else cordoned one", cordoned)
 	}
 	w.Verify(2)
+	w.mustRun(reconcile.RunOptions{}) // observes that no mark is left
 	calls := w.Cluster.Calls()["Nodes"]
 	w.CleanRuns()
 	if again := w.Cluster.Calls()["Nodes"]; again != calls {

@@ -56,7 +56,7 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 		return 0, unmade
 	case t.phase == declaration.Deleting:
 		return loop.Done, w.finishDeletion(ctx)
-	case len(w.seen.Decisions) > 0 || len(w.seen.Unmarked) > 0:
+	case len(w.seen.Decisions) > 0 || len(w.seen.Unmarked)+len(w.seen.Marked) > 0:
 		return loop.Act, nil
 	}
 	if err := w.flow.keepJournal(ctx, t.declaration, t.journal, w.seen.Journal); err != nil {

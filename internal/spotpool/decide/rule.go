@@ -40,6 +40,8 @@ type Result struct {
 	Replacing []string
 	// Unmarked are nodes of members that do not bear the pool's mark yet.
 	Unmarked []node.Node
+	// Marked are nodes that bear the mark of a pool that gave its nodes up.
+	Marked []node.Node
 	// StillCordoned are nodes that the run tried to make usable again, and could not.
 	StillCordoned []string
 	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
@@ -74,7 +76,7 @@ func (r *Result) add(later Result) {
 	}
 	r.Messages, r.Warnings = append(r.Messages, later.Messages...), append(r.Warnings, later.Warnings...)
 	r.Replacing = append(r.Replacing, later.Replacing...)
-	r.Unmarked = append(r.Unmarked, later.Unmarked...)
+	r.Unmarked, r.Marked = append(r.Unmarked, later.Unmarked...), append(r.Marked, later.Marked...)
 	r.StillCordoned = append(r.StillCordoned, later.StillCordoned...)
 	r.NodesLeft, r.NodesInUse = append(r.NodesLeft, later.NodesLeft...), append(r.NodesInUse, later.NodesInUse...)
 	r.TokensLeft = append(r.TokensLeft, later.TokensLeft...)

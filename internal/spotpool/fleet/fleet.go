@@ -132,6 +132,11 @@ func (f Fleet) WereNodes() bool {
 // AnyDrained reports whether a drain holds a node that is to be let go again.
 func (f Fleet) AnyDrained() bool { return len(f.CordonedNodes()) > 0 }
 
+// AnyNode reports whether an instance may be a node with the pool's mark.
+func (f Fleet) AnyNode() bool {
+	return slices.ContainsFunc(f.Known, func(k Known) bool { return k.Node.UID != "" })
+}
+
 // CordonedNodes are the names of the nodes that drains hold, as far as is known.
 func (f Fleet) CordonedNodes() []string {
 	var names []string

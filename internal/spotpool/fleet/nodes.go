@@ -12,12 +12,16 @@ import (
 )
 
 // updateNodes records what was observed of the instances as nodes. Of a pool without
-// nodes, it forgets all but drains that are still to be undone.
+// nodes, it forgets all but drains that are still to be undone, and nodes that have the
+// pool's mark still, as was observed.
 func (u *Update) updateNodes(d spotpool.Declaration) {
 	for n, i := range u.evidence.Found {
 		k := &u.Fleet.Known[n]
 		if d.Nodes == nil {
-			k.Node, k.ReplacedSince = node.Status{}, time.Time{}
+			k.ReplacedSince = time.Time{}
+			if match := u.evidence.Nodes.Of(i.ID); match.Standing != node.Present || match.Node.Pool != d.UID {
+				k.Node = node.Status{}
+			}
 			if !k.Drain.Holds() {
 				k.Drain = node.Drain{}
 			}

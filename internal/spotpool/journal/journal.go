@@ -86,10 +86,14 @@ func (j Journal) Accepting(tags []string) Journal {
 
 // NeedsCluster reports whether decisions about the pool depend on a cluster: it has
 // nodes, or had some, and what was done to them is to be undone, or their tokens are to
-// be deleted.
+// be deleted. A cluster that can't be asked is asked for marks once.
 func (j Journal) NeedsCluster(d spotpool.Declaration) bool {
-	return d.Nodes != nil || len(j.Tokens) > 0 || j.AnyDrained()
+	return d.Nodes != nil || j.Undoes() || j.AnyNode()
 }
+
+// Undoes reports whether nodes are to be let go, or tokens to be deleted, however long the
+// cluster is away.
+func (j Journal) Undoes() bool { return len(j.Tokens) > 0 || j.AnyDrained() }
 
 // NeverJoining says why replacing is suspended until a person releases it, or a node
 // joins after all, or the configuration changes; empty if it is not for that.
