@@ -20,7 +20,7 @@ import (
 // endsNamedAtMost is how many of the instances that a plan ends are named.
 const endsNamedAtMost = 10
 
-// planDestroy refuses to destroy a protected pool, and else names the instances that
+// planDestroy refuses to destroy a protected pool, or protected instances, and else names the instances that
 // end.
 func (r *poolResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var m model
@@ -63,6 +63,13 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 			return
 		}
 		d.OnDestroy = held.recorded.OnDestroy // the record decides, and the state may be older
+		// No time lifts that. What may be over by the apply, as a hold or a cluster that is away, is a warning.
+		if len(held.protected) > 0 && d.OnDestroy != core.DestroyRetain {
+			diags.AddError(fmt.Sprintf("Spot pool %s has protected instances", d.Key()), fmt.Sprintf("The plan would %s it, which would be refused: %s cannot be "+
+				"terminated, by the tag gpupool/protected or termination protection. Lift the protection, or set on_destroy = \"retain\" and apply that first.",
+				verb(doing), named(held.protected)))
+			return
+		}
 	}
 	n := len(held.ids) + held.unseen
 	if n == 0 {

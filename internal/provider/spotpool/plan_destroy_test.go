@@ -95,22 +95,29 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 	}
 }
 
-// Of many machines the first are named, and the rest is counted; of one that
-// can't be ended, that the destruction will be refused.
+// Of many instances the first are named, and the rest is counted. The plan of a destroy, or
+// of a replacement, that will be refused for a protected one is refused.
 func TestDestroyPlanOfManyMachines(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	s := serve(t, w)
 	o := create(t, s, train(providertest.Values{"minimum": 13, "maximum": 13}))
+	text := fresh(t, w).Plan(o, nil).Diagnostics.String()
+	says(t, text, []string{"ends 13 instances", "and 3 more"})
+	if n := strings.Count(text, "ins-"); n != 10 {
+		t.Errorf("%d ids are named: %s", n, text)
+	}
 	protected := true
 	if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: w.Pool("train")[:1], Protected: &protected}); err != nil {
 		t.Fatal(err)
 	}
-	text := fresh(t, w).Plan(o, nil).Diagnostics.String()
-	says(t, text, []string{"ends 13 instances", "and 3 more", "will be refused as long as " + w.Pool("train")[0]})
-	if n := strings.Count(text, "ins-"); n != 11 {
-		t.Errorf("%d ids are named: %s", n, text)
+	retained := train(providertest.Values{"minimum": 13, "maximum": 13, "on_destroy": "retain"})
+	for verb, values := range map[string]providertest.Values{
+		"destroy": nil, "replace": train(providertest.Values{"minimum": 13, "maximum": 13, "name": "other"}),
+	} {
+		says(t, fresh(t, w).Plan(o, values).Diagnostics.String(), []string{"ERROR", "The plan would " + verb + " it, which would be refused: " + w.Pool("train")[0] + " cannot"}, "ends 13")
 	}
+	says(t, fresh(t, w).Plan(o, retained).Diagnostics.String(), nil, "ERROR")
 	protected = false
 	if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: w.Pool("train")[:1], Protected: &protected}); err != nil {
 		t.Fatal(err)
