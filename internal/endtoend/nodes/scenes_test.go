@@ -145,7 +145,8 @@ func neverJoin(r *rig) {
 
 	r.fleet.breaks(false)
 	r.fleet.ready(r.t, 2)
-	if text := r.reconcile(); strings.Contains(text, "suspended") {
+	text := r.reconcile()
+	if r.says(text, "are replaced again, which was suspended since"); strings.Contains(text, "replacing is suspended") {
 		r.t.Errorf("one has joined:\n%s", text)
 	}
 	r.audit.Wants(r.t, "once one has joined", "mark "+nodeOf(late))
