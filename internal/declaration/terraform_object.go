@@ -31,6 +31,7 @@ type object struct {
 	tainted       bool
 	deposed       string // the key of an object that awaits its destruction
 	attributes    json.RawMessage
+	store         RememberedStore
 }
 
 // leftOut says why the object is no declaration; empty where it is one.
@@ -187,6 +188,7 @@ type pulledInstance struct {
 	Provider      string          `json:"provider"` // OpenTofu's, of providers with for_each
 	SchemaVersion uint64          `json:"schema_version"`
 	Attributes    json.RawMessage `json:"attributes"`
+	Private       string          `json:"private"`
 }
 
 // UnmarshalJSON reads the objects of this provider's resources alone.
@@ -212,7 +214,7 @@ func (r pulledResource) objects() []object {
 		list[n] = object{
 			address: printable.Line(r.address(i.IndexKey)), kind: printable.Line(r.Type), schemaVersion: i.SchemaVersion,
 			provider: printable.Line(providerOf(r.Provider + i.Provider)), // one of the two is empty
-			tainted:  i.Status == "tainted", deposed: printable.Line(i.Deposed), attributes: i.Attributes,
+			tainted:  i.Status == "tainted", deposed: printable.Line(i.Deposed), attributes: i.Attributes, store: storeOf(i.Private),
 		}
 	}
 	return list

@@ -50,6 +50,8 @@ type TerraformState struct {
 type StateResource[D any] struct {
 	Address     string // "module.gpu.gpupool_spot_pool.train[0]"
 	Declaration D
+	// Store last had its record; empty of FormShow, which has no private state.
+	Store RememberedStore
 	// Tainted says that the next apply replaces it.
 	Tainted bool
 	// Unread is why the attributes can't be read; the declaration then has its
@@ -288,7 +290,7 @@ func take[D declared](o object, list *[]StateResource[D], t resourceType[D]) (wh
 	if err != nil {
 		return "", "", err
 	}
-	*list = append(*list, StateResource[D]{Address: o.address, Declaration: d, Tainted: o.tainted, Unread: unread})
+	*list = append(*list, StateResource[D]{Address: o.address, Declaration: d, Store: o.store, Tainted: o.tainted, Unread: unread})
 	uid, _ = d.Identity()
 	return "the " + t.noun + " " + printable.Line(d.Key()), uid, nil
 }

@@ -176,6 +176,7 @@ func (r *run) read(ctx context.Context) error {
 // takeOver brings declarations out of Terraform state into the store where the store
 // has none or an older one. A newer record wins, and a tombstone refuses.
 func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
+	state.LeaveToOthers(r.runner.world.rememberedStore(ctx))
 	for _, text := range state.Warnings {
 		r.warnings.Add(text)
 	}

@@ -76,6 +76,15 @@ func (w World) StockPools() *stockpools.Flow {
 	})
 }
 
+// rememberedStore is how the provider remembers the store.
+func (w World) rememberedStore(ctx context.Context) record.RememberedStore {
+	here := record.RememberedStore{Store: w.Store.Location().Absolute().String()}
+	if w.Store.Location().Backend == store.Kubernetes {
+		_, here.Cluster, _ = record.Reach(ctx, w.Cluster, "stores")
+	}
+	return here
+}
+
 func (w World) keeper() record.Keeper {
 	return record.Keeper{Store: w.Store, Actor: w.Actor, LockTimeout: w.LockTimeout, Clock: w.clock(), Usage: &record.UsageReader{}}
 }

@@ -13,15 +13,7 @@ import (
 
 // StoreKey is the key, in a resource's private state, of the store that last had its
 // record.
-const StoreKey = "store"
-
-// rememberedStore is the value of StoreKey.
-type rememberedStore struct {
-	Store string `json:"store"`
-	// Cluster is the uid of the namespace kube-system; empty for a directory, and if it
-	// could not be read.
-	Cluster string `json:"cluster,omitempty"`
-}
+const StoreKey = record.StoreKey
 
 // PrivateReader is the part of the framework's private state that reads it.
 type PrivateReader interface {
@@ -34,8 +26,8 @@ type PrivateWriter interface {
 }
 
 // thisStore is what to remember of the store in use.
-func (c *Connection) thisStore(ctx context.Context) rememberedStore {
-	s := rememberedStore{Store: c.settings.Store.Absolute().String()}
+func (c *Connection) thisStore(ctx context.Context) record.RememberedStore {
+	s := record.RememberedStore{Store: c.settings.Store.Absolute().String()}
 	if c.settings.Store.Backend == store.Kubernetes {
 		s.Cluster, _ = c.ClusterUID(ctx)
 	}
@@ -64,18 +56,18 @@ func (c *Connection) RememberStore(ctx context.Context, private PrivateWriter, r
 // cluster if only that differs. Both are empty if it is the one in use, or unknown.
 func (c *Connection) otherStore(ctx context.Context, private PrivateReader) (location, cluster string) {
 	raw, _ := private.GetKey(ctx, StoreKey)
-	var was rememberedStore
+	var was record.RememberedStore
 	if json.Unmarshal(raw, &was) != nil || was.Store == "" {
 		return "", ""
 	}
 	now := c.thisStore(ctx)
 	switch {
+	case was.Same(now):
+		return "", ""
 	case was.Store != now.Store:
 		return was.Store, ""
-	case was.Cluster != "" && now.Cluster != "" && was.Cluster != now.Cluster:
-		return was.Store, was.Cluster
 	}
-	return "", ""
+	return was.Store, was.Cluster
 }
 
 // ErrLost says that the store in use knows nothing of an object, and names the store

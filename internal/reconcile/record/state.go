@@ -10,6 +10,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
+// StoreKey is the key, in a resource's private state, of the store that last had its record.
+const StoreKey = declaration.StoreKey
+
+// RememberedStore is the value of StoreKey.
+type RememberedStore = declaration.RememberedStore
+
 // Older says which newer state of the same lineage was seen before; empty where this
 // is the newest, or has no serial and lineage. It keeps the newest.
 func (k Keeper) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {

@@ -1,0 +1,80 @@
+package declaration
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// StoreKey is the key of a RememberedStore in the private state of a resource.
+const StoreKey = "store"
+
+// RememberedStore is the store that last had the record of an object, as a Terraform state
+// remembers it; empty if it remembers none.
+type RememberedStore struct {
+	Store string `json:"store"` // its absolute location
+	// Cluster is the uid of the namespace kube-system; empty for a directory, and if it
+	// could not be read.
+	Cluster string `json:"cluster,omitempty"`
+}
+
+// Same reports whether both are one store. What is not known of a cluster does not differ.
+func (s RememberedStore) Same(other RememberedStore) bool {
+	return s.Store == other.Store && (s.Cluster == "" || other.Cluster == "" || s.Cluster == other.Cluster)
+}
+
+// storeOf is the store that a private state remembers: base64 of keys with their values, as the
+// provider's framework has Terraform keep it.
+func storeOf(private string) (s RememberedStore) {
+	var keys map[string][]byte
+	text, err := base64.StdEncoding.DecodeString(private)
+	if err != nil || json.Unmarshal(text, &keys) != nil || json.Unmarshal(keys[StoreKey], &s) != nil {
+		return RememberedStore{}
+	}
+	return s
+}
+
+// String is how people name the store.
+func (s RememberedStore) String() string {
+	if s.Cluster == "" {
+		return s.Store
+	}
+	return fmt.Sprintf("%s of the cluster whose namespace kube-system has the uid %s", s.Store, s.Cluster)
+}
+
+// LeaveToOthers leaves the objects out that remember another store, if some remember this
+// one: a configuration with several providers has several stores, and two that have one
+// object would each act on it. If none does, the state is recorded in a new store.
+func (s *TerraformState) LeaveToOthers(here RememberedStore) {
+	if !remembers(s.Pools, here) && !remembers(s.Budgets, here) && !remembers(s.StockPools, here) {
+		return
+	}
+	left := map[string][]string{} // addresses by store
+	s.Pools = leave(left, s.Pools, here)
+	s.Budgets = leave(left, s.Budgets, here)
+	s.StockPools = leave(left, s.StockPools, here)
+	for _, other := range slices.Sorted(maps.Keys(left)) {
+		n := len(left[other])
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s %s left out: the store %s has %s", wording.Some(left[other]), wording.Are(n), printable.Line(other),
+			wording.Plural(n, "its record", "their records")))
+	}
+}
+
+func remembers[D any](list []StateResource[D], here RememberedStore) bool {
+	return slices.ContainsFunc(list, func(r StateResource[D]) bool { return r.Store.Store != "" && r.Store.Same(here) })
+}
+
+func leave[D any](left map[string][]string, list []StateResource[D], here RememberedStore) []StateResource[D] {
+	return slices.DeleteFunc(slices.Clone(list), func(r StateResource[D]) bool {
+		other := r.Store.Store != "" && !r.Store.Same(here)
+		if other {
+			left[r.Store.String()] = append(left[r.Store.String()], r.Address)
+		}
+		return other
+	})
+}
