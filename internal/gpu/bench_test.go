@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// BenchmarkSee is what a pod with GPUs costs, and BenchmarkMayHold one without.
+// BenchmarkSee measures a pod with GPUs, and BenchmarkMayHold one without.
 func BenchmarkSee(b *testing.B) {
 	weights, w := table(b), world(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360"})
 	p := pod(asks("cpu=4 memory=16Gi nvidia.com/gpu=1"))

@@ -10,17 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// gpuDrivers are the DRA drivers whose devices are GPUs. Other devices, such as
-// network cards, are handed out in the same way and are not counted.
+// gpuDrivers are the DRA drivers whose devices are GPUs. Other devices, such as network cards, are
+// allocated in the same way and do not count.
 var gpuDrivers = map[string]bool{"gpu.nvidia.com": true, "gpu.amd.com": true, "gpu.intel.com": true}
 
-// Drivers are the DRA drivers whose devices are GPUs, in the order of names.
+// Drivers returns the names of the DRA drivers whose devices are GPUs, sorted.
 func Drivers() []string { return sortedKeys(gpuDrivers) }
 
-// claims are what is held by each claim that other pods may hold, by its uid.
+// claims are the amounts held by shared claims, by the UID of the claim.
 type claims map[string]amounts
 
-// gpus says whether any of it is a GPU.
 func (c claims) gpus() bool {
 	for _, held := range c {
 		if held.gpus() {
@@ -30,7 +29,7 @@ func (c claims) gpus() bool {
 	return false
 }
 
-// deviceTally adds up what a pod holds by resource claims.
+// deviceTally sums up what a pod holds by resource claims.
 type deviceTally struct {
 	*tally
 	world    World
@@ -38,12 +37,10 @@ type deviceTally struct {
 	byDriver map[string]*big.Rat // GPUs
 }
 
-// claimed counts the devices that the pod holds by resource claims: those that
-// were allocated, whatever the claim asked for. A device is never counted twice:
-// the claim that the scheduler makes for a request of an extended resource is
-// left to that request, unless that resource is none that is counted; and what
-// other pods may hold as well, by a claim that was not made for this one, is told
-// of by claim, as all that the claim holds.
+// claimed counts the devices that are allocated to the pod's resource claims, and never counts a
+// device twice. The scheduler makes a claim for a request of an extended resource: the request
+// counts instead, unless that resource is not counted. A shared claim is returned as a whole, by
+// its UID.
 func (y *tally) claimed(held amounts, w World) claims {
 	automatic := y.pod.Status.ExtendedResourceClaimStatus
 	if automatic == nil && len(y.pod.Spec.ResourceClaims) == 0 {
@@ -70,7 +67,7 @@ func (y *tally) claimed(held amounts, w World) claims {
 			to = amounts{}
 			shared[string(c.UID)] = to
 			if of := metav1.GetControllerOf(c); of != nil && of.Kind == "Pod" {
-				y.doubts.addf("its resource claim %s was made for the pod %s: what it holds is counted for both", name, of.Name)
+				y.doubts.addf("its resource claim %s was made for the pod %s: it counts for both", name, of.Name)
 			}
 		}
 		d.devices(to, c, func(string) bool { return true })
@@ -81,13 +78,13 @@ func (y *tally) claimed(held amounts, w World) claims {
 	return shared
 }
 
-// automatic counts what was allocated for requests of extended resources that
-// are not counted themselves.
+// automatic counts devices allocated for requests of extended resources that are not counted
+// themselves.
 func (d *deviceTally) automatic(held amounts, automatic *corev1.PodExtendedResourceClaimStatus) {
 	requests, resources := map[string]bool{}, []string{}
 	d.allotted = map[string]bool{}
 	for _, m := range automatic.RequestMappings {
-		d.allotted[m.ResourceName] = true // which the scheduler says, and the node need not list
+		d.allotted[m.ResourceName] = true // by the scheduler; the node need not list the resource
 		if !d.table.isGPU(m.ResourceName) {
 			requests[m.RequestName] = true
 			resources = append(resources, m.ResourceName)
@@ -102,7 +99,7 @@ func (d *deviceTally) automatic(held amounts, automatic *corev1.PodExtendedResou
 	}
 	devices := amounts{}
 	d.devices(devices, c, func(request string) bool { return requests[request] })
-	if len(devices) > 0 { // they stand for the requests
+	if len(devices) > 0 { // the devices replace the requests
 		for _, resource := range resources {
 			delete(held, resource)
 		}
@@ -110,7 +107,7 @@ func (d *deviceTally) automatic(held amounts, automatic *corev1.PodExtendedResou
 	held.addAll(devices)
 }
 
-// claimName is the claim's own name; false where there is none, or not yet.
+// claimName returns the name of the claim object; false if there is none yet.
 func claimName(pod *corev1.Pod, c *corev1.PodResourceClaim) (string, bool) {
 	if c.ResourceClaimName != nil {
 		return *c.ResourceClaimName, true
@@ -123,8 +120,8 @@ func claimName(pod *corev1.Pod, c *corev1.PodResourceClaim) (string, bool) {
 	return "", false
 }
 
-// isOwn says whether the claim was made for this pod alone, as those of its
-// templates are, unless they are its whole group's.
+// isOwn reports whether the claim belongs to this pod only. Claims made from a pod's templates do,
+// unless they belong to its pod group.
 func isOwn(c *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	for i := range c.OwnerReferences {
 		if c.OwnerReferences[i].UID == pod.UID {
@@ -134,32 +131,32 @@ func isOwn(c *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	return false
 }
 
-// claim finds an allocated claim; nil where there is nothing to count.
+// claim returns an allocated claim, or nil if there is nothing to count.
 func (d *deviceTally) claim(name string) *resourcev1.ResourceClaim {
 	if d.node.Name == "" {
-		return nil // nothing is allocated for sure before the pod is bound
+		return nil // an allocation can change before the pod is bound
 	}
 	if d.world.Claims == nil {
 		d.unread = true
-		d.doubts.addf("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
+		d.doubts.addf("it holds the resource claim %s, but no claims were read: its devices are not counted", name)
 		return nil
 	}
 	c := d.world.Claims(d.pod.Namespace, name)
 	if c == nil || c.Status.Allocation == nil {
 		d.unread = true
-		d.doubts.addf("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
+		d.doubts.addf("its resource claim %s was deleted or is no longer allocated: its devices are not counted", name)
 		return nil
 	}
 	return c
 }
 
-// deviceShare is a device, or a share of one, that no two claims hold at a time.
+// deviceShare is a device, or a share of one, that only one claim holds at a time.
 type deviceShare struct {
 	deviceName
 	share types.UID
 }
 
-// devices counts what was allocated to a claim, by the requests that are wanted.
+// devices counts what was allocated to a claim for the wanted requests.
 func (d *deviceTally) devices(held amounts, c *resourcev1.ResourceClaim, wanted func(request string) bool) {
 	for i := range c.Status.Allocation.Devices.Results {
 		r := &c.Status.Allocation.Devices.Results[i]
@@ -181,7 +178,7 @@ func (d *deviceTally) devices(held amounts, c *resourcev1.ResourceClaim, wanted 
 	}
 }
 
-// device is how many GPUs one allocated device is; false for one that is none.
+// device returns how many GPUs an allocated device is; false if it is not a GPU.
 func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.Rat, bool) {
 	if own, ok := d.table.own[r.Driver]; ok {
 		return own, own.Sign() > 0
@@ -192,13 +189,13 @@ func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.
 	found, ok := d.world.Inventory.device(r.Driver, r.Pool, r.Device)
 	switch {
 	case ok && found.node != "" && found.node != d.node.Name:
-		d.doubts.addf("the device %s/%s/%s is on the node %s, and the pod is not: not counted", r.Driver, r.Pool, r.Device, found.node)
+		d.doubts.addf("the device %s/%s/%s is on the node %s, but the pod is not: not counted", r.Driver, r.Pool, r.Device, found.node)
 		return nil, false
 	case !ok && !d.offered(r.Driver):
 		return nil, false
 	case !ok:
 		if r.ShareID != nil || len(r.ConsumedCapacity) > 0 {
-			d.doubts.addf("the device %s/%s/%s is in no resource slice, and it shares that device: counted as a whole GPU", r.Driver, r.Pool, r.Device)
+			d.doubts.addf("the shared device %s/%s/%s is in no resource slice: counted as a whole GPU", r.Driver, r.Pool, r.Device)
 		}
 		return one, true
 	}
@@ -210,7 +207,6 @@ func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.
 	return gpus, true
 }
 
-// ofDriver adds up the pod's GPUs of a driver.
 func (d *deviceTally) ofDriver(driver string, gpus *big.Rat) {
 	if before := d.byDriver[driver]; before != nil {
 		gpus = new(big.Rat).Add(before, gpus)
@@ -218,8 +214,8 @@ func (d *deviceTally) ofDriver(driver string, gpus *big.Rat) {
 	d.byDriver[driver] = gpus
 }
 
-// offered says whether one more GPU of a driver, which is in no slice, may be one of
-// the node's: no more than its slices ever offered.
+// offered reports whether the node may have one more GPU of a driver that is in no slice. It has at
+// most as many as its slices ever offered.
 func (d *deviceTally) offered(driver string) bool {
 	known := d.world.Inventory
 	if known == nil || !d.node.Shown {

@@ -21,7 +21,7 @@ func allocated(request, driver, device string) result {
 	return result{Request: request, Driver: driver, Pool: "node-1", Device: device}
 }
 
-// claim is allocated these devices, and reserved for pods of these uids.
+// claim is allocated these devices, and reserved for pods with these UIDs.
 func claim(pods []string, results ...result) *resourcev1.ResourceClaim {
 	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "claim-1", UID: "uid-of-claim-1"}}
 	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: results}}
@@ -52,7 +52,7 @@ func withClaims(inventory *gpu.Inventory, claims ...*resourcev1.ResourceClaim) g
 	return w
 }
 
-// capacities reads "name=quantity …".
+// capacities parses "name=quantity …".
 func capacities(text string) map[resourcev1.QualifiedName]resourcev1.DeviceCapacity {
 	made := map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{}
 	for name, q := range list(text) {
@@ -77,13 +77,12 @@ func attributes(pairs ...string) map[resourcev1.QualifiedName]resourcev1.DeviceA
 	return made
 }
 
-// slices offers whole GPUs, MIG slices by counters and by profile, one that
-// several may share, and what is no GPU.
+// slices offers whole GPUs, MIG slices by counters and by profile, a shareable GPU, and a device
+// that is not a GPU.
 func slices() *gpu.Inventory { return gpu.NewInventory(sliceList()) }
 
 type sliceType = resourcev1.ResourceSlice
 
-// sliceOn offers whole GPUs on a node.
 func sliceOn(node string, devices ...string) *sliceType {
 	s := &sliceType{Spec: resourcev1.ResourceSliceSpec{Driver: nvidiaDriver, NodeName: &node, Pool: resourcev1.ResourcePool{Name: node}}}
 	for _, name := range devices {
@@ -198,8 +197,7 @@ func TestDevicesByClaim(t *testing.T) {
 	}
 }
 
-// TestWhatOthersMayHoldIsToldByClaim: it is the same whoever was there first, and
-// whoever is there at the moment.
+// TestWhatOthersMayHoldIsToldByClaim: the order of pods, and which of them run, make no difference.
 func TestWhatOthersMayHoldIsToldByClaim(t *testing.T) {
 	t.Parallel()
 	whole := allocated("gpu", nvidiaDriver, "gpu-1")
@@ -256,8 +254,8 @@ func TestTheSameClaimTwiceIsOnce(t *testing.T) {
 	undoubted(t, s)
 }
 
-// TestExtendedResourceByClaimIsCountedOnce is the scheduler's own claim for a
-// request of an extended resource that a DRA driver serves.
+// TestExtendedResourceByClaimIsCountedOnce covers the scheduler's own claim for a request of an
+// extended resource that a DRA driver serves.
 func TestExtendedResourceByClaimIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -269,7 +267,7 @@ func TestExtendedResourceByClaimIsCountedOnce(t *testing.T) {
 			RequestMappings:   []corev1.ContainerExtendedResourceRequest{{ContainerName: "main", ResourceName: name, RequestName: "container-0-request-0"}},
 		}
 		c := claim([]string{"uid-1"}, allocated("container-0-request-0", nvidiaDriver, "gpu-1"))
-		// Even where the pod names that claim itself.
+		// Even if the pod names that claim itself.
 		p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "own", ResourceClaimName: ptr("claim-1")}}
 		s := table(t).See(p, withClaims(nil, c))
 		if got := gpus(s); got != want {
@@ -285,7 +283,7 @@ func TestClaimsThatCannotBeRead(t *testing.T) {
 	released.Status.Allocation = nil
 	for name, w := range map[string]gpu.World{
 		"no claims were read":      world(nil),
-		"is gone":                  withClaims(nil),
+		"was deleted":              withClaims(nil),
 		"no longer allocated":      withClaims(nil, released),
 		"its resource claim claim": withClaims(nil),
 	} {

@@ -6,14 +6,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// When containers start and finish is told by the clock of their node, which may
-// be wrong. When an object was created, deleted or written is told by the API
-// server's.
+// Containers start and finish by the clock of their node, which may be wrong. Objects are created,
+// deleted and written by the API server's clock.
 
-// proven takes an end no further than to when the API server last wrote the
-// status of the pod, which had ended by then. Only a node's clock that is as far
-// ahead as clocks may be is mended so: what is told of writes can be edited by
-// whoever may edit the pod, and must not make an hour undone.
+// proven limits an end to the API server's last write of the status, when the pod had already
+// ended. It corrects a node's clock only by up to clockSkew. A user who can edit the pod can edit
+// the times of writes, and must not remove an hour of usage.
 func (v interval) proven(end ledger.End) ledger.End {
 	written, ok := v.statusWritten()
 	if ok && end.At > written && end.At <= written+clockSkew {
@@ -22,9 +20,8 @@ func (v interval) proven(end ledger.End) ledger.End {
 	return end
 }
 
-// lasted is for how long the containers of a pod that ended ran, by their node's
-// own clock, where that is so far behind that nothing it tells is after the pod's
-// creation.
+// lasted returns how long the containers of a pod ran by their node's clock, if that clock puts all
+// their times before the pod's creation.
 func (v interval) lasted() (ledger.Time, bool) {
 	var first, last ledger.Time
 	for _, list := range [][]corev1.ContainerStatus{v.pod.Status.InitContainerStatuses, v.pod.Status.ContainerStatuses} {

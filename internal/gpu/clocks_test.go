@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// finished is a pod whose container ran from the second minute to a later one, on
-// a node whose clock is so many minutes ahead.
+// finished is a pod whose container ran from the second minute to a later one, on a node whose
+// clock is some minutes ahead.
 func finished(minutes, ahead float64) *corev1.Pod {
 	p := pod(asks("nvidia.com/gpu=1"))
 	p.Status.Phase = corev1.PodSucceeded
@@ -27,22 +27,21 @@ func statusWrote(p *corev1.Pod, minutes float64) *corev1.Pod {
 	return p
 }
 
-// TestANodesClockThatIsAheadMovesNoEndPastItsWrite, by the API server's clock.
 func TestANodesClockThatIsAheadMovesNoEndPastItsWrite(t *testing.T) {
 	t.Parallel()
 	wantEnd(t, see(t, statusWrote(finished(30, 5), 30)), 30, ledger.ContainerFinished)
-	// A container's end is missing: what tells of the end is ahead as well.
+	// A container's end is missing, and the other source of the end is ahead as well.
 	lost := statusWrote(finished(30, 5), 30)
 	lost.Status.ContainerStatuses = append(lost.Status.ContainerStatuses, corev1.ContainerStatus{State: running(at(3))})
 	wantEnd(t, see(t, lost), 30, ledger.ContainerFinished)
-	// Written once more later, it is not later for that.
+	// A later write does not move the end.
 	wantEnd(t, see(t, statusWrote(finished(30, 0), 31)), 30, ledger.ContainerFinished)
-	// Whoever may edit a pod may edit what is told of its writes.
+	// A user who can edit a pod can edit the times of its writes.
 	wantEnd(t, see(t, statusWrote(finished(60, 0), 2)), 60, ledger.ContainerFinished)
 }
 
-// TestANodesClockThatIsBehindMakesNothingEndless: where nothing but that clock
-// tells of an end, the pod held its devices for as long as its containers ran.
+// TestANodesClockThatIsBehindMakesNothingEndless: if only that clock knows the end, the pod held
+// its devices for as long as its containers ran.
 func TestANodesClockThatIsBehindMakesNothingEndless(t *testing.T) {
 	t.Parallel()
 	p := finished(30, -60)
@@ -58,7 +57,7 @@ func TestANodesClockThatIsBehindMakesNothingEndless(t *testing.T) {
 	wantEnd(t, see(t, statusWrote(finished(30, -60), 30)), 30, ledger.StatusWritten)
 }
 
-// TestAnEndedPodIsNeverOpenAsOfAMoment at which its deletion was still to come.
+// TestAnEndedPodIsNeverOpenAsOfAMoment before its deletion was due.
 func TestAnEndedPodIsNeverOpenAsOfAMoment(t *testing.T) {
 	t.Parallel()
 	p := failed("Evicted")
@@ -67,9 +66,8 @@ func TestAnEndedPodIsNeverOpenAsOfAMoment(t *testing.T) {
 	wantEnd(t, s, 60, ledger.DeletionTimestamp)
 }
 
-// TestEndsByAnyClock: whatever a node's clock reads, up to what clocks may be
-// ahead by, a pod that ended did so between its start and the write that said so,
-// and each later look says the same.
+// TestEndsByAnyClock: with any node clock within clockSkew, an ended pod ended between its start
+// and the write of its status. Later observations agree.
 func TestEndsByAnyClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// firstStarted is the earliest start of any container that can be seen: of each
-// its present run and the one before. Ephemeral containers have no devices.
+// firstStarted returns the earliest known start of a container, from its current and its previous
+// run. Ephemeral containers have no devices.
 func (v interval) firstStarted() (ledger.Time, bool) {
 	var first ledger.Time
 	take := func(t time.Time) {
@@ -32,14 +32,13 @@ func (v interval) firstStarted() (ledger.Time, bool) {
 	return first, first != 0
 }
 
-// finishes is what the containers' statuses tell of the end of a pod that ended.
+// finishes is the end of a pod as its containers' statuses report it.
 type finishes struct {
 	at   ledger.Time // the latest end of a container
-	main bool        // one that is no init container has ended
-	// more says that a container ran whose end is not told, so that the pod's end
-	// may be later: it was lost with its node or evicted (a zero end, reason
-	// ContainerStatusUnknown), still reads as running, waited to be restarted, or
-	// has no status at all.
+	main bool        // a container that is not an init container ended
+	// more says that the end of a started container is missing, so that the pod may have ended
+	// later. The container still reads as running, waited for a restart, has no status, or was lost
+	// or evicted. A lost one has a zero end and the reason ContainerStatusUnknown.
 	more bool
 }
 
@@ -72,7 +71,7 @@ func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
 	f.more = f.more || ran(s) && !ended
 }
 
-// ran says that a container started at some time.
+// ran reports whether a container ever started.
 func ran(s *corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 }

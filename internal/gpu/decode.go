@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// DecodePod reads one pod of the JSON that kubectl prints. It is for JSON from
-// outside of a cluster; what an API server sends is decoded by its client.
+// DecodePod decodes one pod of the JSON that kubectl prints. It is for JSON from outside of a
+// cluster; clients decode what an API server sends.
 func DecodePod(data []byte) (*corev1.Pod, error) { return decode[corev1.Pod](data) }
 
-// DecodeNode reads one node in the same way.
+// DecodeNode decodes one node in the same way.
 func DecodeNode(data []byte) (*corev1.Node, error) { return decode[corev1.Node](data) }
 
 func decode[T any](data []byte) (*T, error) {
@@ -27,15 +27,14 @@ func decode[T any](data []byte) (*T, error) {
 	return object, nil
 }
 
-// longestExponent is how many digits the exponent of a quantity may have. With
-// many more it takes for ever to round (resource.ParseQuantity computes the power
-// of ten).
+// longestExponent limits the digits of a quantity's exponent. Rounding a quantity with many more
+// never finishes (resource.ParseQuantity computes the power of ten).
 const longestExponent = 4
 
 var boundlessQuantity = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{5,}$`)
 
-// boundedQuantities refuses such quantities. Other texts, such as the hash of a
-// commit in a label, may look the same.
+// boundedQuantities rejects quantities with a longer exponent. Other texts, such as a commit hash
+// in a label, may look the same and are allowed.
 func boundedQuantities(data []byte) error {
 	if !hasBoundlessExponent(data) {
 		return nil
@@ -49,8 +48,8 @@ func boundedQuantities(data []byte) error {
 	return bounded(tree, "")
 }
 
-// hasBoundlessExponent looks for an e with more digits behind it than any
-// exponent has. It looks at every byte of every pod, and so is no expression.
+// hasBoundlessExponent looks for an e that more digits follow than any exponent has. It reads every
+// byte of every pod, so it does not use a regular expression.
 func hasBoundlessExponent(data []byte) bool {
 	digits := 0
 	for n, c := range data {
@@ -66,14 +65,13 @@ func hasBoundlessExponent(data []byte) bool {
 	return digits > longestExponent && isExponent(data[:len(data)-digits])
 }
 
-// isExponent says whether a text ends with an e, and perhaps a sign.
+// isExponent reports whether a text ends with an e and an optional sign.
 func isExponent(before []byte) bool {
 	before = bytes.TrimRight(before, "+-")
 	return len(before) > 0 && before[len(before)-1]|0x20 == 'e'
 }
 
-// bounded looks at the values that are quantities: those in lists of resources,
-// and those that stand alone.
+// bounded checks the values that are quantities: those in resource lists and single ones.
 func bounded(value any, in string) error {
 	switch v := value.(type) {
 	case map[string]any:
@@ -100,8 +98,7 @@ func bounded(value any, in string) error {
 	return nil
 }
 
-// isQuantities knows the fields by the names that encoding/json takes for them,
-// in whatever case.
+// isQuantities matches field names as encoding/json does, in any case.
 func isQuantities(field string) bool {
 	switch string(bytes.ToLower([]byte(field))) {
 	case "requests", "limits", "overhead", "allocatedresources", "resources", "sizelimit", "divisor", "capacity", "allocatable":

@@ -33,24 +33,23 @@ func TestBoundlessQuantitiesAreRefused(t *testing.T) {
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
-		`{"metadata":{"labels":{"time":"noon"},"creationTimestamp":"yesterday"}}`:          `its metadata.creationTimestamp is "yesterday", which is no time`,
-		`{"spec":{"containers":[{},{"resources":{"requests":{"nvidia.com/gpu":"abc"}}}]}}`: `its spec.containers[1].resources.requests["nvidia.com/gpu"] is "abc", which is no quantity`,
-		`{"spec":{"initContainers":[{"Resources":{"limits":{"memory":"` + long + `"}}}]}}`: `its spec.initContainers[0].Resources.limits.memory is "` +
-			long[:77] + `...", which is no quantity`,
-		`{"spec":{"overhead":{"cpu":{"milli":5}}}}`:                                             `its spec.overhead.cpu is "map[milli:5]", which is no quantity`,
-		`{"spec":{"volumes":[{"emptyDir":{"sizeLimit":"big"}}]}}`:                               `its spec.volumes[0].emptyDir.sizeLimit is "big", which is no quantity`,
-		`{"status":{"containerStatuses":[{"state":{"terminated":{"finishedAt":17}}}]}}`:         `its status.containerStatuses[0].state.terminated.finishedAt is "17", which is no time`,
-		`{"metadata":{"managedFields":[{"time":"soon"}]},"spec":{"resources":{"claims":[{}]}}}`: `its metadata.managedFields[0].time is "soon", which is no time`,
-		`{"spec":{"containers":{}}}`: "its spec.containers holds JSON of the kind object, which " +
-			"can't be read there",
-		`{"spec":`: "unexpected end",
-		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1e100000000"}}}]`: "unexpected EOF",
+		`{"metadata":{"labels":{"time":"noon"},"creationTimestamp":"yesterday"}}`:          `its metadata.creationTimestamp is the invalid time "yesterday"`,
+		`{"spec":{"containers":[{},{"resources":{"requests":{"nvidia.com/gpu":"abc"}}}]}}`: `its spec.containers[1].resources.requests["nvidia.com/gpu"] is the invalid quantity "abc"`,
+		`{"spec":{"initContainers":[{"Resources":{"limits":{"memory":"` + long + `"}}}]}}`: `its spec.initContainers[0].Resources.limits.memory is the invalid quantity "` +
+			long[:77] + `...", not such as`,
+		`{"spec":{"overhead":{"cpu":{"milli":5}}}}`:                                             `its spec.overhead.cpu is the invalid quantity "map[milli:5]"`,
+		`{"spec":{"volumes":[{"emptyDir":{"sizeLimit":"big"}}]}}`:                               `its spec.volumes[0].emptyDir.sizeLimit is the invalid quantity "big"`,
+		`{"status":{"containerStatuses":[{"state":{"terminated":{"finishedAt":17}}}]}}`:         `its status.containerStatuses[0].state.terminated.finishedAt is the invalid time "17"`,
+		`{"metadata":{"managedFields":[{"time":"soon"}]},"spec":{"resources":{"claims":[{}]}}}`: `its metadata.managedFields[0].time is the invalid time "soon"`,
+		`{"spec":{"containers":{}}}`:                                                            "its spec.containers must not be a JSON object",
+		`{"spec":`:                                                                              "unexpected end",
+		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1e100000000"}}}]`:   "unexpected EOF",
 	} {
 		if _, err := gpu.DecodePod([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want one with %q", data, err, want)
 		}
 	}
-	want := `its status.allocatable["nvidia.com/gpu"] is "eight", which is no quantity such as 1, 500m or 16Gi: correct it, or leave the object out of the list`
+	want := `its status.allocatable["nvidia.com/gpu"] is the invalid quantity "eight", not such as 1, 500m or 16Gi: correct it, or leave the object out of the list`
 	if _, err := gpu.DecodeNode([]byte(`{"status":{"allocatable":{"nvidia.com/gpu":"eight"}}}`)); err == nil || err.Error() != want {
 		t.Errorf("a node: the error is %v, want %s", err, want)
 	}

@@ -1,37 +1,34 @@
-// Package gpu says how many GPUs a pod holds, and from when to when. It reads
-// the objects of the Kubernetes API and does nothing else: no IO, no clock.
+// Package gpu computes how many GPUs a pod holds, and from when to when. It reads the objects of
+// the Kubernetes API and does nothing else: no IO, no clock.
 //
-// # Whose word counts
+// # Trust
 //
-// A tenant who may create pods writes all of a pod's spec, its labels, annotations
-// and owner references, and may change labels and annotations at any time. So a
-// pod may name a node that does not exist, ask there for more GPUs than any machine
-// has, and call itself a fraction of a GPU. Of the rest of a pod, metadata's times
-// are the API server's, and status is the kubelet's and the scheduler's: the server
-// drops the status of a pod that is created, and tenants have no right to write it.
-// Nodes, resource slices and the allocations of resource claims are written by
-// kubelets, drivers and the scheduler, and the pods that reserve GPUs for fractions
-// by their scheduler, in a namespace of its own.
+// A tenant who may create pods writes all of a pod's spec, labels, annotations and owner
+// references. Labels and annotations can change at any time. So a pod may name a node that does not
+// exist, request any number of GPUs, or declare itself a fraction of a GPU. The API server writes
+// the times in metadata; the kubelet and the scheduler write status. The server drops the status of
+// a pod that is created, and tenants have no right to write it. Kubelets, drivers and the scheduler
+// write nodes, resource slices and the allocations of resource claims. The scheduler of fractions
+// creates the pods that reserve GPUs for fractions, in a namespace of its own.
 //
-// A pod's labels and namespace choose whose its hours are. That there are any, and
-// how many, is what others than the tenant say:
+// A pod's labels and namespace choose its budget. Whether it counts, and how much, does not depend
+// on what the tenant wrote:
 //
-//   - A pod counts once its kubelet took it: once status.startTime is set. It then
+//   - A pod counts once its kubelet accepted it: once status.startTime is set. It then
 //     counts from when it was bound.
-//   - One that its kubelet refused counts nothing, though it has a startTime, except
+//   - A pod that its kubelet rejected counts nothing, though it has a startTime, except
 //     for what it is known to have run before (Pod.Refused).
-//   - It counts at most the largest capacity seen of its node, of each extended
-//     resource. The kubelet refuses what exceeds what is allocatable, but lets pass
-//     what its node does not list at all, and gives the pod nothing of it
-//     (removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go of
-//     Kubernetes): such a request counts nothing. The largest, since a resource's
-//     capacity falls to zero while a kubelet or a device plugin restarts. Kubernetes'
-//     own resources, such as cpu, are always refused where they exceed the node's.
-//   - A device of a claim counts where it was allocated and is one of the pod's node,
-//     or of none in particular.
-//   - A fraction counts where its scheduler reserved a GPU, on the pod's node, for a
-//     group that the pod names, and no more of them than the node has.
-//   - Where the pod's node was not seen, now or lately, or its capacity not, what the
-//     pod asks for is an estimate: Pod.Shown is 0, and nothing may be enforced
-//     because of it.
+//   - It counts at most the largest observed capacity of its node, of each extended
+//     resource. The kubelet rejects requests above the allocatable amount. It accepts a
+//     resource that its node does not list, and gives the pod none of it: such a request
+//     counts nothing (removeMissingExtendedResources of Kubernetes). The largest capacity
+//     counts, since it falls to zero while a kubelet or a device plugin restarts. The
+//     kubelet always rejects requests of Kubernetes' own resources, such as cpu, above
+//     the capacity.
+//   - A device of a claim counts if it was allocated and belongs to the pod's node, or
+//     to no single node.
+//   - A fraction counts if its scheduler reserved a GPU, on the pod's node, for a group
+//     that the pod names. At most as many count as the node has.
+//   - If the pod's node or its capacity was not observed recently, the pod's requests
+//     are an estimate. Pod.Shown is then 0, and nothing may be enforced because of it.
 package gpu

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// doubts collects what about one pod could not be understood, each once.
+// doubts collects what could not be understood about one pod, each once.
 type doubts struct {
 	texts []string
-	lost  bool // something is not counted because of it
+	lost  bool // something does not count because of it
 }
 
 func (d *doubts) add(text string) {
@@ -19,7 +19,7 @@ func (d *doubts) add(text string) {
 
 func (d *doubts) addf(format string, args ...any) { d.add(fmt.Sprintf(format, args...)) }
 
-// losef is a doubt about something that is therefore not counted.
+// losef adds a doubt about something that therefore does not count.
 func (d *doubts) losef(format string, args ...any) {
 	d.lost = true
 	d.addf(format, args...)

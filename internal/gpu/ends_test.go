@@ -40,7 +40,7 @@ func TestEvictedByKubeletWithoutStatuses(t *testing.T) {
 	wantEnd(t, s, 31, ledger.DisruptionTarget)
 	undoubted(t, s)
 
-	older := failed("Evicted") // before there was a condition for it
+	older := failed("Evicted") // before the condition existed
 	transition(older, corev1.PodReady, corev1.ConditionFalse, at(30))
 	wantEnd(t, see(t, older), 30, ledger.NotReady)
 }
@@ -80,16 +80,16 @@ func TestFailedPodWhoseContainerStillReadsRunning(t *testing.T) {
 	s := see(t, p)
 	wantEnd(t, s, 40, ledger.NotReady)
 
-	// An init container that ended long before is not the pod's end.
+	// The end of an init container long before is not the pod's end.
 	p.Status.InitContainerStatuses = with(ran(at(1), at(2)))
 	wantEnd(t, see(t, p), 40, ledger.NotReady)
 
-	// Not even where the others have no status left.
+	// Not even if the others have no status left.
 	lost := p.DeepCopy()
 	lost.Status.ContainerStatuses = nil
 	wantEnd(t, see(t, lost), 40, ledger.NotReady)
 
-	// Nothing at all tells: it ended no later than now, and is never open.
+	// There is no evidence: it ended by now, and is never open.
 	bare := failed("NodeLost")
 	bare.Status.ContainerStatuses = with(running(at(2)))
 	bare.Status.InitContainerStatuses = with(ran(at(1), at(2)))
@@ -110,7 +110,7 @@ func TestStuckTerminatingOnAGoneNode(t *testing.T) {
 	silent := table(t).See(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
 	wantEnd(t, silent, 60, ledger.DeletionTimestamp)
 
-	// On a node that is there the devices are really held.
+	// On an existing node the pod really holds the devices.
 	wantOpen(t, see(t, p))
 	wantOpen(t, table(t).See(p, gpu.World{Now: now}))
 }
@@ -144,7 +144,7 @@ func TestRejectedPodsHeldNothing(t *testing.T) {
 			t.Errorf("%s: it held for %s", reason, s.End.At.Time().Sub(s.Scheduled.At.Time()))
 		}
 	}
-	// When it was refused is told beside that, for who knows that it ran before.
+	// The time of the rejection is reported too, for a ledger that knows that it ran before.
 	again := failed("UnexpectedAdmissionError")
 	again.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr(at(100))}}
 	again.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
@@ -216,8 +216,8 @@ func TestEndsOfPodsThatEnded(t *testing.T) {
 	}
 }
 
-// An end before the creation would make the pod vanish: another end is looked
-// for. Within what clocks may differ by the pod held nothing.
+// TestEndBeforeTheCreation looks for another end, since an end before the creation would hide the
+// pod. Within clockSkew the pod held nothing.
 func TestEndBeforeTheCreation(t *testing.T) {
 	t.Parallel()
 	p := failed("")

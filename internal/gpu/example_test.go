@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// What a pod requests is worth GPUs by the weights of its resources.
+// A pod's requests are converted to GPUs by the weights of its resources.
 func ExampleTable() {
 	table, err := gpu.Rules{Weights: map[string]string{"nvidia.com/mig-1g.10gb": "1/7"}}.Table()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// looked is one pod as it is seen with and without extra resources.
+// looked returns one pod as observed with and without extra resources.
 func looked(t *testing.T, p *corev1.Pod, w gpu.World, extra ...string) (without, with gpu.Pod) {
 	t.Helper()
 	more, err := gpu.Rules{Extra: extra}.Table()
@@ -28,8 +28,8 @@ func unitsOf(s gpu.Pod, resource string) string {
 	return ""
 }
 
-// TestExtraResourcesChangeNoWeight has what one budget alone weighs be told of,
-// and be worth the same to all others as if nobody weighed it.
+// TestExtraResourcesChangeNoWeight has one budget weigh extra resources. All other budgets must
+// count the same.
 func TestExtraResourcesChangeNoWeight(t *testing.T) {
 	t.Parallel()
 	card := map[string]string{"nvidia.com/gpu.memory": "16384"}
@@ -48,7 +48,7 @@ func TestExtraResourcesChangeNoWeight(t *testing.T) {
 		pod      *corev1.Pod
 		world    gpu.World
 		gpus     string
-		resource string // that is told of, and how many units
+		resource string // the reported resource, and its units
 		units    string
 	}{
 		"a DRA device":       {claiming(), withClaims(slices(), claim([]string{"uid-1"}, allocated("r", nvidiaDriver, "gpu-1"))), "1", nvidiaDriver, "1"},

@@ -19,7 +19,7 @@ var (
 	now  = born.Add(2 * time.Hour)
 )
 
-// at is so many minutes after the pod was created.
+// at is some minutes after the pod was created.
 func at(minutes float64) metav1.Time {
 	return metav1.NewTime(born.Add(time.Duration(minutes * float64(time.Minute))))
 }
@@ -38,7 +38,7 @@ func table(t testing.TB, weights ...string) *gpu.Table {
 	return made
 }
 
-// list reads "name=quantity name=quantity".
+// list parses "name=quantity name=quantity".
 func list(text string) corev1.ResourceList {
 	if text == "" {
 		return nil
@@ -62,8 +62,7 @@ func sidecar(text string) corev1.Container {
 	return c
 }
 
-// pod is bound, and scheduled one minute after its creation, when its kubelet took
-// it.
+// pod is bound one minute after its creation, when its kubelet accepted it.
 func pod(containers ...corev1.Container) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "train", UID: "uid-1", CreationTimestamp: at(0)},
@@ -94,14 +93,14 @@ func with(states ...corev1.ContainerState) []corev1.ContainerStatus {
 	return made
 }
 
-// everything is what the pods of these tests ask for.
+// everything is what the pods of these tests request.
 var everything = strings.Fields("nvidia.com/gpu nvidia.com/gpu.shared amd.com/gpu amd.com/gpu_pf amd.com/gpu_vf gpu.intel.com/i915 gpu.intel.com/xe " +
 	"tke.cloud.tencent.com/qgpu-core tke.cloud.tencent.com/qgpu-memory tencent.com/vcuda-core volcano.sh/vgpu-number aliyun.com/gpu-mem " +
 	"nvidia.com/mig-1g.5gb nvidia.com/mig-1g.5gb.shared nvidia.com/mig-1g.6gb nvidia.com/mig-1g.10gb.me nvidia.com/mig-1g.12gb nvidia.com/mig-1g.24gb " +
 	"nvidia.com/mig-1c.3g.20gb nvidia.com/mig-2g.12gb nvidia.com/mig-2g.20gb.me.all nvidia.com/mig-3g.20gb nvidia.com/mig-7g.80gb " +
 	"amd.com/spx_nps1 amd.com/dpx_nps1 amd.com/tpx_nps1 amd.com/qpx_nps1 amd.com/cpx_nps1 amd.com/cpx_nps4 example.com/npu example.com/gpu x.io/y")
 
-// plentiful is a node with these labels and no end of everything.
+// plentiful is a node with these labels and plenty of everything.
 func plentiful(labels map[string]string) gpu.Node {
 	node := gpu.NodeOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: labels}})
 	node.Capacity = map[string]*big.Rat{}
@@ -129,7 +128,6 @@ func worldOf(nodes ...gpu.Node) gpu.World {
 	}}
 }
 
-// gpus is how many GPUs a pod holds.
 func gpus(s gpu.Pod) string {
 	sum := new(big.Rat)
 	for _, share := range s.Shares {
@@ -138,7 +136,6 @@ func gpus(s gpu.Pod) string {
 	return sum.RatString()
 }
 
-// undoubted fails where the pod has problems.
 func undoubted(t *testing.T, s gpu.Pod) {
 	t.Helper()
 	if len(s.Problems) > 0 {
@@ -146,7 +143,6 @@ func undoubted(t *testing.T, s gpu.Pod) {
 	}
 }
 
-// doubted fails where no problem has the text.
 func doubted(t *testing.T, s gpu.Pod, text string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(s.Problems, "\n"), text) {

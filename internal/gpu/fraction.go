@@ -12,21 +12,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// The annotations by which KAI and Run:ai hand out fractions of GPUs: the pod
-// itself requests no resource, a reservation pod in a namespace of theirs does
-// (KAI-Scheduler, docs/gpu-sharing).
+// KAI and Run:ai assign fractions of GPUs by these annotations. The pod itself requests no
+// resource; a reservation pod in a namespace of theirs does (KAI-Scheduler, docs/gpu-sharing).
 const (
 	fractionAnnotation        = "gpu-fraction"
 	fractionMemoryAnnotation  = "gpu-memory" // MiB
 	fractionDevicesAnnotation = "gpu-fraction-num-devices"
 )
 
-// reservationNamespaces are where pods hold GPUs on behalf of others, whose
-// fractions are what counts.
+// reservationNamespaces contain the pods that reserve GPUs for fractions. The fractions count
+// instead.
 var reservationNamespaces = []string{"kai-resource-reservation", "runai-reservation"}
 
-// ReservationNamespaces are where pods hold GPUs on behalf of others: they are
-// not counted, those others are.
+// ReservationNamespaces returns the namespaces of pods that reserve GPUs for fractions. These pods
+// do not count, the fractions do.
 func ReservationNamespaces() []string { return slices.Clone(reservationNamespaces) }
 
 func isReservation(pod *corev1.Pod) bool {
@@ -38,22 +37,21 @@ var (
 	countText   = regexp.MustCompile(`^[0-9]{1,3}$`)
 )
 
-// groupLabel names the group of fractions that share one GPU. The binder of KAI
-// and of Run:ai writes it on a pod when it binds it, with a suffix for each of
-// several GPUs, and on the pod that reserves the GPU for the group
-// (kai-scheduler/KAI-Scheduler, pkg/binder/binding/resourcereservation, updatePodGPUGroup
-// and createGPUReservationPod; MultiGpuGroupLabelPrefix).
+// groupLabel names the group of fractions that share one GPU. The binder of KAI and of Run:ai
+// writes it on a pod when it binds it, with a suffix for each of several GPUs. It also writes it on
+// the pod that reserves the GPU for the group. Source: kai-scheduler/KAI-Scheduler,
+// pkg/binder/binding/resourcereservation (updatePodGPUGroup, createGPUReservationPod,
+// MultiGpuGroupLabelPrefix).
 const (
 	groupLabel       = "runai-gpu-group"
 	groupLabelPrefix = groupLabel + "/"
 )
 
-// ReservationLabel is that of the pods by which GPUs are reserved.
+// ReservationLabel is the label of pods that reserve GPUs.
 const ReservationLabel = groupLabel
 
-// ReservationOf says on which node a pod reserves a GPU, and for which group: one
-// of the scheduler's, in a namespace of its own, that the kubelet took and did
-// not refuse.
+// ReservationOf returns the node and the group for which a pod reserves a GPU. The pod must be in a
+// reservation namespace, and its kubelet must have accepted it.
 func ReservationOf(pod *corev1.Pod) (node, group string, ok bool) {
 	group = pod.Labels[groupLabel]
 	v := interval{pod: pod}
@@ -63,9 +61,9 @@ func ReservationOf(pod *corev1.Pod) (node, group string, ok bool) {
 	return pod.Spec.NodeName, group, true
 }
 
-// reserved is of how many GPUs the pod has a fraction: labels and annotations are
-// the tenant's own word, and so each GPU must be reserved on the pod's node for a
-// group that the pod names. A pod that is not bound has none yet, and asks for all.
+// reserved returns of how many GPUs the pod has a fraction. The tenant writes the labels and
+// annotations, so each GPU must be reserved on the pod's node for a group that the pod names. A pod
+// that is not bound has none yet, and requests all.
 func (y *tally) reserved(devices int64, w World) int64 {
 	switch {
 	case y.node.Name == "":
@@ -85,17 +83,17 @@ func (y *tally) reserved(devices int64, w World) int64 {
 	if found := int64(len(groups)); found < devices {
 		y.capped = true
 		if (interval{pod: y.pod}).terminal() {
-			return found // its reservations may have gone with it
+			return found // its reservations may have been deleted with it
 		}
-		y.doubts.addf("it asks for a fraction of %d GPUs by annotation, and on its node %s %d are reserved for it by the scheduler of fractions: "+
-			"counted as these", devices, y.node.Name, found)
+		y.doubts.addf("it requests a fraction of %d GPUs by annotation, but its scheduler reserved %[3]d on the node %[2]s: counted as %[3]d",
+			devices, y.node.Name, found)
 		return found
 	}
 	return devices
 }
 
-// parted tells of the GPUs one by one of which the pod has fractions. Labels are
-// copied easily, and all pods of a group have that one GPU together.
+// parted splits fractions by GPU. Anyone can copy labels; all pods of a group have that one GPU
+// together.
 func (y *tally) parted(shares []ledger.Share) []ledger.Share {
 	n := slices.IndexFunc(shares, func(s ledger.Share) bool { return s.Resource == fractionAnnotation })
 	if n < 0 || len(y.groups) == 0 {
@@ -110,8 +108,8 @@ func (y *tally) parted(shares []ledger.Share) []ledger.Share {
 	return slices.Replace(shares, n, n+1, parts...)
 }
 
-// fraction counts a fraction by annotation, as GPUs. It says nothing about a pod
-// that has GPUs by request or by claim: there the scheduler refuses it.
+// fraction counts a fraction by annotation, as GPUs. It ignores a pod that has GPUs by request or
+// by claim, since the scheduler rejects the fraction there.
 func (y *tally) fraction(held amounts, w World) {
 	a := y.pod.Annotations
 	text, byFraction := a[fractionAnnotation]
@@ -128,9 +126,9 @@ func (y *tally) fraction(held amounts, w World) {
 	}
 	devices := int64(1)
 	if n, ok := a[fractionDevicesAnnotation]; ok {
-		devices, _ = strconv.ParseInt(n, 10, 64) // zero where it is no number
+		devices, _ = strconv.ParseInt(n, 10, 64) // zero if invalid
 		if !countText.MatchString(n) || devices == 0 {
-			y.doubts.losef("its annotation %s is %q, no number of devices: counted as none", fractionDevicesAnnotation, clip(n))
+			y.doubts.losef("invalid number of devices %[2]q in its annotation %[1]s: counted as none", fractionDevicesAnnotation, clip(n))
 			return
 		}
 	}
@@ -145,7 +143,6 @@ func (y *tally) fraction(held amounts, w World) {
 	held.add(fractionAnnotation, units, new(big.Rat).Mul(units, weight))
 }
 
-// fractionOf is the part of each device.
 func (y *tally) fractionOf(fraction, memory string, byFraction bool) (*big.Rat, bool) {
 	name, text := fractionAnnotation, fraction
 	if !byFraction {
@@ -153,7 +150,7 @@ func (y *tally) fractionOf(fraction, memory string, byFraction bool) (*big.Rat, 
 	}
 	value, ok := new(big.Rat).SetString(text)
 	if !decimalText.MatchString(text) || !ok || value.Sign() == 0 {
-		y.doubts.losef("its annotation %s is %q, no positive number: counted as none", name, clip(text))
+		y.doubts.losef("invalid positive number %[2]q in its annotation %[1]s: counted as none", name, clip(text))
 		return nil, false
 	}
 	if !byFraction {

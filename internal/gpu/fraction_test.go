@@ -66,21 +66,21 @@ func TestAFractionIsOfAReservedGPU(t *testing.T) {
 	p := pod(asks("cpu=1"))
 	p.Annotations = texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}
 	doubted(t, table(t).See(p, w), "by annotation")
-	// On a node without GPUs there are no fractions, whatever is reserved.
+	// A node without GPUs has no fractions, whatever is reserved.
 	p.Labels = texts{"runai-gpu-group": "group-1"}
 	none := having("cpu=8")
 	none.Reserved = w.Reserved
 	if s := table(t).See(p, none); gpus(s) != "0" {
 		t.Errorf("on a node without GPUs it holds %s", gpus(s))
 	}
-	// Where no reservations were read it is as the pod says, and an estimate.
+	// If no reservations were read, the pod's own annotations count, as an estimate.
 	if s := table(t).See(p, having("nvidia.com/gpu=1000")); s.Shown != 0 || gpus(s) != "999" {
 		t.Errorf("it holds %s GPUs, shown by %d", gpus(s), s.Shown)
 	}
 }
 
-// TestAFractionNamesTheGPUThatItIsOf, so that all who copy a group's label have one
-// GPU together.
+// TestAFractionNamesTheGPUThatItIsOf, so that all pods that copy a group's label have one GPU
+// together.
 func TestAFractionNamesTheGPUThatItIsOf(t *testing.T) {
 	t.Parallel()
 	type texts = map[string]string

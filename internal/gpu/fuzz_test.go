@@ -6,7 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// FuzzPod converts whatever decodes as a pod.
+// FuzzPod converts anything that decodes as a pod.
 func FuzzPod(f *testing.F) {
 	for _, seed := range []string{
 		`{"metadata":{"uid":"u","creationTimestamp":"2026-11-02T10:00:00Z"},"spec":{"nodeName":"node-1","containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":"Running","conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-11-02T10:00:01Z"}]}}`,
@@ -33,7 +33,7 @@ func FuzzPod(f *testing.F) {
 	})
 }
 
-// FuzzNode reads whatever decodes as a node.
+// FuzzNode reads anything that decodes as a node.
 func FuzzNode(f *testing.F) {
 	f.Add(
 		[]byte(

@@ -6,12 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// deviceClasses begins the names of the extended resources that every DeviceClass
-// has without naming one (resource.k8s.io/v1).
+// deviceClasses is the prefix of the extended resources that every DeviceClass has implicitly
+// (resource.k8s.io/v1).
 const deviceClasses = "deviceclass.resource.kubernetes.io/"
 
-// MayHold says whether a pod can hold GPUs at all, by what it asks for. It is
-// cheap, and meant for scanning: where it says no, See finds no share.
+// MayHold reports whether a pod's requests allow it to hold GPUs. It is cheap and meant for
+// scanning: if it returns false, See finds no share.
 func (t *Table) MayHold(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil {
 		return true
@@ -39,13 +39,13 @@ func (t *Table) anyMatters(list corev1.ResourceList) bool {
 	return false
 }
 
-// Matters says whether a pod that asks for a resource may hold GPUs by it: the
-// resource is counted, or is part of what is, or may stand for a DRA device.
+// Matters reports whether a pod that requests a resource may hold GPUs by it. The resource counts,
+// is part of one that counts, or may stand for a DRA device.
 func (t *Table) Matters(resource string) bool {
 	return t.Counts(resource) || resource == qgpuMemory || isCardPart(resource) || strings.HasPrefix(resource, deviceClasses)
 }
 
-// ByFraction says whether a pod calls itself a fraction of GPUs.
+// ByFraction reports whether a pod requests a fraction of GPUs.
 func ByFraction(pod *corev1.Pod) bool {
 	for key := range pod.Annotations {
 		if MattersAnnotation(key) {
@@ -55,8 +55,7 @@ func ByFraction(pod *corev1.Pod) bool {
 	return false
 }
 
-// MattersAnnotation says whether a pod with such an annotation may hold GPUs by
-// it.
+// MattersAnnotation reports whether a pod with such an annotation may hold GPUs by it.
 func MattersAnnotation(key string) bool {
 	return key == fractionAnnotation || key == fractionMemoryAnnotation
 }

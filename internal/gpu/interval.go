@@ -9,31 +9,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// stuckAfter is how long after its deletion timestamp, which includes the grace
-// period, a pod is taken to be stuck.
+// stuckAfter is how long after its deletion timestamp, which includes the grace period, a pod
+// counts as stuck.
 const stuckAfter = 30 * second
 
 // second is the precision of the API server's times.
 const second = ledger.Time(time.Second / time.Millisecond)
 
-// interval reads from when to when one pod holds its devices. Every time comes
-// from the pod's own object, never from when it was looked at, except where it
-// has ended and nothing tells when.
+// interval computes from when to when one pod holds its devices. Every time comes from the pod's
+// object and not from the time of the observation, unless the pod ended at an unknown time.
 type interval struct {
 	moments
 	pod  *corev1.Pod
 	node *Node
 }
 
-// taken says that the pod's kubelet knows it: the node's name is the pod's own
-// word where it goes past the scheduler, and may be that of no node.
+// taken reports whether the pod's kubelet accepted it. A pod that bypasses the scheduler names its
+// node itself, which may not exist.
 func (v interval) taken() bool {
 	return v.pod.Spec.NodeName != "" && !v.pod.Status.StartTime.IsZero()
 }
 
-// scheduled is when the node's devices became the pod's own: from then on the
-// scheduler gives them to nobody else. That is before its kubelet took the pod, and
-// counts once it did.
+// scheduled returns when the scheduler assigned the node's devices to the pod. That is before its
+// kubelet accepted the pod, and counts once it did.
 func (v interval) scheduled() ledger.Start {
 	if !v.taken() {
 		return ledger.Start{}
@@ -58,7 +56,7 @@ func (v interval) scheduled() ledger.Start {
 	return start
 }
 
-// running is when the first container started.
+// running returns when the first container started.
 func (v interval) running() ledger.Start {
 	at, ok := v.firstStarted()
 	if !v.taken() || !ok {
@@ -75,11 +73,11 @@ func (v interval) created() (ledger.Time, bool) {
 	return v.believe("its creation timestamp", v.pod.CreationTimestamp.Time)
 }
 
-// appeared is when the API server created the pod, whether or not that is believed.
+// appeared returns the pod's creation timestamp, without validation.
 func (v interval) appeared() ledger.Time { return ledger.TimeOf(v.pod.CreationTimestamp.Time) }
 
-// end is when the pod ceased to hold its devices; zero while it does. It is
-// never before the start, and never after now.
+// end returns when the pod released its devices; zero while it holds them. It is never before the
+// start or after now.
 func (v interval) end(start ledger.Start) ledger.End {
 	if start.At == 0 {
 		return ledger.End{}
@@ -93,7 +91,7 @@ func (v interval) end(start ledger.Start) ledger.End {
 	}
 	at := max(end.At, start.At)
 	if at > v.now {
-		return ledger.End{} // it was seen later, and holds them still
+		return ledger.End{} // it was observed later, and still holds them
 	}
 	return ledger.ExactEnd(at, end.Source)
 }
@@ -102,9 +100,9 @@ func (v interval) terminal() bool {
 	return v.pod.Status.Phase == corev1.PodSucceeded || v.pod.Status.Phase == corev1.PodFailed
 }
 
-// stuck ends a pod whose deletion is overdue, where its node is gone or silent.
-// While the node is ready the devices are really held, whatever keeps the
-// containers (NVIDIA/k8s-device-plugin#335), and the interval stays open.
+// stuck ends a pod whose deletion is overdue if its node is gone or silent. While the node is
+// ready, the pod really holds the devices, whatever keeps the containers
+// (NVIDIA/k8s-device-plugin#335), and the interval stays open.
 func (v interval) stuck() (ledger.End, bool) {
 	at, ok := v.deleted()
 	if !ok || v.now <= at+stuckAfter || !v.node.Gone && !v.node.NotReady {
@@ -113,7 +111,7 @@ func (v interval) stuck() (ledger.End, bool) {
 	return ledger.ExactEnd(at, ledger.DeletionTimestamp), true
 }
 
-// terminated finds the best time of end of a pod that has ended.
+// terminated returns the best known end of a pod that ended.
 func (v interval) terminated(start ledger.Start) ledger.End {
 	if v.rejected() {
 		return ledger.ExactEnd(start.At, ledger.Rejected)
@@ -125,7 +123,7 @@ func (v interval) terminated(start ledger.Start) ledger.End {
 	other, ok := v.otherEnd(start)
 	switch {
 	case ok && f.known():
-		// Some container's end is missing: it was no later than the pod's.
+		// A container's end is missing: it was no later than the pod's.
 		if other.At > f.at {
 			return other
 		}
@@ -141,7 +139,7 @@ func (v interval) terminated(start ledger.Start) ledger.End {
 	return ledger.ExactEnd(v.now, ledger.SeenTerminal)
 }
 
-// otherEnd is what tells of the end beside the containers' own.
+// otherEnd returns the end from sources other than the containers.
 func (v interval) otherEnd(start ledger.Start) (ledger.End, bool) {
 	if c := condition(v.pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
 		if at, ok := v.ended("the last transition of DisruptionTarget", c.LastTransitionTime.Time); ok {
@@ -160,7 +158,7 @@ func (v interval) otherEnd(start ledger.Start) (ledger.End, bool) {
 	return ledger.End{}, false
 }
 
-// deleted is when the pod was to be gone, the grace period included.
+// deleted returns when the deletion is due, including the grace period.
 func (v interval) deleted() (ledger.Time, bool) {
 	if v.pod.DeletionTimestamp == nil {
 		return 0, false
@@ -168,8 +166,8 @@ func (v interval) deleted() (ledger.Time, bool) {
 	return v.ended("its deletion timestamp", v.pod.DeletionTimestamp.Time)
 }
 
-// ended believes a time as one of an end, which no pod has before its creation. A
-// static pod may: its mirror is created anew whenever the API server forgot it.
+// ended validates the time of an end, which must not be before the pod's creation. A static pod is
+// an exception: its mirror is created again whenever the API server lost it.
 func (v interval) ended(what string, t time.Time) (ledger.Time, bool) {
 	at, ok := v.believe(what, t)
 	_, mirror := v.pod.Annotations[corev1.MirrorPodAnnotationKey]
@@ -180,8 +178,8 @@ func (v interval) ended(what string, t time.Time) (ledger.Time, bool) {
 	return at, ok
 }
 
-// notReady is when the pod ceased to be ready. A pod that never was has a
-// condition that dates from its start, and tells nothing about its end.
+// notReady returns when the pod stopped being ready. A pod that never was ready has a condition
+// from its start, which does not help.
 func (v interval) notReady(start ledger.Start) (ledger.Time, bool) {
 	began := start.At
 	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
@@ -203,7 +201,7 @@ func (v interval) notReady(start ledger.Start) (ledger.Time, bool) {
 	return last, last != 0
 }
 
-// statusWritten is when somebody last wrote the pod's status.
+// statusWritten returns the time of the last write of the pod's status.
 func (v interval) statusWritten() (ledger.Time, bool) {
 	var last ledger.Time
 	for i := range v.pod.ManagedFields {
@@ -216,8 +214,8 @@ func (v interval) statusWritten() (ledger.Time, bool) {
 	return last, last != 0
 }
 
-// rejections are the reasons by which a kubelet refuses a pod that was bound to
-// its node (pkg/kubelet/lifecycle and pkg/kubelet/allocation of Kubernetes).
+// rejections are the reasons with which a kubelet rejects a pod. Source: pkg/kubelet/lifecycle and
+// pkg/kubelet/allocation of Kubernetes.
 var rejections = map[string]bool{
 	"UnexpectedAdmissionError": true, "UnexpectedPredicateFailureType": true, "UnknownReason": true,
 	"InvalidNodeInfo": true, "NodeAffinity": true, "TopologyAffinityError": true, "SMTAlignmentError": true,
@@ -226,10 +224,10 @@ var rejections = map[string]bool{
 	"SysctlForbidden": true, "AppArmor": true,
 }
 
-// refused is when the kubelet refused the pod, where the pod tells. That is seconds
-// after it took it, except for a pod that ran, and was refused when its node had
-// restarted and the device plugin had not yet: its containers' statuses are gone
-// then, and only who saw it before knows of its past.
+// refused returns when the kubelet rejected the pod, if known. That is seconds after it accepted
+// it, with one exception. A pod that ran can be rejected after a restart of its node, before the
+// device plugin is up. Its container statuses are then gone; only an earlier observation knows its
+// past.
 func (v interval) refused() ledger.Time {
 	if !v.terminal() || !v.rejected() {
 		return 0
@@ -238,9 +236,9 @@ func (v interval) refused() ledger.Time {
 	return at
 }
 
-// rejected says that the kubelet refused the pod, and that none of its containers
-// is known to have started: the device plugin had no device left
-// (OutOfnvidia.com/gpu), or failed to hand one out (UnexpectedAdmissionError).
+// rejected reports whether the kubelet rejected the pod and no container is known to have started.
+// The device plugin had no device left (OutOfnvidia.com/gpu), or could not allocate one
+// (UnexpectedAdmissionError).
 func (v interval) rejected() bool {
 	s := &v.pod.Status
 	if s.Phase != corev1.PodFailed || anyRan(s.ContainerStatuses) || anyRan(s.InitContainerStatuses) {

@@ -33,7 +33,7 @@ func TestRestartedContainerKeepsItsPast(t *testing.T) {
 	}}
 	s := see(t, p)
 	wantStart(t, s.Scheduled, 1, ledger.PodScheduled)
-	wantStart(t, s.Running, 80, ledger.ContainerStarted) // the earliest run that is to be seen
+	wantStart(t, s.Running, 80, ledger.ContainerStarted) // the earliest visible run
 	wantOpen(t, s)
 }
 
@@ -149,13 +149,13 @@ func TestWhatWasReadLaterIsBelieved(t *testing.T) {
 	p := failed("")
 	p.Status.ContainerStatuses = with(ran(at(2), at(300)))
 	s := table(t).See(p, gpu.World{Now: now, Read: at(600).Time})
-	wantOpen(t, s) // as of now it holds its devices still
+	wantOpen(t, s) // as of now it still holds its devices
 	undoubted(t, s)
 	wantEnd(t, table(t).See(p, gpu.World{Now: at(300).Time}), 300, ledger.ContainerFinished)
 }
 
-// TestLabelsThatNoRecordKeeps: budgets judge by records, so a pod that no budget counts for
-// the mass of its labels is told of.
+// TestLabelsThatNoRecordKeeps: budgets judge by records, so a pod that no budget counts because of
+// its many labels is reported.
 func TestLabelsThatNoRecordKeeps(t *testing.T) {
 	t.Parallel()
 	p := pod(asks("nvidia.com/gpu=1"))

@@ -9,25 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Inventory is what the resource slices of a cluster tell of the GPUs in them.
-// It may be asked by many at once. Make one with NewInventory.
+// Inventory is what the resource slices of a cluster report of its GPUs. It is safe for concurrent
+// use. Make one with NewInventory.
 type Inventory struct {
 	devices map[deviceName]device
-	nodes   map[string][]deviceName // those of each
+	nodes   map[string][]deviceName // by node
 }
 
 type deviceName struct{ driver, pool, device string }
 
-// device is one that a driver offers: a GPU, or a part of one.
+// device is a GPU, or a part of one, that a driver offers.
 type device struct {
-	part     *big.Rat            // of a GPU; zero for what is no GPU
-	node     string              // empty for one that is of no single node
-	counters string              // the set that it shares with other parts of the GPU
-	capacity map[string]*big.Rat // what several claims may share
+	part     *big.Rat            // of a GPU; zero if it is not a GPU
+	node     string              // empty if it belongs to no single node
+	counters string              // the counter set that it shares with other parts of the GPU
+	capacity map[string]*big.Rat // the capacity that several claims may share
 }
 
-// NewInventory reads slices. Of a pool only those of its newest generation
-// count, as they do for the scheduler. Drivers of other devices are left out.
+// NewInventory reads slices. Only the newest generation of a pool counts, as for the scheduler.
+// Drivers of other devices are ignored.
 func NewInventory(slices []*resourcev1.ResourceSlice) *Inventory {
 	type poolName struct{ driver, pool string }
 	newest := map[poolName]int64{}
@@ -38,7 +38,7 @@ func NewInventory(slices []*resourcev1.ResourceSlice) *Inventory {
 	current := func(s *resourcev1.ResourceSlice) bool {
 		return gpuDrivers[s.Spec.Driver] && s.Spec.Pool.Generation == newest[poolName{s.Spec.Driver, s.Spec.Pool.Name}]
 	}
-	counters := map[deviceName]map[string]resourcev1.Counter{} // by counter set: it is the pool's, in whichever slice it stands
+	counters := map[deviceName]map[string]resourcev1.Counter{} // by counter set of the pool, whichever slice has it
 	for _, s := range slices {
 		if !current(s) {
 			continue
@@ -81,8 +81,8 @@ func (i *Inventory) device(driver, pool, name string) (device, bool) {
 	return d, ok
 }
 
-// sum adds up a node's devices that are wanted: by a weight, or by the part of a GPU
-// that each is. Parts that are cut out of the same counters are one GPU together.
+// sum adds up the wanted devices of a node, by a weight or by the part of a GPU that each is. Parts
+// that consume the same counters are one GPU together.
 func (i *Inventory) sum(node string, wanted func(driver string) (weight *big.Rat, ok bool)) *big.Rat {
 	total := new(big.Rat)
 	if i == nil {
@@ -104,12 +104,11 @@ func (i *Inventory) sum(node string, wanted func(driver string) (weight *big.Rat
 	return total.Add(total, new(big.Rat).SetInt64(int64(len(cut))))
 }
 
-// offered is how many GPUs of a driver the slices offer on a node.
 func (i *Inventory) offered(node, driver string) *big.Rat {
 	return i.sum(node, func(of string) (*big.Rat, bool) { return nil, of == driver })
 }
 
-// Offer adds to a node's capacity what the slices offer there, by driver.
+// Offer adds the devices of the slices to a node's capacity, by driver.
 func (i *Inventory) Offer(n *Node) {
 	if i == nil || len(i.nodes[n.Name]) == 0 {
 		return
@@ -137,8 +136,8 @@ func readDevice(d *resourcev1.Device, sets func(name string) map[string]resource
 	return read
 }
 
-// devicePart is the device's part of a GPU: what it takes of the counters that
-// it shares with the other parts, else what its profile says.
+// devicePart returns the device's part of a GPU: from the counters that it shares with other parts,
+// or else from its profile.
 func devicePart(d *resourcev1.Device, sets func(name string) map[string]resourcev1.Counter) *big.Rat {
 	if strings.Contains(attribute(d, "type"), "imex") {
 		return new(big.Rat) // a channel between GPUs
@@ -159,8 +158,8 @@ func devicePart(d *resourcev1.Device, sets func(name string) map[string]resource
 	return one
 }
 
-// consumedPart is the part of one counter set. What is counted is compute, as
-// for slices that are requested by name, else memory, else what is scarcest.
+// consumedPart returns the consumed part of one counter set. Compute counts first, as for slices
+// that are requested by name, then memory, then the scarcest counter.
 func consumedPart(consumed, total map[string]resourcev1.Counter) *big.Rat {
 	ratio := func(name string) *big.Rat {
 		all := exactly(total[name].Value)
@@ -181,8 +180,8 @@ func consumedPart(consumed, total map[string]resourcev1.Counter) *big.Rat {
 	return part
 }
 
-// consumed is the part of the device that a share of it takes: of the capacity
-// that it takes most of. Without any, it has the device alone.
+// consumed returns the part of the device that a share takes, by the capacity of which it takes
+// most. Without capacity it is all of the device.
 func (d device) consumed(capacity map[resourcev1.QualifiedName]resource.Quantity) *big.Rat {
 	part := new(big.Rat)
 	for name, q := range capacity {

@@ -8,23 +8,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// clockSkew is by how much the clocks of a cluster may differ: a time so far
-// ahead is taken for now. One further ahead is a mistake.
+// clockSkew is by how much the clocks of a cluster may differ. A time up to that far ahead counts
+// as now; one further ahead is an error.
 const clockSkew = 5 * 60 * second
 
-// firstYear is before everything that a Kubernetes can have seen.
+// firstYear is before any time that Kubernetes can report.
 const firstYear = 2000
 
-// moments judges the times that a pod's status gives.
+// moments validates the times of a pod's status.
 type moments struct {
-	now    ledger.Time // whatever is still to come is not told yet
-	latest ledger.Time // the newest time that can be true: now, or when the pod was read
+	now    ledger.Time // a later time has not happened yet
+	latest ledger.Time // the latest plausible time: now, or when the pod was read
 	doubts *doubts
 }
 
-// believe returns a time of the pod's; false for one that is missing or can't be
-// true. An unset time of a container runtime reaches the status as the beginning
-// of 1970, or of year 1.
+// believe returns a time of the pod; false if it is missing or implausible. An unset time of a
+// container runtime reaches the status as the beginning of 1970 or of year 1.
 func (m moments) believe(what string, t time.Time) (ledger.Time, bool) {
 	switch at := ledger.TimeOf(t); {
 	case t.IsZero(), t.Unix() == 0:

@@ -15,34 +15,33 @@ import (
 type Node struct {
 	Name string
 	UID  string
-	// Model is the GPU's name, such as "Tesla-T4"; empty where nothing tells.
+	// Model is the GPU's name, such as "Tesla-T4"; empty if unknown.
 	Model        string
 	InstanceType string
 	ProviderID   string // such as "qcloud:///800001/ins-a1b2c3d4"
 	Spot         bool
 	Created      ledger.Time
-	// Shown says that the node itself was seen, now or lately; else nothing of it is
-	// known but what the pod calls it.
+	// Shown says that the node itself was observed recently. Otherwise only the name that the pod
+	// gives is known.
 	Shown bool
-	// Told is how many of the labels and annotations by which nodes tell of their
-	// GPUs it has. They come after the node, from programs that run on it.
+	// Told is how many of the labels and annotations about GPUs the node has. Programs on the node
+	// add them after the node registers.
 	Told int
-	// Capacity is the most that was seen of what can be handed out to pods there, by
-	// extended resource, and GPUs by DRA driver; zero of what was listed with none.
+	// Capacity is the largest observed amount that pods can be assigned there, by extended
+	// resource, and GPUs by DRA driver. It is zero for a resource that was listed with none.
 	Capacity map[string]*big.Rat
-	// Gone says that no node of that name is there now.
+	// Gone says that no node of that name exists now.
 	Gone bool
-	// NotReady says that the kubelet was not heard of for some time.
+	// NotReady says that the kubelet was silent for some time.
 	NotReady bool
-	// Devices is what the node tells of its GPUs; nil where it tells nothing.
+	// Devices is what the node reports of its GPUs; nil if it reports nothing.
 	Devices *Devices
 }
 
-// InstanceID is the cloud's name of the machine, such as "ins-a1b2c3d4": the
-// last part of the provider id.
+// InstanceID returns the CVM instance ID, such as "ins-a1b2c3d4": the last part of the provider ID.
 func (n Node) InstanceID() string { return n.ProviderID[strings.LastIndexByte(n.ProviderID, '/')+1:] }
 
-// The labels by which nodes tell of their GPUs.
+// The labels with which nodes report their GPUs.
 const (
 	nvidiaProductLabel = "nvidia.com/gpu.product" // GPU feature discovery, docs/gpu-feature-discovery
 	nvidiaMemoryLabel  = "nvidia.com/gpu.memory"  // MiB
@@ -60,14 +59,13 @@ var modelLabels = []string{
 	"cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name", "accelerator",
 }
 
-// spotLabels are the labels, with their values in lower case, of machines that
-// the cloud may take back.
+// spotLabels are the labels of spot instances, with their values in lower case.
 var spotLabels = map[string]string{
 	"karpenter.sh/capacity-type": "spot", "eks.amazonaws.com/capacityType": "spot", "kubernetes.azure.com/scalesetpriority": "spot",
 	"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-preemptible": "true", "node.kubernetes.io/lifecycle": "spot",
 }
 
-// NodeOf reads a node.
+// NodeOf returns what accounting knows of a node.
 func NodeOf(n *corev1.Node) Node {
 	node := Node{
 		Name: n.Name, UID: string(n.UID), Model: modelOf(n), ProviderID: n.Spec.ProviderID,
@@ -78,7 +76,7 @@ func NodeOf(n *corev1.Node) Node {
 	if node.InstanceType == "" {
 		node.InstanceType = n.Labels[corev1.LabelInstanceType]
 	}
-	if node.InstanceType == "QCLOUD" { // older TKE says that of every machine
+	if node.InstanceType == "QCLOUD" { // older TKE sets that for every instance
 		node.InstanceType = ""
 	}
 	if node.ProviderID == "" {
@@ -96,11 +94,11 @@ func notReady(n *corev1.Node) bool {
 			return c.Status != corev1.ConditionTrue
 		}
 	}
-	return false // nothing says so
+	return false // unknown
 }
 
-// modelOf is the GPU's name without what the discovery appends to it for slices
-// and sharing, so that a model has one name.
+// modelOf returns the GPU's name without the suffixes of the discovery for slices and sharing, so
+// that a model has one name.
 func modelOf(n *corev1.Node) string {
 	for _, label := range modelLabels {
 		if model := n.Labels[label]; model != "" {
@@ -112,7 +110,7 @@ func modelOf(n *corev1.Node) string {
 	return ""
 }
 
-// devicesOf is nil where the node tells nothing.
+// devicesOf returns nil if the node reports nothing.
 func devicesOf(n *corev1.Node) *Devices {
 	d := Devices{Partition: n.Labels[amdPartitionLabel], Memory: number(n.Labels[nvidiaMemoryLabel])}
 	if _, profile, ok := strings.Cut(n.Labels[nvidiaProductLabel], "-MIG-"); ok {
@@ -133,7 +131,7 @@ func (d *Devices) none() bool {
 	return d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0
 }
 
-// told counts what a node tells of its GPUs, whatever it says.
+// told counts the labels and annotations about GPUs, whatever their values.
 func told(n *corev1.Node) int {
 	facts := 0
 	for _, label := range []string{nvidiaProductLabel, nvidiaMemoryLabel, nvidiaMIGStrategy, amdPartitionLabel, intelCountLabel} {
@@ -158,7 +156,7 @@ func told(n *corev1.Node) int {
 	return facts
 }
 
-// capacityOf is the node's extended resources: those that have a domain.
+// capacityOf returns the node's extended resources: those that have a domain.
 func capacityOf(n *corev1.Node) map[string]*big.Rat {
 	var capacity map[string]*big.Rat
 	for name, q := range n.Status.Capacity {
@@ -173,7 +171,7 @@ func capacityOf(n *corev1.Node) map[string]*big.Rat {
 	return capacity
 }
 
-// number reads a label's positive number; zero for anything else.
+// number parses a label's positive number; zero for anything else.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -194,8 +192,8 @@ func (d *Devices) share(resource string, replicas int64) {
 	d.Replicas[resource] = int(replicas)
 }
 
-// readReplicas reads how many share a device: NVIDIA's labels say so, Intel's
-// plugin only shows more units than there are devices.
+// readReplicas reads how many share a device. NVIDIA sets labels; Intel's plugin only lists more
+// units than there are devices.
 func (d *Devices) readReplicas(n *corev1.Node) {
 	for label, value := range n.Labels {
 		resource, ok := strings.CutSuffix(label, replicasSuffix)
@@ -211,7 +209,7 @@ func (d *Devices) readReplicas(n *corev1.Node) {
 	}
 }
 
-// The annotations by which the plugins for virtual GPUs list a node's cards.
+// The annotations with which the plugins for virtual GPUs list a node's cards.
 var cardAnnotations = []string{"hami.io/node-nvidia-register", "volcano.sh/node-vgpu-register"}
 
 var (
@@ -219,8 +217,7 @@ var (
 	cardLine   = regexp.MustCompile(`^[^,]+,[0-9]+,([0-9]{1,9}),`)
 )
 
-// readCards counts the cards behind virtual GPUs, and learns their memory where
-// all have the same.
+// readCards counts the cards behind virtual GPUs, and reads their memory if all have the same.
 func (d *Devices) readCards(n *corev1.Node) {
 	for _, name := range cardAnnotations {
 		d.readCardList(n.Annotations[name])
@@ -231,8 +228,8 @@ func (d *Devices) readCards(n *corev1.Node) {
 	}
 }
 
-// readCardList reads a list of cards as JSON, or as the lines that older versions
-// write: "id,splits,MiB,…:id,splits,MiB,…:".
+// readCardList parses a list of cards as JSON, or in the form of older versions:
+// "id,splits,MiB,…:id,splits,MiB,…:".
 func (d *Devices) readCardList(text string) {
 	var sizes []int64
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
@@ -260,8 +257,8 @@ func (d *Devices) readCardList(text string) {
 	}
 }
 
-// Allocatable is how many GPUs a node can give to pods, by the same weights:
-// what its device plugins offer, and what the slices of DRA drivers do.
+// Allocatable returns how many GPUs a node can assign to pods, by the same weights. They come from
+// its device plugins and from the slices of DRA drivers.
 func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 	node := NodeOf(n)
 	d := node.devices()
@@ -273,7 +270,7 @@ func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 		}
 		units := exactly(q)
 		if _, own := t.own[resource]; !own && d.Cards > 0 && (resource == nvidiaGPU || resource == volcanoVGPU) {
-			units = least(units, new(big.Rat).SetInt64(d.Cards)) // what is offered are splits of cards
+			units = least(units, new(big.Rat).SetInt64(d.Cards)) // the units are splits of cards
 		}
 		weight, _ := t.weight(resource, &node)
 		if gpus := new(big.Rat).Mul(units, weight); gpus.Sign() > 0 && gpus.Cmp(big.NewRat(mostGPUs, 1)) <= 0 {
@@ -283,7 +280,6 @@ func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 	return total
 }
 
-// onNode is how many GPUs the slices offer on a node.
 func (t *Table) onNode(i *Inventory, node string) *big.Rat {
 	return i.sum(node, func(driver string) (*big.Rat, bool) { return t.own[driver], true })
 }

@@ -111,7 +111,7 @@ func TestAllocatable(t *testing.T) {
 		{name: "qGPU", node: node(nil, "tke.cloud.tencent.com/qgpu-core=400 tke.cloud.tencent.com/qgpu-memory=60"), want: "4"},
 		{name: "HAMi's splits", node: hami, want: "2"},
 		{name: "by a rule", node: node(nil, "nvidia.com/gpu=4"), rules: []string{"nvidia.com/gpu=1/2"}, want: "2"},
-		{name: "by slices", node: node(nil, "cpu=8"), inventory: slices(), want: "199/56"}, // gpu-0, gpu-1, gpu-3, 3/7 and 1/8; the channel is none
+		{name: "by slices", node: node(nil, "cpu=8"), inventory: slices(), want: "199/56"}, // gpu-0, gpu-1, gpu-3, 3/7 and 1/8; the channel is not a GPU
 		{name: "huge", node: node(nil, "nvidia.com/gpu=9223372036854775807"), want: "0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// ControllerOf is what an object names as its controller; nil where no object can be what it
-// names. The API server takes any text of any length for an owner, and the owner goes into
-// the ledger, into requests and into reports.
+// ControllerOf returns an object's controller; nil if no object can match the reference. The API
+// server accepts any text of any length as an owner, and the owner appears in the ledger, in
+// requests and in reports.
 func ControllerOf(object metav1.Object) *ledger.Owner {
 	o := metav1.GetControllerOfNoCopy(object)
 	if o == nil || !possible(o) {
@@ -21,11 +21,11 @@ func ControllerOf(object metav1.Object) *ledger.Owner {
 	return &ledger.Owner{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
 }
 
-// longestUID is more than the 36 characters that the API server gives an object.
+// longestUID is more than the 36 characters that the API server generates.
 const longestUID = 128
 
-// possible says whether an object can have what a reference says: what controls pods bears a
-// DNS name, as those of all workloads and custom resources are.
+// possible reports whether an object can match a reference: controllers of pods have a DNS name, as
+// all workloads and custom resources do.
 func possible(o *metav1.OwnerReference) bool {
 	group, err := schema.ParseGroupVersion(o.APIVersion)
 	return err == nil && (group.Group == "" || len(validation.IsDNS1123Subdomain(group.Group)) == 0) &&

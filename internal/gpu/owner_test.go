@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// TestOwnersThatNoObjectCanBe: of an owner, the API server only asks that it says something.
-// Whoever makes pods would else put lines into reports, have the look at an owner fail, and
-// write records that no store takes.
+// TestOwnersThatNoObjectCanBe: the API server only requires an owner not to be empty. A user who
+// can create pods could otherwise add lines to reports, or write records that exceed the size
+// limit.
 func TestOwnersThatNoObjectCanBe(t *testing.T) {
 	t.Parallel()
 	actual := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a-5d464bdb98", UID: "8bf2ba0c-c57f-4205-9e38-d10614b1e56d"}
@@ -38,7 +38,6 @@ func TestOwnersThatNoObjectCanBe(t *testing.T) {
 	}
 }
 
-// owner is that of a pod which names this controller.
 func owner(t *testing.T, o metav1.OwnerReference) *ledger.Owner {
 	t.Helper()
 	o.Controller = ptr(true)

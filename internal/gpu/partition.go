@@ -9,8 +9,8 @@ import (
 
 const migPrefix = "nvidia.com/mig-"
 
-// migProfile is what the name of a MIG slice tells: "1g.5gb", with attributes
-// such as ".me", and with ".shared" where several share the slice.
+// migProfile is the parsed name of a MIG slice: "1g.5gb", with attributes such as ".me", and with
+// ".shared" if several share the slice.
 type migProfile struct {
 	compute, memory int64 // slices of compute, and GB
 	shared          bool
@@ -28,7 +28,7 @@ func parseMIG(name string) (migProfile, bool) {
 		compute = parts[1]
 	}
 	var p migProfile
-	p.compute, _ = strconv.ParseInt(compute, 10, 64) // the pattern lets digits alone through
+	p.compute, _ = strconv.ParseInt(compute, 10, 64) // the pattern only matches digits
 	p.memory, _ = strconv.ParseInt(parts[3], 10, 64)
 	p.shared = strings.HasSuffix(parts[4], ".shared")
 	return p, true
@@ -36,14 +36,14 @@ func parseMIG(name string) (migProfile, bool) {
 
 var fourSlices = regexp.MustCompile(`(?i)(^|[-_ ])(A30([-_ ]|$)|RTX[-_ ]PRO[-_ ]6000)`)
 
-// slices is into how many slices of compute the GPU can be cut: seven, except
-// for those that have four (NVIDIA Multi-Instance GPU User Guide).
+// slices returns how many compute slices the GPU has: seven, except for those with four (NVIDIA
+// Multi-Instance GPU User Guide).
 func (p migProfile) slices(model string) int64 {
 	if fourSlices.MatchString(model) {
 		return 4
 	}
 	if model == "" {
-		// Profiles that only GPUs of four slices have.
+		// Profiles that only GPUs with four slices have.
 		switch [2]int64{p.compute, p.memory} {
 		case [2]int64{1, 6}, [2]int64{2, 12}, [2]int64{4, 24}, [2]int64{2, 48}, [2]int64{4, 96}:
 			return 4
@@ -52,7 +52,7 @@ func (p migProfile) slices(model string) int64 {
 	return 7
 }
 
-// part is the share of the GPU's compute.
+// part returns the share of the GPU's compute.
 func (p migProfile) part(model string) *big.Rat {
 	slices := p.slices(model)
 	return big.NewRat(min(p.compute, slices), slices)
@@ -60,8 +60,8 @@ func (p migProfile) part(model string) *big.Rat {
 
 var amdPartition = regexp.MustCompile(`^(spx|dpx|tpx|qpx|cpx)_nps[1-8]$`)
 
-// amdPartitions is into how many devices a mode cuts the GPU, zero for a text
-// that names no mode. The mode may stand with the resource's domain.
+// amdPartitions returns how many devices a mode makes of the GPU, or zero for an unknown mode. The
+// text may include the resource's domain.
 func amdPartitions(mode, model string) int64 {
 	parts := amdPartition.FindStringSubmatch(strings.TrimPrefix(mode, "amd.com/"))
 	if parts == nil {
@@ -77,7 +77,7 @@ func amdPartitions(mode, model string) int64 {
 	case "qpx":
 		return 4
 	}
-	// One device a compute die: six on MI300A, eight on the others.
+	// One device per compute die: six on MI300A, eight on the others.
 	if strings.Contains(strings.ToUpper(model), "MI300A") {
 		return 6
 	}

@@ -2,59 +2,56 @@ package gpu
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 
-// Pod is one pod as a look saw it: what it holds, from when to when, and what
-// enforcement asks of it. What the ledger keeps of it is deliberately a type of its
-// own: a ledger.Record stands for weeks, beside a million others, and shares what
-// is the same of them.
+// Pod is one pod as observed: what it holds, from when to when, and the input of enforcement. The
+// ledger has a type of its own on purpose. A ledger.Record lives for weeks among a million others
+// and shares equal parts with them.
 type Pod struct {
 	UID       string
 	Namespace string
 	Name      string
-	Owner     *ledger.Owner // what it names as its controller; nil where it names none
+	Owner     *ledger.Owner // its controller; nil if it has none
 	Labels    map[string]string
-	// Node is where the pod is bound; empty while it is not.
+	// Node is where the pod is bound; empty if it is not.
 	Node Node
-	// Allocation is what it holds, or asks for while it is not bound; of a pod without
-	// GPUs it has no shares. Its Shown says how far the node bears it out.
+	// Allocation is what it holds, or requests if it is not bound; a pod without GPUs has no
+	// shares. Its Shown says how well the node confirms it.
 	ledger.Allocation
-	// Scheduled is when it began to hold its devices; none until its kubelet took it.
+	// Scheduled is when it began to hold its devices; none until its kubelet accepted it.
 	Scheduled ledger.Start
 	// Running is when its first container started; none before.
 	Running ledger.Start
-	// End is when it stopped to hold them; open while it does.
+	// End is when it released them; open while it holds them.
 	End ledger.End
-	// Refused is when its kubelet refused the pod. It is used as the end only if the
-	// ledger knows that it ran.
+	// Refused is when its kubelet rejected the pod. It is the end only if the ledger knows that the
+	// pod ran.
 	Refused ledger.Time
 	Live
-	// Problems says what about the pod could not be understood, for a person.
+	// Problems lists what could not be understood about the pod, for the operator.
 	Problems []string
-	// Incomplete says that because of a problem something that the pod holds, or
-	// all of its time, is not counted.
+	// Incomplete says that a problem hides a part of what the pod holds, or all of its time.
 	Incomplete bool
 }
 
-// Live is what enforcement asks of a pod that holds GPUs now.
+// Live is the input of enforcement for a pod that holds GPUs now.
 type Live struct {
 	Phase string // "Pending", "Running", …
-	// Deletion is the deletion timestamp, the grace period included; none where
-	// nobody asked for the deletion.
+	// Deletion is the deletion timestamp, including the grace period; none if no deletion was
+	// requested.
 	Deletion ledger.Time
-	// TerminationGrace is how many seconds the pod asks for to end.
+	// TerminationGrace is the pod's grace period in seconds.
 	TerminationGrace  int64
 	ResourceVersion   string
 	PriorityClassName string
 	Priority          int32
-	Annotations       map[string]string // those that begin with gpupool/ alone
-	Mirror            bool              // a static pod's mirror: no eviction ends it
+	Annotations       map[string]string // only those that begin with gpupool/
+	Mirror            bool              // a static pod's mirror, which cannot be evicted
 }
 
-// Holds says that the pod has an interval: it holds GPUs, or held some, and it is
-// known since when.
+// Holds reports whether the pod has an interval: it holds or held GPUs since a known time.
 func (p *Pod) Holds() bool { return p.UID != "" && p.Scheduled.At != 0 && len(p.Shares) > 0 }
 
-// Waits says that the pod asks for GPUs and is not bound to a node: it uses none,
-// and the ledger knows nothing of it.
+// Waits reports whether the pod requests GPUs and is not bound to a node: it uses none, and the
+// ledger does not know it.
 func (p *Pod) Waits() bool {
 	return p.UID != "" && p.Node.Name == "" && p.Scheduled.At == 0 && len(p.Shares) > 0
 }

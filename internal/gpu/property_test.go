@@ -101,7 +101,7 @@ func anyWorld(r *rapid.T) gpu.World {
 	}).Draw(r, "world")
 }
 
-// sane fails where what is told of a pod says what can't be.
+// sane fails if the result for a pod is impossible.
 func sane(t interface{ Fatalf(string, ...any) }, p *corev1.Pod, s gpu.Pod, latest time.Time) {
 	terminal := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	bound := p.Spec.NodeName != "" && p.Status.StartTime != nil
@@ -154,7 +154,7 @@ func TestWhatIsToldIsSane(t *testing.T) {
 	})
 }
 
-// TestLookingLaterChangesNothing: what has begun and ended stays where it was.
+// TestLookingLaterChangesNothing: past starts and ends do not move.
 func TestLookingLaterChangesNothing(t *testing.T) {
 	t.Parallel()
 	weights := table(t)
@@ -163,7 +163,7 @@ func TestLookingLaterChangesNothing(t *testing.T) {
 		first := weights.See(p, w)
 		for _, s := range first.Problems {
 			if s != "" {
-				return // a time in the future is believed once it is past
+				return // a time in the future is accepted once it is past
 			}
 		}
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(r, "seconds")) * time.Second)

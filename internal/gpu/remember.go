@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The names of what Traits keeps.
+// The keys of Traits.
 const (
 	traitModel     = "model"
 	traitType      = "instance_type"
@@ -21,9 +21,8 @@ const (
 	traitReplicas  = "replicas/"
 )
 
-// Traits is what weights and places need of a node beside its name, its capacity
-// and its machine, as texts: what is remembered of one that may be gone when its
-// pods are looked at.
+// Traits returns what weights and places need of a node apart from its name, capacity and instance.
+// It is kept for nodes that are deleted before their pods are observed.
 func (n *Node) Traits() map[string]string {
 	traits := map[string]string{}
 	text := func(name, value string) {
@@ -54,7 +53,7 @@ func (n *Node) Traits() map[string]string {
 	return traits
 }
 
-// Recall gives a node what Traits said of it.
+// Recall restores a node from its Traits.
 func (n *Node) Recall(traits map[string]string) {
 	n.Shown = true
 	n.Model, n.InstanceType, n.Spot = traits[traitModel], traits[traitType], traits[traitSpot] == "true"
@@ -74,8 +73,8 @@ func (n *Node) Recall(traits map[string]string) {
 	}
 }
 
-// Merge adds to a node what an earlier or later look at the same one knows: of each
-// capacity the most, and of labels those of the look that had more of them.
+// Merge adds another observation of the same node: the largest of each capacity, and the labels of
+// the observation that had more of them.
 func (n *Node) Merge(o *Node) {
 	n.Capacity = most(n.Capacity, o.Capacity)
 	if o.Told > n.Told {
@@ -90,7 +89,8 @@ func (n *Node) Merge(o *Node) {
 	n.Spot = n.Spot || o.Spot
 }
 
-// most is the larger of each of two capacities: one of them, where that is enough.
+// most returns the larger of each of two capacities. If one of the maps is enough, it returns that
+// one.
 func most(a, b map[string]*big.Rat) map[string]*big.Rat {
 	var merged map[string]*big.Rat
 	for name, units := range b {

@@ -10,15 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// mostGPUs is beyond what any pod can hold on one machine. A request above it is
-// a mistake, and counting it would exceed every budget at once: it counts as
-// none, and is told of as a problem.
+// mostGPUs is more than any pod can hold on one machine. A larger request is an error and would
+// exceed every budget at once: it counts as none and is reported as a problem.
 const mostGPUs = 10_000
 
 // amount is how much a pod holds of one resource, and how many GPUs that is.
 type amount struct{ units, gpus *big.Rat }
 
-// amounts are by resource. What they hold is never changed in place.
+// amounts are by resource. Their values are never changed in place.
 type amounts map[string]amount
 
 func (a amounts) add(name string, units, gpus *big.Rat) {
@@ -34,7 +33,7 @@ func (a amounts) addAll(b amounts) {
 	}
 }
 
-// gpus says whether any of it is a GPU, and not told of only.
+// gpus reports whether any of it is a GPU rather than an extra resource.
 func (a amounts) gpus() bool {
 	for _, held := range a {
 		if held.gpus.Sign() > 0 {
@@ -44,7 +43,7 @@ func (a amounts) gpus() bool {
 	return false
 }
 
-// raise has each amount be at least the other's.
+// raise makes each amount at least the other's.
 func (a amounts) raise(b amounts) {
 	for name, other := range b {
 		own, ok := a[name]
@@ -63,29 +62,28 @@ func (a amounts) raise(b amounts) {
 	}
 }
 
-// tally adds up what one pod holds on one node.
+// tally sums up what one pod holds on one node.
 type tally struct {
 	table  *Table
 	pod    *corev1.Pod
 	node   *Node
 	doubts doubts
-	// allotted are the resources that were handed out as devices of claims.
+	// allotted are the resources that were allocated as devices of claims.
 	allotted map[string]bool
-	capped   bool // something is lowered to what the node has
-	unsure   bool // nothing shows how much of something it has
-	unread   bool // some of what it holds could not be read
-	// groups are those of whose GPUs it has fractions, one of each.
+	capped   bool // an amount was reduced to the node's capacity
+	unsure   bool // the capacity for an amount is unknown
+	unread   bool // a part of what it holds could not be read
+	// groups are the groups of its fractions, one for each GPU.
 	groups []string
 }
 
-// requested are the amounts that the scheduler charges for the pod's containers:
-// what runs together is added up, and init containers, which run one after the
-// other beside the sidecars started before them, only raise that to what the
-// greatest of them needs. The kubelet keeps what an init container got until the
-// pod ends (kubernetes/kubernetes#71312), so that this holds for the pod's whole
-// life. It is the sum of AggregateContainerRequests
-// (k8s.io/component-helpers/resource), done in exact rationals, since what a
-// container's requests are worth may depend on several resources at once.
+// requested returns the amounts that the scheduler charges for the pod's containers. Containers
+// that run together are added up. Init containers run one after the other, next to the sidecars
+// started before them. They only raise the sum to what the largest of them needs. The kubelet keeps
+// an init container's devices until the pod ends (kubernetes/kubernetes#71312), so this holds for
+// the pod's whole life. The result equals AggregateContainerRequests
+// (k8s.io/component-helpers/resource), but in exact rationals: the value of a request may depend on
+// several resources.
 func (y *tally) requested() amounts {
 	total, sidecars, peak := amounts{}, amounts{}, amounts{}
 	for i := range y.pod.Spec.Containers {
@@ -110,9 +108,8 @@ func (y *tally) requested() amounts {
 	return total
 }
 
-// podLevel puts the pod's own requests in the place of its containers'. That
-// exists for cpu, memory and huge pages alone, which count only where a rule
-// says so.
+// podLevel replaces the containers' requests by the pod's own. That exists only for cpu, memory and
+// huge pages, which count only if a rule says so.
 func (y *tally) podLevel(total amounts) {
 	if y.pod.Spec.Resources == nil {
 		return
@@ -130,7 +127,6 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// container is what one container's requests are worth.
 func (y *tally) container(r *corev1.ResourceRequirements) amounts {
 	asked := y.quantities(r)
 	if len(asked) == 0 {
@@ -147,7 +143,7 @@ func (y *tally) container(r *corev1.ResourceRequirements) amounts {
 	return held
 }
 
-// plain counts a resource whose units are worth the same everywhere on a node.
+// plain counts a resource whose units have the same value everywhere on a node.
 func (y *tally) plain(held amounts, name string, units *big.Rat) {
 	if !y.table.Counts(name) || units.Sign() == 0 {
 		return
@@ -159,9 +155,9 @@ func (y *tally) plain(held amounts, name string, units *big.Rat) {
 	held.add(name, units, new(big.Rat).Mul(units, weight))
 }
 
-// quantities are the container's requests that matter for GPUs: what is not
-// requested but limited is requested, too (SetDefaults_Pod in
-// pkg/apis/core/v1/defaults.go of Kubernetes, for every kind of container).
+// quantities returns the container's requests that matter for GPUs. A limit without a request is a
+// request too (SetDefaults_Pod in pkg/apis/core/v1/defaults.go of Kubernetes, for every kind of
+// container).
 func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
 	var asked map[string]*big.Rat
 	take := func(name corev1.ResourceName, q resource.Quantity) {
@@ -184,17 +180,16 @@ func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
 	return asked
 }
 
-// rational is a quantity, exactly. A negative one counts as none.
+// rational converts a quantity exactly. A negative one counts as none.
 func (y *tally) rational(name string, q resource.Quantity) *big.Rat {
 	units := exactly(q)
 	if units.Sign() < 0 {
-		y.doubts.losef("it asks for a negative quantity of %s (%s): counted as none", name, units.RatString())
+		y.doubts.losef("it requests a negative quantity of %s (%s): counted as none", name, units.RatString())
 		return new(big.Rat)
 	}
 	return units
 }
 
-// exactly is a quantity as a rational.
 func exactly(q resource.Quantity) *big.Rat {
 	if n, ok := q.AsInt64(); ok {
 		return new(big.Rat).SetInt64(n)
@@ -208,8 +203,8 @@ func exactly(q resource.Quantity) *big.Rat {
 	return new(big.Rat).SetInt(power.Mul(power, d.UnscaledBig()))
 }
 
-// shares turns amounts into what is told of a pod, in the order of names. Claim
-// is by what they are held, where others may hold them, too.
+// shares converts amounts to shares, in the order of names. Claim identifies amounts that other
+// pods may hold too.
 func (y *tally) shares(held amounts, names []string, claim string) []ledger.Share {
 	var shares []ledger.Share
 	for _, name := range names {
@@ -218,7 +213,7 @@ func (y *tally) shares(held amounts, names []string, claim string) []ledger.Shar
 			continue
 		}
 		if h.gpus.Cmp(big.NewRat(mostGPUs, 1)) > 0 {
-			y.doubts.losef("it asks for %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
+			y.doubts.losef("it requests %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
 			continue
 		}
 		shares = append(shares, ledger.Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units), Claim: claim})

@@ -134,7 +134,7 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	for _, tt := range []struct{ name, asks, want, problem string }{
 		{"shared by nobody knows how many", "nvidia.com/gpu.shared=1", "1", "nvidia.com/gpu.replicas"},
 		{"a shared slice", "nvidia.com/mig-1g.5gb.shared=1", "1/7", "nvidia.com/mig-1g.5gb.replicas"},
-		{"HAMi memory of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096", "1", "the memory of the cards of the node node-1 is not known"},
+		{"HAMi memory of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096", "1", "its node node-1 has no label nvidia.com/gpu.memory"},
 		{"HAMi memory and cores of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096 nvidia.com/gpucores=20", "1/5", "only its cores are counted"},
 		{"qGPU memory alone", "tke.cloud.tencent.com/qgpu-memory=4", "0", "not counted"},
 		{"negative", "nvidia.com/gpu=-2", "0", "negative quantity of nvidia.com/gpu (-2)"},
@@ -186,7 +186,7 @@ func TestSidecarsAreCounted(t *testing.T) {
 	t.Parallel()
 	p := pod(asks("nvidia.com/gpu=1"))
 	p.Spec.InitContainers = []corev1.Container{asks("nvidia.com/gpu=3"), sidecar("nvidia.com/gpu=2"), asks("nvidia.com/gpu=2")}
-	// 1 + 2 side by side; the last init container beside the sidecar needs 4.
+	// 1 + 2 together; the last init container next to the sidecar needs 4.
 	if got := gpus(table(t).See(p, world(nil))); got != "4" {
 		t.Errorf("it holds %s GPUs, want 4", got)
 	}
@@ -241,14 +241,14 @@ func TestFractionsByAnnotation(t *testing.T) {
 			groups: texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, want: "1/2",
 		},
 		{name: "memory", annotations: texts{"gpu-memory": "4096"}, labels: card, want: "1/4"},
-		{name: "memory of an unknown card", annotations: texts{"gpu-memory": "4096"}, want: "1", problem: "not known"},
+		{name: "memory of an unknown card", annotations: texts{"gpu-memory": "4096"}, want: "1", problem: "no label nvidia.com/gpu.memory"},
 		{name: "more memory than the card has", annotations: texts{"gpu-memory": "99999"}, labels: card, want: "1"},
 		{name: "beside whole GPUs it says nothing", annotations: texts{"gpu-fraction": "0.5"}, asks: "nvidia.com/gpu=1", want: "1"},
-		{name: "negative", annotations: texts{"gpu-fraction": "-0.5"}, want: "0", problem: "no positive number"},
-		{name: "nonsense", annotations: texts{"gpu-fraction": "half"}, want: "0", problem: "no positive number"},
-		{name: "a division", annotations: texts{"gpu-fraction": "1/0"}, want: "0", problem: "no positive number"},
+		{name: "negative", annotations: texts{"gpu-fraction": "-0.5"}, want: "0", problem: "invalid positive number"},
+		{name: "nonsense", annotations: texts{"gpu-fraction": "half"}, want: "0", problem: "invalid positive number"},
+		{name: "a division", annotations: texts{"gpu-fraction": "1/0"}, want: "0", problem: "invalid positive number"},
 		{name: "above one", annotations: texts{"gpu-fraction": "2"}, want: "1", problem: "more than one"},
-		{name: "no devices", annotations: texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "0"}, want: "0", problem: "no number of devices"},
+		{name: "no devices", annotations: texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "0"}, want: "0", problem: "invalid number of devices"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -294,9 +294,9 @@ func TestWeightsThatAreRefused(t *testing.T) {
 		{"nvidia.com/gpu", "1/-7", "is no weight"},
 		{"nvidia.com/gpu", "NaN", "is no weight"},
 		{"nvidia.com/gpu", "0x10", "is no weight"},
-		{"", "1", "no resource's name"},
-		{"nvidia.com/gpu/x", "1", "no resource's name"},
-		{"nvidia com", "1", "no resource's name"},
+		{"", "1", "invalid resource name"},
+		{"nvidia.com/gpu/x", "1", "invalid resource name"},
+		{"nvidia com", "1", "invalid resource name"},
 	} {
 		_, err := gpu.Rules{Weights: map[string]string{tt.name: tt.weight}}.Table()
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -12,36 +12,34 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// Rules say what counts as a GPU.
+// Rules define what counts as a GPU.
 type Rules struct {
-	// Weights are GPUs a unit by resource, in the place of the defaults or beside
-	// them: exact rationals such as "1", "1/7" or "0.25". A name without a slash
-	// is that of a DRA driver, of one of Kubernetes' own resources, or gpu-fraction
-	// for fractions by annotation. An entry replaces all that is otherwise known of
-	// a unit, a node's labels included; "0" has the resource not counted.
+	// Weights are GPUs per unit by resource, as exact rationals such as "1", "1/7" or "0.25". They
+	// add to the defaults or replace them. A name without a slash is a DRA driver, a resource of
+	// Kubernetes itself, or gpu-fraction for fractions by annotation. An entry replaces everything
+	// else known of a unit, including the node's labels; "0" excludes the resource.
 	Weights map[string]string
-	// Extra are resources and DRA drivers that pods tell of though they count
-	// as no GPU: with the weight zero, for who weighs them on his own. What counts
-	// anyway is worth the same with and without them. Behind a request that a DRA
-	// driver serves stand the driver's devices, and the request is not told of.
+	// Extra are resources and DRA drivers that are reported though they are not GPUs. Their weight
+	// is zero; a budget can give them its own. The weight of GPUs is the same with and without
+	// them. If a DRA driver serves a request, the driver's devices are reported instead of the
+	// request.
 	Extra []string
 }
 
-// Table makes rules ready to be asked about many pods. The error names every
-// weight that can't be used.
+// Table prepares rules for many pods. The error names every invalid weight.
 func (r Rules) Table() (*Table, error) {
 	t := &Table{own: make(map[string]*big.Rat, len(r.Weights)), extra: make(map[string]bool, len(r.Extra))}
 	var wrong []error
 	for _, name := range r.Extra {
 		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
-			wrong = append(wrong, fmt.Errorf("%q is no resource's name: %s", clip(name), strings.Join(reasons, "; ")))
+			wrong = append(wrong, fmt.Errorf("invalid resource name %q: %s", clip(name), strings.Join(reasons, "; ")))
 			continue
 		}
 		t.extra[name] = true
 	}
 	for _, name := range sortedKeys(r.Weights) {
 		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
-			wrong = append(wrong, fmt.Errorf("%q is no resource's name: %s", clip(name), strings.Join(reasons, "; ")))
+			wrong = append(wrong, fmt.Errorf("invalid resource name %q: %s", clip(name), strings.Join(reasons, "; ")))
 			continue
 		}
 		worth, err := weight.Parse(r.Weights[name])

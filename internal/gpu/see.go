@@ -10,34 +10,31 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// World is what is known beside a pod when it is looked at.
+// World is the context in which a pod is observed.
 type World struct {
-	// Now is the moment as of which pods are seen, by the cluster's clock.
+	// Now is the moment of the observation, by the cluster's clock.
 	Now time.Time
-	// Read is when the pods were read, where that is after Now: what they tell of
-	// the time between the two is believed. Zero means Now.
+	// Read is when the pods were read, if that is after Now: their times between the two are valid.
+	// Zero means Now.
 	Read time.Time
-	// Nodes finds the nodes that bear a name, or lately bore it: none says that
-	// nothing shows such a node, and what its pods hold is an estimate. Without it,
-	// every node is taken to be there and ready, and all is an estimate.
+	// Nodes returns the nodes that have or recently had a name. None means that the node is
+	// unknown, and what its pods hold is an estimate. If nil, every node counts as present and
+	// ready, and everything is an estimate.
 	Nodes func(name string) []Node
-	// Reserved says whether a reservation pod of a group of fractions runs, or ran, on
-	// a node (ReservationOf). Without it, fractions are as the pods say, and so an
-	// estimate.
+	// Reserved reports whether a reservation pod of a group of fractions runs, or ran, on a node
+	// (ReservationOf). If nil, the pods' own annotations count, as an estimate.
 	Reserved func(node, group string) bool
-	// Claims finds a resource claim; nil for one that is not there. Without it,
-	// devices that pods hold by claim are not counted, and that is a problem.
+	// Claims returns a resource claim; nil if it does not exist. If Claims is nil, devices that
+	// pods hold by claim do not count, and that is a problem.
 	Claims func(namespace, name string) *resourcev1.ResourceClaim
-	// Inventory is what the resource slices tell of devices; nil where there are
-	// none.
+	// Inventory is the content of the resource slices; nil if there are none.
 	Inventory *Inventory
 }
 
 const annotationPrefix = "gpupool/"
 
-// See says what a pod holds, from when to when, and all that accounting and
-// enforcement need of it. It never fails: what can't be understood is in the
-// pod's Problems.
+// See returns what a pod holds, from when to when, and all that accounting and enforcement need of
+// it. It never fails: what it cannot understand is in the pod's Problems.
 func (t *Table) See(pod *corev1.Pod, w World) Pod {
 	s := Pod{
 		UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
@@ -65,8 +62,7 @@ func (t *Table) See(pod *corev1.Pod, w World) Pod {
 	return s
 }
 
-// holds finds what the pod holds once it is bound to its node, and how that is
-// known.
+// holds computes what the pod holds once it is bound to its node, and how well that is confirmed.
 func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	if isReservation(pod) || !t.MayHold(pod) {
 		return

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The resources that are counted without any rule, beside those that name a
-// slice of a GPU (NVIDIA's mig-…, AMD's partitions).
+// The resources that count by default, in addition to those named after a slice of a GPU (NVIDIA's
+// mig-…, AMD's partitions).
 const (
 	nvidiaGPU    = "nvidia.com/gpu"
 	nvidiaShared = "nvidia.com/gpu.shared"
@@ -21,15 +21,15 @@ const (
 	volcanoVGPU  = "volcano.sh/vgpu-number"
 )
 
-// DefaultWeight documents one rule that holds where nobody sets another.
+// DefaultWeight documents one default rule.
 type DefaultWeight struct {
-	Resource string // as pods name it; <…> stands for a part that varies
-	Weight   string // GPUs a unit
+	Resource string // as pods name it; <…> stands for a variable part
+	Weight   string // GPUs per unit
 	Note     string
 	Source   string // where that is published
 }
 
-// DefaultWeights are the rules, in the order in which to show them.
+// DefaultWeights returns the rules, in the order in which to show them.
 func DefaultWeights() []DefaultWeight {
 	const (
 		plugin  = "NVIDIA/k8s-device-plugin README.md, GPU feature discovery labels"
@@ -44,20 +44,20 @@ func DefaultWeights() []DefaultWeight {
 		dra     = "Kubernetes API reference, resource.k8s.io/v1 ResourceClaim and ResourceSlice"
 	)
 	return []DefaultWeight{
-		{nvidiaGPU, "1", "1/replicas where the node's labels tell of time-slicing or MPS; g/7 where its product label names a MIG profile", plugin},
-		{nvidiaShared, "1/replicas", "as the node's label nvidia.com/gpu.replicas has it; two of them are no two GPUs", plugin},
+		{nvidiaGPU, "1", "1/replicas if the node's labels show time-slicing or MPS; g/7 if its product label names a MIG profile", plugin},
+		{nvidiaShared, "1/replicas", "from the node's label nvidia.com/gpu.replicas; two of them are not two GPUs", plugin},
 		{"nvidia.com/mig-<g>g.<m>gb", "g/7", "by compute; g/4 on A30 and RTX PRO 6000; with .shared by its replicas, too", mig},
-		{nvidiaGPU + " with gpucores, gpumem or gpumem-percentage", "max(cores/100, memory/card)", "HAMi; of those that are asked for", hami},
+		{nvidiaGPU + " with gpucores, gpumem or gpumem-percentage", "max(cores/100, memory/card)", "HAMi; of those that are requested", hami},
 		{volcanoVGPU, "max(cores/100, memory/card)", "with vgpu-cores, vgpu-memory and vgpu-memory-percentage, by the same rule", volcano},
-		{amdGPU, "1", "1/partitions where the node's label amd.com/compute-memory-partition names a mode", amd},
+		{amdGPU, "1", "1/partitions if the node's label amd.com/compute-memory-partition names a mode", amd},
 		{"amd.com/<mode>_nps<n>", "1/partitions", "spx 1, dpx 1/2, tpx 1/3, qpx 1/4, cpx 1/8 (1/6 on MI300A)", amd},
 		{amdGPUPF, "1", "passed through whole", amd},
 		{amdGPUVF, "1", "passed through as a virtual function", amd},
-		{intelI915, "1", "1/shared where the node has more units than its label gpu.intel.com/device.count; never i915_monitoring", intel},
+		{intelI915, "1", "1/shared if the node has more units than its label gpu.intel.com/device.count; never i915_monitoring", intel},
 		{intelXe, "1", "the same; never xe_monitoring", intel},
 		{qgpuCore, "1/100", "or the share of the card's memory, if that is known and greater; qgpu-memory is not added", qgpu},
 		{vcudaCore, "1/100", "the predecessor of qGPU", manager},
-		{"annotation gpu-fraction, or gpu-memory", "the fraction", "of each of gpu-fraction-num-devices; where the scheduler reserved them on the node; " +
+		{"annotation gpu-fraction, or gpu-memory", "the fraction", "of each of gpu-fraction-num-devices; if the scheduler reserved them on the node; " +
 			"its reservation pods are left out", kai},
 		{
 			"DRA driver gpu.nvidia.com, gpu.amd.com, gpu.intel.com", "1",
@@ -66,11 +66,11 @@ func DefaultWeights() []DefaultWeight {
 	}
 }
 
-// Table says how many GPUs a unit of a resource is worth. It may be asked by
-// many at once. Make one with Rules.Table.
+// Table knows how many GPUs a unit of a resource is worth. It is safe for concurrent use. Make one
+// with Rules.Table.
 type Table struct {
 	own   map[string]*big.Rat // the rules' own weights
-	extra map[string]bool     // told of, with the weight zero where nothing else counts them
+	extra map[string]bool     // reported, with the weight zero unless something else counts them
 }
 
 var (
@@ -80,11 +80,10 @@ var (
 
 var zero = new(big.Rat)
 
-// Counts reports whether requests for a resource are told of: it is a GPU,
-// or one of the rules' extra resources.
+// Counts reports whether requests for a resource are reported: it is a GPU, or one of the rules'
+// extra resources.
 func (t *Table) Counts(resource string) bool { return t.extra[resource] || t.isGPU(resource) }
 
-// isGPU says whether requests for a resource are GPUs.
 func (t *Table) isGPU(resource string) bool {
 	if weight, ok := t.own[resource]; ok {
 		return weight.Sign() > 0
@@ -104,8 +103,8 @@ func countsByDefault(resource string) bool {
 	return strings.HasPrefix(resource, "amd.com/") && amdPartitions(resource, "") > 0
 }
 
-// weight is how many GPUs one unit of a counted resource is on a node. The doubt
-// is empty, or says what the weight had to be guessed without.
+// weight returns how many GPUs one unit of a counted resource is on a node. The doubt says which
+// information was missing, or is empty.
 func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt string) {
 	if own, ok := t.own[resource]; ok {
 		return own, ""
@@ -119,7 +118,7 @@ func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt stri
 		return d.nvidiaUnit(node.Model), ""
 	case nvidiaShared:
 		if d.Replicas[nvidiaGPU] < 2 && d.Replicas[nvidiaShared] < 2 {
-			return one, "how many share a GPU is not known: no label nvidia.com/gpu.replicas on its node; each " + nvidiaShared + " is counted as a whole GPU"
+			return one, "its node has no label nvidia.com/gpu.replicas: each " + nvidiaShared + " is counted as a whole GPU"
 		}
 		return d.nvidiaSharedUnit(node.Model), ""
 	case qgpuCore, vcudaCore:
@@ -138,7 +137,7 @@ func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt stri
 	return one, "" // amd.com/gpu_pf, amd.com/gpu_vf, volcano.sh/vgpu-number
 }
 
-// shared is what is left of a weight where several share one device.
+// shared divides a weight by the number of replicas of one device.
 func shared(weight *big.Rat, replicas int) *big.Rat {
 	if replicas < 2 {
 		return weight

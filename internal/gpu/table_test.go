@@ -7,8 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// TestDefaultWeightsAreDocumented holds what is shown to people against what is
-// counted.
+// TestDefaultWeightsAreDocumented compares the documented weights with those that count.
 func TestDefaultWeightsAreDocumented(t *testing.T) {
 	t.Parallel()
 	weights := table(t)

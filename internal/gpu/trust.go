@@ -9,9 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// on is the pod's node. Of several that bore its name it is the last that there
-// was when the pod started; a node that was registered anew while the pod ran goes
-// on with its pods.
+// on returns the pod's node. If several had its name, it is the last that existed when the pod
+// started. If a node was registered again while the pod ran, it keeps its pods.
 func (v interval) on(w World, start ledger.Start) Node {
 	name := v.pod.Spec.NodeName
 	switch {
@@ -35,7 +34,7 @@ func (v interval) on(w World, start ledger.Start) Node {
 	}
 	node.Shown = true
 	if !before && v.endedBefore(start, node.Created) {
-		node = Node{Name: name} // that of the pod was an earlier one, of which nothing is known
+		node = Node{Name: name} // the pod's own node was an earlier, unknown one
 	}
 	node.Gone = true
 	for _, n := range found {
@@ -46,7 +45,7 @@ func (v interval) on(w World, start ledger.Start) Node {
 	return node
 }
 
-// endedBefore says that the pod tells of its end, and that it was before a time.
+// endedBefore reports whether the pod's known end was before a time.
 func (v interval) endedBefore(start ledger.Start, at ledger.Time) bool {
 	if !v.terminal() {
 		return false
@@ -55,7 +54,7 @@ func (v interval) endedBefore(start ledger.Start, at ledger.Time) bool {
 	return end.Source != ledger.SeenTerminal && end.At < at
 }
 
-// shown is by how much the node bears out what the pod holds.
+// shown returns how well the node confirms what the pod holds.
 func (y *tally) shown() int {
 	switch {
 	case y.node.Name == "" || !y.node.Shown || y.unsure:
@@ -66,9 +65,8 @@ func (y *tally) shown() int {
 	return 1 + y.node.Told
 }
 
-// within is what counts of what the pod asks for of one resource: at most what its
-// node is known to have. A pod that is not bound yet, or whose node nothing shows,
-// is taken at its word.
+// within returns what counts of a request for one resource: at most the known capacity of its node.
+// If the pod is not bound, or its node is unknown, the request counts in full.
 func (y *tally) within(name string, h amount, held amounts) amount {
 	switch {
 	case y.node.Name == "" || !y.node.Shown:
@@ -83,7 +81,7 @@ func (y *tally) within(name string, h amount, held amounts) amount {
 	return y.cards(name, y.atMost(name, name, h))
 }
 
-// atMost lowers an amount to the node's capacity of a resource.
+// atMost limits an amount to the node's capacity of a resource.
 func (y *tally) atMost(name, of string, h amount) amount {
 	capacity, listed := y.node.Capacity[of]
 	switch {
@@ -91,23 +89,23 @@ func (y *tally) atMost(name, of string, h amount) amount {
 		return h
 	case !listed:
 		y.capped = true
-		y.doubts.addf("it asks for %s of %s, and its node %s has no %s: not counted", h.units.RatString(), name, y.node.Name, of)
+		y.doubts.addf("it requests %s of %s, and its node %s has no %s: not counted", h.units.RatString(), name, y.node.Name, of)
 		return amount{new(big.Rat), new(big.Rat)}
 	case capacity.Sign() <= 0:
 		y.unsure = true
-		y.doubts.addf("it asks for %s of %s, and its node %s never showed how many it has: an estimate", h.units.RatString(), name, y.node.Name)
+		y.doubts.addf("it requests %s of %s, and its node %s never showed how many it has: an estimate", h.units.RatString(), name, y.node.Name)
 		return h
 	case h.units.Cmp(capacity) > 0:
 		y.capped = true
-		y.doubts.addf("it asks for %s of %s, and its node %s has no more than %s: counted as these", h.units.RatString(), name, y.node.Name,
+		y.doubts.addf("it requests %s of %s, and its node %s has no more than %s: counted as these", h.units.RatString(), name, y.node.Name,
 			capacity.RatString())
 		return amount{capacity, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(capacity, h.units))}
 	}
 	return h
 }
 
-// ofCards lowers parts of cards, which no node lists, to those of as many cards as
-// the pod may hold.
+// ofCards limits parts of cards, which no node lists, to those of as many cards as the pod may
+// hold.
 func (y *tally) ofCards(name string, h amount, held amounts) amount {
 	most := new(big.Rat)
 	for _, f := range vgpuFamilies {
@@ -128,12 +126,12 @@ func (y *tally) ofCards(name string, h amount, held amounts) amount {
 		return h
 	}
 	y.capped = true
-	y.doubts.addf("it asks for %s of %s, and holds cards for %s: counted as these", h.units.RatString(), name, most.RatString())
+	y.doubts.addf("it requests %s of %s, and holds cards for %s: counted as these", h.units.RatString(), name, most.RatString())
 	return amount{most, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(most, h.units))}
 }
 
-// cards lowers what is worth more than all cards of the node, where they are
-// handed out in parts: there are more parts than cards.
+// cards limits an amount that is worth more than all cards of the node. Nodes list more parts than
+// cards.
 func (y *tally) cards(name string, h amount) amount {
 	most := new(big.Rat)
 	switch _, own := y.table.own[name]; {

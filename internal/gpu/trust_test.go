@@ -28,7 +28,7 @@ func TestNothingCountsBeforeTheKubeletTookThePod(t *testing.T) {
 			t.Errorf("%s: it holds GPUs from %v to %v", name, s.Scheduled, s.End)
 		}
 	}
-	// Who collects pods without a node ends it, and that is no end of anything.
+	// A controller that deletes pods without a node fails it, and that is not an end.
 	ghost.Status.Phase = corev1.PodFailed
 	transition(ghost, corev1.DisruptionTarget, corev1.ConditionTrue, at(30))
 	if s := table(t).See(ghost, worldOf()); s.Scheduled != (ledger.Start{}) || s.End != (ledger.End{}) {
@@ -82,8 +82,8 @@ func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
 	}
 }
 
-// TestPartsOfCardsAreNoMoreThanTheCards has many parts of few cards: they are
-// handed out by number, and there are more of them than cards.
+// TestPartsOfCardsAreNoMoreThanTheCards requests many parts of few cards: nodes list more parts
+// than cards.
 func TestPartsOfCardsAreNoMoreThanTheCards(t *testing.T) {
 	t.Parallel()
 	n := node(map[string]string{"nvidia.com/gpu.memory": "16384"}, "nvidia.com/gpu=20")
@@ -122,7 +122,7 @@ func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
 	}
 }
 
-// TestNodesOfOneName: which of them was the pod's is told by when it started.
+// TestNodesOfOneName: the pod's start decides which of them was its node.
 func TestNodesOfOneName(t *testing.T) {
 	t.Parallel()
 	made := func(uid string, minutes float64, gpus string, gone bool) gpu.Node {
@@ -161,7 +161,6 @@ func TestNodesOfOneName(t *testing.T) {
 	}
 }
 
-// text is a number's; that of none tells so.
 func text(n *big.Rat) string {
 	if n == nil {
 		return "<nil>"
@@ -181,7 +180,7 @@ func TestClaimsAreOfTheNodesDevices(t *testing.T) {
 	}
 	doubted(t, s, "is on the node node-2")
 
-	// Of devices in no slice there are no more than the node's slices ever offered.
+	// Devices in no slice are at most as many as the node's slices ever offered.
 	gone := func(n int) []result {
 		var list []result
 		for i := range n {
@@ -221,7 +220,7 @@ func TestRequestsThatADriverServesAreTheSchedulersWord(t *testing.T) {
 	}
 }
 
-// TestNodesAreRememberedAsTheyWere: what is kept of one weighs its pods as before.
+// TestNodesAreRememberedAsTheyWere: a remembered node weighs its pods as before.
 func TestNodesAreRememberedAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, labels := range []map[string]string{
@@ -241,8 +240,8 @@ func TestNodesAreRememberedAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestTheMostThatWasSeenCounts: a capacity falls to zero while a kubelet restarts,
-// and labels are gone while their program does.
+// TestTheMostThatWasSeenCounts: a capacity falls to zero while a kubelet restarts, and labels
+// vanish while their program does.
 func TestTheMostThatWasSeenCounts(t *testing.T) {
 	t.Parallel()
 	full := gpu.NodeOf(node(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.replicas": "4"}, "nvidia.com/gpu=8"))

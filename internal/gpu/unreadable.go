@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// unreadable says which field of an object keeps it from being read, and with
-// which value; the library tells neither of a quantity or a time. What it can't
-// find is what the library says.
+// unreadable returns an error that names the field that cannot be read, and its value. The library
+// reports neither for a quantity or a time. If it finds no such field, it returns the library's
+// error.
 func unreadable(data []byte, cause error) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -26,18 +26,18 @@ func unreadable(data []byte, cause error) error {
 	}
 	var kind *json.UnmarshalTypeError
 	if errors.As(cause, &kind) && kind.Field != "" {
-		return fmt.Errorf("its %s holds JSON of the kind %s, which can't be read there: %s", clip(kind.Field), clip(kind.Value), correct)
+		return fmt.Errorf("its %s must not be a JSON %s: %s", clip(kind.Field), clip(kind.Value), correct)
 	}
 	return cause
 }
 
 const correct = "correct it, or leave the object out of the list"
 
-// longestPath is how long the path of a field may be to be looked at.
+// longestPath limits the path of a field that is examined.
 const longestPath = 400
 
-// readable goes through the fields of an object, in order. What an object is free
-// to name and to say, such as its labels, is passed over.
+// readable checks the fields of an object, in order. It skips fields with free content, such as
+// labels.
 func readable(value any, path, name string) error {
 	if len(path) > longestPath {
 		return nil // no field that is read is as deep
@@ -77,7 +77,7 @@ func readable(value any, path, name string) error {
 	return nil
 }
 
-// oneOf knows fields as encoding/json does, in whatever case.
+// oneOf compares fields as encoding/json does, in any case.
 func oneOf(field string, names ...string) bool {
 	for _, name := range names {
 		if strings.EqualFold(field, name) {
@@ -92,7 +92,7 @@ func readableQuantity(value any, path string) error {
 		return nil
 	}
 	if _, err := resource.ParseQuantity(strings.TrimSpace(fmt.Sprint(value))); err != nil {
-		return fmt.Errorf("its %s is %q, which is no quantity such as 1, 500m or 16Gi: %s", path, clip(fmt.Sprint(value)), correct)
+		return fmt.Errorf("its %s is the invalid quantity %q, not such as 1, 500m or 16Gi: %s", path, clip(fmt.Sprint(value)), correct)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func readableTime(value any, path string) error {
 		return nil
 	}
 	if _, err := time.Parse(time.RFC3339, fmt.Sprint(value)); err != nil {
-		return fmt.Errorf("its %s is %q, which is no time such as 2026-11-20T08:00:00Z: %s", path, clip(fmt.Sprint(value)), correct)
+		return fmt.Errorf("its %s is the invalid time %q, not such as 2026-11-20T08:00:00Z: %s", path, clip(fmt.Sprint(value)), correct)
 	}
 	return nil
 }

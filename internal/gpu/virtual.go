@@ -2,11 +2,11 @@ package gpu
 
 import "math/big"
 
-// vgpuFamily are the resources by which a pod asks for parts of cards: how many
-// cards, and of each of them so much.
+// vgpuFamily are the resources with which a pod requests parts of cards: how many cards, and how
+// much of each.
 type vgpuFamily struct{ count, cores, memory, memoryPercent string }
 
-// HAMi's names, and those of Volcano's device plugin of the same kind.
+// The names of HAMi, and those of Volcano's device plugin of the same kind.
 var vgpuFamilies = []vgpuFamily{
 	{nvidiaGPU, "nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage"},
 	{volcanoVGPU, "volcano.sh/vgpu-cores", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage"},
@@ -21,10 +21,9 @@ func isCardPart(resource string) bool {
 	return false
 }
 
-// vgpus counts a request of the family, and takes it from what was asked for.
-// Each card counts by the greater of its share of cores and its share of memory,
-// of those that are asked for: who names cores alone pays for cores, as in quotas
-// of nvidia.com/gpucores (Kueue documentation, Using HAMi).
+// vgpus counts a request of the family, and removes it from the requests. Each card counts by the
+// larger of its requested shares of cores and of memory. A request of cores only counts by cores,
+// as in quotas of nvidia.com/gpucores (Kueue documentation, Using HAMi).
 func (y *tally) vgpus(held amounts, asked map[string]*big.Rat, f vgpuFamily) {
 	count, cores, memory, percent := asked[f.count], asked[f.cores], asked[f.memory], asked[f.memoryPercent]
 	if _, own := y.table.own[f.count]; own || count == nil || cores == nil && memory == nil && percent == nil {
@@ -56,9 +55,9 @@ func (y *tally) vgpus(held amounts, asked map[string]*big.Rat, f vgpuFamily) {
 	delete(asked, f.count)
 }
 
-// qgpu counts Tencent's parts of cards: by cores, of which a card has a hundred,
-// or by GiB of memory where that is the greater share of it. The two describe the
-// same card and are never added up. A pod of the offline class has memory alone.
+// qgpu counts Tencent's parts of cards by cores, of which a card has a hundred. If the share by GiB
+// of memory is larger, that counts instead. Both describe the same card and are never added up. A
+// pod of the offline class has only memory.
 func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 	core, memory := asked[qgpuCore], asked[qgpuMemory]
 	_, ownCore := y.table.own[qgpuCore]
@@ -88,7 +87,7 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 
 func (y *tally) unknownMemory(resource, so string) {
 	if y.node.Name != "" {
-		y.doubts.addf("the memory of the cards of the node %s is not known (no label nvidia.com/gpu.memory), and it asks for %s: %s", y.node.Name, resource, so)
+		y.doubts.addf("it requests %[2]s, but its node %[1]s has no label nvidia.com/gpu.memory: %[3]s", y.node.Name, resource, so)
 	}
 }
 

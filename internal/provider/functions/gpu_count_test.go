@@ -65,7 +65,7 @@ func TestGPUCountOfNonsense(t *testing.T) {
 		{map[string]string{"nvidia.com/gpu": "-1"}, nil, `"-1" of nvidia.com/gpu is negative`},
 		{map[string]string{"nvidia.com/gpu": "500m"}, nil, `"500m" of nvidia.com/gpu is no whole number`},
 		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia.com/gpu": "1/0"}, "divides by zero"},
-		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia com": "1"}, "is no resource's name"},
+		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia com": "1"}, "invalid resource name"},
 	} {
 		if got, err := countOf(t, test.resources, test.weights); !strings.Contains(err, test.why) {
 			t.Errorf("%v with the weights %v are %q, and not refused with %q: %s", test.resources, test.weights, got, test.why, err)
