@@ -10,13 +10,13 @@ const (
 	layoutVersion = 1
 )
 
-// layout describes a store: what the place is, and how it is laid out.
+// layout is the description of a store and the version of its layout.
 type layout struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
 }
 
-// Layout is the JSON that describes a place as a store.
+// Layout returns the JSON that describes a place as a store.
 func Layout() []byte {
 	data, err := json.Marshal(layout{Kind: layoutKind, Version: layoutVersion})
 	if err != nil {
@@ -25,13 +25,13 @@ func Layout() []byte {
 	return data
 }
 
-// MakeAnew says what to do about a place that has documents and lost its description.
+// MakeAnew returns the remedy for a place that has documents and lost its description.
 func MakeAnew(s fmt.Stringer) string {
 	return fmt.Sprintf("gpupool store repair --store %s makes it a store again, and changes no document", s)
 }
 
-// CheckLayout checks the description of a place, which was read from where. The error
-// recommends the remedy where the description is damaged.
+// CheckLayout checks the description of a place, read from where. If the description is damaged,
+// the error recommends the remedy.
 func CheckLayout(data []byte, s fmt.Stringer, where, remedy string) error {
 	var l layout
 	if err := json.Unmarshal(data, &l); err != nil || l.Kind != layoutKind || l.Version < 1 {

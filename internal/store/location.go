@@ -16,21 +16,21 @@ const (
 	Kubernetes Backend = "kubernetes"
 )
 
-// EnvironmentVariable names the store where no argument does.
+// EnvironmentVariable names the store if no argument does.
 const EnvironmentVariable = "GPUPOOL_STORE"
 
 // defaultPath is relative to the working directory.
 const defaultPath = ".gpupool"
 
-// Location says where a store is.
+// Location is where a store is.
 type Location struct {
 	Backend   Backend
 	Path      string // of a directory
 	Namespace string // of a cluster
 }
 
-// Absolute is the location with the whole path of a directory, which the working
-// directory does not change.
+// Absolute returns the location with the absolute path of a directory, which does not depend on the
+// working directory.
 func (l Location) Absolute() Location {
 	if l.Backend != Directory {
 		return l
@@ -41,10 +41,10 @@ func (l Location) Absolute() Location {
 	return l
 }
 
-// namespaceForm is an RFC 1123 label, as Kubernetes asks of a namespace.
+// namespaceForm is an RFC 1123 label, as Kubernetes requires of a namespace.
 var namespaceForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// String writes the location as the flag --store does.
+// String returns the location in the form of the flag --store.
 func (l Location) String() string {
 	if l.Backend == Kubernetes {
 		return string(Kubernetes) + ":" + l.Namespace
@@ -52,7 +52,7 @@ func (l Location) String() string {
 	return string(l.Backend) + ":" + l.Path
 }
 
-// Parse reads "directory:DIR" or "kubernetes:NAMESPACE".
+// Parse parses "directory:DIR" or "kubernetes:NAMESPACE".
 func Parse(s string) (Location, error) {
 	backend, rest, found := strings.Cut(s, ":")
 	switch {
@@ -66,7 +66,7 @@ func Parse(s string) (Location, error) {
 	return Location{}, fmt.Errorf("the store %q is of an unknown kind %q: a store is directory:DIR or kubernetes:NAMESPACE", s, backend)
 }
 
-// InDirectory is the location of a store in a directory.
+// InDirectory returns the location of a store in a directory.
 func InDirectory(path string) (Location, error) {
 	if path == "" {
 		return Location{}, fmt.Errorf("the store %q lacks the path of its directory: write directory:DIR", "directory:")
@@ -80,7 +80,7 @@ func InDirectory(path string) (Location, error) {
 	return Location{Backend: Directory, Path: filepath.Clean(path)}, nil
 }
 
-// InNamespace is the location of a store in a Kubernetes namespace.
+// InNamespace returns the location of a store in a Kubernetes namespace.
 func InNamespace(namespace string) (Location, error) {
 	if !namespaceForm.MatchString(namespace) {
 		return Location{}, fmt.Errorf("%q cannot be a Kubernetes namespace: write kubernetes:NAMESPACE, with lower-case letters, digits and -", namespace)
@@ -88,8 +88,8 @@ func InNamespace(namespace string) (Location, error) {
 	return Location{Backend: Kubernetes, Namespace: namespace}, nil
 }
 
-// Resolve is the store's location: the argument, else the environment variable
-// GPUPOOL_STORE, else .gpupool in the working directory.
+// Resolve returns the store's location: the argument, else the environment variable GPUPOOL_STORE,
+// else .gpupool in the working directory.
 func Resolve(argument string, getenv func(string) string) (Location, error) {
 	if argument != "" {
 		return Parse(argument)
@@ -104,14 +104,13 @@ func Resolve(argument string, getenv func(string) string) (Location, error) {
 	return InDirectory(defaultPath)
 }
 
-// Warning says what is doubtful about the location in this environment; empty where
-// nothing is. A CI job's working directory, for one, is gone when the job ends.
+// Warning returns what is doubtful about the location in this environment, or "". For example, a CI
+// job's working directory is deleted when the job ends.
 func (l Location) Warning(getenv func(string) string) string {
 	if getenv("CI") != "true" || l.Backend != Directory || filepath.IsAbs(l.Path) {
 		return ""
 	}
-	return fmt.Sprintf("the store %s is in the working directory of a CI job, and most likely gone when the job ends: name one that stays, with the store "+
-		"argument, --store or %s", l, EnvironmentVariable)
+	return fmt.Sprintf("the store %s is in a CI job's working directory and likely gone after the job: set the argument store, --store or %s", l, EnvironmentVariable)
 }
 
 func orPlaceholder(s, placeholder string) string {

@@ -15,9 +15,9 @@ func TestMarksRefuse(t *testing.T) {
 	for want, m := range map[string]Mark{
 		"the store directory:/a was moved to kubernetes:b: use that one":              MovedTo(there),
 		"is being moved to kubernetes:b: wait":                                        MovingTo(there),
-		"is being moved here from kubernetes:b, and can't be used before":             MovingFrom(there),
+		"is being moved here from kubernetes:b: wait":                                 MovingFrom(there),
 		"run gpupool store move directory:/a kubernetes:b again":                      MovingTo(there),
-		"if it was interrupted, run gpupool store move kubernetes:b directory:/a aga": MovingFrom(there),
+		"If it was interrupted, run gpupool store move kubernetes:b directory:/a aga": MovingFrom(there),
 	} {
 		data, err := json.Marshal(m)
 		if err != nil {

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// A name is one to four segments. It has only characters that are allowed in every
-// file system and in the names of Kubernetes objects, in lower case alone, so that no
-// two names mean one file.
+// A name has one to four segments. Its characters are allowed in every file system and in the names
+// of Kubernetes objects. They are lower case, so that no two names mean one file.
 const (
 	maxSegments   = 4
 	maxNameLength = 200 // bytes
 )
 
-// Parquet is the ending of the names of documents in that format, and of their files
-// and keys, so that other programs know them. All other documents are text.
+// Parquet is the extension of the names of documents in that format, and of their files and keys,
+// so that other programs recognize them. All other documents are text.
 const Parquet = ".parquet"
 
 var (
@@ -23,8 +22,8 @@ var (
 	segmentForm = regexp.MustCompile(`^[a-z0-9]([-_a-z0-9]{0,126}[a-z0-9])?$`)
 )
 
-// Validate says what is wrong with the key; nil where it is sound. Each backend calls
-// it before it makes a path or an object's name of the key.
+// Validate returns what is wrong with the key, or nil. Each backend calls it before it makes a path
+// or an object name of the key.
 func (k Key) Validate() error {
 	if err := k.Kind.Validate(); err != nil {
 		return err
@@ -32,16 +31,16 @@ func (k Key) Validate() error {
 	return ValidateName(strings.TrimSuffix(k.Name, Parquet))
 }
 
-// Validate says what is wrong with the kind; nil where it is sound.
+// Validate returns what is wrong with the kind, or nil.
 func (k Kind) Validate() error {
 	if !kindForm.MatchString(string(k)) || k == "locks" {
-		return fmt.Errorf("%q is no kind of document", string(k))
+		return fmt.Errorf("invalid kind of document %q", string(k))
 	}
 	return nil
 }
 
-// ValidateName says what is wrong with the name of a lock, or of a document without
-// its ending; nil where it is sound.
+// ValidateName returns what is wrong with the name of a lock, or of a document without its
+// extension, or nil.
 func ValidateName(name string) error {
 	segments := strings.Split(name, "/")
 	if len(name) > maxNameLength || len(segments) > maxSegments {
@@ -49,8 +48,8 @@ func ValidateName(name string) error {
 	}
 	for _, s := range segments {
 		if !segmentForm.MatchString(s) {
-			return fmt.Errorf("%q cannot be a name in the store: each part between slashes must be lower-case letters, digits, - and _, and begin and end "+
-				"with a letter or digit", name)
+			return fmt.Errorf("invalid name in the store %q: parts between slashes have lower-case letters, digits, - and _ only, "+
+				"and a letter or digit at both ends", name)
 		}
 	}
 	return nil

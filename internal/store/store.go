@@ -1,13 +1,13 @@
-// Package store keeps the documents that outlive a run: declarations, journals,
-// statuses, tombstones and locks. To it a document is bytes with a name and a
-// revision; package declaration knows what they say.
+// Package store keeps the documents that outlive a run: declarations, journals, statuses,
+// tombstones and locks. A document is bytes with a name and a revision; package declaration defines
+// the content.
 //
-// The backends are store/directory and store/kubernetes. Both keep every kind of
-// document, and every write of either is a compare-and-swap.
+// The backends are store/directory and store/kubernetes. Both keep every kind of document, and
+// every write is a compare-and-swap.
 //
-// Most of its more than 40 names are the kinds of documents and the errors that both
-// backends return (store.go); the others are a store's location (location.go), its layout
-// (layout.go), and the mark of one that was moved (mark.go).
+// Most of its more than 40 names are the kinds of documents and the errors that both backends
+// return (store.go). The others are a store's location (location.go), its layout (layout.go), and
+// the mark of a moved store (mark.go).
 package store
 
 import (
@@ -20,8 +20,8 @@ import (
 // Kind is a kind of document.
 type Kind string
 
-// The kinds of documents. Those that hold user data are secret: a backend keeps
-// them readable to their owner alone.
+// The kinds of documents. Those that contain user data are secret: a backend makes them readable by
+// their owner only.
 const (
 	SpotPools     Kind = "spot_pools"     // records; secret
 	Journals      Kind = "journals"       // spot pools' journals; secret
@@ -31,9 +31,9 @@ const (
 	Ledger        Kind = "ledger"         // intervals of pods, by cluster: header and shards
 	History       Kind = "history"        // events, by day: heads and segments
 	Pauses        Kind = "pauses"         // workloads that budgets paused, by the budget's uid
-	Grants        Kind = "grants"         // hours that persons added to budgets, by the budget's uid
-	Holds         Kind = "holds"          // of pools, by persons, by the pool's uid
-	Statuses      Kind = "statuses"       // what the last run saw
+	Grants        Kind = "grants"         // hours added to budgets by operators, by the budget's uid
+	Holds         Kind = "holds"          // of pools, by operators, by the pool's uid
+	Statuses      Kind = "statuses"       // what the last run observed
 	Tombstones    Kind = "tombstones"     // of destroyed objects, by uid
 	States        Kind = "states"         // Terraform states seen, by lineage
 )
@@ -43,7 +43,7 @@ func Kinds() []Kind {
 	return []Kind{SpotPools, Journals, Budgets, StockPools, StockJournals, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States}
 }
 
-// Secret says whether documents of this kind may hold secrets.
+// Secret reports whether documents of this kind may contain secrets.
 func (k Kind) Secret() bool {
 	return k == SpotPools || k == Journals || k == Budgets || k == StockPools
 }
@@ -57,8 +57,7 @@ type Key struct {
 // String writes the key as "kind/name".
 func (k Key) String() string { return string(k.Kind) + "/" + k.Name }
 
-// Revision changes with every write of a document. The empty revision is that
-// of a document that does not exist.
+// Revision changes with every write of a document. It is empty for a document that does not exist.
 type Revision string
 
 // Document is the data of one key, with its revision.
@@ -70,28 +69,27 @@ type Document struct {
 
 // The errors of a store.
 var (
-	// ErrNotFound says that the key holds no document.
+	// ErrNotFound says that the key has no document.
 	ErrNotFound = errors.New("not found in the store")
 	// ErrConflict says that the document changed since its revision was read.
-	ErrConflict = errors.New("changed in the store by someone else")
-	// ErrTooLarge says that a document is larger than the store can keep in one.
+	ErrConflict = errors.New("changed in the store by another process")
+	// ErrTooLarge says that a document exceeds the size limit of the store.
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrNoStore says that there is no store where one was expected.
 	ErrNoStore = errors.New("no store there")
-	// ErrUndescribed says that there are documents of a store, but not the
-	// description that makes the place one. Such a place must not be taken for an
-	// empty one.
+	// ErrUndescribed says that there are documents of a store, but not its description. Such a
+	// place must not be taken for an empty one.
 	ErrUndescribed = errors.New("no store there")
 	// ErrNewerStore says that a newer gpupool laid the store out.
 	ErrNewerStore = errors.New("laid out by a newer gpupool")
-	// ErrDamagedStore says that what describes the store cannot be read.
+	// ErrDamagedStore says that the description of the store cannot be read.
 	ErrDamagedStore = errors.New("damaged store")
 )
 
-// LockedError says that someone else holds a lock.
+// LockedError says that another process holds a lock.
 type LockedError struct {
 	Name   string
-	Holder string // its holder, as far as the lock tells
+	Holder string // its holder, if the lock names it
 }
 
 // Error names the lock and its holder.
@@ -99,29 +97,28 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the lock %q is held by %s", e.Name, e.Holder)
 }
 
-// Holder is who has a lock, as its record tells.
+// Holder is the recorded holder of a lock.
 type Holder struct {
 	Command string    `json:"command"`
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Since   time.Time `json:"since"`
-	// Heard is when it last told that it lives, and Until when the lock is free unless
-	// it does again; absent where the lock lasts for as long as its holder.
+	// Heard is its last sign of life. Until is when the lock expires without another one; absent if
+	// the lock lasts as long as its holder.
 	Heard time.Time `json:"heard,omitzero"`
 	Until time.Time `json:"until,omitzero"`
-	// Gone says that it ended without giving the lock back, which is free: it was
-	// killed.
+	// Gone says that it was killed without releasing the lock, which is now free.
 	Gone bool `json:"-"`
 }
 
-// String names the holder's command and process, and since when it has the lock.
+// String returns the holder's command and process, and since when it has the lock.
 func (h Holder) String() string {
 	return fmt.Sprintf("%s (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
 }
 
 // Lock is a lock that was taken.
 type Lock interface {
-	// Release gives the lock up. Releasing it twice is harmless.
+	// Release releases the lock. Releasing it twice is harmless.
 	Release() error
 	// Lost is closed when the lock was lost before it was released.
 	Lost() <-chan struct{}
@@ -133,7 +130,7 @@ type Store interface {
 	Locks
 	// Location is where the store is.
 	Location() Location
-	// String names the store as the flag --store does: "directory:.gpupool".
+	// String returns the name of the store in the form of the flag --store: "directory:.gpupool".
 	String() string
 }
 
@@ -141,47 +138,42 @@ type Store interface {
 type Documents interface {
 	// Read returns the document of a key, or ErrNotFound.
 	Read(ctx context.Context, key Key) (Document, error)
-	// List returns every document of a kind, sorted by name. A document that is
-	// damaged or can't be read does not fail the list: it is listed without Data, and
-	// Read of it says why.
+	// List returns every document of a kind, sorted by name. A document that is damaged or cannot
+	// be read does not fail the list: it is listed without Data, and Read returns the reason.
 	List(ctx context.Context, kind Kind) ([]Document, error)
-	// Write replaces the document of a key if its revision is still the given
-	// one, and returns the new revision; else ErrConflict. With an empty
-	// revision the document must not exist yet.
+	// Write replaces the document of a key if its revision is still the given one, and returns the
+	// new revision; else ErrConflict. With an empty revision the document must not exist yet.
 	Write(ctx context.Context, key Key, data []byte, revision Revision) (Revision, error)
-	// Delete removes the document if its revision is still the given one; else
-	// ErrConflict. Removing what is gone is ErrNotFound.
+	// Delete removes the document if its revision is still the given one; else it returns
+	// ErrConflict. If the document does not exist it returns ErrNotFound.
 	Delete(ctx context.Context, key Key, revision Revision) error
 }
 
 // Locks are locks by name.
 type Locks interface {
-	// Lock takes the named lock, for which it waits at most as long as wait (zero:
-	// not at all), and until the context ends. If another process has it, the error
-	// is *LockedError.
+	// Lock takes the named lock. It waits at most as long as wait (zero: not at all), and until the
+	// context ends. If another process has the lock, the error is *LockedError.
 	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
-	// Holder tells who has the named lock, or was killed with it, by what was written
-	// down on taking it. It never tries the lock. It is nil if no process has it, and
-	// if that is unknown.
+	// Holder returns the process that has the named lock, or was killed with it, from the lock's
+	// record. It never tries the lock. It is nil if no process has it, and if that is unknown.
 	Holder(ctx context.Context, name string) (*Holder, error)
 }
 
-// Probed is a store that can say, without a document, why none could be written.
+// Probed is a store that can report, without a document, why it cannot be written.
 type Probed interface {
-	// Unwritable is nil where nothing is known to keep documents from being written.
+	// Unwritable returns nil unless it knows that documents cannot be written.
 	Unwritable() error
 }
 
-// Remains is what is left of a store that lost its description. It can't write or
-// remove any of the documents.
+// Remains is the documents of a store that lost its description. It cannot write or remove any of
+// them.
 type Remains interface {
 	// List returns every document of a kind, as Store does.
 	List(ctx context.Context, kind Kind) ([]Document, error)
-	// Strange names whatever no store of this gpupool has: it is someone else's, or
-	// of a newer gpupool.
+	// Strange returns whatever no store of this gpupool has: it is foreign, or of a newer gpupool.
 	Strange(ctx context.Context) ([]string, error)
-	// Describe makes the place a store again. Where someone else described it
-	// meanwhile, it is checked as on opening, and left alone.
+	// Describe makes the place a store again. If another process described it in between, Describe
+	// checks the description as on opening, and does not change it.
 	Describe(ctx context.Context) error
 	// String names the place as the flag --store does.
 	String() string

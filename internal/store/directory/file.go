@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// document reads a document, and when its file was written.
+// document reads a document and the time of its last write.
 func (f *folder) document(key store.Key) (store.Document, time.Time, error) {
 	name := fileOf(key)
 	if err := f.walk(filepath.Dir(name)); err != nil {
@@ -23,7 +23,7 @@ func (f *folder) document(key store.Key) (store.Document, time.Time, error) {
 	return f.documentIn(name, key)
 }
 
-// documentIn reads the file of a document. The folders above it were checked.
+// documentIn reads the file of a document. The caller has checked the folders above it.
 func (f *folder) documentIn(name string, key store.Key) (store.Document, time.Time, error) {
 	data, info, err := f.read(name)
 	if err != nil {
@@ -39,21 +39,20 @@ func orNotFound(err error) error {
 	return err
 }
 
-// revisionOf makes a revision of a file's time and content. Each write gives the file
-// a later time, so that a document which goes from A to B and back to A has a new
-// revision. The content matters where a file system has coarser times, or where
-// someone changed the file by hand.
+// revisionOf returns the revision for a file's time and content. Each write gives the file a later
+// time, so a document that changes from A to B and back to A has a new revision. The content
+// matters if a file system has coarser times, or if a person edits the file.
 func revisionOf(data []byte, modified time.Time) store.Revision {
 	sum := sha256.Sum256(data)
 	return store.Revision(fmt.Sprintf("%x-%x", modified.UnixNano(), sum[:12]))
 }
 
-// unread is the revision of a document that could not be read. No write replaces it:
-// a caller has to be able to read it first.
+// unread is the revision of a document that could not be read. No write replaces it: a caller must
+// be able to read it first.
 const unread store.Revision = "unread"
 
-// replace replaces a file whole or not at all, gives it a time after the given one,
-// and returns that time.
+// replace replaces a file as a whole or not at all, gives it a time after the given one, and
+// returns that time.
 func (w *writing) replace(name string, data []byte, after time.Time) (time.Time, error) {
 	temporary := w.prefix + rand.Text() + temporaryEnd
 	modified, err := w.folder.writeSynced(temporary, data, after)
@@ -63,13 +62,12 @@ func (w *writing) replace(name string, data []byte, after time.Time) (time.Time,
 	if err != nil {
 		return time.Time{}, errors.Join(err, w.folder.remove(temporary))
 	}
-	// A temporary file that an earlier gpupool left when it was killed.
+	// A temporary file that an older gpupool left when it was killed.
 	before := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+temporaryEnd)
 	return modified, errors.Join(w.folder.remove(before), w.folder.sync(filepath.Dir(name), nil))
 }
 
-// writeSynced writes a new file durably, and returns its time, which is after the
-// given one.
+// writeSynced writes a new file durably, and returns its time, which is after the given one.
 func (f *folder) writeSynced(name string, data []byte, after time.Time) (modified time.Time, err error) {
 	file, err := f.create(name)
 	if err != nil {
@@ -96,11 +94,10 @@ func (f *folder) writeSynced(name string, data []byte, after time.Time) (modifie
 	return info.ModTime(), file.Sync()
 }
 
-// sync makes changes in a folder survive a power cut. first is done with the folder
-// before that.
+// sync makes changes in a folder survive a power cut. It calls first with the folder before that.
 func (f *folder) sync(name string, first func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
-		return nil // a directory cannot be flushed there, and need not
+		return nil // a directory cannot be flushed there, and need not be
 	}
 	dir, err := f.root.Open(name)
 	if err != nil {

@@ -9,11 +9,9 @@ import (
 	"syscall"
 )
 
-// openFlags keep an open from following a link, and from waiting for a pipe's other
-// end.
+// openFlags keep an open from following a link, and from blocking on a pipe.
 const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// ownerOf is the owner of a file.
 func ownerOf(info fs.FileInfo) account {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return account{uid: int(s.Uid), gid: int(s.Gid), known: true}
@@ -21,8 +19,8 @@ func ownerOf(info fs.FileInfo) account {
 	return account{}
 }
 
-// tryLock locks an open file, unless someone else has locked it. The file is open for
-// writing too, because NFS locks no other.
+// tryLock locks an open file, unless another process has locked it. The file is open for writing
+// too, because NFS does not lock others.
 func tryLock(file *os.File) (locked bool, err error) {
 	err = flock(file, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -31,8 +29,8 @@ func tryLock(file *os.File) (locked bool, err error) {
 	return err == nil, err
 }
 
-// unlock does not rely on the file being closed, since a process that is just being
-// started may have it open too.
+// unlock does not rely on closing the file, since a process that is being started may have it open
+// too.
 func unlock(file *os.File) error { return flock(file, syscall.LOCK_UN) }
 
 func flock(file *os.File, how int) error {

@@ -10,11 +10,11 @@ import (
 
 const openFlags = 0
 
-// ownerOf is unknown there: access lists say who may do what, and files inherit them
+// ownerOf returns an unknown account: access lists define permissions there, and files inherit them
 // from their directory.
 func ownerOf(fs.FileInfo) account { return account{} }
 
-// tryLock locks an open file, unless someone else has locked it.
+// tryLock locks an open file, unless another process has locked it.
 func tryLock(file *os.File) (locked bool, err error) {
 	err = onHandle(file, func(h windows.Handle) error {
 		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{})

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// maxDocument is the size of the largest file that is read: several times that of the
-// largest document, and still small for memory.
+// maxDocument limits the size of a file that is read: several times that of the largest document,
+// and still small for memory.
 const maxDocument = 16 << 20
 
-// folder is the store's directory while it is in use. It reaches nothing outside,
-// whatever links are in it. Names in it are relative. It has every method that touches a
-// file, 34 in all, so that one type answers for links, owners and modes.
+// folder is the open directory of the store. It reaches nothing outside, whatever links are in it.
+// Names in it are relative. It has every method that touches a file, 34 in all, so that one type
+// checks links, owners and modes.
 type folder struct {
 	root *os.Root
 	path string
-	// owner is the owner of the directory, and user the one who runs this.
+	// owner is the owner of the directory, and user the user of this process.
 	owner, user account
 }
 
-// enter opens the directory, once nobody else can change what is in it. The caller
-// must leave it again.
+// enter opens the directory and checks that no other user can change its content. The caller must
+// leave it again.
 func (s *Store) enter() (*folder, error) {
 	f := &folder{path: s.path, user: thisUser()}
 	info, err := f.judge()
@@ -55,11 +55,11 @@ func (s *Store) notEntered(err error) error {
 
 func (f *folder) leave() { _ = f.root.Close() } // writes were synced already
 
-// whole is the path of a name in the store, as people read it.
+// whole returns the path of a name in the store, for people.
 func (f *folder) whole(name string) string { return filepath.Join(f.path, name) }
 
-// walk checks each folder on the path to a name in the store, and the folder of that
-// name itself: none may be a link, or open to changes by others.
+// walk checks each folder on the path to a name in the store, and the folder of that name. None may
+// be a link, or writable by others.
 func (f *folder) walk(name string) error {
 	for at := range prefixes(name) {
 		if err := f.step(at); err != nil {
@@ -69,7 +69,7 @@ func (f *folder) walk(name string) error {
 	return nil
 }
 
-// step checks one folder. The folders above it were checked.
+// step checks one folder. The caller has checked the folders above it.
 func (f *folder) step(name string) error {
 	info, err := f.root.Lstat(name)
 	if err != nil {
@@ -81,8 +81,8 @@ func (f *folder) step(name string) error {
 	return f.trust(name, info)
 }
 
-// below opens a folder inside. The folders above it were checked. The caller must
-// leave it again.
+// below opens a folder inside. The caller has checked the folders above it, and must leave it
+// again.
 func (f *folder) below(name string) (*folder, error) {
 	if err := f.step(name); err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (f *folder) below(name string) (*folder, error) {
 	return &folder{root: root, path: f.whole(name), owner: f.owner, user: f.user}, nil
 }
 
-// make makes a folder and those above it, durably. It never makes the store's own
-// directory: a store that was removed meanwhile stays removed.
+// make creates a folder and its parents durably. It never creates the store's own directory: a
+// store that was removed stays removed.
 func (f *folder) make(name string) error {
 	for at := range prefixes(name) {
 		err := f.step(at)
@@ -106,7 +106,7 @@ func (f *folder) make(name string) error {
 			continue
 		}
 		if err := f.root.Mkdir(at, dirMode); errors.Is(err, fs.ErrExist) {
-			continue // by another process meanwhile
+			continue // by another process
 		} else if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (f *folder) make(name string) error {
 	return nil
 }
 
-// prefixes are the names of the folders on the path to a name, and that name.
+// prefixes yields the folders on the path to a name, and that name.
 func prefixes(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if name == "." {
@@ -135,9 +135,8 @@ func prefixes(name string) func(yield func(string) bool) {
 	}
 }
 
-// open opens an existing file that nobody else could have changed. Anything but a
-// regular file is not even opened, since that alone could hang or have an effect. The
-// folders above it were checked.
+// open opens an existing file that no other user could have changed. It opens regular files only,
+// since opening others could hang or have an effect. The caller has checked the folders above it.
 func (f *folder) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := f.root.Lstat(name)
 	if err == nil {
@@ -161,7 +160,7 @@ func (f *folder) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// create makes a file that must not exist. The folders above it were checked.
+// create creates a file that must not exist. The caller has checked the folders above it.
 func (f *folder) create(name string) (*os.File, error) {
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|openFlags, fileMode)
 	if err != nil {
@@ -173,7 +172,7 @@ func (f *folder) create(name string) (*os.File, error) {
 	return file, nil
 }
 
-// read returns the contents of a file. The folders above it were checked.
+// read returns the content of a file. The caller has checked the folders above it.
 func (f *folder) read(name string) ([]byte, fs.FileInfo, error) {
 	file, info, err := f.open(name, os.O_RDONLY)
 	if err != nil {
@@ -190,7 +189,7 @@ func (f *folder) read(name string) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-// list returns the entries of a folder that was checked.
+// list returns the entries of a folder that the caller has checked.
 func (f *folder) list(name string) ([]fs.DirEntry, error) {
 	dir, err := f.root.Open(name)
 	if err != nil {
@@ -209,7 +208,7 @@ func (f *folder) remove(name string) error {
 	return err
 }
 
-// holds says whether the folder has an entry of that name.
+// holds reports whether the folder has an entry of that name.
 func (f *folder) holds(name string) (bool, error) {
 	_, err := f.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -236,8 +235,7 @@ func kindOf(info fs.FileInfo) string {
 	return "something else"
 }
 
-// unfitError says what is wrong with one file or folder of the store, and concerns no
-// other.
+// unfitError is a problem of one file or folder of the store, and of no other.
 type unfitError struct{ text string }
 
 func (e *unfitError) Error() string { return e.text }

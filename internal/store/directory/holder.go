@@ -12,14 +12,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// lockPath is where a lock is, without its ending, and the file that tells who has it.
+// lockPath returns the path of a lock without its extension, and the file that names its holder.
 func lockPath(name string) (path, about string) {
 	path = filepath.Join(locksDir, filepath.FromSlash(name))
 	return path, path + extension
 }
 
-// Holder tells who has the named lock: the process that its record names, where that
-// is one of this machine. Of another machine's process it can't be told.
+// Holder returns the holder of the named lock from its record, if that is a process of this
+// machine. The state of another machine's process is unknown.
 func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	if err := errors.Join(ctx.Err(), store.ValidateName(name)); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	return &h, nil
 }
 
-// heldBy says for people who has a lock.
+// heldBy describes the holder of a lock for people.
 func (f *folder) heldBy(about string) string {
 	h, err := f.holder(about)
 	if err != nil {

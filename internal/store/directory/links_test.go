@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// TestNoLinkLeadsOut lays links to a file and to a folder outside in the place of
-// everything that a store reads or writes, and does all that is done with a store.
+// TestNoLinkLeadsOut replaces everything that a store reads or writes by links to a file and to a
+// folder outside, and runs every operation.
 func TestNoLinkLeadsOut(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

@@ -12,14 +12,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// List returns every document of a kind, sorted by name. It leaves out files that no
-// store names so. A document that can't be read does not fail the list; a folder that
-// can't be read does, since nobody knows what is declared in it.
+// List returns every document of a kind, sorted by name. It ignores files with other names. A
+// document that cannot be read does not fail the list; a folder that cannot be read does, since its
+// documents are unknown.
 func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	return s.list(ctx, kind, s.present)
 }
 
-// list lists a kind in a directory that must passes.
+// list lists a kind in a directory that passes must.
 func (s *Store) list(ctx context.Context, kind store.Kind, must func(*folder) error) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err
@@ -48,12 +48,11 @@ type listing struct {
 	found []store.Document
 }
 
-// add lists a folder and the folders below it. prefix is how the names of its
-// documents begin.
+// add lists a folder and the folders below it. prefix starts the names of its documents.
 func (l *listing) add(ctx context.Context, above *folder, folder, prefix string) error {
 	f, err := above.below(folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed meanwhile, or nothing of this kind yet
+		return nil // just removed, or nothing of this kind yet
 	}
 	if err != nil {
 		return above.denied(folder, err)
@@ -73,7 +72,7 @@ func (l *listing) add(ctx context.Context, above *folder, folder, prefix string)
 		case key.Validate() == nil && fileOf(key) == filepath.Join(string(l.kind), filepath.FromSlash(name)):
 			err = l.read(f, e.Name(), key)
 		case store.ValidateName(name) != nil || e.Type().IsRegular():
-		default: // a folder, or what has the name of one
+		default: // a folder, or an entry with the name of one
 			err = l.add(ctx, f, e.Name(), name+"/")
 		}
 		if err != nil {

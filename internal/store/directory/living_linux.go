@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// ticks is how many of them Linux counts a second, in what it tells of processes.
+// ticks is how many ticks Linux counts per second in its process times.
 const ticks = 100
 
-// clockStep is by how much the clock may have been set since the machine started.
+// clockStep is by how much the clock may have been set since boot.
 const clockStep = time.Minute
 
-// living says whether a process that took something at a time lives. One that began
-// later only has its number.
+// living reports whether the process that took something at a time is alive. A process that began
+// later only reuses its number.
 func living(pid int, then time.Time) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false
@@ -25,8 +25,8 @@ func living(pid int, then time.Time) bool {
 	return !known || !began.IsZero() && began.Before(then.Add(clockStep))
 }
 
-// begun is when a process began, if /proc tells (proc_pid_stat(5)); zero of one that
-// has ended, and that nobody has asked for yet.
+// begun returns when a process began, if /proc reports it (proc_pid_stat(5)). It returns zero for
+// one that ended and that its parent has not reaped.
 func begun(pid int) (time.Time, bool) {
 	const state, started = 0, 19 // counted from the third, after the command in parentheses
 	of, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

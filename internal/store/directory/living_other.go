@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// living says whether there is a process of this number.
+// living reports whether a process with this number exists.
 func living(pid int, _ time.Time) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = p.Release() }()
-	if runtime.GOOS == "windows" { // where it is found only while it lives, and takes no signal
+	if runtime.GOOS == "windows" { // a process is found only while it lives, and takes no signal
 		return true
 	}
 	return p.Signal(syscall.Signal(0)) == nil

@@ -18,8 +18,8 @@ import (
 
 const (
 	locksDir = "locks"
-	// writesDir has the locks of single writes, and the files that are being written.
-	// Their number is fixed, so that they need not be removed.
+	// writesDir contains the locks of single writes, and the files being written. Their number is
+	// fixed, so that they need not be removed.
 	writesDir    = ".writes"
 	writeLocks   = 64
 	temporaryEnd = ".tmp"
@@ -27,16 +27,15 @@ const (
 	longestWait  = 200 * time.Millisecond
 )
 
-// lock is a lock that was taken.
 type lock struct {
 	folder  *folder
 	file    *os.File // locked while it is open
-	about   string   // the file that tells who holds it
+	about   string   // the file that names the holder
 	release func() error
 }
 
-// Lock takes the named lock, or returns *store.LockedError once it has waited for as
-// long as it may. The kernel frees the lock when the process dies.
+// Lock takes the named lock, or returns *store.LockedError after waiting for the given time. The
+// kernel frees the lock when the process dies.
 func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -78,16 +77,16 @@ func (s *Store) lockIn(ctx context.Context, f *folder, name string, wait time.Du
 	return l, nil
 }
 
-// Release gives the lock up. Releasing it twice is harmless.
+// Release releases the lock. Releasing it twice is harmless.
 func (l *lock) Release() error { return l.release() }
 
-// Lost never happens: the kernel takes no lock away from a living process.
+// Lost never happens: the kernel takes no lock from a living process.
 func (l *lock) Lost() <-chan struct{} { return nil }
 
 func (l *lock) unlock() error {
 	defer l.folder.leave()
-	// What a lock tells of its holder is for people alone, so it is no failure where
-	// it can't be written or removed.
+	// The record of a lock's holder is only for people, so a failure to write or remove it is
+	// ignored.
 	_ = l.folder.remove(l.about)
 	return errors.Join(unlock(l.file), l.file.Close())
 }
@@ -101,22 +100,22 @@ func (l *lock) introduce(command string) {
 	if err != nil {
 		return
 	}
-	_ = l.folder.remove(l.about) // a killed holder's
+	_ = l.folder.remove(l.about) // of a killed holder
 	if file, err := l.folder.create(l.about); err == nil {
 		_, _ = file.Write(append(data, '\n'))
 		_ = file.Close()
 	}
 }
 
-// writing is the time in which nobody else writes the document.
+// writing is the time in which no other process writes the document.
 type writing struct {
 	folder *folder
 	file   *os.File
 	prefix string // of the names of temporary files that only this lock's holder makes
 }
 
-// lockWrites keeps others from writing a document meanwhile. It removes what killed
-// writers left under the same lock.
+// lockWrites blocks other writes of a document. It removes what killed writers left under the same
+// lock.
 func (f *folder) lockWrites(ctx context.Context, key store.Key) (*writing, error) {
 	dir := filepath.Join(locksDir, writesDir)
 	if err := f.make(dir); err != nil {
@@ -156,9 +155,8 @@ func (w *writing) done() {
 	_ = w.file.Close()
 }
 
-// poll tries a lock, at least once, until it has it or the context ends; then there
-// is no file. It is deliberately not a blocking flock, which a context can't
-// interrupt.
+// poll tries a lock, at least once, until it has it or the context ends; then it returns no file.
+// It is not a blocking flock on purpose, which a context cannot interrupt.
 func (f *folder) poll(ctx context.Context, name string) (*os.File, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		file, err := f.tryLock(name)
@@ -175,8 +173,8 @@ func (f *folder) poll(ctx context.Context, name string) (*os.File, error) {
 	}
 }
 
-// tryLock opens a lock's file and locks it, unless someone else has. A file that was
-// removed or replaced meanwhile locks nothing.
+// tryLock opens a lock's file and locks it, unless another process has. A file that was removed or
+// replaced in between locks nothing.
 func (f *folder) tryLock(name string) (*os.File, error) {
 	file, err := f.openLock(name)
 	if err != nil {
@@ -194,7 +192,7 @@ func (f *folder) tryLock(name string) (*os.File, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// openLock opens a lock's file, and makes it where there is none.
+// openLock opens a lock's file, and creates it if it does not exist.
 func (f *folder) openLock(name string) (*os.File, error) {
 	for {
 		file, _, err := f.open(name, os.O_RDWR)

@@ -75,7 +75,7 @@ func (s *Store) SetMark(ctx context.Context, m store.Mark) error {
 // Grace is zero: each write reads the mark.
 func (s *Store) Grace() time.Duration { return 0 }
 
-// Fits refuses documents that would not be read.
+// Fits rejects documents that could not be read again.
 func (s *Store) Fits(key store.Key, data []byte) error {
 	if len(data) > maxDocument {
 		return fmt.Errorf("%s in %s: %w: it has %d bytes, and no more than %d are read", key, s, store.ErrTooLarge, len(data), maxDocument)

@@ -15,13 +15,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// layoutFile is the description of a store, and of how its files are laid out.
+// layoutFile describes a store and the layout of its files.
 const layoutFile = "store.json"
 
-// Open opens the store in a directory. Where there is none, the error wraps
-// store.ErrNoStore, unless the store may be created. A store is refused and left
-// alone where a newer gpupool laid it out, or where its description is damaged or
-// lost.
+// Open opens the store in a directory. If there is none, the error wraps store.ErrNoStore, unless
+// Create is set. It refuses a store, and leaves it unchanged, if a newer gpupool laid it out, or if
+// its description is damaged or lost.
 func Open(path string, o Options) (*Store, error) {
 	s, err := at(path, o.Command)
 	if err != nil {
@@ -38,7 +37,7 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// at is the store at a path, whether it exists or not.
+// at returns the store at a path, whether it exists or not.
 func at(path, command string) (*Store, error) {
 	location, err := store.InDirectory(path)
 	if err != nil {
@@ -54,8 +53,8 @@ func at(path, command string) (*Store, error) {
 	return &Store{path: absolute, location: location, command: command}, nil
 }
 
-// present returns store.ErrNoStore where there is no store, and store.ErrUndescribed
-// where there are only its documents.
+// present returns store.ErrNoStore if there is no store, and store.ErrUndescribed if there are only
+// its documents.
 func (s *Store) present(f *folder) error {
 	there, err := f.holds(layoutFile)
 	if err == nil && !there {
@@ -85,8 +84,7 @@ func (s *Store) check() error {
 func (s *Store) checkIn(f *folder) error {
 	data, _, err := f.read(layoutFile)
 	if errors.Is(err, fs.ErrNotExist) && f.hasDocuments() {
-		// A new store gets its description before any document, so one that is still
-		// missing was lost.
+		// A new store gets its description before any document, so a missing one was lost.
 		if data, _, err = f.read(layoutFile); errors.Is(err, fs.ErrNotExist) {
 			return s.undescribed()
 		}
@@ -103,8 +101,8 @@ func (s *Store) checkIn(f *folder) error {
 	return s.unmarked(f)
 }
 
-// create makes the store, which several processes may do at once: the layout file is
-// written last, and a directory without it can always be finished.
+// create creates the store, which several processes may do at once. The layout file is written
+// last, and a directory without it can always be completed.
 func (s *Store) create() error {
 	if err := os.MkdirAll(s.path, dirMode); err != nil {
 		return fmt.Errorf("cannot create the store %s: %w", s, err)
@@ -117,7 +115,7 @@ func (s *Store) create() error {
 	if err = f.unused(); err == nil {
 		err = s.fill(f)
 	} else if made := s.checkIn(f); !errors.Is(made, store.ErrNoStore) {
-		return made // another process made it meanwhile, and wrote documents
+		return made // another process created it and wrote documents
 	}
 	if err != nil {
 		return fmt.Errorf("cannot create the store %s: %w", s, f.denied(".", err))
@@ -132,7 +130,7 @@ func (s *Store) fill(f *folder) error {
 	}
 	defer w.done()
 	if err := s.checkIn(f); !errors.Is(err, store.ErrNoStore) && !errors.Is(err, store.ErrUndescribed) {
-		return err // made by another process meanwhile
+		return err // created by another process
 	}
 	const ignore = "# Records hold user data, and locks are this machine's: nothing here belongs into version control.\n*\n"
 	if _, err := w.replace(".gitignore", []byte(ignore), time.Time{}); err != nil {
@@ -144,8 +142,8 @@ func (s *Store) fill(f *folder) error {
 	return syncAbove(s.path)
 }
 
-// unused refuses a directory that is used for something else, so that a mistaken path
-// does not mix a store with other files.
+// unused refuses a directory that is used for something else, so that a mistaken path does not mix
+// a store with other files.
 func (f *folder) unused() error {
 	names, err := f.besides()
 	if err != nil || len(names) == 0 {
@@ -154,7 +152,7 @@ func (f *folder) unused() error {
 	return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", f.path, names[0], layoutFile)
 }
 
-// besides are the names in the directory that a store without documents doesn't have.
+// besides returns the names in the directory that an empty store does not have.
 func (f *folder) besides() ([]string, error) {
 	entries, err := f.list(".")
 	if err != nil {

@@ -10,14 +10,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// probeSize is what the smallest documents take of a disk.
+// probeSize is the disk space of the smallest documents.
 const probeSize = 4 << 10
 
 var _ store.Probed = (*Store)(nil)
 
-// Unwritable says why nothing that is written here would stay: the disk is full, or can
-// only be read. What this user alone may not do is no reason, since runs may be
-// another's. It leaves nothing behind.
+// Unwritable returns why no write would last: the disk is full or read-only. A missing permission
+// of this user is no reason, since runs may use another. It leaves nothing behind.
 func (s *Store) Unwritable() error {
 	f, err := s.enter()
 	if err != nil {
@@ -26,9 +25,9 @@ func (s *Store) Unwritable() error {
 	defer f.leave()
 	dir := filepath.Join(locksDir, writesDir)
 	if err := f.walk(dir); err != nil {
-		return nil // nothing was ever written, so nothing is known to fail
+		return nil // nothing was ever written, so no failure is known
 	}
-	// Whoever holds the first of the locks of writes removes it, should this be killed.
+	// If this process is killed, the next holder of the first write lock removes the file.
 	name := filepath.Join(dir, "00-"+rand.Text()+temporaryEnd)
 	file, err := f.create(name)
 	if err == nil {

@@ -131,7 +131,7 @@ func TestProcessesLoseNoWrite(t *testing.T) {
 	}
 }
 
-// incrementUnderLock relies on the lock alone: its file is no document.
+// incrementUnderLock relies on the lock only: its file is not a document.
 func incrementUnderLock(ctx context.Context, s store.Store) error {
 	file := filepath.Join(os.Getenv(pathVariable), "number")
 	for range rounds {
@@ -294,8 +294,8 @@ func TestAKilledWriterLeavesWholeDocuments(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledWriterLeftGoes has killed writers leave what they were writing
-// under every lock of writes: whoever writes next under the same lock clears it away.
+// TestWhatAKilledWriterLeftGoes kills writers under every write lock: the next writer under the
+// same lock removes their files.
 func TestWhatAKilledWriterLeftGoes(t *testing.T) {
 	t.Parallel()
 	path := private(t)

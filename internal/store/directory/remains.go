@@ -10,13 +10,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Remains is what is left of a store in a directory that lost its description.
+// Remains is a directory with the documents of a store that lost its description.
 type Remains struct{ store *Store }
 
 var _ store.Remains = (*Remains)(nil)
 
-// OpenRemains opens a directory that need not be a store. Where there is no
-// directory, the error wraps store.ErrNoStore.
+// OpenRemains opens a directory that need not be a store. If the directory does not exist, the
+// error wraps store.ErrNoStore.
 func OpenRemains(path string) (*Remains, error) {
 	s, err := at(path, "")
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *Remains) List(ctx context.Context, kind store.Kind) ([]store.Document, 
 	return r.store.list(ctx, kind, func(*folder) error { return nil })
 }
 
-// Strange names the files and folders that no store of this gpupool has.
+// Strange returns the files and folders that no store of this gpupool has.
 func (r *Remains) Strange(context.Context) ([]string, error) {
 	f, err := r.store.enter()
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Remains) Strange(context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(store.Kinds(), store.Kind(name)) }), nil
 }
 
-// Describe writes the store's description, where there is none.
+// Describe writes the store's description if there is none.
 func (r *Remains) Describe(context.Context) error {
 	s := r.store
 	f, err := s.enter()
@@ -66,12 +66,12 @@ func (r *Remains) Describe(context.Context) error {
 	return s.checkIn(f)
 }
 
-// undescribed says that there are documents of a store, and no store.
+// undescribed returns the error for documents without a description.
 func (s *Store) undescribed() error {
 	return fmt.Errorf("%w: %s has documents of a store, and no %s: %s", store.ErrUndescribed, s.path, layoutFile, store.MakeAnew(s))
 }
 
-// hasDocuments says whether there is any file where a store has documents.
+// hasDocuments reports whether any file is where a store has documents.
 func (f *folder) hasDocuments() bool {
 	found := false
 	for _, kind := range store.Kinds() {

@@ -20,19 +20,19 @@ const (
 
 const extension = ".json"
 
-// Options say how to open a store.
+// Options define how to open a store.
 type Options struct {
-	// Create makes the store where there is none.
+	// Create creates the store if there is none.
 	Create bool
-	// Command is what others who want a lock are told of its holder, such as "gpupool
-	// reconcile". Empty: the name of the program.
+	// Command describes the holder of a lock to others, such as "gpupool reconcile". Default: the
+	// name of the program.
 	Command string
 	// Moving opens the store whatever its mark.
 	Moving bool
 }
 
-// Store is a store in a directory. Its 29 methods are those of a store, its mark and its
-// locks: what they share is the folder, and when its mark was last read.
+// Store is a store in a directory. Its 29 methods are those of a store, its mark and its locks.
+// They share the folder, and the time of the last read of its mark.
 type Store struct {
 	path     string // absolute, so that the working directory may change
 	location store.Location
@@ -102,8 +102,8 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 	})
 }
 
-// swap calls change if the key's document still has the revision, while nobody else
-// can change it. Where the document had a revision and is gone, the error is gone.
+// swap calls change if the key's document still has the revision, and blocks other changes
+// meanwhile. If the document had a revision and was deleted, it returns gone.
 func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision, gone error,
 	change func(w *writing, name string, modified time.Time) error) error {
 	if err := check(ctx, key); err != nil {
@@ -138,7 +138,7 @@ func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision
 	return nil
 }
 
-// check comes first in every operation on a document.
+// check must come first in every operation on a document.
 func check(ctx context.Context, key store.Key) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -146,7 +146,7 @@ func check(ctx context.Context, key store.Key) error {
 	return key.Validate()
 }
 
-// fileOf is the file of a key's document.
+// fileOf returns the file of a key's document.
 func fileOf(key store.Key) string {
 	name := filepath.FromSlash(key.Name)
 	if !strings.HasSuffix(name, store.Parquet) {
@@ -155,7 +155,7 @@ func fileOf(key store.Key) string {
 	return filepath.Join(string(key.Kind), name)
 }
 
-// explain says which document of which store an error is about.
+// explain adds the document and the store to an error.
 func (s *Store) explain(f *folder, key store.Key, err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		if absent := s.present(f); absent != nil {

@@ -150,7 +150,7 @@ func TestRootsRunsLeaveAStoreToItsOwner(t *testing.T) {
 	t.Parallel()
 	owner := self(alice)
 	path := filepath.Join(home(t, owner), "store")
-	// Where the test isn't root, all of these are one user.
+	// If the test does not run as root, all of these are one user.
 	for n, uid := range []int{owner, self(asRoot), owner, self(asRoot), owner} {
 		if _, err := as(t, uid, "tend", path); err != nil {
 			t.Fatal(err)
@@ -215,7 +215,7 @@ func TestAFileThatCannotBeReadFailsItselfAlone(t *testing.T) {
 	}
 	file := filepath.Join(path, "spot_pools", "ap-singapore", "closed.json")
 	put(t, file, "{}") // root's, where root lays it
-	want := []string{file + " belongs to root (uid 0), and its mode is 0600: run this as root, or have root give the store back with chown -R "}
+	want := []string{file + " belongs to root (uid 0), and its mode is 0600: run this as root, or run chown -R "}
 	if owner == os.Geteuid() {
 		must(t, os.Chmod(file, 0))
 		want = []string{file + " belongs to ", fmt.Sprint("uid ", owner), "its mode is 0000: give yourself the right with chmod u+rwX " + file}
@@ -255,7 +255,7 @@ func TestAThirdUsersWorkIsNotBelieved(t *testing.T) {
 		for _, uid := range runs {
 			_, err := as(t, uid, role, path)
 			says(t, fmt.Sprint(file, " to ", uid), err, file+" belongs to ", "uid 65534", "and the store to ", "uid 12345",
-				"have root give it back with chown ")
+				"run chown ")
 		}
 		must(t, os.Lchown(file, alice, alice))
 	}

@@ -1,5 +1,5 @@
-// Package draft is a store in memory, over another store that it only reads. A dry
-// run writes to it.
+// Package draft is a store in memory, over another store that it only reads. A dry run writes to
+// it.
 package draft
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Store shows what another store would be with the writes that were made to this one.
+// Store is another store with the writes that were made to this one.
 type Store struct {
 	location store.Location
 	under    store.Store // nil: empty
@@ -26,20 +26,20 @@ type Store struct {
 	locks   map[string]chan struct{} // full while the lock is taken
 }
 
-// Over is a draft of a store.
+// Over returns a draft of a store.
 func Over(s store.Store) *Store { return draft(s.Location(), s) }
 
-// Empty is the draft of a store that does not exist yet.
+// Empty returns the draft of a store that does not exist yet.
 func Empty(at store.Location) *Store { return draft(at, nil) }
 
 func draft(at store.Location, under store.Store) *Store {
 	return &Store{location: at, under: under, written: map[store.Key]*store.Document{}, locks: map[string]chan struct{}{}}
 }
 
-// String names the other store.
+// String returns the name of the other store.
 func (s *Store) String() string { return s.location.String() }
 
-// Location is that of the other store.
+// Location returns the location of the other store.
 func (s *Store) Location() store.Location { return s.location }
 
 // Read returns the document of a key, or store.ErrNotFound.

@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// lock is a lock among those who share the draft. The store under it is not locked,
-// since nothing is written there.
+// lock is a lock among the users of the draft. The store under it is not locked, since nothing is
+// written there.
 type lock struct{ release func() }
 
 func (l lock) Release() error { l.release(); return nil }
@@ -36,7 +36,7 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 		return nil, errors.Join(locked, ctx.Err())
 	}
 	select {
-	case held <- struct{}{}: // also where there is no time to wait
+	case held <- struct{}{}: // even if there is no time to wait
 		return taken, nil
 	default:
 	}
@@ -52,7 +52,7 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 	}
 }
 
-// Holder tells who has the named lock of the store under it.
+// Holder returns the holder of the named lock of the store under it.
 func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	if s.under == nil {
 		return nil, nil

@@ -13,18 +13,17 @@ import (
 
 const (
 	tries = 4
-	// firstPause is the first pause between two tries, and doubles from try to try.
+	// firstPause is the first pause between two tries. It doubles with each try.
 	firstPause = 100 * time.Millisecond
 	// callTimeout bounds one call, which may carry a document of a mebibyte. The API
 	// server itself gives up after a minute.
 	callTimeout = 30 * time.Second
-	// patience bounds the time after which no other try begins.
+	// patience is the time after which no other try begins.
 	patience = 10 * time.Second
 )
 
-// retry repeats a call while its failure may pass. The call must be one that may
-// happen twice: all of the store's are, since each names the revision that it
-// changes.
+// retry repeats a call while its failure may be temporary. Repeating a call must be safe. All calls
+// of the store are, since each names the revision that it changes.
 func retry(ctx context.Context, call func(ctx context.Context) error) error {
 	began := time.Now()
 	for n, pause := 1, firstPause; ; n, pause = n+1, 2*pause {
@@ -52,7 +51,7 @@ func once(ctx context.Context, call func(ctx context.Context) error) error {
 	return err
 }
 
-// uncertain says that a failed call may have had an effect, or may succeed when it is
+// uncertain reports whether a failed call may have had an effect, or may succeed when it is
 // repeated.
 func uncertain(err error) bool {
 	if err == nil {
@@ -62,12 +61,12 @@ func uncertain(err error) bool {
 	return class == kubeclient.ClassTransient || class == kubeclient.ClassUnreachable
 }
 
-// lostRace says that something else changed what a call was to change.
+// lostRace reports whether another process changed what a call was to change.
 func lostRace(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !noNamespace(err)
 }
 
-// noNamespace says that the namespace does not exist, or is being deleted.
+// noNamespace reports whether the namespace does not exist or is being deleted.
 func noNamespace(err error) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return true

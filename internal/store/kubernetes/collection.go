@@ -13,11 +13,11 @@ import (
 type object struct {
 	metav1.ObjectMeta
 
-	text map[string]string // of a ConfigMap alone
+	text map[string]string // of a ConfigMap only
 	data map[string][]byte
 }
 
-// size is how many bytes of data it holds.
+// size returns the bytes of its data.
 func (o object) size() int {
 	size := 0
 	for _, text := range o.text {
@@ -31,7 +31,7 @@ func (o object) size() int {
 
 // collection is all objects of one resource in the namespace.
 type collection interface {
-	// resource is what RBAC calls the objects.
+	// resource returns the name of the objects in RBAC.
 	resource() string
 	get(ctx context.Context, name string) (object, error)
 	list(ctx context.Context, o metav1.ListOptions) (page []object, next string, err error)

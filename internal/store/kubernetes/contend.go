@@ -18,8 +18,7 @@ import (
 const (
 	firstLook   = 20 * time.Millisecond
 	longestLook = time.Second
-	// looks is how often a lock that someone else was faster to take is looked at
-	// again at once.
+	// looks is how often a lock that another process just took is tried again at once.
 	looks = 3
 	// leaseTimeout is how long one call about a Lease may take.
 	leaseTimeout = 10 * time.Second
@@ -31,20 +30,19 @@ var errNoDate = errors.New("the API server's answers carry no Date header, by wh
 // locks are those of a store, each a Lease.
 type locks struct{ *layout }
 
-// contender wants a lock.
 type contender struct {
 	locks *locks
 	name  string
 	who   identity
 
-	// seen is the version of the Lease last looked at; the time beside it, by this
-	// machine's steady clock, is since when it is unchanged.
+	// seen is the version of the last observed Lease. The time next to it is since when it is
+	// unchanged, by this machine's monotonic clock.
 	seen  string
 	since time.Time
 }
 
-// Lock takes the named lock, or returns *store.LockedError once it has waited for as
-// long as it may. A holder that does not renew its Lease loses it.
+// Lock takes the named lock, or returns *store.LockedError after waiting for the given time. A
+// holder that does not renew its Lease loses it.
 func (k *locks) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -56,8 +54,8 @@ func (k *locks) Lock(ctx context.Context, name string, wait time.Duration) (stor
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
-		// A try is always finished: a Lease that was asked for and then forgotten
-		// would keep everybody waiting.
+		// A try is always completed: a Lease that was requested and then forgotten would block
+		// every process.
 		held, other, err := c.try(context.WithoutCancel(ctx))
 		switch {
 		case err != nil:
@@ -79,14 +77,13 @@ func (k *locks) Lock(ctx context.Context, name string, wait time.Duration) (stor
 	}
 }
 
-// object says which Lease an error is about.
+// object describes the Lease that an error is about.
 func (c *contender) object() string {
 	return "leases " + c.locks.location.Namespace + "/" + objectName(locksKind, c.name)
 }
 
-// try takes the lock if it is free, and else says who has it. Where someone was
-// faster, it looks again: that may have been an earlier call of its own whose answer
-// was lost.
+// try takes the lock if it is free, and else returns its holder's Lease. If another process was
+// faster, it tries again: that may have been an earlier call of its own whose response was lost.
 func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.Lease, err error) {
 	for range looks {
 		found, err := c.locks.lease(ctx, c.name)
@@ -95,7 +92,7 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 			found = nil
 		case err != nil:
 			return nil, nil, kubeclient.Wrap("get", c.object(), err)
-		case heldAs(found) == c.who.String(): // renewed, since it may soon be over
+		case heldAs(found) == c.who.String(): // renewed, since it may expire soon
 		default:
 			if free, err := c.free(found); err != nil || !free {
 				return nil, found, err
@@ -109,9 +106,9 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 	return nil, other, nil
 }
 
-// free says that a Lease's holder is gone: the API server's clock is past its expiry,
-// or we saw it unchanged for its whole duration, which counts even where the servers'
-// clocks were set. Where the holder's death can be proven here, there is no wait.
+// free reports whether a Lease's holder is gone. Either the API server's clock is past its expiry,
+// or it stayed unchanged for its whole duration. The latter also works if the servers' clocks were
+// set. If the holder's death can be proven on this machine, there is no wait.
 func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	if c.seen != lease.ResourceVersion {
 		c.seen, c.since = lease.ResourceVersion, time.Now()
@@ -124,8 +121,8 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	return over || deathOf(lease).proven(), nil
 }
 
-// take makes the Lease, or takes over one that is free. Whoever comes second meets a
-// conflict, and gets neither a lock nor an error.
+// take creates the Lease, or takes over one that is free. The second process gets a conflict, and
+// then neither a lock nor an error.
 func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock, error) {
 	verb, send := "create", func(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 		return c.locks.leases.Create(ctx, l, metav1.CreateOptions{})
@@ -143,7 +140,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	err := retry(ctx, func(ctx context.Context) (err error) {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
-		// Each try dates the lease anew, since the one before may have taken long.
+		// Each try dates the lease again, since the one before may have taken long.
 		now := c.locks.cluster.Now()
 		if now.IsZero() {
 			return errNoDate
@@ -166,8 +163,8 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	return nil, kubeclient.Wrap(verb, c.object(), err)
 }
 
-// Holder tells who has the named lock: who holds its Lease. The holder is gone where
-// that has expired, since giving it back removes it, or is known to be dead.
+// Holder returns the holder of the lock's Lease. The holder is gone if the Lease has expired, since
+// releasing it removes it, or if its death is proven.
 func (k *locks) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	if err := store.ValidateName(name); err != nil {
 		return nil, err

@@ -55,8 +55,8 @@ func TestObjectsOfOthers(t *testing.T) {
 	}
 }
 
-// TestADocumentThatLostItsLabelIsStillThere has every label taken off, as a tool
-// that puts its own in their place does; of one of the documents the key as well.
+// TestADocumentThatLostItsLabelIsStillThere removes every label, as a tool does that sets its own.
+// One of the documents loses its key as well.
 func TestADocumentThatLostItsLabelIsStillThere(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)

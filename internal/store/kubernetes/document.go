@@ -24,26 +24,25 @@ const (
 	managedBy       = "gpupool"
 )
 
-// Where a document stands in its object.
+// The entries of an object that can contain a document.
 const (
 	plainEntry      = "document"
 	compressedEntry = "document.gz"
-	parquetEntry    = "document" + store.Parquet // which is compressed inside
+	parquetEntry    = "document" + store.Parquet // which compresses its own content
 )
 
 const (
-	// maxObject is how many bytes of data the API server takes in one Secret or
-	// ConfigMap (MaxSecretSize in k8s.io/api/core/v1).
+	// maxObject limits the data of one Secret or ConfigMap in bytes (MaxSecretSize in
+	// k8s.io/api/core/v1).
 	maxObject = 1 << 20
-	// compressAbove is the size above which a small object matters more than one that
-	// kubectl shows as text.
+	// compressAbove is the size above which compression matters more than text that kubectl can
+	// show.
 	compressAbove = 128 << 10
-	// maxDocument bounds the memory that a damaged object can use.
+	// maxDocument limits the memory that a damaged object can use.
 	maxDocument = 256 << 20
 )
 
-// newObject makes the object of a document. Its write id is new, and tells this write
-// from all others.
+// newObject encodes a document as an object with a new write ID.
 func newObject(key store.Key, data []byte) (object, error) {
 	o := object{ObjectMeta: metav1.ObjectMeta{
 		Name:   documentName(key),
@@ -75,7 +74,7 @@ func newObject(key store.Key, data []byte) (object, error) {
 	return o, nil
 }
 
-// document takes the document out of its object.
+// document decodes the document of an object.
 func (o object) document(key store.Key) (store.Document, error) {
 	data, err := o.contents()
 	if err != nil {
@@ -84,7 +83,7 @@ func (o object) document(key store.Key) (store.Document, error) {
 	return store.Document{Key: key, Revision: store.Revision(o.ResourceVersion), Data: data}, nil
 }
 
-// listed is the document of an object in a list; without data where it is damaged.
+// listed returns the document of an object in a list, without data if it is damaged.
 func (o object) listed(key store.Key) store.Document {
 	d, err := o.document(key)
 	if err != nil {
@@ -108,7 +107,7 @@ func (o object) contents() ([]byte, error) {
 	return nil, fmt.Errorf("it has no entry %q, %q or %q: restore it from a copy", plainEntry, compressedEntry, parquetEntry)
 }
 
-// nonNil makes an empty document differ from none, as in every backend.
+// nonNil keeps an empty document distinct from none, as in every backend.
 func nonNil(data []byte) []byte {
 	if data == nil {
 		return []byte{}
@@ -116,9 +115,9 @@ func nonNil(data []byte) []byte {
 	return data
 }
 
-// key is the key of an object in a list. ok is false for an object that was copied
-// under another name: it is not one of the store's. One that lost its key is known by
-// its name; where the name was shortened, what is left of it becomes the key.
+// key returns the key of an object in a list. ok is false for an object that was copied under
+// another name: it does not belong to the store. If the object lost its key, the key comes from its
+// name, as far as that was not shortened.
 func (o object) key(kind store.Kind) (key store.Key, ok bool) {
 	name, ours := strings.CutPrefix(o.Annotations[keyAnnotation], string(kind)+"/")
 	key = store.Key{Kind: kind, Name: name}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// thisProcess identifies this process, if the system tells everything that takes.
+// thisProcess identifies this process, if the system reports all of its identity.
 func thisProcess() (process, bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -33,8 +33,8 @@ func thisProcess() (process, bool) {
 	}, true
 }
 
-// death proves that a process of this boot and these namespaces has ended, if it has.
-// A process that /proc doesn't show may be hidden: that proves nothing.
+// death proves that a process of this boot and these namespaces has ended. A process that /proc
+// does not show may be hidden: that proves nothing.
 func (p process) death() death {
 	if p.PID <= 0 {
 		return death{} // a group of processes
@@ -56,8 +56,8 @@ func (p process) death() death {
 	return death{}
 }
 
-// procIsOurs says that /proc numbers processes as this one does: a container may
-// have that of its host.
+// procIsOurs reports whether /proc numbers processes as this one does: a container may have the
+// /proc of its host.
 func procIsOurs() bool {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -65,22 +65,22 @@ func procIsOurs() bool {
 	}
 	for line := range strings.Lines(string(status)) {
 		if numbers, found := strings.CutPrefix(line, "NSpid:"); found {
-			// One in each namespace, from that of /proc to its own.
+			// One number per namespace, from that of /proc to its own.
 			return strings.TrimSpace(numbers) == strconv.Itoa(os.Getpid())
 		}
 	}
 	return false
 }
 
-// processStat is what /proc tells of a process (proc_pid_stat(5)).
+// processStat is what /proc reports of a process (proc_pid_stat(5)).
 type processStat struct {
 	state   string
 	threads int
 	started uint64
 }
 
-// ended says that nothing of the process runs any more. Where its first thread
-// alone has ended, others are left.
+// ended reports whether no thread of the process runs. If only its first thread ended, others may
+// still run.
 func (s processStat) ended() bool { return (s.state == "Z" || s.state == "X") && s.threads <= 1 }
 
 func stat(of string) (processStat, error) {
@@ -91,8 +91,7 @@ func stat(of string) (processStat, error) {
 	return parseStat(string(data))
 }
 
-// parseStat reads the fields after the command, which is in parentheses and may
-// hold anything.
+// parseStat parses the fields after the command, which is in parentheses and may contain anything.
 func parseStat(text string) (processStat, error) {
 	const state, threads, started = 0, 17, 19 // counted from the third
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])

@@ -87,7 +87,7 @@ func TestAKilledProcessGivesWayAtOnce(t *testing.T) {
 	}
 }
 
-// holderOn is what a Lease tells of the process that holds it.
+// holderOn returns what a Lease reports of the process that holds it.
 func holderOn(t *testing.T, lease coordinationv1.Lease) map[string]any {
 	t.Helper()
 	var holder map[string]any
@@ -180,7 +180,7 @@ func TestAProcessOfAnotherNamespaceKeepsItsLock(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	inside := func(cmd *exec.Cmd) {
-		if os.Geteuid() == 0 { // nobody else may make one
+		if os.Geteuid() == 0 { // only root may make one
 			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 		}
 	}

@@ -2,8 +2,8 @@
 
 package kubernetes
 
-// thisProcess is not named where there is nothing that sets boots and namespaces
-// apart: locks last as long as their Leases.
+// thisProcess returns nothing on systems that do not distinguish boots and namespaces: locks last
+// as long as their Leases.
 func thisProcess() (process, bool) { return process{}, false }
 
 func (p process) death() death { return death{} }

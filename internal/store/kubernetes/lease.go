@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// identity identifies who holds a Lease. No two locks have the same, not even two of
-// one process.
+// identity identifies the holder of a Lease. No two locks have the same, not even two of one
+// process.
 type identity struct {
 	command, host string
 	pid           int
@@ -25,12 +25,12 @@ func newIdentity(command string) identity {
 	return identity{command: command, host: hostname(), pid: os.Getpid(), nonce: rand.Text()}
 }
 
-// String is the holder's identity in the Lease: "gpupool reconcile/host/123/NONCE".
+// String returns the holder's identity in the Lease: "gpupool reconcile/host/123/NONCE".
 func (i identity) String() string {
 	return strings.Join([]string{i.command, i.host, strconv.Itoa(i.pid), i.nonce}, "/")
 }
 
-// holderOf says who holds a Lease, for people.
+// holderOf describes the holder of a Lease for people.
 func holderOf(lease *coordinationv1.Lease) string {
 	if lease == nil {
 		return "another process"
@@ -41,7 +41,7 @@ func holderOf(lease *coordinationv1.Lease) string {
 	return heldAs(lease)
 }
 
-// holderIn is who holds a Lease; nil where it does not say so as newIdentity does.
+// holderIn parses the holder of a Lease; nil if it is not in the form of newIdentity.
 func holderIn(lease *coordinationv1.Lease) *store.Holder {
 	parts := strings.Split(heldAs(lease), "/")
 	n := len(parts)
@@ -62,13 +62,13 @@ func heldAs(lease *coordinationv1.Lease) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// nonceOf is the last part of a holder's identity.
+// nonceOf returns the last part of a holder's identity.
 func nonceOf(lease *coordinationv1.Lease) string {
 	text := heldAs(lease)
 	return text[strings.LastIndexByte(text, '/')+1:]
 }
 
-// expiry is when a Lease that nobody renews is free, by the API server's clock.
+// expiry returns when a Lease expires unless it is renewed, by the API server's clock.
 func expiry(lease *coordinationv1.Lease) time.Time {
 	renewed := lease.CreationTimestamp.Time
 	if lease.Spec.RenewTime != nil {
@@ -77,7 +77,7 @@ func expiry(lease *coordinationv1.Lease) time.Time {
 	return renewed.Add(durationOf(lease))
 }
 
-// durationOf is how long a Lease outlives its holder.
+// durationOf returns how long a Lease outlives its holder.
 func durationOf(lease *coordinationv1.Lease) time.Duration {
 	if d := lease.Spec.LeaseDurationSeconds; d != nil && *d > 0 {
 		return time.Duration(*d) * time.Second

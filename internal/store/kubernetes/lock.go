@@ -23,11 +23,11 @@ type lock struct {
 
 	lost    chan struct{}
 	stop    context.CancelFunc
-	stopped chan struct{} // closed when nothing renews the Lease any more
+	stopped chan struct{} // closed when the renewal stops
 	release func() error
 
-	// lease is the Lease as it last was; renewed is when its last renewal was asked
-	// for. Both belong to the renewing goroutine until stopped is closed.
+	// lease is the last state of the Lease; renewed is when its last renewal was requested. Both
+	// belong to the renewing goroutine until stopped is closed.
 	lease   *coordinationv1.Lease
 	renewed time.Time
 }
@@ -43,17 +43,16 @@ func newLock(c *contender, lease *coordinationv1.Lease, sent time.Time) *lock {
 	return l
 }
 
-// Release gives the lock up. Releasing it twice is harmless. Where it fails, the lock
-// is free once its Lease has expired.
+// Release releases the lock. Releasing it twice is harmless. If it fails, the lock is free once its
+// Lease has expired.
 func (l *lock) Release() error { return l.release() }
 
-// Lost is closed when someone else has taken the lock, or could soon.
+// Lost is closed when another process has taken the lock, or could soon.
 func (l *lock) Lost() <-chan struct{} { return l.lost }
 
-// safe is for how long after a renewal was asked for nobody else can have the lock.
-// It is less than the Lease lasts, since servers' clocks differ and tell whole
-// seconds. The holder may also know the time a second less well than someone who
-// waits.
+// safe returns for how long after the request of a renewal no other process can have the lock. It
+// is less than the Lease's duration, since servers' clocks differ and have whole seconds. The
+// holder's estimate of the time can also be a second worse than that of a waiting process.
 func (l *lock) safe() time.Duration {
 	duration := l.locks.options.LeaseDuration
 	return duration - max(duration/6, 2*time.Second)
@@ -87,8 +86,7 @@ func (l *lock) keep(ctx context.Context) {
 	}
 }
 
-// renew extends the Lease. It is not ours any more where someone else has it, or
-// where it is gone.
+// renew extends the Lease. The lock is lost if another process has the Lease, or if it was deleted.
 func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(leaseTimeout, max(time.Second, l.safe()-time.Since(l.renewed))))
 	defer cancel()
@@ -101,8 +99,8 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 			return l.stillMine(ctx, err)
 		}
 		l.lease, l.renewed = renewed, sent
-		// Where this machine slept, the time that it had read was long past. The
-		// answer tells the time, in whole seconds.
+		// If this machine slept, its last reading of the time is long past. The response has the
+		// time in whole seconds.
 		if behind := l.locks.cluster.Now().Sub(at) - time.Since(sent); behind <= time.Second {
 			break
 		}
@@ -110,7 +108,7 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 	return true, nil
 }
 
-// stillMine says whether a Lease that could not be renewed is still ours.
+// stillMine reports whether a Lease that could not be renewed is still ours.
 func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -118,7 +116,7 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 	if !apierrors.IsConflict(err) {
 		return true, err
 	}
-	// Something changed it, perhaps a renewal of ours whose answer was lost.
+	// The Lease was changed, perhaps by a renewal of ours whose response was lost.
 	found, err := l.locks.leases.Get(ctx, l.lease.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -132,8 +130,8 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 	return true, errChanged
 }
 
-// errChanged lets a renewal be tried again at once.
-var errChanged = errors.New("the lease was changed by someone else, and is still held")
+// errChanged allows an immediate second renewal.
+var errChanged = errors.New("the lease was changed by another process, and is still held")
 
 func (l *lock) giveBack() error {
 	l.stop()
@@ -141,8 +139,7 @@ func (l *lock) giveBack() error {
 	ctx := context.Background()
 	err := l.remove(ctx)
 	if apierrors.IsConflict(err) {
-		// Something changed it since, perhaps a renewal of ours that nobody waited
-		// for.
+		// The Lease was changed since, perhaps by a renewal of ours that timed out.
 		found, err := l.locks.lease(ctx, l.name)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && heldAs(found) != l.who.String():

@@ -14,9 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// TestALockThatTookLongToTakeIsLostInTime has the first call for a lock hang for
-// most of a lease, and every renewal lost: whoever waits must not have the lock
-// while its holder believes in it.
+// TestALockThatTookLongToTakeIsLostInTime has the first call for a lock hang for most of a lease,
+// and every renewal lost. A waiting process must not get the lock while its holder believes in it.
 func TestALockThatTookLongToTakeIsLostInTime(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]fault{"the call is lost": slowBefore, "the answer is lost": slowAfter} {

@@ -105,7 +105,7 @@ func TestAnEndedContextEndsAWriteThatHangs(t *testing.T) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 	p.set(nil)
-	// Whoever comes next reads before it writes.
+	// The next process reads before it writes.
 	d, err := others.Read(t.Context(), train)
 	if err != nil {
 		t.Fatal(err)

@@ -13,15 +13,15 @@ import (
 var _ store.Movable = (*Store)(nil)
 
 const (
-	// markFor is how long a process may write to a store without reading its mark again:
-	// a read before each write would double the calls of a run.
+	// markFor is how long a process may write to a store without reading its mark again. A read
+	// before each write would double the calls of a run.
 	markFor = 10 * time.Second
-	// markGrace is markFor, and how long a write that was begun may take.
+	// markGrace is markFor plus the longest duration of a write.
 	markGrace = markFor + 5*time.Second
 )
 
-// judgeMark refuses a store that was moved or is being moved, by its description, unless
-// this process moves it.
+// judgeMark refuses a store that was moved or is being moved, by its description, unless this
+// process moves it.
 func (l *layout) judgeMark(description object) error {
 	if l.options.Moving {
 		return nil
@@ -99,5 +99,5 @@ func (l *layout) SetMark(ctx context.Context, m store.Mark) error {
 	}
 }
 
-// Grace is how long processes that opened the store before a mark may still write.
+// Grace returns how long processes that opened the store before a mark may still write.
 func (l *layout) Grace() time.Duration { return markGrace }

@@ -9,26 +9,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// prefix tells the store's objects from others in the namespace.
+// prefix distinguishes the store's objects from others in the namespace.
 const prefix = "gpupool."
 
-// maxObjectName is the limit of a DNS subdomain (RFC 1123), which the names of
-// objects must be.
+// maxObjectName is the limit of a DNS subdomain (RFC 1123), which the names of objects must be.
 const maxObjectName = 253
 
-// locksKind stands in the place of a kind in the names of Leases. It is no kind
-// of document.
+// locksKind is in the place of a kind in the names of Leases. It is not a kind of document.
 const locksKind = "locks"
 
-// ambiguous is what a name must not have to be written with "--" for "_" and "." for
-// "/".
+// ambiguous matches names that cannot be written with "--" for "_" and "." for "/".
 var ambiguous = regexp.MustCompile(`--|__|-_|_-|/parquet$`)
 
-// objectName is the name of the object for a name of a kind. No two names have the
-// same: a slash becomes a point, which names have only before an ending, and an
-// underscore two hyphens. A name that is too long or ambiguous is shortened and ends
-// in a hash. A digit before the kind tells such names from all others, since no kind
-// begins with one.
+// objectName returns the object name for a name of a kind. No two names have the same. A slash
+// becomes a period, which names only have before an extension, and an underscore two hyphens. A
+// name that is too long or ambiguous is shortened and ends in a hash. A digit before the kind
+// distinguishes such names from all others, since no kind begins with one.
 func objectName(kind, name string) string {
 	kind = strings.ReplaceAll(kind, "_", "-")
 	readable := strings.NewReplacer("/", ".", "_", "--").Replace(name)
@@ -45,7 +41,7 @@ func objectName(kind, name string) string {
 
 func documentName(key store.Key) string { return objectName(string(key.Kind), key.Name) }
 
-// namedAs says whether an object's name is one of a kind's, whole or shortened.
+// namedAs reports whether an object's name is one of a kind's, whole or shortened.
 func namedAs(kind store.Kind, name string) bool {
 	written := strings.ReplaceAll(string(kind), "_", "-") + "."
 	return strings.HasPrefix(name, prefix+written) || strings.HasPrefix(name, prefix+"0."+written)

@@ -27,7 +27,7 @@ const (
 	defaultRenewEvery    = 20 * time.Second
 )
 
-// LayoutObject is the ConfigMap that makes a namespace an empty store.
+// LayoutObject returns the ConfigMap that makes a namespace an empty store.
 func LayoutObject(namespace string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: layoutName, Namespace: namespace, Labels: map[string]string{managedByLabel: managedBy}},
@@ -35,10 +35,9 @@ func LayoutObject(namespace string) *corev1.ConfigMap {
 	}
 }
 
-// Open opens the store in a namespace. Where there is none, the error wraps
-// store.ErrNoStore, unless the store may be created. A store is refused and left
-// alone where a newer gpupool laid it out, or where its description is damaged or
-// lost.
+// Open opens the store in a namespace. If there is none, the error wraps store.ErrNoStore, unless
+// Create is set. It refuses a store, and leaves it unchanged, if a newer gpupool laid it out, or if
+// its description is damaged or lost.
 func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	s, err := at(cluster, namespace, o)
 	if err != nil {
@@ -46,8 +45,7 @@ func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o O
 	}
 	err = s.present(ctx)
 	if errors.Is(err, store.ErrNoStore) && s.hasDocuments(ctx) {
-		// A new store gets its description before any document, so one that is still
-		// missing was lost.
+		// A new store gets its description before any document, so a missing one was lost.
 		if err = s.present(ctx); errors.Is(err, store.ErrNoStore) {
 			err = s.undescribed()
 		}
@@ -61,7 +59,7 @@ func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o O
 	return s, nil
 }
 
-// at is the store in a namespace, whether it exists or not.
+// at returns the store in a namespace, whether it exists or not.
 func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	location, err := store.InNamespace(namespace)
 	if err != nil {
@@ -89,14 +87,13 @@ func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error)
 	return &Store{layout: l, locks: locks{l}}, nil
 }
 
-// layout is what makes a place a store: its description, and the mark in it.
+// layout is the description of a store, and the mark in it.
 type layout struct {
 	*place
 	checked atomic.Int64 // when the mark was last read, as a Unix time in milliseconds
 }
 
-// present reads the namespace's description. It returns store.ErrNoStore where there
-// is no store.
+// present reads the namespace's description. It returns store.ErrNoStore if there is no store.
 func (l *layout) present(ctx context.Context) error {
 	var found object
 	err := retry(ctx, func(ctx context.Context) (err error) {
@@ -119,12 +116,12 @@ func (l *layout) present(ctx context.Context) error {
 func (l *layout) layoutPath() string { return "configmaps " + l.location.Namespace + "/" + layoutName }
 
 func (l *layout) noStore() error {
-	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s; terraform apply and gpupool manifests make a store, or name the right one with "+
-		"--store or %s, and the right cluster with --context",
+	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s. Create a store with terraform apply or gpupool manifests, or name another "+
+		"with --store or %s and --context",
 		store.ErrNoStore, l.location.Namespace, l.cluster.Host(), layoutName, store.EnvironmentVariable)
 }
 
-// create makes the store, which several processes may do at once.
+// create creates the store, which several processes may do at once.
 func (l *layout) create(ctx context.Context) error {
 	err := l.describe(ctx)
 	if apierrors.IsNotFound(err) {
@@ -160,8 +157,8 @@ func (l *layout) createNamespace(ctx context.Context) error {
 	})
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests "+
-			"--namespace %s prints: %w",
+		return fmt.Errorf("%w: there is no namespace %s, and these credentials cannot create it; apply the output of gpupool manifests "+
+			"--namespace %s with ones that can: %w",
 			store.ErrNoStore, l.location.Namespace, l.location.Namespace, kubeclient.Wrap("create", "namespaces "+l.location.Namespace, err))
 	case err != nil && !apierrors.IsAlreadyExists(err):
 		return fmt.Errorf("cannot create the store %s: %w", l, kubeclient.Wrap("create", "namespaces "+l.location.Namespace, err))
@@ -169,7 +166,7 @@ func (l *layout) createNamespace(ctx context.Context) error {
 	return nil
 }
 
-// undescribed says that there are documents of a store, and no store.
+// undescribed returns the error for documents without a description.
 func (l *layout) undescribed() error {
 	return fmt.Errorf("%w: the namespace %s at %s has documents of a store, and no configmap %s: %s",
 		store.ErrUndescribed, l.location.Namespace, l.cluster.Host(), layoutName, store.MakeAnew(l))

@@ -13,15 +13,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// pageSize is how many objects a list asks for at first. They are up to a mebibyte each;
-// while pages are smaller than smallPage, the next one is twice as large, up to largestPage.
+// pageSize is the number of objects that a list requests at first. They have up to a mebibyte each.
+// While pages are smaller than smallPage, the next one is twice as large, up to largestPage.
 const (
 	pageSize    = 50
 	largestPage = 800
 	smallPage   = 2 << 20 // bytes
 )
 
-// listings is how often a list is begun anew because its pages have expired.
+// listings is how often a list starts again because its pages have expired.
 const listings = 3
 
 // place is a namespace that need not contain a store.
@@ -40,7 +40,7 @@ func (p *place) Location() store.Location { return p.location }
 // String names the store as the flag --store does.
 func (p *place) String() string { return p.location.String() }
 
-// of is the collection that has the documents of a kind.
+// of returns the collection of the documents of a kind.
 func (p *place) of(kind store.Kind) collection {
 	if kind.Secret() {
 		return p.secrets
@@ -83,7 +83,7 @@ func (p *place) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 	}
 }
 
-// page is one part of a list, and where the next one begins.
+// page returns one part of a list, and where the next one begins.
 func (p *place) page(ctx context.Context, in collection, o metav1.ListOptions) (page []object, next string, err error) {
 	err = retry(ctx, func(ctx context.Context) (err error) {
 		page, next, err = in.list(ctx, o)
@@ -95,14 +95,13 @@ func (p *place) page(ctx context.Context, in collection, o metav1.ListOptions) (
 	return page, next, nil
 }
 
-// object is the object of a document, by the names that RBAC has.
+// object names the object of a document as RBAC does.
 func (p *place) object(key store.Key) string {
 	return p.of(key.Kind).resource() + " " + p.location.Namespace + "/" + documentName(key)
 }
 
-// ofOtherKinds selects objects of kinds that this program doesn't know, of the kinds
-// given, and of no kind at all: a declaration that lost its label must not seem to be
-// gone.
+// ofOtherKinds selects objects without a kind, of unknown kinds, and of the given kinds. A
+// declaration that lost its label must not seem to be deleted.
 func ofOtherKinds(but ...store.Kind) string {
 	var names []string
 	for _, k := range store.Kinds() {
@@ -113,8 +112,8 @@ func ofOtherKinds(but ...store.Kind) string {
 	return kindLabel + " notin (" + strings.Join(names, ",") + ")"
 }
 
-// hasDocuments says whether the namespace has any document of a store, as far as
-// these credentials may look.
+// hasDocuments reports whether the namespace has any document of a store, as far as these
+// credentials can list.
 func (p *place) hasDocuments(ctx context.Context) bool {
 	for _, in := range []collection{p.maps, p.secrets} {
 		page, _, err := p.page(ctx, in, metav1.ListOptions{LabelSelector: kindLabel, Limit: 1})
@@ -125,7 +124,7 @@ func (p *place) hasDocuments(ctx context.Context) bool {
 	return false
 }
 
-// Fits refuses documents that are larger than an object of the API.
+// Fits rejects documents that are larger than an object of the API.
 func (p *place) Fits(key store.Key, data []byte) error {
 	if _, err := newObject(key, data); err != nil {
 		return fmt.Errorf("%s: %w", p, err)

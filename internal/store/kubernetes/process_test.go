@@ -180,7 +180,7 @@ func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
 	}
 }
 
-// forgetHolder takes away what tells of the process that holds the lock "run".
+// forgetHolder removes the record of the process that holds the lock "run".
 func forgetHolder(t *testing.T, cluster *kubetest.Cluster, namespace string) {
 	t.Helper()
 	api := cluster.Client().CoordinationV1().Leases(namespace)

@@ -33,8 +33,8 @@ const (
 	expired          // 410, as for the pages of a list that took too long
 )
 
-// proxy is an API server's address at which calls meet faults. Whoever calls it is
-// the cluster's administrator.
+// proxy is an API server's address at which calls meet faults. Its callers are cluster
+// administrators.
 type proxy struct {
 	url string
 
@@ -153,7 +153,7 @@ func (p *proxy) open(t *testing.T, namespace string, o kubernetes.Options) *kube
 	return open(t, kubeclient.Config{Host: p.url}, namespace, o)
 }
 
-// first has a fault meet the first call that begins so, alone.
+// first injects a fault into the first call with a prefix only.
 func first(prefix string, f fault) func(string) fault {
 	met := false
 	return func(call string) fault {

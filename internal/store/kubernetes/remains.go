@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Remains is what is left of a store in a namespace that lost its description.
+// Remains is a namespace with the documents of a store that lost its description.
 type Remains struct{ store *Store }
 
 var _ store.Remains = (*Remains)(nil)
@@ -40,8 +40,8 @@ func (r *Remains) List(ctx context.Context, kind store.Kind) ([]store.Document, 
 	return list, nil
 }
 
-// Strange names the objects that hold documents of a kind which this gpupool does not
-// know. Other objects of the namespace do not matter.
+// Strange returns the objects with documents of a kind that this gpupool does not know. Other
+// objects of the namespace do not matter.
 func (r *Remains) Strange(ctx context.Context) ([]string, error) {
 	s := r.store
 	var names []string
@@ -58,7 +58,7 @@ func (r *Remains) Strange(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Describe writes the store's description, where there is none.
+// Describe writes the store's description if there is none.
 func (r *Remains) Describe(ctx context.Context) error {
 	s := r.store
 	if err := s.describe(ctx); err != nil && !apierrors.IsAlreadyExists(err) {

@@ -14,21 +14,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Options say how to open a store.
+// Options define how to open a store.
 type Options struct {
-	// Create makes the store where there is none, and its namespace too.
+	// Create creates the store if there is none, and its namespace too.
 	Create bool
-	// Command is what others who want a lock are told of its holder, such as "gpupool
-	// reconcile". Empty: the name of the program.
+	// Command describes the holder of a lock to others, such as "gpupool reconcile". Default: the
+	// name of the program.
 	Command string
-	// LeaseDuration is how long a lock outlives its holder, in whole seconds and at
-	// least five, and RenewEvery how often a living holder renews it. Zero means
-	// 60 s and 20 s.
+	// LeaseDuration is how long a lock outlives its holder, in whole seconds and at least five.
+	// RenewEvery is how often a living holder renews it. Default: 60 s and 20 s.
 	LeaseDuration, RenewEvery time.Duration
 	// Moving opens the store whatever its mark.
 	Moving bool
-	// MarkFor is how long a process may write without reading the mark again. Zero means
-	// 10 s.
+	// MarkFor is how long a process may write without reading the mark again. Default: 10 s.
 	MarkFor time.Duration
 }
 
@@ -67,9 +65,9 @@ func (s *Store) get(ctx context.Context, key store.Key) (o object, err error) {
 	return o, err
 }
 
-// List returns every document of a kind, sorted by name, as they were at one time. It
-// leaves out copies that were made under other names. What is damaged has no Data,
-// and what lost its label is found by its name.
+// List returns every document of a kind, sorted by name, as they were at one time. It ignores
+// copies under other names. A damaged document has no Data, and one that lost its label is found by
+// its name.
 func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err
@@ -79,7 +77,7 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	}
 	list, err := s.list(ctx, kind)
 	if err == nil && len(list) == 0 {
-		err = s.present(ctx) // the API lists a namespace that isn't there as an empty one
+		err = s.present(ctx) // the API lists a missing namespace as an empty one
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
@@ -87,9 +85,9 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	return list, nil
 }
 
-// Write replaces the document of a key if its revision is still the given one. Where
-// the answer was lost and could not be got again, the error says so: the document may
-// then have been written or not.
+// Write replaces the document of a key if its revision is still the given one. If the response was
+// lost and the outcome cannot be read, the error says so: the document may have been written or
+// not.
 func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (store.Revision, error) {
 	if err := check(ctx, key); err != nil {
 		return "", err
@@ -129,8 +127,8 @@ func (s *Store) put(ctx context.Context, key store.Key, o object, revision store
 	return written, verb, err
 }
 
-// settle finds out whether a write took effect whose answer was lost, or which lost a
-// race, perhaps against itself.
+// settle finds out whether a write took effect whose response was lost, or which lost a race,
+// perhaps against itself.
 func (s *Store) settle(ctx context.Context, key store.Key, o object, verb string, cause error) (store.Revision, error) {
 	now, err := s.get(ctx, key)
 	switch {
@@ -165,7 +163,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 		return s.of(key.Kind).remove(ctx, documentName(key), o)
 	})
 	switch {
-	case err == nil, made > 1 && apierrors.IsNotFound(err): // an earlier try, whose answer was lost, deleted it
+	case err == nil, made > 1 && apierrors.IsNotFound(err): // an earlier try, whose response was lost, deleted it
 		return nil
 	case apierrors.IsNotFound(err):
 		return s.absent(ctx, key)
@@ -175,7 +173,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 	return s.explain("delete", key, err)
 }
 
-// check comes first in every operation on a document.
+// check must come first in every operation on a document.
 func check(ctx context.Context, key store.Key) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -183,14 +181,14 @@ func check(ctx context.Context, key store.Key) error {
 	return key.Validate()
 }
 
-// plausible says whether a text can be a resourceVersion, a decimal number
-// (KEP-5504). The API server would refuse any other text as wrong rather than as old,
-// and would take zero for whatever there is.
+// plausible reports whether a text can be a resourceVersion, a decimal number (KEP-5504). The API
+// server would reject any other text as wrong rather than as old, and would accept zero for any
+// version.
 func plausible(revision store.Revision) bool {
 	return strings.Trim(string(revision), "0123456789") == "" && strings.Trim(string(revision), "0") != ""
 }
 
-// absent says why there is no document: the store has none, or there is no store.
+// absent returns why there is no document: the store has none, or there is no store.
 func (s *Store) absent(ctx context.Context, key store.Key) error {
 	if err := s.present(ctx); err != nil {
 		return err
@@ -202,7 +200,7 @@ func (s *Store) damaged(key store.Key, err error) error {
 	return fmt.Errorf("%s in %s: %s is damaged: %w", key, s, s.object(key), err)
 }
 
-// explain says which document of which store an error is about.
+// explain adds the document and the store to an error.
 func (s *Store) explain(verb string, key store.Key, err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("%s in %s: %w", key, s, err)

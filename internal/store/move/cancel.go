@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Cancel makes a store usable again whose move to a place was interrupted. The mark is read
-// under the lock: a move that finishes just before it is not undone.
+// Cancel makes a store usable again after an interrupted move. It reads the mark under the lock: a
+// move that finishes just before is not undone.
 func Cancel(ctx context.Context, from store.Movable, to store.Location) (err error) {
 	lock, err := from.Lock(ctx, runLock, 0)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package move moves a store to another place: every document, byte by byte. What a
-// command says of it is elsewhere.
+// Package move moves a store to another place: every document, byte by byte. The command that
+// reports it is elsewhere.
 //
-// A move can be killed at any step and repeated, because each step is recorded in the
-// marks of both stores before the next one:
+// A move can be killed at any step and repeated, because each step is recorded in the marks of both
+// stores before the next one:
 //
 //	mark of FROM  mark of TO   step
 //	none          none         TO is empty, and the locks of FROM are free
@@ -28,16 +28,16 @@ import (
 // Move moves the store From to To.
 type Move struct {
 	From, To store.Movable
-	// Locks are the names of the locks of From that must be free, beside the run lock.
+	// Locks are the names of the locks of From that must be free, in addition to the run lock.
 	Locks []string
-	// Sleep waits for a time; nil waits for real.
+	// Sleep waits for a duration; nil means time.Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // runLock is the lock of a run, which a move holds on both stores.
 const runLock = "run"
 
-// Do does what is left of the move. moved is false if an earlier one had finished it.
+// Do completes the move. moved is false if an earlier one had finished it.
 func (m Move) Do(ctx context.Context) (moved bool, err error) {
 	for _, s := range []store.Movable{m.From, m.To} {
 		lock, err := s.Lock(ctx, runLock, 0)
@@ -77,7 +77,7 @@ func (m Move) Do(ctx context.Context) (moved bool, err error) {
 	return moved, m.clear(ctx)
 }
 
-// Refuses is why stores with these marks can't be the ends of this move; nil if they can.
+// Refuses returns why stores with these marks cannot be the ends of this move; nil if they can.
 func (m Move) Refuses(from, to store.Mark) error {
 	if from != (store.Mark{}) && from != store.MovingTo(m.To.Location()) {
 		return from.Refuses(m.From)
@@ -88,8 +88,8 @@ func (m Move) Refuses(from, to store.Mark) error {
 	return nil
 }
 
-// reserve marks TO, so that nothing else uses it. It must be empty, unless this very move
-// filled it before.
+// reserve marks TO, so that no other command uses it. It must be empty, unless this move filled it
+// before.
 func (m Move) reserve(ctx context.Context, from, to store.Mark) error {
 	reserved := store.MovingFrom(m.From.Location())
 	if err := m.Refuses(from, to); err != nil || to == reserved {
@@ -108,12 +108,12 @@ func (m Move) reserve(ctx context.Context, from, to store.Mark) error {
 	return nil
 }
 
-// ErrNotEmpty says that a store has documents already.
+// ErrNotEmpty returns the error for a store that already has documents.
 func ErrNotEmpty(s fmt.Stringer, documents int) error {
 	return fmt.Errorf("the store %s is not empty (%d documents): move to an empty or new place", s, documents)
 }
 
-// closeAndCopy marks FROM, so that nothing uses it, copies it, and records that.
+// closeAndCopy marks FROM, so that no command uses it, copies it, and records that.
 func (m Move) closeAndCopy(ctx context.Context) error {
 	if err := m.From.SetMark(ctx, store.MovingTo(m.To.Location())); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (m Move) copied(ctx context.Context) error {
 	return nil
 }
 
-// free says who has a lock of FROM.
+// free returns an error if a process has a lock of FROM.
 func (m Move) free(ctx context.Context) error {
 	for _, name := range m.Locks {
 		lock, err := m.From.Lock(ctx, name, 0)
@@ -228,8 +228,8 @@ func remove(ctx context.Context, s store.Store, d store.Document) error {
 	return nil
 }
 
-// Contents are all documents of a store, by kind and name. One that can't be read is an
-// error: a move loses nothing.
+// Contents returns all documents of a store, by kind and name. An unreadable document is an error:
+// a move loses nothing.
 func Contents(ctx context.Context, s store.Store) ([]store.Document, error) {
 	var all []store.Document
 	for _, kind := range store.Kinds() {

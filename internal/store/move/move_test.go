@@ -175,8 +175,8 @@ func TestAMovedStoreNamesTheNewOne(t *testing.T) {
 	}
 }
 
-// TestAMoveIsRefused where it would mix stores, or take one away from who works in it.
-// What is refused leaves both as they were.
+// TestAMoveIsRefused if it would mix stores, or take one from its user. Both stores remain
+// unchanged.
 func TestAMoveIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,18 +10,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Deferred is a store that is opened when it is first used. Until Create, it can only
-// be read: where the store does not exist, it reads as one without documents, and is
-// not made. It is safe for concurrent use.
+// Deferred is a store that is opened when it is first used. Until Create, it can only be read: a
+// store that does not exist reads as one without documents, and is not created. It is safe for
+// concurrent use.
 type Deferred struct {
 	location store.Location
 	options  Options
 
 	mu      sync.Mutex
-	under   store.Store // nil until it was found or made
-	written bool        // Create made it one that can be written
-	absent  error       // why there was none at the last look
-	refused error       // why it can't be used; nil until that is known
+	under   store.Store // nil until it was found or created
+	written bool        // Create opened it for writing
+	absent  error       // why there was none at the last check
+	refused error       // why it cannot be used; nil until that is known
 }
 
 var _ store.Store = (*Deferred)(nil)
@@ -29,16 +29,14 @@ var _ store.Store = (*Deferred)(nil)
 // Defer prepares the store at a location and touches nothing.
 func Defer(l store.Location, o Options) *Deferred { return &Deferred{location: l, options: o} }
 
-// Open opens the store if it exists. Where it does not, that is no error: Absent says
-// so, and the next read looks again. A refusal is remembered, unless it came from the
-// end of the context.
+// Open opens the store if it exists. If not, that is not an error: Absent says so, and the next
+// read checks again. A refusal is kept, unless the context ended.
 func (s *Deferred) Open(ctx context.Context) error {
 	_, err := s.readable(ctx)
 	return err
 }
 
-// Create opens the store so that it can be written, and makes it where there is
-// none.
+// Create opens the store for writing, and creates it if there is none.
 func (s *Deferred) Create(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,15 +46,15 @@ func (s *Deferred) Create(ctx context.Context) error {
 	return s.open(ctx, true)
 }
 
-// Absent says why there was no store at the last look; nil where there was one, or
-// nobody looked.
+// Absent returns why there was no store at the last check; nil if there was one, or before the
+// first check.
 func (s *Deferred) Absent() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.absent
 }
 
-// readable is the store; nil where there is none.
+// readable returns the store; nil if there is none.
 func (s *Deferred) readable(ctx context.Context) (store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +65,7 @@ func (s *Deferred) readable(ctx context.Context) (store.Store, error) {
 	return s.under, err
 }
 
-// open opens the store; s.mu must be held. The cancellation of one caller must not
-// fail the others.
+// open opens the store; s.mu must be held. The cancellation of one caller must not fail the others.
 func (s *Deferred) open(ctx context.Context, create bool) error {
 	o := s.options
 	o.Create = create
@@ -84,18 +81,18 @@ func (s *Deferred) open(ctx context.Context, create bool) error {
 	return err
 }
 
-// writable is the store once it was opened to be written.
+// writable returns the store after Create.
 func (s *Deferred) writable() (store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.written {
-		return nil, fmt.Errorf("the store %s was opened to be read alone: that something is to be written to it is a bug of gpupool", s)
+		return nil, fmt.Errorf("the store %s is open for reading only: this write is a bug of gpupool", s)
 	}
 	return s.under, nil
 }
 
-// vanished treats a store that disappeared as one that does not exist, while it is
-// only read. A write must fail.
+// vanished treats a store that disappeared as one that does not exist, while it is only read. A
+// write must fail.
 func (s *Deferred) vanished(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +164,7 @@ func (s *Deferred) Lock(ctx context.Context, name string, wait time.Duration) (s
 	return under.Lock(ctx, name, wait)
 }
 
-// Holder tells who has the named lock.
+// Holder returns the holder of the named lock.
 func (s *Deferred) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	under, err := s.readable(ctx)
 	if err != nil || under == nil {

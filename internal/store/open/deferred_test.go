@@ -27,8 +27,7 @@ func TestDeferredIsAStore(t *testing.T) {
 	})
 }
 
-// What only reads makes nothing, whatever it asks for; and sees what another
-// process makes meanwhile.
+// Reading never creates a store, and it observes what another process creates.
 func TestDeferredMakesNothingForReaders(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]func(t *testing.T) (store.Location, open.Options){"directory": inDirectory, "kubernetes": inNamespace} {
@@ -75,7 +74,7 @@ func refusesWrites(t *testing.T, s store.Store) {
 	_, writing := s.Write(t.Context(), someKey, []byte("y"), "")
 	_, locking := s.Lock(t.Context(), "run", 0)
 	for what, err := range map[string]error{"write": writing, "lock": locking, "delete": s.Delete(t.Context(), someKey, "1")} {
-		if err == nil || !strings.Contains(err.Error(), "read alone") {
+		if err == nil || !strings.Contains(err.Error(), "for reading only") {
 			t.Errorf("a %s for a reader: %v", what, err)
 		}
 	}
@@ -104,7 +103,7 @@ func TestDeferredStoreGoesAway(t *testing.T) {
 	}
 }
 
-// What can't be used at all is refused to readers, too, and the refusal is kept.
+// A store that cannot be used is refused to readers too, and the refusal is kept.
 func TestDeferredRefusal(t *testing.T) {
 	t.Parallel()
 	location, o := inDirectory(t)

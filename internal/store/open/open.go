@@ -1,5 +1,5 @@
-// Package open opens a store at its location, whichever backend it is of. It is
-// the one place that knows all backends.
+// Package open opens a store at its location, with the right backend. Only this package knows all
+// backends.
 package open
 
 import (
@@ -12,22 +12,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// Options say how to open a store.
+// Options define how to open a store.
 type Options struct {
-	// Create makes the store, and the namespace for it, where there is none.
+	// Create creates the store, and the namespace for it, if there is none.
 	Create bool
-	// Command is what others who want a lock are told of its holder, such as "gpupool
-	// reconcile".
+	// Command describes the holder of a lock to others, such as "gpupool reconcile".
 	Command string
-	// Kubernetes connects to the cluster whose namespace the store is. It is not
-	// called for a store in a directory.
+	// Kubernetes connects to the cluster of a store in a namespace. It is not called for a store in
+	// a directory.
 	Kubernetes func() (*kubeclient.Client, error)
 	// moving opens the store whatever its mark.
 	moving bool
 }
 
-// Store opens the store at a location. Where there is none the error wraps
-// store.ErrNoStore, unless it may be created.
+// Store opens the store at a location. If there is none the error wraps store.ErrNoStore, unless
+// Create is set.
 func Store(ctx context.Context, l store.Location, o Options) (store.Store, error) {
 	switch l.Backend {
 	case store.Directory:
@@ -42,8 +41,7 @@ func Store(ctx context.Context, l store.Location, o Options) (store.Store, error
 	return nil, fmt.Errorf("the store %q is of an unknown kind: a store is directory:DIR or kubernetes:NAMESPACE", l)
 }
 
-// Movable opens the store at a location to move it, or to move one there, whatever its
-// mark.
+// Movable opens the store at a location to move it, or as the target of a move, whatever its mark.
 func Movable(ctx context.Context, l store.Location, o Options) (store.Movable, error) {
 	o.moving = true
 	s, err := Store(ctx, l, o)
@@ -52,12 +50,12 @@ func Movable(ctx context.Context, l store.Location, o Options) (store.Movable, e
 	}
 	movable, ok := s.(store.Movable)
 	if !ok {
-		return nil, fmt.Errorf("the store %s can't be moved", l)
+		return nil, fmt.Errorf("the store %s cannot be moved", l)
 	}
 	return movable, nil
 }
 
-// Remains looks at a location, which need not be a store, for what is left of one.
+// Remains opens a location, which need not be a store, to find the documents of one.
 func Remains(l store.Location, o Options) (store.Remains, error) {
 	if l.Backend == store.Directory {
 		r, err := directory.OpenRemains(l.Path)
@@ -89,7 +87,7 @@ func inNamespace(ctx context.Context, l store.Location, o Options) (store.Store,
 	return s, nil
 }
 
-// connect reaches the cluster of a store in a namespace.
+// connect connects to the cluster of a store in a namespace.
 func connect(l store.Location, o Options) (*kubeclient.Client, error) {
 	if o.Kubernetes == nil {
 		return nil, fmt.Errorf("the store %s needs a cluster, and none is configured here", l)

@@ -1,5 +1,5 @@
-// Package storetest holds what every backend of package store must do, as tests
-// that a backend runs on itself, and a store that fails on request.
+// Package storetest contains the tests that every backend of package store must pass, and a store
+// that fails on request.
 package storetest
 
 import (
@@ -13,7 +13,7 @@ import (
 
 var train = store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"}
 
-// Run checks a backend. Each call of open gives a new, empty store.
+// Run checks a backend. Each call of open returns a new, empty store.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Helper()
 	for name, check := range map[string]func(t *testing.T, s store.Store){

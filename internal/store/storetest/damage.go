@@ -8,9 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Damaged checks what a backend tells of a document that lost its contents. open
-// gives a new, empty store, and a function that takes the contents of one of its
-// documents away.
+// Damaged checks how a backend reports a document that lost its content. open returns a new, empty
+// store, and a function that removes the content of one of its documents.
 func Damaged(t *testing.T, open func(t *testing.T) (s store.Store, damage func(store.Key))) {
 	t.Helper()
 	for _, kind := range store.Kinds() {

@@ -19,7 +19,7 @@ func readBack(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	want := string(data)
-	clear(data) // which is the caller's
+	clear(data) // which belongs to the caller
 	expect(t, s, train, want, revision)
 	got, err := s.Read(t.Context(), train)
 	if err != nil {
@@ -75,7 +75,6 @@ func deleteNeedsRevision(t *testing.T, s store.Store) {
 	expectError(t, "second delete", s.Delete(t.Context(), train, second), store.ErrNotFound)
 }
 
-// largeDocument writes a large document that compresses, as most do.
 func largeDocument(t *testing.T, s store.Store) {
 	for _, kind := range []store.Kind{store.SpotPools, store.Ledger} {
 		key := store.Key{Kind: kind, Name: "large"}

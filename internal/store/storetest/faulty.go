@@ -10,27 +10,26 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// ErrKilled is every answer to a process that was killed. A hook of Faults that
-// returns it kills the process.
+// ErrKilled is every response to a process that was killed. A hook of Faults that returns it kills
+// the process.
 var ErrKilled = errors.New("killed")
 
 // Op is one operation on a store.
 type Op struct {
 	Method string // "Read", "List", "Write", "Delete", "Lock" or "Release"
-	// Key is the document's. That of a list has no name, and that of a lock has the
-	// kind "locks".
+	// Key is the document's. The key of a list has no name, and that of a lock has the kind
+	// "locks".
 	Key store.Key
-	// N is its number from 1: writes and deletes are counted together, and every
-	// other method by itself.
+	// N is its number from 1. Writes and deletes are counted together, every other method
+	// separately.
 	N int
 }
 
-// Faults are called around each operation, one at a time. An error from Before keeps
-// the operation from happening; an error from After hides that it did. Either may be
-// nil.
+// Faults are called around each operation, one at a time. An error from Before prevents the
+// operation; an error from After hides its success. Either may be nil.
 type Faults struct{ Before, After func(op Op) error }
 
-// At makes a hook that returns err for the n-th write or delete, alone.
+// At returns a hook that returns err for the n-th write or delete only.
 func At(n int, err error) func(op Op) error {
 	return func(op Op) error {
 		if op.N == n && (op.Method == "Write" || op.Method == "Delete") {
@@ -40,8 +39,8 @@ func At(n int, err error) func(op Op) error {
 	}
 }
 
-// Faulty is a store as a process sees it that meets faults. After it is killed, no
-// operation has an effect, and the locks that it had are free.
+// Faulty is a store with faults, as one process sees it. After the process is killed, no operation
+// has an effect, and its locks are free.
 type Faulty struct {
 	store  store.Store
 	faults Faults
@@ -55,7 +54,7 @@ type Faulty struct {
 
 var _ store.Store = (*Faulty)(nil)
 
-// Wrap gives a store faults.
+// Wrap adds faults to a store.
 func Wrap(s store.Store, f *Faults) *Faulty {
 	return &Faulty{store: s, faults: *f, counts: map[string]int{}}
 }

@@ -38,7 +38,7 @@ func list(t *testing.T, s store.Store) {
 	}
 }
 
-// everyKind keeps documents of one name in each kind, and tells them apart.
+// everyKind writes documents of one name in each kind, and checks that they are distinct.
 func everyKind(t *testing.T, s store.Store) {
 	const name = "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f/closed-20260101/00_a-b"
 	revisions := map[store.Kind]store.Revision{}

@@ -90,8 +90,8 @@ func lockEnds(t *testing.T, s store.Store) {
 	}
 }
 
-// lockGuards checks that no two have one lock at once. What the holders share is
-// atomic, since the race detector does not know of a lock between processes.
+// lockGuards checks that only one holder has a lock at a time. The shared state is atomic, since
+// the race detector does not know of a lock between processes.
 func lockGuards(t *testing.T, s store.Store) {
 	var taken atomic.Bool
 	atOnce(t, func(int) error {

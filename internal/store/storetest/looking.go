@@ -11,14 +11,14 @@ import (
 
 // Place is where a store could be.
 type Place struct {
-	// Open opens the store, which it makes where it may and there is none.
+	// Open opens the store, and creates it if requested and needed.
 	Open func(create bool) (store.Store, error)
-	// Contents is everything there, in a form that can be compared.
+	// Contents returns everything there, in a form that can be compared.
 	Contents func() any
 }
 
-// Looking checks that reading makes and changes nothing, whether there is a store or
-// not. The place must be new.
+// Looking checks that reading creates and changes nothing, whether there is a store or not. The
+// place must be new.
 func Looking(t *testing.T, place Place) {
 	t.Helper()
 	unchanged := func(after string, do func()) {
@@ -51,7 +51,7 @@ func Looking(t *testing.T, place Place) {
 	})
 }
 
-// look does everything with a store that changes nothing.
+// look uses a store without changing it.
 func look(t *testing.T, place Place) {
 	t.Helper()
 	s, err := place.Open(false)

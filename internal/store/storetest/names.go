@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Names that could lead out of the store, or mean two things in it.
+// Names that could escape from the store, or mean two things in it.
 var badNames = []string{
 	"", ".", "..", "../a", "a/../b", "/a", "a/", "a//b", `a\b`, "a.json", ".parquet", "a.parquet/b", "a.parquet.parquet", ".a", "A", "a b", "a\x00", "a\n", "ä",
 	"-a", "a-", "a/b/c/d/e", string(make([]byte, 300)),

@@ -16,7 +16,7 @@ const (
 	rounds  = 15
 )
 
-// increment adds one to the number in a document, however often it must try.
+// increment adds one to the number in a document, with as many tries as it takes.
 func increment(ctx context.Context, s store.Store, key store.Key) error {
 	for {
 		d, err := s.Read(ctx, key)
