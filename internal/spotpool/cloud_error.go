@@ -51,6 +51,13 @@ func (e *CloudError) Error() string {
 	return b.String()
 }
 
+// UsedToken reports whether a launch was refused because its ClientToken was used before,
+// for another request. Tencent Cloud documents no code for that, so the message tells.
+func (e *CloudError) UsedToken() bool {
+	malformed := strings.HasPrefix(e.Code, "InvalidClientToken") || strings.HasPrefix(e.Code, "MissingParameter")
+	return e.NothingLaunched && !malformed && strings.Contains(strings.ToLower(e.Message), "clienttoken")
+}
+
 // AsCloudError finds the CloudError in err's chain.
 func AsCloudError(err error) (*CloudError, bool) {
 	var cloud *CloudError

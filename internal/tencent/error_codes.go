@@ -58,6 +58,8 @@ const (
 	remedyOffering = "Take this offering out, or correct its availability zone and instance type."
 	remedyCorrect  = "Correct the declaration."
 
+	remedyOldJournal = "The journal of the pool is an old copy, which lacks later launches. It gets new tokens, and launches go on in 10 minutes, " +
+		"once all earlier instances are listed."
 	remedyDefaultDisk = "Set system_disk_type: another type may be left."
 )
 

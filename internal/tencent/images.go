@@ -101,6 +101,9 @@ func namingLogin(err error, r spotpool.Request) error {
 	if !ok || len(r.KeyIDs) > 0 || cloud.Class != errorclass.Configuration {
 		return err
 	}
+	if cloud.UsedToken() {
+		return err
+	}
 	text := strings.ToLower(cloud.Message)
 	about := strings.Contains(text, "keepimagelogin") || strings.Contains(text, "loginsettings")
 	if about || cloud.Code == "InvalidParameterCombination" || cloud.Code == "InvalidParameter.ParameterConflict" {

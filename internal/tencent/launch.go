@@ -40,6 +40,9 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, 
 		for _, text := range []string{r.Script(), base64.StdEncoding.EncodeToString([]byte(r.Script())), shorten(r.Script())} {
 			err = without(err, text, "(user data)")
 		}
+		if cloud, ok := spotpool.AsCloudError(err); ok && cloud.UsedToken() {
+			cloud.Remedy = remedyOldJournal
+		}
 		return nil, time.Time{}, namingLogin(err, r)
 	}
 	if response.Response != nil {

@@ -94,6 +94,46 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 	}
 }
 
+// TestAnOldJournalFailsOneRun puts a copy of the journal back after launches that it lacks:
+// one run is refused for a token that was used, and later launches have new tokens.
+func TestAnOldJournalFailsOneRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.MustCreate(3, 6)
+	docs, err := w.Store().List(t.Context(), store.Journals)
+	if err != nil || len(docs) != 1 {
+		t.Fatalf("%d journals: %v", len(docs), err)
+	}
+	for range 4 {
+		w.Reclaim(1)
+		w.Step(time.Minute)
+		w.mustRun(reconcile.RunOptions{})
+	}
+	now, err := w.Store().Read(t.Context(), docs[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Store().Write(t.Context(), docs[0].Key, docs[0].Data, now.Revision); err != nil {
+		t.Fatal(err)
+	}
+	w.Reclaim(3)
+	failed := 0
+	for range 5 {
+		w.Step(4 * time.Minute)
+		report, err := w.Runner(nil).Run(context.Background(), reconcile.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := report.SpotPools[0].Error; e != nil && contains(e.Message, "ClientToken", "old copy") {
+			failed++
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d runs are refused for a token, want 1", failed)
+	}
+	w.Verify(3)
+}
+
 // TestACreationWhoseJournalIsLostWaits resumes a creation that was killed, and whose
 // journal is gone: it launches nothing twice either.
 func TestACreationWhoseJournalIsLostWaits(t *testing.T) {

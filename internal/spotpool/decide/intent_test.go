@@ -276,7 +276,7 @@ func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
 	s.Journal = journal.Journal{}
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	const why = "its journal was missing at 2026-03-01T12:00:00Z, so instances launched shortly before may not be listed yet: " +
+	const why = "its journal was missing, or an old copy, at 2026-03-01T12:00:00Z, so instances launched shortly before may not be listed yet: " +
 		"nothing is launched until 2026-03-01T12:10:00Z, and any apply or reconcile after that launches what is missing"
 	shouldSay(t, "short", p.Short.Texts(), why)
 	s.Observation.Instances = append(s.Observation.Instances, instance("ins-2"))

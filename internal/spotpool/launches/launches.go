@@ -51,10 +51,15 @@ func (s Launches) Accept(sequence int64, ids []string, at time.Time) (_ Launches
 // Refuse records that a call for a launch was refused, and returns the launch and the
 // state that it is in then. In [Refused], nothing was launched, and the launch is closed.
 // In any other state it stays pending, since an earlier call, or this one, may have
-// launched something.
+// launched something. A token that was used before proves that the journal is an old copy:
+// it counts as lost from now on, so that later launches have tokens of a new salt.
 func (s Launches) Refuse(sequence int64, e *spotpool.CloudError, now time.Time) (Launches, Launch, State) {
 	l, _ := s.Find(sequence)
-	return s.happened(sequence, l.refusal(e, now), Launch.withoutLastCall)
+	s, l, state := s.happened(sequence, l.refusal(e, now), Launch.withoutLastCall)
+	if state == Refused && e.UsedToken() {
+		s.Salt, s.LostAt = "", now
+	}
+	return s, l, state
 }
 
 // Update brings the launches up to date with the instances that were found, and returns
@@ -157,7 +162,7 @@ func (s Launches) WhyLost() string {
 	if s.LostAt.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("its journal was missing at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any "+
+	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any "+
 		"apply or reconcile after that launches what is missing",
 		wording.Instant(s.LostAt), wording.Instant(s.LostAt.Add(spotpool.TagLag)))
 }
