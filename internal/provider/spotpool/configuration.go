@@ -72,8 +72,8 @@ func configurationAttributes() map[string]schema.Attribute {
 		},
 		"user_data_raw_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
-			MarkdownDescription: "`user_data_raw` that is in neither the state nor a plan, and may come from an ephemeral value. It needs Terraform 1.11 or " +
-				"later, and `user_data_raw_wo_version`. The store keeps it, since `gpupool reconcile` launches instances later. It conflicts with `user_data_raw`.",
+			MarkdownDescription: "`user_data_raw` that is in neither the state nor a plan, and may come from an ephemeral value. It needs " +
+				"`user_data_raw_wo_version`. The store keeps it, since `gpupool reconcile` launches instances later. It conflicts with `user_data_raw`.",
 		},
 		"user_data_raw_wo_version": kit.Whole(kit.Optional, "Version of `user_data_raw_wo`, 1 or more. Change it to have a changed `user_data_raw_wo` applied: "+
 			"instances that were launched with another version are outdated. With the same version, the store keeps the value that it has."),

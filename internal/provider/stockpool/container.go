@@ -58,7 +58,7 @@ func containerAttributes() map[string]schema.Attribute {
 		"env_wo": schema.MapAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
 			MarkdownDescription: "Environment variables in addition to `env` that are in neither the state nor a plan, and may come from ephemeral values. " +
-				"It needs Terraform 1.11 or later, and `env_wo_version`. The store keeps them, and so does the Deployment.",
+				"It needs `env_wo_version`. The store keeps them, and so does the Deployment.",
 		},
 		"env_wo_version": kit.Whole(kit.Optional, "Version of `env_wo`, 1 or more. Change it to have a changed `env_wo` applied. With the same version, the "+
 			"store keeps the values that it has."),
