@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Instance is what of an instance tells its node.
 type Instance struct {
-	ID         string
-	PrivateIP  string
-	LaunchedAt time.Time
+	ID         string    `json:"instance_id"`
+	PrivateIP  string    `json:"private_ip,omitempty"`
+	LaunchedAt time.Time `json:"launched_at,omitzero"`
 }
 
 // Standing says what is known of an instance's node.
@@ -68,7 +70,9 @@ func (m Matches) Contests(n Node) bool { return m.contesting[n.UID] }
 // allows it and a node has no provider id, by the private address. A node that fits two
 // instances, and two nodes that fit one, match nothing. A node with the address of an
 // instance and any other provider id may still be that instance: a kubelet that finds a
-// Node of its host name registers as that Node, whatever provider id it has.
+// Node of its host name registers as that Node, whatever provider id it has. But a node
+// with the provider id and the address of one instance is no other: a kubelet may report
+// any addresses, and must not keep others from being judged.
 func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 	m := Matches{seen: o.Seen(), of: map[string]Match{}, contesting: map[string]bool{}}
 	if !m.seen {
@@ -76,8 +80,12 @@ func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 	}
 	known := make(map[string]bool, len(instances))
 	addresses := map[string][]Instance{}
+	own := map[string]string{} // the addresses of instances, as the cloud has them, by ID
+	for _, i := range o.Elsewhere {
+		own[i.ID] = i.PrivateIP
+	}
 	for _, i := range instances {
-		known[i.ID] = true
+		known[i.ID], own[i.ID] = true, i.PrivateIP
 		if i.PrivateIP != "" {
 			addresses[i.PrivateIP] = append(addresses[i.PrivateIP], i)
 		}
@@ -93,6 +101,10 @@ func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 		}
 	}
 	for _, n := range o.Nodes {
+		if address := own[ParseProviderID(n.ProviderID).InstanceID]; address != "" && slices.Contains(n.Addresses, address) {
+			m.surplus(n, addresses)
+			continue
+		}
 		m.doubted(n, addresses, fits)
 	}
 	for _, id := range slices.Sorted(maps.Keys(fits)) {
@@ -128,6 +140,35 @@ func (m *Matches) byAddress(n Node, addresses map[string][]Instance, fits map[st
 	for _, id := range found {
 		m.contest(id, fmt.Sprintf("node %s has the addresses of %s: give it its provider id", n.Name, strings.Join(found, " and ")), n)
 	}
+}
+
+// surplus remarks that a node which is certainly one instance has addresses of others.
+func (m *Matches) surplus(n Node, addresses map[string][]Instance) {
+	is := ParseProviderID(n.ProviderID).InstanceID
+	var others []string
+	for _, i := range n.at(addresses) {
+		if i.ID != is {
+			others = append(others, i.ID)
+		}
+	}
+	if slices.Sort(others); len(others) > 0 {
+		m.remark("node %s is %s by provider ID and address, and also reports the addresses of %s: these count as other machines; check its kubelet", n.Name,
+			is, wording.Some(others))
+	}
+}
+
+// Claimed are the IDs of instances other than those given that the nodes of an observation
+// claim to be while they leave one of these in doubt: only the cloud knows their addresses.
+func (o Observation) Claimed(instances []Instance, byAddress bool) (ids []string) {
+	m := MatchNodes(instances, o, byAddress)
+	for _, n := range o.Nodes {
+		id := ParseProviderID(n.ProviderID).InstanceID
+		if id != "" && m.Contests(n) && !slices.ContainsFunc(instances, func(i Instance) bool { return i.ID == id }) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // doubted contests the instances at a node's addresses that have no node of their own:

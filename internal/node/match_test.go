@@ -67,6 +67,14 @@ func TestANodeIsMatched(t *testing.T) {
 	old.CreatedAt = noon.Add(-time.Hour)
 	both := by("both", "", "10.0.0.1")
 	both.Addresses = []string{"10.0.0.1", "10.0.0.2"}
+	surplus := by("n", "qcloud:///1/ins-b", "10.0.0.2")
+	surplus.Addresses = []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}
+	other := by("n", "qcloud:///1/ins-c", "10.0.0.3")
+	other.Addresses = []string{"10.0.0.1", "10.0.0.3"}
+	elsewhere := cluster(other)
+	elsewhere.Elsewhere = []node.Instance{instance("ins-c", "10.0.0.3")}
+	liar := cluster(by("n", "qcloud:///1/ins-c", "10.0.0.1"))
+	liar.Elsewhere = elsewhere.Elsewhere
 	for name, c := range map[string]struct {
 		in        node.Observation
 		byAddress bool
@@ -97,9 +105,13 @@ func TestANodeIsMatched(t *testing.T) {
 		"the ID of an instance that is gone": {
 			in: cluster(by("n", "qcloud:///1/ins-zzz", "10.0.0.1")), byAddress: true, want: "contested", remark: "the provider ID of ins-zzz",
 		},
-		"a gone one's, and one of its own":  {in: cluster(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
-		"the ID of another one of the pool": {in: cluster(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
-		"an unreadable ID elsewhere":        {in: cluster(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
+		"a gone one's, and one of its own":   {in: cluster(by("n", "qcloud:///1/ins-zzz", "10.0.0.1"), by("m", "qcloud:///1/ins-a", "10.0.0.1")), want: "m"},
+		"the ID of another one of the pool":  {in: cluster(by("n", "qcloud:///1/ins-b", "10.0.0.1")), want: "contested", remark: "the provider ID of ins-b"},
+		"surplus addresses":                  {in: cluster(surplus), want: "absent", remark: "node n is ins-b by provider ID and address"},
+		"of another pool, surplus addresses": {in: elsewhere, byAddress: true, want: "absent", remark: "reports the addresses of ins-a"},
+		"of another pool, without its own":   {in: liar, want: "contested", remark: "the provider ID of ins-c"},
+		"surplus addresses, of an unknown":   {in: cluster(other), want: "contested", remark: "the provider ID of ins-c"},
+		"an unreadable ID elsewhere":         {in: cluster(by("n", "k3s://vm-0", "10.9.9.9")), want: "absent"},
 		"two nodes for one instance": {
 			in: cluster(by("n", "qcloud:///1/ins-a", ""), by("m", "qcloud:///2/ins-a", "")), want: "contested", remark: "m and n",
 		},

@@ -53,6 +53,9 @@ type Observation struct {
 	// count says nothing.
 	Pods  bool   `json:"pods,omitempty"`
 	Nodes []Node `json:"nodes,omitempty"`
+	// Elsewhere are instances that are not the pool's, as the cloud shows them, and that
+	// nodes with an address of the pool's claim to be.
+	Elsewhere []Instance `json:"elsewhere,omitempty"`
 }
 
 // Seen reports whether the cluster was seen: only then, a node that isn't there is not

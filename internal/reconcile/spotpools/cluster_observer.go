@@ -196,6 +196,7 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 		return nodeObservation{err: err}
 	}
 	s := nodeObservation{observation: observed.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
+	s.observation.Elsewhere = o.claimed(ctx, d, s.observation, cloud.Instances)
 	if observed.uncounted != nil {
 		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(),
 			observed.uncounted)
@@ -211,6 +212,20 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 		}
 	}
 	return s
+}
+
+// claimed are the instances of others that nodes claim to be while they leave in doubt
+// which node an instance of the pool is. Where the cloud can't be asked, the doubt stays.
+func (o *clusterObserver) claimed(ctx context.Context, d spotpool.Declaration, nodes node.Observation, instances []spotpool.Instance) []node.Instance {
+	ids := nodes.Claimed(spotpool.NodeInstances(instances), d.Nodes != nil && d.Nodes.MatchAddress)
+	if d.Nodes == nil || len(ids) == 0 {
+		return nil
+	}
+	found, _, err := o.Cloud.ObserveInstances(ctx, d.Region, ids)
+	if err != nil {
+		return nil
+	}
+	return spotpool.NodeInstances(found)
 }
 
 // refuses is the error for which nothing at all is done to the pool; nil where there is

@@ -442,3 +442,44 @@ func TestNodesAreCordonedBeforeAnyIsEmptied(t *testing.T) {
 	}
 	w.Verify(1)
 }
+
+// TestANodeOfAnotherPoolKeepsNoInstanceFromBeingJudged: the node of an instance that the
+// pool does not list reports the addresses of the pool's instances, too.
+func TestANodeOfAnotherPoolKeepsNoInstanceFromBeingJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Joining(0)
+	w.Cluster.JoinNone(true)
+	d := w.MustCreateAs(nodePool(2, 2))
+	var other string
+	var addresses []string
+	for _, i := range w.Sim.Server.Instances() {
+		addresses = append(addresses, i.PrivateIP)
+		if i.Pool == "other" {
+			other = i.InstanceID
+		}
+	}
+	w.Cluster.Join(other, func(m *reconciletest.Machine) { m.Addresses = addresses })
+	w.Step(time.Minute)
+	p := w.mustRun(reconcile.RunOptions{}).SpotPools[0]
+	if p.Nodes == nil || p.Nodes.Unknown != 0 || p.Nodes.Joining != 2 {
+		t.Errorf("the nodes are %+v", p.Nodes)
+	}
+	if got := strings.Join(p.Warnings, "\n"); !strings.Contains(got, "node node-"+other+" is "+other) || strings.Contains(got, "drain") {
+		t.Errorf("the warnings are %q", got)
+	}
+	w.Cluster.Change("node-"+other, func(m *reconciletest.Machine) { m.Addresses = []string{w.addressOf(d)} })
+	if p := w.mustRun(reconcile.RunOptions{}).SpotPools[0]; p.Nodes.Unknown != 1 {
+		t.Errorf("without its own address, the node leaves no instance in doubt: %+v", p.Nodes)
+	}
+}
+
+// addressOf is the private address of one of a pool's instances.
+func (w *world) addressOf(d spotpool.Declaration) string {
+	for _, i := range w.Own() {
+		if i.UID == d.UID {
+			return i.PrivateIP
+		}
+	}
+	return ""
+}
