@@ -154,6 +154,10 @@ func (e Enforcement) Grace() time.Duration {
 	return lengthOr(e.withDefaults().GracePeriod, LongestDuration)
 }
 
+// EndSlack is how long after its deletion timestamp a pod is given to be gone: its kubelet
+// kills its containers then.
+const EndSlack = time.Minute
+
 // LongestGrace is how long pods may take to end.
 func (e Enforcement) LongestGrace() time.Duration {
 	return lengthOr(e.withDefaults().MaxGracePeriod, LongestDuration)

@@ -12,7 +12,7 @@ import (
 )
 
 // EffectTimeout is how long what was requested may take to show: after it, pods that hold
-// GPUs and that nobody deletes make it ineffective.
+// GPUs make it ineffective, unless they are deleted and about to be gone.
 const EffectTimeout = 10 * time.Minute
 
 // effectsAtMost is how many effects a status lists of those that are the budget's own.
@@ -40,7 +40,7 @@ type Effect struct {
 	Phase     EffectPhase `json:"phase"`
 	// Since is the observation by which it was requested.
 	Since time.Time `json:"since"`
-	// Pods hold GPUs, and nobody deletes them: the first of them, and how many more.
+	// Pods hold GPUs and are not about to be gone: the first of them, and how many more.
 	Pods     []string `json:"pods,omitempty"`
 	MorePods int      `json:"more_pods,omitempty"`
 }
@@ -138,6 +138,7 @@ func (e *IneffectiveError) Error() string {
 	for n, of := range e.Effects {
 		list[n] = string(of.Measure) + " " + of.String()
 	}
-	return fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s. Delete these pods, or set enforcement.on_ineffective = \"evict\"", len(list),
-		wording.Plural(len(list), "request has", "requests have"), duration.Words(EffectTimeout), wording.Some(list))
+	return fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s. Delete these pods, with a shorter --grace-period those that "+
+		"are ending, or set enforcement.on_ineffective = \"evict\"", len(list), wording.Plural(len(list), "request has", "requests have"),
+		duration.Words(EffectTimeout), wording.Some(list))
 }

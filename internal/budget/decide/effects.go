@@ -92,19 +92,29 @@ func (f *facts) vain(awaited []budget.Effect) []budget.Effect {
 }
 
 // fallBack decides what comes after what was requested in vain: evictions if the declaration
-// says so, which have nothing come after them. Else the run fails for it.
+// says so, which have nothing come after them, and less time for pods that end already. Else
+// the run fails for it.
 func fallBack(f *facts, awaited []budget.Effect) (r result) {
 	r.Ineffective = f.vain(awaited)
-	if !f.fallsBack() {
-		return r
-	}
 	left := map[string]bool{} // by the workload's uid
 	for _, e := range r.Ineffective {
-		left[e.UID] = e.Measure == budget.Pause
+		left[e.UID] = e.Measure == budget.Pause && f.fallsBack()
 	}
-	r.Ineffective = slices.DeleteFunc(r.Ineffective, func(e budget.Effect) bool { return e.Measure == budget.Pause })
+	hurried := f.shorten(func(p budget.Pod) bool { return left[p.Of.Workload.UID] })
+	if !f.fallsBack() {
+		r.add(hurried)
+		return r
+	}
 	pods, _ := f.withGPUs()
 	victims := slices.DeleteFunc(pods, func(p budget.Pod) bool { return !left[p.Of.Workload.UID] })
+	followed := map[string]bool{}
+	for _, p := range victims {
+		followed[p.Of.Workload.UID] = true
+	}
+	for _, d := range hurried.Decisions {
+		followed[d.Pod.Of.Workload.UID] = true
+	}
+	r.Ineffective = slices.DeleteFunc(r.Ineffective, func(e budget.Effect) bool { return left[e.UID] && (followed[e.UID] || !f.Owned) })
 	if len(victims) > 0 || f.Frozen {
 		r.add(freeze(f))
 	}
@@ -116,5 +126,6 @@ func fallBack(f *facts, awaited []budget.Effect) (r result) {
 		}
 	}
 	r.Decisions, r.Reserves = append(r.Decisions, evictions...), reserves
+	r.add(hurried)
 	return r
 }

@@ -28,9 +28,47 @@ func TestAnEffectThatWasNotObservedIsNotDone(t *testing.T) {
 	if got := Decide(s, nil).Status; got.Enforced != nil || len(got.Effects) != 1 || !got.Effects[0].Since.Equal(s.Previous.At) {
 		t.Errorf("its pod runs, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
 	}
-	s.Pods[0].Deletion = ms(noon.Add(time.Hour))
+	s.Pods[0].Deletion = ms(noon.Add(time.Minute))
 	if got := Decide(s, nil).Status; got.Effects != nil {
-		t.Errorf("its pod is being deleted, and the effects are %v", got.Effects)
+		t.Errorf("its pod is about to be gone, and the effects are %v", got.Effects)
+	}
+}
+
+// TestAPodThatEndsInYearsIsNotPaused: the pause waits for it, is ineffective in the end, and
+// has the pod end sooner where the declaration has evictions follow. So it is of a stock
+// pool, of a pod that is overdue, and of one that was protected after its deletion.
+func TestAPodThatEndsInYearsIsNotPaused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*budget.Pod){
+		"in years":       func(p *budget.Pod) { p.Deletion = ms(noon.AddDate(10, 0, 0)) },
+		"overdue":        func(p *budget.Pod) { p.Deletion = ms(noon.Add(-budget.EndSlack)) },
+		"protected late": func(p *budget.Pod) { p.Annotations = map[string]string{budget.ProtectedKey: "true"} },
+		"stock pool":     func(p *budget.Pod) { p.Of.Keeper = "stock_pool/ml/pool" },
+	} {
+		p := pod("train-1", 0)
+		p.Of.Stopped, p.Deletion = true, ms(noon.AddDate(10, 0, 0))
+		change(&p)
+		s := situation(enforcing(budget.Pause), 100*budget.Hour)
+		s.Owned, s.Pods, s.Paused = true, []budget.Pod{p}, []Paused{{Workload: p.Of.Workload, BudgetUID: "uid-a"}}
+		s.Previous.Effects = []budget.Effect{budget.NewEffect(budget.Pause, "Deployment ml/train", p.Of.Workload.UID, []string{"ml/train-1"}, s.Previous.At)}
+		s.Previous.Effects[0].StockPool = p.Of.Keeper
+		plan := Decide(s, nil)
+		if got := plan.Status; got.Enforced != nil || len(got.Effects) != 1 || len(got.Unreported) > 0 || len(plan.Decisions) > 0 {
+			t.Errorf("%s: %v is enforced, the effects are %v, the events %v, the decisions %v", name, got.Enforced, got.Effects, got.Unreported, plan.Decisions)
+		}
+		s.Previous.Effects[0].Since = noon.Add(-budget.EffectTimeout)
+		if plan = Decide(s, nil); len(plan.Ineffective) != 1 || !cmp.Equal(plan.Ineffective[0].Pods, []string{"ml/train-1"}) {
+			t.Errorf("%s: once its time is over, %v is ineffective", name, plan.Ineffective)
+		}
+		s.Declaration.Enforce.OnIneffective = budget.FallbackEvict
+		var want []string
+		if name == "in years" || name == "stock pool" {
+			want = []string{"shorten the end of the pod ml/train-1"}
+		}
+		plan = Decide(s, nil)
+		if diff := cmp.Diff(want, summaries(plan)); diff != "" || (want == nil) != (len(plan.Ineffective) == 1) {
+			t.Errorf("%s, with evictions to follow: %v is ineffective, and the decisions: %s", name, plan.Ineffective, diff)
+		}
 	}
 }
 

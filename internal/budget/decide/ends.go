@@ -69,6 +69,7 @@ func (f *facts) shown(e budget.Effect) bool {
 		return f.Owned && !f.leftOf(e)
 	}
 	pods, _ := f.withGPUs()
+	pods = append(pods, f.lingering()...)
 	held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone })
 	return f.Owned && held && !slices.ContainsFunc(pods, func(p budget.Pod) bool { return p.Of.Workload.UID == e.UID })
 }

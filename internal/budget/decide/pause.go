@@ -31,6 +31,7 @@ func pause(f *facts) (r result) {
 	for _, p := range append(pods, waiting...) {
 		s.consider(p)
 	}
+	s.await(f.lingering())
 	if n := len(s.loose); n > 0 {
 		slices.Sort(s.loose)
 		r.warnf("%d %s be paused, and still %s: %s", n, wording.Plural(n, "pod cannot", "pods cannot"), wording.Plural(n, "counts", "count"),
@@ -127,6 +128,17 @@ func (s *selection) consider(p budget.Pod) {
 		reasons = append(reasons, "someone started it again since it was paused")
 	}
 	s.owners = append(s.owners, budget.Decision{Kind: budget.KindPause, Owner: &w, Reasons: reasons})
+}
+
+// await waits for pods that were deleted and still hold GPUs, where their workload is stopped.
+func (s *selection) await(lingering []budget.Pod) {
+	for _, p := range lingering {
+		uid := p.Of.Workload.UID
+		if p.Of.Workload.Name == "" || p.Of.Keeper == "" && !(p.Of.Stopped && (s.ours[uid] || s.undone[uid])) {
+			continue
+		}
+		s.awaited[uid], s.holding[uid] = p, append(s.holding[uid], p.String())
+	}
 }
 
 // foreign reports whether a workload makes pods of others, by its own template: that one

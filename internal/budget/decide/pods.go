@@ -24,11 +24,26 @@ type reach struct {
 func (f *reach) touchable() []budget.Pod {
 	withGPUs, _ := f.withGPUs()
 	waiting, _ := f.waiting()
-	return append(withGPUs, waiting...)
+	return slices.Concat(withGPUs, waiting, f.lingering())
 }
 
-// withGPUs are the pods that count against the budget now, and those of them that are
-// protected, with the reasons.
+// lingering are the pods of the budget that somebody deleted and that hold GPUs for longer
+// than pods may take to end, protected or not: nothing is paused while one is there.
+func (f *reach) lingering() []budget.Pod {
+	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool {
+		return p.Deletion == 0 || f.leaves(p) || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedBy(p))
+	})
+}
+
+// leaves says whether a pod that is being deleted is about to be gone: within the budget's
+// max_grace_period, and not overdue.
+func (f *reach) leaves(p budget.Pod) bool {
+	left := p.Deletion.Time().Sub(f.Now)
+	return left <= f.Declaration.Enforce.LongestGrace() && left > -budget.EndSlack
+}
+
+// withGPUs are the pods that count against the budget now and that nobody deletes, and those
+// of them that are protected, with the reasons.
 func (f *reach) withGPUs() (open []budget.Pod, spared []string) {
 	return f.covered(func(p budget.Pod) bool { return !p.Waits() && p.Deletion == 0 })
 }

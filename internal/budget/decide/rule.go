@@ -32,7 +32,7 @@ func (f *facts) rules() []rule {
 	case f.doubt() != "":
 		rules = append(rules, withhold)
 	case action == budget.Pause:
-		rules = append(rules, pause, shorten)
+		rules = append(rules, pause)
 	default:
 		rules = append(rules, evictWaiting, evict, shorten)
 	}

@@ -73,9 +73,9 @@ func enforcementAttributes() map[string]schema.Attribute {
 			Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(values.OfNumber(absent.MaxEvictionsPerRun).ValueBigFloat()),
 			MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 to %d. Default: `%d`.", core.MaxEvictions, absent.MaxEvictionsPerRun),
 		},
-		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "How long pods may take to end while the budget evicts, as a duration from `\"1s\"` "+
-			"to `\"30d\"`: a pod that is evicted gets this or its own `terminationGracePeriodSeconds`, whichever is shorter, and one that is ending "+
-			"already with more than this left gets less time, whoever deleted it."),
+		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "How long pods may take to end, as a duration from `\"1s\"` to `\"30d\"`. While the "+
+			"budget evicts, a pod that is evicted gets this or its own `terminationGracePeriodSeconds`, whichever is shorter, and one that is ending "+
+			"already with more than this left gets less time, whoever deleted it. A pause is not done while a pod has more than this left."),
 		"eviction_order": kit.DefaultChoice(absent.EvictionOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
 			"`spot_first` or `largest_usage`."),
 		"protected_priority_class": kit.Text(kit.Optional, "Priority class at and above whose value pods are never touched. Where the cluster does not have "+
@@ -87,8 +87,8 @@ func enforcementAttributes() map[string]schema.Attribute {
 		"on_manual_resume": kit.DefaultChoice(absent.OnManualResume, "What happens to a paused workload that another user resumes, for example by `kubectl "+
 			"scale`: `warn` leaves it running, reports it and does not count it as paused; `pause` pauses it again."),
 		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "What comes after a `pause` if pods of its workload still hold GPUs ten minutes later: "+
-			"`warn` has the run fail for this budget and name them; `evict` evicts these pods, up to `max_evictions_per_run`, and freezes the selector until "+
-			"usage falls below the limit."),
+			"`warn` has the run fail for this budget and name them; `evict` evicts these pods, up to `max_evictions_per_run`, gives those that are ending "+
+			"`max_grace_period`, and freezes the selector until usage falls below the limit."),
 		"max_gap": kit.DefaultDuration(absent.MaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the "+
 			"strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A "+
 			"freeze, which ends no pod, does not wait for that."),
