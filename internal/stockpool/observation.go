@@ -74,10 +74,13 @@ type Pod struct {
 	Priority          int32
 }
 
-// Ended says that the pod is over, or about to be.
-func (p Pod) Ended() bool {
-	return p.Ending || slices.Contains([]string{"Succeeded", "Failed"}, p.Phase)
-}
+// Ended says that the pod is over, or somebody deleted it, however long it takes to end.
+func (p Pod) Ended() bool { return p.Ending || p.over() }
+
+// Holds says whether the pod has its devices, whether or not somebody deleted it.
+func (p Pod) Holds() bool { return p.Node != "" && !p.over() }
+
+func (p Pod) over() bool { return slices.Contains([]string{"Succeeded", "Failed"}, p.Phase) }
 
 // Observations are those of all stock pools of a cluster, made at once.
 type Observations struct {

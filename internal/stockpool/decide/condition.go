@@ -32,10 +32,10 @@ func (v View) status(t Tally, r Result) Status {
 	return s
 }
 
-// holding are the pods that hold GPUs, and that nobody deletes.
+// holding are the pods that hold GPUs, those that are being deleted as well.
 func (v View) holding() (names []string) {
 	for _, p := range v.Observation.Pods {
-		if p.Node != "" && !p.Ended() {
+		if p.Holds() {
 			names = append(names, p.Name)
 		}
 	}

@@ -1,6 +1,8 @@
 package decide_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,5 +41,28 @@ func TestWhatPodsCountAs(t *testing.T) {
 	w.journal.DeploymentUID = "another"
 	if list := decide.Standings(w.situation(w.observation())); len(list) != 0 {
 		t.Errorf("of another's Deployment: %+v", list)
+	}
+}
+
+// TestAPausedPoolWhosePodsEndInYearsIsPausing: they hold their GPUs until they are gone.
+func TestAPausedPoolWhosePodsEndInYearsIsPausing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared())
+	w.settle()
+	pods := slices.Clone(w.pods)
+	w.covers = []decide.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "the budget team-a is exceeded"}}
+	w.do(w.decide(), alive)
+	for n := range pods {
+		pods[n].Ending = true
+	}
+	w.pods = pods
+	p := w.decide()
+	w.keep(p.Journal)
+	if p.Status.Phase != decide.Pausing || !strings.Contains(strings.Join(p.Warnings, "\n"), "2 pods still hold GPUs") || !p.Journal.Pausing {
+		t.Errorf("while its pods end, it is %s, and the warnings are %q", p.Status.Phase, p.Warnings)
+	}
+	w.pods = nil
+	if p = w.decide(); p.Status.Phase != decide.Paused || p.Journal.Pausing {
+		t.Errorf("once they are gone, it is %s", p.Status.Phase)
 	}
 }

@@ -116,7 +116,8 @@ func byName(list []any) map[string]map[string]any {
 }
 
 // harmless says whether a field is a default of the API server, or changes nothing about
-// as whom, with which privileges, what, or on which accelerators pods run.
+// as whom, with which privileges, what, or on which accelerators pods run, or for how long
+// once they are deleted.
 func harmless(at string, value any) bool {
 	field := strings.TrimPrefix(at, "spec.template.spec.")
 	if _, in, found := strings.Cut(field, "ontainers["); found { // of any container
@@ -130,6 +131,9 @@ func harmless(at string, value any) bool {
 	}
 	parts, _ := value.(map[string]any)
 	switch {
+	case field == "terminationGracePeriodSeconds":
+		seconds, _ := value.(float64)
+		return seconds <= longestGrace
 	case strings.HasPrefix(field, "volumes["):
 		return parts["emptyDir"] != nil
 	case strings.HasPrefix(field, "containers.env["):
@@ -146,10 +150,14 @@ func harmless(at string, value any) bool {
 	return false
 }
 
+// longestGrace is up to how many seconds pods may take to end without that being reported: as
+// long as a budget lets them by default. Until they have, they hold their GPUs.
+const longestGrace = 300
+
 // harmlessValues are fields that are harmless with these values; nil for any. Those of
 // each container are below "containers".
 var harmlessValues = map[string][]string{
-	"restartPolicy": nil, "terminationGracePeriodSeconds": nil, "topologySpreadConstraints": nil, "schedulerName": {"default-scheduler"},
+	"restartPolicy": nil, "topologySpreadConstraints": nil, "schedulerName": {"default-scheduler"},
 	"dnsPolicy": {"ClusterFirst"}, "enableServiceLinks": {"true", "false"}, "hostNetwork": {"false"}, "hostPID": {"false"}, "hostIPC": {"false"},
 	"hostUsers": {"false"}, "shareProcessNamespace": {"false"}, "os": {"map[name:linux]"}, "automountServiceAccountToken": {"false"},
 	"securityContext.runAsNonRoot": {"true"}, "securityContext.seccompProfile": {"map[type:RuntimeDefault]"},

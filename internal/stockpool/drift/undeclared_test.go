@@ -69,7 +69,8 @@ func additions() map[string]func(*corev1.PodSpec) {
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{stockpool.DefaultGPUResource: resource.MustParse("1")}},
 			})
 		},
-		"initContainers[setup]": func(s *corev1.PodSpec) { s.InitContainers = []corev1.Container{{Name: "setup"}} },
+		"terminationGracePeriodSeconds = 315360000": func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = new(int64(315360000)) },
+		"initContainers[setup]":                     func(s *corev1.PodSpec) { s.InitContainers = []corev1.Container{{Name: "setup"}} },
 		"volumes[root]; volumes[secret]": func(s *corev1.PodSpec) {
 			s.Volumes = []corev1.Volume{volume("root", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}), volume("secret", secret)}
 		},
