@@ -66,6 +66,9 @@ type Pod struct {
 	// Waiting is why its container does not run, in the kubelet's word, such as
 	// "ImagePullBackOff"; empty where it runs, or nobody said.
 	Waiting string
+	// Unlike is how it differs from what its ReplicaSet makes of the pool's Deployment, in its
+	// image or its devices; empty where it does not.
+	Unlike string
 	// DeletionCost is the annotation by which a ReplicaSet chooses which pods go first.
 	DeletionCost string
 	// Annotations are at most gpupool/protected.

@@ -80,12 +80,12 @@ func (c *stockClient) Stock(ctx context.Context) (stockpool.Observations, error)
 }
 
 // sortPods gives each pool the pods that are its own. ReplicaSets are listed only if some
-// pool has more than its Deployment counts, and then once for all.
+// pool has more than its Deployment counts, or others, and then once for all.
 func (c *stockClient) sortPods(ctx context.Context, l stockpool.Observations, pods map[types.NamespacedName][]claimedPod) (err error) {
 	var sets map[types.UID]replicaSet
 	for pool, claimed := range pods {
 		of := l.Deployments[pool.String()]
-		if sets == nil && doubtful(of, claimed) {
+		if sets == nil && asksForSets(of, claimed) {
 			if sets, err = c.replicaSets(ctx, metav1.NamespaceAll, stockpool.LabelPool); err != nil {
 				return err
 			}
@@ -139,7 +139,7 @@ func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stoc
 		}
 	}
 	var sets map[types.UID]replicaSet
-	if doubtful(s.Deployment, claimed) {
+	if asksForSets(s.Deployment, claimed) {
 		if sets, err = c.replicaSets(ctx, namespace, stockpool.LabelPool+"="+name); err != nil {
 			return s, err
 		}

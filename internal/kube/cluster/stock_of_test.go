@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -93,5 +94,46 @@ func TestPodsOfAForeignReplicaSetAreNotThePools(t *testing.T) {
 	of.Status.Replicas = 2
 	if got := ownPods("pool-g1", of, []claimedPod{{}, {}}, nil); len(got) != 2 {
 		t.Errorf("of as many as its Deployment counts, %d are the pool's", len(got))
+	}
+}
+
+// TestAPodCountsAsStockByItsGPUsAndImage: a tenant may make a pod that bears the labels, the
+// hash and the owner of a pool's, with another image and without GPUs. One from before a
+// rollout, and one whose image admission rewrote, are the pool's.
+func TestAPodCountsAsStockByItsGPUsAndImage(t *testing.T) {
+	t.Parallel()
+	runtime := func(image, gpus string) []corev1.Container {
+		limits := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse(gpus)}
+		return []corev1.Container{{Name: "runtime", Image: image, Resources: corev1.ResourceRequirements{Limits: limits}}}
+	}
+	const image = "registry.example.com/team/runtime:1"
+	of := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "pool-g1", UID: "own"}}
+	of.Spec.Template.Spec.Containers = runtime(image, "2")
+	of.Status.Replicas = 1
+	by := &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "pool-g1", UID: "own"}
+	sets := map[types.UID]replicaSet{
+		"now": {owner: by, makes: runtime(image, "2")}, "before": {owner: by, makes: runtime("registry.example.com/team/runtime:0", "1")},
+	}
+	for name, c := range map[string]struct {
+		containers []corev1.Container
+		set        types.UID
+		unlike     string
+	}{
+		"as it is made":     {runtime(image, "2"), "now", ""},
+		"with a sidecar":    {append([]corev1.Container{{Name: "sidecar"}}, runtime(image, "2")...), "now", ""},
+		"without GPUs":      {[]corev1.Container{{Name: "runtime", Image: image}}, "now", "its container runtime asks for 0 nvidia.com/gpu, not 2"},
+		"fewer GPUs":        {runtime(image, "1"), "now", "its container runtime asks for 1 nvidia.com/gpu, not 2"},
+		"another image":     {runtime("pause:3", "2"), "now", "its container runtime has the image pause:3, not " + image},
+		"another container": {[]corev1.Container{{Name: "main"}}, "now", "it has no container runtime"},
+		"before a rollout":  {runtime("registry.example.com/team/runtime:0", "1"), "before", ""},
+		"from a mirror":     {runtime("mirror.example.com/team/runtime:1@sha256:ab", "2"), "now", ""},
+	} {
+		pods := []claimedPod{{replicaSet: c.set, containers: c.containers}}
+		if asked := asksForSets(of, pods); asked != (c.unlike != "" || c.set == "before") {
+			t.Errorf("%s: its ReplicaSet is asked for: %t", name, asked)
+		}
+		if own := ownPods("pool-g1", of, pods, sets); len(own) != 1 || own[0].Unlike != c.unlike {
+			t.Errorf("%s: %+v", name, own)
+		}
 	}
 }

@@ -2,6 +2,10 @@ package cluster
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +23,7 @@ import (
 type claimedPod struct {
 	stockpool.Pod
 	replicaSet types.UID
+	containers []corev1.Container
 }
 
 // stockOf names the stock pool that a pod is of: the one that it is labelled with, where
@@ -47,7 +52,7 @@ func claimOf(p *corev1.Pod) (claimedPod, string) {
 	if name == "" {
 		return claimedPod{}, ""
 	}
-	return claimedPod{Pod: stockPod(p), replicaSet: metav1.GetControllerOf(p).UID}, name
+	return claimedPod{Pod: stockPod(p), replicaSet: metav1.GetControllerOf(p).UID, containers: p.Spec.Containers}, name
 }
 
 // doubtful says whether there are more pods than the Deployment counts as its own, which
@@ -63,10 +68,53 @@ func doubtful(of *appsv1.Deployment, pods []claimedPod) bool {
 	return n > 0 && (of == nil || n > int(of.Status.Replicas))
 }
 
+// asksForSets says whether pods can be told apart only by their ReplicaSets: there are too
+// many, or some are not as the Deployment makes them now, as those before a rollout.
+func asksForSets(of *appsv1.Deployment, pods []claimedPod) bool {
+	return doubtful(of, pods) || of != nil && slices.ContainsFunc(pods, func(p claimedPod) bool {
+		return !p.Ended() && unlike(p.containers, of.Spec.Template.Spec.Containers) != ""
+	})
+}
+
+// unlike says how the containers of a pod differ from those of a template, in their images or
+// extended resources; empty where they do not. What admission adds to a pod is no difference.
+func unlike(pod, template []corev1.Container) string {
+	for _, want := range template {
+		n := slices.IndexFunc(pod, func(c corev1.Container) bool { return c.Name == want.Name })
+		if n < 0 {
+			return "it has no container " + want.Name
+		}
+		for _, name := range slices.Sorted(maps.Keys(want.Resources.Limits)) {
+			has, asked := pod[n].Resources.Limits[name], want.Resources.Limits[name]
+			if strings.Contains(string(name), "/") && has.Cmp(asked) != 0 {
+				return fmt.Sprintf("its container %s asks for %s %s, not %s", want.Name, has.String(), name, asked.String())
+			}
+		}
+		if !sameImage(pod[n].Image, want.Image) {
+			return fmt.Sprintf("its container %s has the image %s, not %s", want.Name, pod[n].Image, want.Image)
+		}
+	}
+	return ""
+}
+
+// sameImage says whether an image is the wanted one, or what admission makes of that: from a
+// mirror, or pinned by its digest.
+func sameImage(has, want string) bool {
+	if !strings.Contains(want, "@") {
+		has, _, _ = strings.Cut(has, "@")
+	}
+	registry, path, found := strings.Cut(want, "/")
+	if !found || !strings.ContainsAny(registry, ".:") && registry != "localhost" { // of the default registry
+		path = want
+	}
+	return has == want || strings.HasSuffix(has, "/"+path)
+}
+
 // replicaSet is what says whose the pods of a ReplicaSet are.
 type replicaSet struct {
 	labels labels.Set
 	owner  *metav1.OwnerReference // its controller
+	makes  []corev1.Container     // of its template
 }
 
 // replicaSets are those with a label of stock pools.
@@ -77,7 +125,7 @@ func (c *stockClient) replicaSets(ctx context.Context, namespace, selector strin
 	}, func(object []byte) (none struct{}, take bool, err error) {
 		var rs appsv1.ReplicaSet
 		err = rs.Unmarshal(object)
-		sets[rs.UID] = replicaSet{labels: rs.Labels, owner: metav1.GetControllerOf(&rs)}
+		sets[rs.UID] = replicaSet{labels: rs.Labels, owner: metav1.GetControllerOf(&rs), makes: rs.Spec.Template.Spec.Containers}
 		return none, false, err
 	})
 	return sets, err
@@ -98,12 +146,19 @@ func (rs replicaSet) isOf(name string, of *appsv1.Deployment) bool {
 	return err == nil && selector.Matches(rs.labels)
 }
 
-// ownPods are a pool's pods. Of doubtful ones, those count whose ReplicaSet is the pool's.
+// ownPods are a pool's pods. Of doubtful ones, those count whose ReplicaSet is the pool's. Each
+// is told from what the Deployment makes, or the pool's ReplicaSet that it names.
 func ownPods(name string, of *appsv1.Deployment, pods []claimedPod, sets map[types.UID]replicaSet) []stockpool.Pod {
 	var own []stockpool.Pod
 	check := doubtful(of, pods)
 	for _, p := range pods {
 		if rs, there := sets[p.replicaSet]; !check || there && rs.isOf(name, of) {
+			if of != nil {
+				p.Unlike = unlike(p.containers, of.Spec.Template.Spec.Containers)
+			}
+			if p.Unlike != "" && there && rs.isOf(name, of) && unlike(p.containers, rs.makes) == "" {
+				p.Unlike = ""
+			}
 			own = append(own, p.Pod)
 		}
 	}

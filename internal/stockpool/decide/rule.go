@@ -30,7 +30,7 @@ func (v View) rules() []Rule {
 	case live.DeletionTimestamp != nil: // what comes after it is created once it is gone
 		return list
 	}
-	return append(list, warnUndeclared, warnPaused, apply, guard)
+	return append(list, warnUndeclared, warnUnlike, warnPaused, apply, guard)
 }
 
 // Result is what a rule adds to a plan.

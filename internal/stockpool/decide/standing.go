@@ -50,6 +50,8 @@ func (v View) standing(p stockpool.Pod) (counts CountsAs, why string) {
 		return CountsNothing, "it has ended: " + p.Phase
 	case v.inUse(p):
 		return CountsInUse, "allocated_selector selects it"
+	case p.Unlike != "":
+		return CountsReplica, "it is not as its Deployment makes pods: " + p.Unlike
 	case p.Ready:
 		return CountsAvailable, "it is ready, and not in use"
 	case p.Unschedulable != "":

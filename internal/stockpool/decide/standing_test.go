@@ -25,6 +25,7 @@ func TestWhatPodsCountAs(t *testing.T) {
 		{Name: "starts", Node: "n"},
 		{Name: "ends", Ready: true, Ending: true, Labels: map[string]string{"session": "x"}},
 		{Name: "over", Phase: "Failed"},
+		{Name: "forged", Ready: true, Node: "n", Unlike: "it has no container runtime"},
 	}
 	got := map[string]string{}
 	for _, s := range decide.Standings(w.situation(w.observation())) {
@@ -34,6 +35,7 @@ func TestWhatPodsCountAs(t *testing.T) {
 		"used": "in use: allocated_selector selects it", "ready": "available: it is ready, and not in use", "waits": "replica: it waits for a node",
 		"pulls": "replica: ImagePullBackOff", "new": "replica: it has no node yet", "starts": "replica: it is not ready yet",
 		"ends": "nothing: it is being deleted", "over": "nothing: it has ended: Failed",
+		"forged": "replica: it is not as its Deployment makes pods: it has no container runtime",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -64,5 +66,19 @@ func TestAPausedPoolWhosePodsEndInYearsIsPausing(t *testing.T) {
 	w.pods = nil
 	if p = w.decide(); p.Status.Phase != decide.Paused || p.Journal.Pausing {
 		t.Errorf("once they are gone, it is %s", p.Status.Phase)
+	}
+}
+
+// TestAForgedPodIsNoStock: one that bears all that the pool's pods do, and is ready, is named,
+// and the pool is not Ready with it.
+func TestAForgedPodIsNoStock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared())
+	w.settle()
+	w.pods[0].Unlike = "its container runtime asks for 0 nvidia.com/gpu, not 1"
+	p := w.decide()
+	named := strings.Contains(strings.Join(p.Warnings, "\n"), w.pods[0].Name)
+	if p.Status.Available != 1 || p.Status.Replicas != 2 || p.Status.Phase == decide.Ready || !named {
+		t.Errorf("it is %+v, and the warnings are %q", p.Status, p.Warnings)
 	}
 }
