@@ -14,16 +14,23 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// A deletion that was interrupted is reported, and finished by the next one.
+// A deletion that was interrupted is reported, and finished by the next one. A plan of the
+// configuration that still declares the budget replaces it.
 func TestInterruptedDeletionIsFinished(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	s := serve(t, w)
 	o := create(t, s, values(nil))
+	earlier := s.Plan(o, values(providertest.Values{"gpu_hours": "5"}))
 	w.Rewrite("team-a", func(r *declaration.Budget) { r.Phase = declaration.Deleting })
 	o, diags := s.Read(o)
 	contains(t, diags, "WARNING", "was begun and not finished", "terraform destroy")
-	_, diags = s.Apply(s.Plan(o, values(providertest.Values{"gpu_hours": "5"})))
+	again := s.Plan(o, values(nil))
+	if len(again.Replaces) != 1 {
+		t.Errorf("a plan of it replaces %v", again.Replaces)
+	}
+	contains(t, again.Diagnostics, "WARNING", "The deletion of budget team-a was begun and not finished", "Applying this plan finishes it")
+	_, diags = s.Apply(earlier)
 	contains(t, diags, "ERROR", "was begun and not finished")
 	s.Destroy(o)
 	nothingRecorded(t, w)

@@ -68,7 +68,9 @@ func NewResource() resource.Resource {
 			return f.Update(ctx, d)
 		},
 		Delete: remove, View: r.view,
-		Found:   func(s budgets.State) kit.Found { return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed} },
+		Found: func(s budgets.State) kit.Found {
+			return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed, Deleting: s.Deleting}
+		},
 		Refresh: r.refresh,
 		Filled:  func(m, _ model, s budgets.State) model { return m.filled(s.Declaration) }, Keep: keep,
 	}

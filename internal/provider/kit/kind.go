@@ -40,6 +40,9 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	Import func(context.Context, resource.ImportStateRequest, *diag.Diagnostics) M
 
 	PlanCreate, PlanUpdate, PlanDestroy func(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse)
+	// UpdatesDeleting reports whether an update changes an object whose deletion was begun:
+	// without it, the deletion could not be finished. Nil if no update does.
+	UpdatesDeleting func(planned, prior M) bool
 
 	// Flow returns the flow of an apply.
 	Flow func(context.Context) (F, error)
@@ -64,5 +67,5 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 }
 
 // Found is what a store has of an object: its record, the tombstone of one that was
-// destroyed, or neither.
-type Found struct{ Recorded, Destroyed bool }
+// destroyed, or neither. Deleting says that the record is of a begun deletion.
+type Found struct{ Recorded, Destroyed, Deleting bool }

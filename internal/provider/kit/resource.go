@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -55,6 +56,8 @@ func (r *Resource[M, D, S, F]) ModifyPlan(ctx context.Context, req resource.Modi
 		r.Kind.PlanDestroy(ctx, req, resp)
 	case req.State.Raw.IsNull():
 		r.Kind.PlanCreate(ctx, req, resp)
+	case r.deleting(ctx, req, &resp.Diagnostics):
+		r.planAgain(ctx, req, resp)
 	default:
 		r.Kind.PlanUpdate(ctx, req, resp)
 	}
@@ -234,7 +237,9 @@ func (r *Resource[M, D, S, F]) keep(
 ) diag.Diagnostics {
 	diags := r.identify(ctx, m, identity)
 	diags.Append(r.Kind.Keep(ctx, m, state, private)...)
-	diags.Append(r.Connection.RememberStore(ctx, private, r.Kind.Found(state).Recorded)...)
+	found := r.Kind.Found(state)
+	diags.Append(r.Connection.RememberStore(ctx, private, found.Recorded)...)
+	diags.Append(private.SetKey(ctx, deletingKey, strconv.AppendBool(nil, found.Deleting))...)
 	return diags
 }
 

@@ -126,7 +126,7 @@ func privateKeys(pool spotpools.State, beside stateValues) (map[string][]byte, e
 		return nil, fmt.Errorf("keeping the observation of %s: %w", pool.Declaration.Object(), err)
 	}
 	next := previewUpdate(pool.Declaration, pool.Declaration, &s)
-	idle := len(next.actions)+len(next.warnings) == 0
+	idle := len(next.actions)+len(next.warnings) == 0 && !pool.Deleting
 	return map[string][]byte{privateKey: data, shortcut.IdleKey: []byte(strconv.FormatBool(idle))}, nil
 }
 

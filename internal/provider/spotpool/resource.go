@@ -71,8 +71,12 @@ func NewResource() resource.Resource {
 		View: func(ctx context.Context, d core.Declaration) (spotpools.State, error) {
 			return view(ctx, r.Connection, d)
 		},
-		Found:   func(s spotpools.State) kit.Found { return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed} },
-		Refresh: refresh, Filled: model.filled, Keep: keep,
+		Found: func(s spotpools.State) kit.Found {
+			return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed, Deleting: s.Deleting}
+		},
+		// The nodes may be given up whose cluster is gone.
+		UpdatesDeleting: func(m, prior model) bool { return m.Nodes.IsNull() && !prior.Nodes.IsNull() },
+		Refresh:         refresh, Filled: model.filled, Keep: keep,
 	}
 	return r
 }

@@ -72,7 +72,7 @@ func NewResource() resource.Resource {
 		},
 		Delete: remove, View: r.view,
 		Found: func(s stockpools.State) kit.Found {
-			return kit.Found{Recorded: s.Recorded || s.Unfinished, Destroyed: s.Destroyed}
+			return kit.Found{Recorded: s.Recorded || s.Unfinished, Destroyed: s.Destroyed, Deleting: s.Deleting}
 		},
 		// A missing Deployment does not mean that the pool is gone.
 		Refresh: func(ctx context.Context, m model, _ core.Declaration, s stockpools.State, resp *resource.ReadResponse) (model, error) {

@@ -49,3 +49,28 @@ func TestAnImportedCreationIsFinished(t *testing.T) {
 		t.Errorf("after it, a plan finds something to %s", changes[address].Change)
 	}
 }
+
+// TestABegunDeletionIsNoEmptyPlan but one that finishes it and creates the pool again.
+func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	d := s.Terraform()
+	d.Write(s.pool())
+	d.Apply()
+	records := record.StockPools(record.Keeper{Store: s.Store(), Actor: "test"})
+	r, err := records.Load(context.Background(), s.namespace+"/pool-g1")
+	if err == nil {
+		_, err = records.BeginDeletion(context.Background(), r)
+	}
+	if err != nil || !r.Exists() {
+		t.Fatalf("%+v, %v", r.Value, err)
+	}
+	warnings, changes := d.Plan()
+	if changes[address].Change != "delete,create" || !hears(warnings, "The deletion of stock pool") {
+		t.Errorf("it is to %s, with %+v", changes[address].Change, warnings)
+	}
+	d.Apply()
+	if r, err = records.Load(context.Background(), s.namespace+"/pool-g1"); err != nil || r.Value.Phase != declaration.Active {
+		t.Errorf("its record is %+v, %v", r.Value, err)
+	}
+}

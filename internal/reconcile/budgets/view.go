@@ -17,6 +17,8 @@ type State struct {
 	Recorded bool
 	// Destroyed says that the budget is gone for good.
 	Destroyed bool
+	// Deleting says that the record is of a deletion that was begun.
+	Deleting bool
 	// Status is the last run's, with the limit of now; nil before the first.
 	Status   *budget.Status
 	Warnings []string
@@ -39,7 +41,7 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 		state.Recorded = true
 		state.Declaration = r.Value.Declaration
 	}
-	if r.Value.Phase == declaration.Deleting {
+	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
 		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
 	}
 	status, known, err := f.Keeper.BudgetStatus(ctx, state.Declaration)

@@ -37,7 +37,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 		state.Declaration = r.Value.Declaration
 	}
 	state.Gate = f.gate(ctx, state.Declaration)
-	if r.Value.Phase == declaration.Deleting {
+	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
 		state.Gate = spotpool.Gate{Closed: true, Reason: f.records().Unfinished(d)}
 		state.Warnings = append(state.Warnings, state.Gate.Reason)
 	}

@@ -17,7 +17,9 @@ type State struct {
 	// Recorded says that the store holds a record of the pool.
 	Recorded bool
 	// Destroyed says that the pool was destroyed, and none of its instances is left.
-	Destroyed   bool
+	Destroyed bool
+	// Deleting says that the record is of a deletion that was begun.
+	Deleting    bool
 	Observation spotpool.Observation
 	// OtherNodes counts the nodes that other pools have in the same cluster.
 	OtherNodes node.Count

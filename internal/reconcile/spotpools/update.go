@@ -50,7 +50,9 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		err = p.failure
 	}
 	p.judgeAgain(ctx)
-	return newState(p), err
+	state := newState(p)
+	state.Deleting = unfinished != ""
+	return state, err
 }
 
 // change writes the record of a declaration; the pool's lock must be held.

@@ -27,7 +27,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 		state.Recorded = !state.Unfinished
 		state.Declaration = r.Value.Declaration
 	}
-	if r.Value.Phase == declaration.Deleting {
+	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
 		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
 	}
 	c, err := f.connectOwn(ctx, state.Declaration)
@@ -52,6 +52,9 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	state.Warnings = slices.Concat(state.Warnings, p.warned().Warnings, held(state.Status))
 	if err := p.plan.Refused; err != nil {
 		state.Warnings = append(state.Warnings, err.Error())
+	}
+	if state.Deleting {
+		state.Decisions = nil
 	}
 	if uid := p.plan.Status.DeploymentUID; uid != "" {
 		state.Declaration.DeploymentUID = uid

@@ -23,7 +23,9 @@ type State struct {
 	Unfinished bool
 	// Destroyed says that the pool is gone for good.
 	Destroyed bool
-	Status    decide.Status
+	// Deleting says that the record is of a deletion that was begun.
+	Deleting bool
+	Status   decide.Status
 	// Pods are its pods, as far as they were observed.
 	Pods []decide.Standing
 	// Decisions are what a run would do now.

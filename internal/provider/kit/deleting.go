@@ -1,0 +1,46 @@
+package kit
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// deletingKey is the key, in a resource's private state, of whether its deletion was begun.
+const deletingKey = "deleting"
+
+// deleting reports whether a plan is of an object whose deletion was begun, as the last
+// refresh found.
+func (r *Resource[M, D, S, F]) deleting(ctx context.Context, req resource.ModifyPlanRequest, diags *diag.Diagnostics) bool {
+	raw, unread := req.Private.GetKey(ctx, deletingKey)
+	diags.Append(unread...)
+	if string(raw) != "true" || r.Kind.UpdatesDeleting == nil {
+		return string(raw) == "true"
+	}
+	var m, prior M
+	diags.Append(req.Plan.Get(ctx, &m)...)
+	diags.Append(req.State.Get(ctx, &prior)...)
+	return !r.Kind.UpdatesDeleting(m, prior)
+}
+
+// planAgain plans to finish a begun deletion and to create the object again. A deletion is
+// never undone, so the object that is declared is another one. It is no error: Terraform
+// plans the configuration before it plans to destroy it, and could not destroy it then.
+func (r *Resource[M, D, S, F]) planAgain(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	r.Kind.PlanDestroy(ctx, req, resp)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	uid := path.Root("uid")
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, uid, types.StringUnknown())...)
+	resp.RequiresReplace.Append(uid)
+	var prior M
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	d := r.Kind.Declaration(prior, &resp.Diagnostics)
+	resp.Diagnostics.AddAttributeWarning(uid, "The deletion of "+r.Kind.Title+" "+d.Key()+" was begun and not finished",
+		"A deletion can't be undone. Applying this plan finishes it, and then creates the "+r.Kind.Title+" again. To only finish it, run terraform destroy "+
+			"again. The next run of gpupool reconcile finishes it, too.")
+}
