@@ -39,12 +39,10 @@ func literals(name string, data []byte) (text, error) {
 				return false
 			}
 			at := files.Position(n.Pos()).Line
-			for line := range strings.Lines(said) {
-				body.WriteString(strings.TrimSuffix(line, "\n") + "\n")
+			for line := range strings.Lines(strings.TrimSuffix(said, fullStop) + fullStop + "\n\n") {
+				body.WriteString(line)
 				t.lines = append(t.lines, at)
 			}
-			body.WriteString(fullStop + "\n\n")
-			t.lines = append(t.lines, at, at)
 			return false
 		}
 		return true
