@@ -21,9 +21,8 @@ var beneath = map[string][]string{
 	"metadata": {"wire", "world", "api"}, "control": {"wire", "world", "api"},
 }
 
-// The parts import the standard library, without what belongs to tests, and
-// what is beneath them: they must not share the SDK's mistakes, nor the
-// adapter's.
+// The parts import only the standard library, without its test packages, and lower parts. They must
+// not share mistakes with the SDK or the adapter.
 func TestImportsStandardLibraryAlone(t *testing.T) {
 	t.Parallel()
 	checked := 0

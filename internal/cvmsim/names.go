@@ -10,23 +10,23 @@ import (
 type (
 	// Duration is a time.Duration that is written as text.
 	Duration = world.Duration
-	// Fault is something that goes wrong on request.
+	// Fault is a failure on request.
 	Fault = api.Fault
 	// Call is the record of one API call.
 	Call = api.Record
 	// Instance is an instance as the control surface shows it.
 	Instance = control.Instance
-	// SeedRequest makes instances.
+	// SeedRequest creates instances.
 	SeedRequest = control.SeedRequest
-	// StateRequest changes what instances look like.
+	// StateRequest changes the visible state of instances.
 	StateRequest = control.StateRequest
-	// ReclaimRequest takes spot instances back.
+	// ReclaimRequest reclaims spot instances.
 	ReclaimRequest = control.ReclaimRequest
 	// StockRequest changes stock and quota.
 	StockRequest = control.StockRequest
 	// PriceRequest changes a price.
 	PriceRequest = control.PriceRequest
-	// Settings are the options that can be changed while the server runs.
+	// Settings are the options that can change while the server runs.
 	Settings = control.Settings
 )
 
@@ -49,7 +49,7 @@ const (
 	FaultSlowAnswer     = api.FaultSlowAnswer
 )
 
-// What a reclaimed instance looks like.
+// The visible states of a reclaimed instance.
 const (
 	ViewVanish      = world.ViewVanish
 	ViewTerminating = world.ViewTerminating

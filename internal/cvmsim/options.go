@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// The demo account: obviously not a real one.
+// The demo account, which is obviously not a real one.
 const (
 	DemoAccountID = "100000000001"
 	DemoSecretID  = "AKIDlocal0cvm0demo0only0not0a0real0id"
@@ -18,57 +18,53 @@ const (
 // Options configure a Server. The zero value is a local CVM in memory with the
 // demo account, no rate limits, and launches that take a second.
 type Options struct {
-	// Clock is the base clock; nil means time.Now. Signatures and rate limits
-	// are judged by it. The world's clock is the base clock plus what
-	// StepClock has added.
+	// Clock is the base clock for signatures and rate limits; nil means time.Now. The world's clock
+	// is the base clock plus the steps of StepClock.
 	Clock func() time.Time
 
 	// LaunchDelay is how long an instance stays PENDING. Zero means 1s; a
 	// negative one means at once.
 	LaunchDelay time.Duration
-	// ListingDelay is how late a new instance shows in listings, in queries by
-	// tag, and to calls that name it. That a listing may lag behind a launch is
-	// assumed, documented nowhere; so is by how much.
+	// ListingDelay is how late a new instance appears in listings, in queries by tag, and for calls
+	// that name it. It is assumed, and documented nowhere, that listings may lag behind a launch,
+	// and by how much.
 	ListingDelay time.Duration
-	// TagDelay is how late tags show in DescribeInstances and the tag API.
+	// TagDelay is how late tags appear in DescribeInstances and the tag API.
 	TagDelay time.Duration
 	// TerminateDelay is how long an instance stays TERMINATING. Zero means
 	// 500ms; a negative one means at once.
 	TerminateDelay time.Duration
-	// LaunchFailedLinger is how long a LAUNCH_FAILED instance stays to be
-	// seen before it disappears by itself. Zero means 1m.
+	// LaunchFailedLinger is how long a LAUNCH_FAILED instance remains visible. Zero means 1m.
 	LaunchFailedLinger time.Duration
 
-	// EnforceRates turns the per-action rate limits on.
+	// EnforceRates enables the rate limits of actions.
 	EnforceRates bool
 	// TagKeyNotFound makes a tag: filter with a key that was never created an
 	// error, InvalidParameterValue.TagKeyNotFound, instead of an empty list.
 	TagKeyNotFound bool
-	// TagValuesPerKey is how many values a tag key may have, over all that was
-	// ever tagged in the account; 0 means any number. The cloud once had a limit
-	// of 1,000 (tag errors.go, LimitExceeded.TagValue).
+	// TagValuesPerKey is how many values a tag key may have, over all that was ever tagged in the
+	// account; 0 means any number. Tencent Cloud once had a limit of 1,000 (tag errors.go,
+	// LimitExceeded.TagValue).
 	TagValuesPerKey int
-	// TokenMismatchCode answers a ClientToken that comes back with another
-	// body; empty means InvalidParameter.ParameterConflict. What the cloud
-	// answers is not documented.
+	// TokenMismatchCode is the error code for a ClientToken that is reused with another body; empty
+	// means InvalidParameter.ParameterConflict. Tencent Cloud does not document its code.
 	TokenMismatchCode string
 	// RecycleBin makes TerminateInstances put instances into the recycle bin
 	// (SHUTDOWN) first; a second call removes them.
 	RecycleBin bool
 
-	// AccountID, SecretID and SecretKey are the one account that the server
-	// knows; empty means the demo account.
+	// AccountID, SecretID and SecretKey are the only account of the server; empty means the demo
+	// account.
 	AccountID string
 	SecretID  string
 	SecretKey string
-	// CamRoleName is the role that the metadata service lists where no
-	// instance is chosen; empty means "gpu-node".
+	// CamRoleName is the role that the metadata service lists if no instance is chosen; empty means
+	// "gpu-node".
 	CamRoleName string
 
-	// StateDir keeps the state there over restarts; empty means memory only.
+	// StateDir keeps the state over restarts; empty means memory only.
 	StateDir string
-	// CallLog gets one line of JSON for each API call: no secret, signature
-	// or user data.
+	// CallLog gets one line of JSON for each API call, without secrets, signatures and user data.
 	CallLog io.Writer
 }
 

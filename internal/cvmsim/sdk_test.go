@@ -113,8 +113,8 @@ func TestOfficialSDKSeesErrors(t *testing.T) {
 	}
 }
 
-// One endpoint serves CVM, tag and STS: a role is assumed, and its credentials
-// tag an instance, with a signed payload and with an unsigned one.
+// One endpoint serves CVM, tag and STS. The test assumes a role and tags an instance with its
+// credentials, with a signed and an unsigned payload.
 func TestOfficialSDKOverServices(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)

@@ -17,28 +17,28 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// ServeConfig is how a person runs the local CVM.
+// ServeConfig configures ListenAndServe.
 type ServeConfig struct {
 	// Listen is host:port; port 0 takes a free one.
 	Listen string
-	// AllowNonLoopback lets the server listen where other machines reach it.
+	// AllowNonLoopback allows addresses that other machines can reach.
 	AllowNonLoopback bool
-	// NoRates turns the per-action rate limits off, which are on here.
+	// NoRates disables the rate limits of actions, which are enabled here.
 	NoRates bool
 	// Stdout gets the lines for a shell; Stderr the log of calls, unless
 	// Options names another.
 	Stdout, Stderr io.Writer
-	// Region is the one that is exported; empty means ap-singapore.
+	// Region is the exported region; empty means ap-singapore.
 	Region string
 
 	Options
 }
 
-// shutdownGrace is how long calls under way may take at the end.
+// shutdownGrace is how long pending calls may take at the end.
 const shutdownGrace = 2 * time.Second
 
-// ListenAndServe serves a local CVM until ctx ends. Once it listens, it prints
-// the export lines that a shell needs to use it.
+// ListenAndServe serves a local CVM until ctx ends. Once it listens, it prints the export lines
+// that a shell needs to use it.
 func ListenAndServe(ctx context.Context, c ServeConfig) error {
 	if !c.AllowNonLoopback {
 		if err := checkLoopback(c.Listen); err != nil {
@@ -53,10 +53,10 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 	if c.CallLog == nil {
 		c.CallLog = c.Stderr
 	}
-	// The address comes first: it is what keeps two servers from one state.
+	// The address comes first: it prevents two servers from using one state.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("the local CVM can't listen on %s: %w; choose another address with --listen", c.Listen, err)
+		return fmt.Errorf("the local CVM cannot listen on %s: %w; choose another address with --listen", c.Listen, err)
 	}
 	s, err := New(c.Options)
 	if err != nil {
@@ -76,7 +76,7 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 	return errors.Join(printErr, shutDown(server, s))
 }
 
-// shutDown lets calls under way end, those that a fault holds back first.
+// shutDown lets pending calls end, those that a fault delays first.
 func shutDown(server *http.Server, s *Server) error {
 	s.endpoint.Release()
 	grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
@@ -103,8 +103,8 @@ export TENCENTCLOUD_REGION=%s
 	return nil
 }
 
-// reachable is an address that a client on this machine can connect to: a
-// server that listens everywhere is found on loopback.
+// reachable returns an address that a client on this machine can connect to. A server that listens
+// on all addresses is reachable on loopback.
 func reachable(addr net.Addr) string {
 	at, err := netip.ParseAddrPort(addr.String())
 	if err != nil {
@@ -116,8 +116,8 @@ func reachable(addr net.Addr) string {
 	return at.String()
 }
 
-// checkLoopback refuses an address that other machines could reach: anyone who
-// reaches the control surface controls the server.
+// checkLoopback rejects an address that other machines can reach: a client of the control surface
+// controls the server.
 func checkLoopback(listen string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

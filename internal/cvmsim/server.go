@@ -1,16 +1,13 @@
-// Package cvmsim is a local CVM: an HTTP server that speaks the wire protocol
-// of Tencent Cloud's CVM, tag and STS APIs, verifies signatures, and keeps a
-// small world of zones, stock, prices, quotas and instances behind them.
+// Package cvmsim is a local CVM: an HTTP server that implements the wire protocol of Tencent
+// Cloud's CVM, tag and STS APIs and verifies signatures. Behind them it keeps a small world of
+// zones, stock, prices, quotas and instances.
 //
-// What lives here: the server that puts the parts together, its options, and
-// how a person runs it. Each part is a folder: cvm, tag, sts and metadata by the
-// API that they speak, control for the surface under /_sim/, api for how a call
-// is answered and what the APIs share, wire for the protocol, and world for what
-// is beneath it all.
+// This package has the server, its options, and its command. Packages cvm, tag, sts and metadata
+// implement an API each. Package control is the surface under /_sim/, api serves calls, wire is the
+// protocol, and world the state.
 //
-// What doesn't: anything of the pool core or of the CVM adapter. The parts
-// import the standard library and each other alone, so that they cannot share a
-// mistake with the SDK or with the adapter that is tested against them.
+// The parts import only the standard library and each other. They do not use the pool core, the SDK
+// or the CVM adapter. So they cannot share a mistake with the code that is tested against them.
 package cvmsim
 
 import (
@@ -40,7 +37,7 @@ type Server struct {
 	metadata http.Handler
 }
 
-// New makes a server; with Options.StateDir it takes up the state there.
+// New returns a server. With Options.StateDir it loads the state from there.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
 	k, err := world.NewKeeper(o.Clock, o.settings(), o.StateDir)
@@ -56,8 +53,8 @@ func New(o Options) (*Server, error) {
 	}, nil
 }
 
-// Close releases answers that are held back, and closes the state directory.
-// Calls that come later find a server in memory.
+// Close ends all delays of responses, and closes the state directory. Later calls use a server in
+// memory.
 func (s *Server) Close() error {
 	s.endpoint.Release()
 	return s.keeper.Close()

@@ -18,17 +18,16 @@ type Action struct {
 	version  string
 	regional bool // needs a region
 	unsigned bool // may be called with Authorization: SKIP
-	// prepare gives the parameters their types and returns what runs them.
+	// prepare converts the parameters and returns the call.
 	prepare func(params map[string]any) (prepared, *wire.Error)
 }
 
-// prepared is a call that is ready to run.
 type prepared struct {
 	params any
 	run    func(w *world.World, c *Call) (any, *wire.Error)
 }
 
-// Operation makes an action of a function over typed parameters.
+// Operation returns an action that calls a function with typed parameters.
 func Operation[P, R any](service, name string, rate float64, run func(*world.World, *Call, *P) (*R, *wire.Error)) *Action {
 	return &Action{
 		Name: name, Service: service, Rate: rate, version: versions[service], regional: service == "cvm",
@@ -42,7 +41,7 @@ func Operation[P, R any](service, name string, rate float64, run func(*world.Wor
 	}
 }
 
-// WithoutSignature marks an action that may come unsigned.
+// WithoutSignature marks an action that needs no signature.
 func (a *Action) WithoutSignature() *Action { a.unsigned = true; return a }
 
 // Call is one API call while it runs.
@@ -50,7 +49,7 @@ type Call struct {
 	Region    string
 	Now       time.Time // of the world
 	RequestID string
-	Identity  wire.Identity // who signed it
+	Identity  wire.Identity // the signer
 	Account   wire.Account
 	Fate      world.Fate // of the instances that it launches
 	Record    *Record
@@ -62,5 +61,5 @@ func (c *Call) TookEffect(instanceIDs ...string) {
 	c.Record.TookEffect = true
 }
 
-// Empty is the answer of actions that have nothing to say.
+// Empty is the response of actions without output.
 type Empty struct{}

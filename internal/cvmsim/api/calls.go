@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxCalls is how many calls are remembered; older ones are forgotten.
+// maxCalls limits the recorded calls; older ones are dropped.
 const maxCalls = 200_000
 
-// outcomeOK is the Outcome of a call that was answered without an error.
+// outcomeOK is the Outcome of a call without an error.
 const outcomeOK = "ok"
 
 // Record is the record of one API call.
@@ -21,8 +21,7 @@ type Record struct {
 	Action    string    `json:"action"`
 	Region    string    `json:"region,omitempty"`
 	RequestID string    `json:"request_id"`
-	// Outcome is "ok", or the error's code. What the client saw may differ:
-	// Fault says so.
+	// Outcome is "ok", or the error's code. The client may have observed something else: see Fault.
 	Outcome     string `json:"outcome"`
 	Fault       string `json:"fault,omitempty"`
 	ClientToken string `json:"client_token,omitempty"`
@@ -31,7 +30,7 @@ type Record struct {
 	InstanceIDs []string `json:"instance_ids,omitempty"`
 }
 
-// Log remembers calls and writes them down.
+// Log records calls and writes them to a file.
 type Log struct {
 	mu    sync.Mutex
 	calls []Record
@@ -50,7 +49,7 @@ func (l *Log) add(c Record) {
 	l.calls = append(l.calls, c)
 	if l.out != nil {
 		line, _ := json.Marshal(c)             // plain fields encode
-		_, _ = l.out.Write(append(line, '\n')) // a log that can't be written must not fail the call
+		_, _ = l.out.Write(append(line, '\n')) // a write error must not fail the call
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 
 const badGateway = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
 
-// deliver answers a call, or fails to, as its fault has it. The Date is that of
-// the answer, which may be later than that of the call.
+// deliver writes the response of a call, or the failure of its fault. The Date is that of the
+// response, which may be later than that of the call.
 func (e *Endpoint) deliver(w http.ResponseWriter, r *http.Request, body []byte, f Fault) {
 	e.Date(w)
 	switch f.Kind {
@@ -37,8 +37,7 @@ func (e *Endpoint) deliver(w http.ResponseWriter, r *http.Request, body []byte, 
 	}
 }
 
-// hold waits in real time, and reports false when the client gave up or the
-// server closed.
+// hold waits in real time. It reports false if the client gave up or the server closed.
 func (e *Endpoint) hold(r *http.Request, delay, otherwise time.Duration) bool {
 	if delay == 0 {
 		delay = otherwise
@@ -58,7 +57,7 @@ func (e *Endpoint) hold(r *http.Request, delay, otherwise time.Duration) bool {
 func reset(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // without it, the close is an orderly one: still no answer
+			_ = tcp.SetLinger(0) // without it, the connection closes in order, still without a response
 		}
 		_ = conn.Close()
 		return

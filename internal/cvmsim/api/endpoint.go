@@ -1,6 +1,6 @@
-// Package api answers the calls of the local CVM's APIs: it reads a call, holds
-// it against rate limits and faults, runs its action and records it. The rules of
-// tags, which the APIs share, live here too. What the actions are doesn't.
+// Package api serves calls of the local CVM's APIs: it reads a call, applies rate limits and
+// faults, runs its action and records it. It also contains the rules of tags, which the APIs share.
+// Other packages define the actions.
 package api
 
 import (
@@ -28,9 +28,8 @@ type Endpoint struct {
 	closeOnce sync.Once
 }
 
-// New makes an endpoint of actions on a world. clock is the base clock, which
-// signatures and rate limits are judged by; calls is where calls are written
-// down, or nil.
+// New returns an endpoint with actions on a world. clock is the base clock for signatures and rate
+// limits; calls is the log of calls, or nil.
 func New(k *world.Keeper, a wire.Account, clock func() time.Time, calls io.Writer, actions []*Action) *Endpoint {
 	byName := map[string]*Action{}
 	for _, action := range actions {
@@ -45,10 +44,10 @@ func New(k *world.Keeper, a wire.Account, clock func() time.Time, calls io.Write
 // Knows reports whether there is an action of the name.
 func (e *Endpoint) Knows(name string) bool { return e.actions[name] != nil }
 
-// Release ends the waits of answers that are held back.
+// Release ends all delays of responses.
 func (e *Endpoint) Release() { e.closeOnce.Do(func() { close(e.closing) }) }
 
-// Reset forgets all faults and calls, and empties the world.
+// Reset removes all faults and calls, and empties the world.
 func (e *Endpoint) Reset() error {
 	e.Faults.Clear()
 	e.Calls.Reset()
@@ -56,13 +55,12 @@ func (e *Endpoint) Reset() error {
 	return e.keeper.Reset()
 }
 
-// Date dates an answer by the world's clock, which clients take for the cloud's
-// time.
+// Date dates a response by the world's clock, which clients take for Tencent Cloud's time.
 func (e *Endpoint) Date(w http.ResponseWriter) {
 	w.Header().Set("Date", e.keeper.Now().UTC().Format(http.TimeFormat))
 }
 
-// ServeHTTP answers one call.
+// ServeHTTP serves one call.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	record := Record{RequestID: wire.NewUUID(), Outcome: outcomeOK}
 	answer, fault, failure := e.handle(r, &record)
@@ -73,7 +71,6 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.deliver(w, r, wire.Envelope(answer, failure, record.RequestID), fault)
 }
 
-// handle does one API call.
 func (e *Endpoint) handle(r *http.Request, record *Record) (any, Fault, *wire.Error) {
 	clock, now := e.clock(), e.keeper.Now()
 	record.Time = now.UTC()
@@ -96,7 +93,7 @@ func (e *Endpoint) handle(r *http.Request, record *Record) (any, Fault, *wire.Er
 	return e.run(action, req, ready, clock, record)
 }
 
-// run lets a call take effect, unless the rate limit or a fault is before it.
+// run executes a call unless the rate limit or a fault prevents it.
 func (e *Endpoint) run(a *Action, req request, ready prepared, clock time.Time, record *Record) (answer any, fault Fault, failure *wire.Error) {
 	err := e.keeper.Change(func(w *world.World) error {
 		if fault, failure = e.admit(w, a, req, ready, clock); failure != nil {
@@ -119,8 +116,8 @@ func (e *Endpoint) run(a *Action, req request, ready prepared, clock time.Time, 
 	return answer, fault, failure
 }
 
-// admit finds the fault that hits a call. It refuses calls above the rate
-// limit, and those that their fault keeps from running.
+// admit returns the fault of a call. It rejects calls above the rate limit, and those that their
+// fault prevents.
 func (e *Endpoint) admit(w *world.World, a *Action, req request, ready prepared, clock time.Time) (Fault, *wire.Error) {
 	if w.Settings.EnforceRates {
 		if failure := e.rates.allow(a, clock); failure != nil {

@@ -20,17 +20,17 @@ const (
 	FaultLaunchHangs  = "launch_hangs"   // RunInstances: ids, then PENDING for ever
 	FaultHTTP502      = "http_502"       // HTTP 502 with HTML, no effect
 	FaultHTTP502After = "http_502_after" // HTTP 502 with HTML, after the effect
-	FaultBadJSON      = "bad_json"       // an answer cut short, after the effect
-	FaultSlow         = "slow"           // the effect at once, the answer late, in real time
-	FaultTimeoutAfter = "timeout_after"  // the effect, then no answer for delay
-	FaultTimeout      = "timeout_before" // no effect and no answer for delay
+	FaultBadJSON      = "bad_json"       // a truncated response, after the effect
+	FaultSlow         = "slow"           // the effect at once, the response late, in real time
+	FaultTimeoutAfter = "timeout_after"  // the effect, then no response for delay
+	FaultTimeout      = "timeout_before" // no effect and no response for delay
 	FaultResetAfter   = "reset_after"    // the effect, then a TCP reset
 	FaultResetBefore  = "reset_before"   // a TCP reset, no effect
 
-	// By the world's clock, which goes on by delay: nobody waits. How long the
-	// cloud may take to accept a launch is documented nowhere.
-	FaultSlowAcceptance = "slow_acceptance" // delay, then the effect and the answer
-	FaultSlowAnswer     = "slow_answer"     // the effect, then delay and the answer
+	// These advance the world's clock by delay without waiting. It is not documented how long
+	// Tencent Cloud may take to accept a launch.
+	FaultSlowAcceptance = "slow_acceptance" // delay, then the effect and the response
+	FaultSlowAnswer     = "slow_answer"     // the effect, then delay and the response
 )
 
 // FaultKinds are all kinds of faults.
@@ -40,7 +40,7 @@ var FaultKinds = []string{
 	FaultSlowAcceptance, FaultSlowAnswer,
 }
 
-// launchFaults hit RunInstances unless they name another action.
+// launchFaults apply to RunInstances unless they name another action.
 var launchFaults = []string{FaultSoldOut, FaultLaunchFailed, FaultLaunchHangs, FaultSlowAcceptance, FaultSlowAnswer}
 
 const (
@@ -49,48 +49,48 @@ const (
 	defaultWorldDelay = 2 * time.Minute
 )
 
-// Fault is something that goes wrong on request.
+// Fault is a failure on request.
 type Fault struct {
-	ID   string `json:"id,omitempty"` // given by the server
+	ID   string `json:"id,omitempty"` // set by the server
 	Kind string `json:"kind"`
-	// Action is the one that it hits, "*" any; empty means RunInstances for
-	// launchFaults, and otherwise any.
+	// Action is the one that fails, "*" any. If empty it is RunInstances for launchFaults, and
+	// otherwise any.
 	Action string `json:"action,omitempty"`
-	// Count is how many calls it hits: 0 means 1, -1 all.
+	// Count is how many calls fail: 0 means 1, -1 all.
 	Count int `json:"count,omitempty"`
-	// After is how many matching calls pass unharmed first.
+	// After is how many matching calls succeed first.
 	After int `json:"after,omitempty"`
-	// Delay is how long an answer is held back, or what the world's clock goes
-	// on by during the call.
+	// Delay is how long a response is delayed, or by how much the world's clock advances during the
+	// call.
 	Delay world.Duration `json:"delay,omitempty"`
 	// Code and Message are those of kind error; Code also replaces that of
 	// throttle and sold_out, as in RequestLimitExceeded.UinLimitExceeded.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
-	// What a call must be about; empty matches all.
+	// The scope of the fault; empty matches all.
 	Region           string `json:"region,omitempty"`
 	AvailabilityZone string `json:"availability_zone,omitempty"`
 	InstanceType     string `json:"instance_type,omitempty"`
 	InstanceID       string `json:"instance_id,omitempty"`
 	Pool             string `json:"pool,omitempty"` // tag gpupool/pool of a launch
-	// Hits counts the calls that it has hit.
+	// Hits counts the calls that failed.
 	Hits int `json:"hits"`
 }
 
-// Subject is what a call is about, for the choice of faults.
+// Subject is the scope of a call, to match faults.
 type Subject struct {
 	Zone, InstanceType, Pool string
 	InstanceIDs              []string
 }
 
-// Faults are those that still have calls to hit.
+// Faults are those that still apply to calls.
 type Faults struct {
 	mu    sync.Mutex
 	list  []*Fault
 	added int
 }
 
-// Add files a fault and returns its id.
+// Add adds a fault and returns its ID.
 func (l *Faults) Add(f Fault) string {
 	if f.Action == "" && slices.Contains(launchFaults, f.Kind) {
 		f.Action = "RunInstances"
@@ -109,7 +109,7 @@ func (l *Faults) Add(f Fault) string {
 	return f.ID
 }
 
-// All returns the faults that still have calls to hit.
+// All returns the faults that still apply to calls.
 func (l *Faults) All() []Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *Faults) All() []Fault {
 	return out
 }
 
-// Clear removes the faults with these ids, or all of them.
+// Clear removes the faults with these IDs, or all of them.
 func (l *Faults) Clear(ids ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,8 +129,8 @@ func (l *Faults) Clear(ids ...string) {
 	})
 }
 
-// next finds the first fault that hits this call, and spends it. Without one
-// it is the zero Fault, which does nothing.
+// next returns the first fault that matches this call, and counts the hit. Without one it returns
+// the zero Fault, which does nothing.
 func (l *Faults) next(action, region string, about Subject) Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,10 +161,10 @@ func (f *Fault) matches(action, region string, about Subject) bool {
 		(f.InstanceID == "" || slices.Contains(about.InstanceIDs, f.InstanceID))
 }
 
-// Fits reports whether a value is the one that is wanted; none wanted fits all.
+// Fits reports whether a value matches; an empty pattern matches all.
 func Fits(want, is string) bool { return want == "" || want == is }
 
-// refusal is the error of the kinds that answer with one instead of running.
+// refusal returns the error of the kinds that respond with one instead of running.
 func (f Fault) refusal(a *Action) *wire.Error {
 	var failure *wire.Error
 	switch f.Kind {
@@ -186,8 +186,7 @@ func (f Fault) refusal(a *Action) *wire.Error {
 	return failure
 }
 
-// passes is how much of the world's time goes by during the call, before it
-// takes effect and after.
+// passes returns by how much the world's clock advances before the call takes effect, and after.
 func (f Fault) passes() (before, after time.Duration) {
 	delay := cmp.Or(time.Duration(f.Delay), defaultWorldDelay)
 	switch f.Kind {
@@ -199,7 +198,7 @@ func (f Fault) passes() (before, after time.Duration) {
 	return 0, 0
 }
 
-// fate is what becomes of the instances of a launch that it hits.
+// fate returns the outcome of a launch with this fault.
 func (f Fault) fate() world.Fate {
 	switch f.Kind {
 	case FaultLaunchFailed:
@@ -210,7 +209,7 @@ func (f Fault) fate() world.Fate {
 	return world.LaunchWorks
 }
 
-// beforeEffect reports the kinds that keep the call from running.
+// beforeEffect reports whether the fault prevents the call.
 func (f Fault) beforeEffect() bool {
 	return f.Kind == FaultHTTP502 || f.Kind == FaultResetBefore || f.Kind == FaultTimeout
 }

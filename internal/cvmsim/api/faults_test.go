@@ -17,7 +17,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// What a client sees of each fault, and whether a machine was launched.
+// The test covers what a client observes of each fault, and whether an instance was launched.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// bucket is a token bucket that holds one second's worth of calls.
+// bucket is a token bucket for one second's worth of calls.
 type bucket struct {
 	tokens float64
 	filled time.Time
@@ -26,8 +26,8 @@ func (r *rates) reset() {
 	r.buckets = map[string]*bucket{}
 }
 
-// allow takes a call out of the action's bucket. Buckets fill on the base
-// clock, so that stepping the world's clock grants no calls.
+// allow takes a token for the action. Buckets fill on the base clock, so that stepping the world's
+// clock grants no calls.
 func (r *rates) allow(a *Action, clock time.Time) *wire.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,16 +10,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// request is one API call as it came in, before its parameters have types.
+// request is one API call before its parameters have types.
 type request struct {
 	Action, Version, Region string
 	Params                  map[string]any
 	Identity                wire.Identity
 }
 
-// readRequest parses an HTTP request and verifies its signature. It returns
-// what it could read also beside an error, for the record of calls. clock is
-// the base clock's time, now the world's.
+// readRequest parses an HTTP request and verifies its signature. With an error it also returns what
+// it could read, for the record of calls. clock is the base clock's time, now the world's.
 func (e *Endpoint) readRequest(r *http.Request, clock, now time.Time) (request, *wire.Error) {
 	var req request
 	m, failure := wire.ReadMessage(r)
@@ -68,8 +67,8 @@ func (e *Endpoint) authenticate(m wire.Message, action *Action, clock, now time.
 	return who, failure
 }
 
-// serviceFits accepts the action's service, and the first label of the host,
-// which the Node.js SDK takes for the service's name: "127" for 127.0.0.1.
+// serviceFits accepts the action's service, and the first label of the host. The Node.js SDK takes
+// the latter for the service's name: "127" for 127.0.0.1.
 func serviceFits(service, want, host string) bool {
 	if service == want {
 		return true

@@ -68,7 +68,7 @@ func TestSlowAcceptanceBeforeALateListing(t *testing.T) {
 	cvmsimtest.CheckListings(t, a, id, 1)
 }
 
-// What falls due while a call is on its way has happened when it takes effect.
+// Events that fall due during a call happen before it takes effect.
 func TestSlowAcceptanceLetsTheWorldGoOn(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t, cvmsimtest.Frozen, cvmsimtest.Slow)

@@ -17,7 +17,7 @@ const (
 	tagPunctuation = " +-=._:/@()[],;><"
 )
 
-// CheckLaunchTags applies the tag rules with the codes that CVM uses for them.
+// CheckLaunchTags applies the tag rules with CVM's error codes.
 func CheckLaunchTags(tags []world.Tag) *wire.Error {
 	seen := map[string]bool{}
 	for _, t := range tags {
@@ -39,7 +39,7 @@ func CheckLaunchTags(tags []world.Tag) *wire.Error {
 	return nil
 }
 
-// ReservedTagKey reports whether a key is the cloud's own.
+// ReservedTagKey reports whether Tencent Cloud reserves a key.
 func ReservedTagKey(key string) bool {
 	for _, prefix := range []string{"qcs:", "project", "项目"} {
 		if strings.HasPrefix(key, prefix) {
@@ -49,8 +49,8 @@ func ReservedTagKey(key string) bool {
 	return false
 }
 
-// LegalTagText reports whether text is 1 to limit characters of those that
-// tags may have, without a space at either end.
+// LegalTagText reports whether text has 1 to limit characters that tags may have, without a space
+// at either end.
 func LegalTagText(text string, limit int) bool {
 	if n := utf8.RuneCountInString(text); n < 1 || n > limit || !utf8.ValidString(text) {
 		return false
@@ -66,19 +66,18 @@ func LegalTagText(text string, limit int) bool {
 	return true
 }
 
-// CheckTagValues refuses tags that would give a key more values than the
-// setting allows. LimitExceeded.TagValue is what the tag API lists for it, with
-// a limit of 1,000 (tag errors.go; AddResourceTag, ModifyResourceTags,
-// TagResources and others in its client.go). RunInstances lists no code of its
-// own for it, only InvalidParameterValue.TagQuotaLimitExceeded, which doesn't
-// say what quota; that it passes the tag API's code on is assumed, documented
-// nowhere. So is that a value counts for as long as the account exists.
+// CheckTagValues rejects tags that exceed the allowed values of a key. The tag API documents
+// LimitExceeded.TagValue for it, with a limit of 1,000 (tag errors.go; client.go of AddResourceTag,
+// ModifyResourceTags, TagResources and others). RunInstances documents only
+// InvalidParameterValue.TagQuotaLimitExceeded, which does not name its quota. It is assumed, and
+// documented nowhere, that RunInstances returns the tag API's code, and that a value counts as long
+// as the account exists.
 func CheckTagValues(w *world.World, tags []world.Tag) *wire.Error {
 	limit := w.Settings.TagValuesPerKey
 	if limit == 0 {
 		return nil
 	}
-	for _, t := range tags { // no key is in them twice
+	for _, t := range tags { // each key is unique
 		if n := w.Tags.Values(t.Key); n >= limit && !w.Tags.Has(t) {
 			return wire.Fail("LimitExceeded.TagValue", "The tag key `%s` has %d values, which is the limit.", wire.Printable(t.Key), n)
 		}

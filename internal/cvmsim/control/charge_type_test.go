@@ -80,7 +80,7 @@ func TestConvertToPrepaid(t *testing.T) {
 	}
 }
 
-// What is converted while the cloud takes it back stays.
+// A converted instance is not reclaimed.
 func TestConvertEndsAReclaim(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t, cvmsimtest.Frozen)

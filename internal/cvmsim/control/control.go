@@ -1,6 +1,5 @@
-// Package control is the control surface of the local CVM, for people under
-// /_sim/ and for tests as methods: seeding, reclaiming, market, clock, settings,
-// faults, and the record of calls.
+// Package control is the control surface of the local CVM, under /_sim/ and as methods for tests.
+// It covers seeding, reclaiming, market, clock, settings, faults, and the record of calls.
 package control
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// FieldError is a refusal of the control surface that names the field.
+// FieldError is an invalid field of a control request.
 type FieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -34,26 +33,24 @@ func notNegative[N ~int | ~int64](field string, n N) error {
 	return nil
 }
 
-// Panel is what the control surface does, for its endpoints and for tests.
+// Panel implements the control surface for its endpoints and for tests.
 type Panel struct {
 	keeper   *world.Keeper
 	endpoint *api.Endpoint
 }
 
-// New makes the control surface of a world and of the endpoint on it.
+// New returns the control surface of a world and its endpoint.
 func New(k *world.Keeper, e *api.Endpoint) *Panel { return &Panel{keeper: k, endpoint: e} }
 
-// Reset empties the world: no instances, the catalogue's market, the settings
-// of the start, no faults, no calls, and the clock not stepped. Ids are not
-// used again.
+// Reset empties the world: no instances, the catalogue's market, the initial settings, no faults,
+// no calls, and no clock steps. IDs are not reused.
 func (p *Panel) Reset() error { return p.endpoint.Reset() }
 
-// Now returns the world's time, which also stands in the Date header of each
-// answer.
+// Now returns the world's time, which is also the Date header of each response.
 func (p *Panel) Now() time.Time { return p.keeper.Now() }
 
-// StepClock moves the world's clock forward; everything that falls due in
-// between happens, in its order. Signatures and rate limits don't notice.
+// StepClock advances the world's clock and runs everything that falls due, in order. Signatures and
+// rate limits are not affected.
 func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 	if step < 0 {
 		return time.Time{}, fieldError("step", "the clock goes forward only")
@@ -66,7 +63,7 @@ func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 	return now, err
 }
 
-// Routes are the endpoints that Help documents.
+// Routes returns the endpoints that Help documents.
 func (p *Panel) Routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sim/instances", show(func() any { return map[string]any{"instances": p.Instances()} }))
@@ -92,7 +89,7 @@ func (p *Panel) Routes() *http.ServeMux {
 	})
 	mux.HandleFunc("GET /_sim/help", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte(Help())) // the client may be gone
+		_, _ = w.Write([]byte(Help())) // the client may have disconnected
 	})
 	return mux
 }
@@ -101,13 +98,13 @@ type clockRequest struct {
 	Step world.Duration `json:"step"`
 }
 
-// done is the answer of endpoints that have nothing else to say.
+// done is the response of endpoints without output.
 var done = map[string]any{"ok": true}
 
-// maxBody limits what the control surface reads.
+// maxBody limits the size of control requests.
 const maxBody = 1 << 20
 
-// handle makes a handler of a function over a strictly read JSON body.
+// handle returns a handler that strictly decodes a JSON body.
 func handle[P any](run func(*P) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var tree map[string]any
@@ -131,12 +128,12 @@ func handle[P any](run func(*P) (any, error)) http.HandlerFunc {
 	}
 }
 
-// handleDone makes a handler of what has nothing else to say.
+// handleDone returns a handler of a function without output.
 func handleDone[P any](run func(P) error) http.HandlerFunc {
 	return handle(func(r *P) (any, error) { return done, run(*r) })
 }
 
-// handleIDs makes a handler of what answers with instances.
+// handleIDs returns a handler of a function that returns instance IDs.
 func handleIDs[P any](run func(P) ([]string, error)) http.HandlerFunc {
 	return handle(func(r *P) (any, error) {
 		ids, err := run(*r)
@@ -144,18 +141,18 @@ func handleIDs[P any](run func(P) ([]string, error)) http.HandlerFunc {
 	})
 }
 
-// show makes a handler of what takes no parameters.
+// show returns a handler without parameters.
 func show(content func() any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, content()) }
 }
 
 func answer(w http.ResponseWriter, content any) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(wire.MustJSON(content), '\n')) // the client may be gone
+	_, _ = w.Write(append(wire.MustJSON(content), '\n')) // the client may have disconnected
 }
 
-// refuse answers with HTTP 400 for a field that is wrong, and with 500 where the
-// state could not be written.
+// refuse responds with HTTP 400 for an invalid field, and with 500 if the state could not be
+// written.
 func refuse(w http.ResponseWriter, err error) {
 	status, body := http.StatusInternalServerError, &FieldError{Message: err.Error()}
 	if errors.As(err, &body) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 )
 
-// AddFault files a fault and returns its id.
+// AddFault adds a fault and returns its ID.
 func (p *Panel) AddFault(f api.Fault) (string, error) {
 	if !slices.Contains(api.FaultKinds, f.Kind) {
 		return "", fieldError("kind", "must be one of %s, not %q", strings.Join(api.FaultKinds, ", "), f.Kind)
@@ -29,10 +29,10 @@ func (p *Panel) AddFault(f api.Fault) (string, error) {
 	return p.endpoint.Faults.Add(f), nil
 }
 
-// Faults returns the faults that still have calls to hit.
+// Faults returns the faults that still apply to calls.
 func (p *Panel) Faults() []api.Fault { return p.endpoint.Faults.All() }
 
-// ClearFaults removes the faults with these ids, or all of them.
+// ClearFaults removes the faults with these IDs, or all of them.
 func (p *Panel) ClearFaults(ids ...string) { p.endpoint.Faults.Clear(ids...) }
 
 func (p *Panel) faultRoutes(mux *http.ServeMux) {

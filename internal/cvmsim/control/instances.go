@@ -10,8 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// Instance is an instance as the control surface shows it: tags as they are,
-// not as late as clients see them.
+// Instance is an instance as the control surface shows it, with its tags before the tag delay.
 type Instance struct {
 	InstanceID       string            `json:"instance_id"`
 	Pool             string            `json:"pool,omitempty"`
@@ -29,7 +28,7 @@ type Instance struct {
 	Protected        bool              `json:"protected"`
 	MaxPrice         string            `json:"spot_max_price,omitempty"`
 	CreatedAt        time.Time         `json:"created_at"`
-	ListedAt         *time.Time        `json:"listed_at,omitempty"` // until it shows in listings
+	ListedAt         *time.Time        `json:"listed_at,omitempty"` // until it appears in listings
 	PrivateIP        string            `json:"private_ip"`
 	PublicIP         string            `json:"public_ip,omitempty"`
 	VpcID            string            `json:"vpc_id"`
@@ -39,7 +38,7 @@ type Instance struct {
 	ExpiresAt        *time.Time        `json:"expires_at,omitempty"` // of a prepaid one
 }
 
-// Instances lists every instance that isn't gone, in the order of launches.
+// Instances lists every existing instance in the order of launches.
 func (p *Panel) Instances() []Instance {
 	out := []Instance{}
 	p.keeper.Look(func(w *world.World) {
@@ -65,8 +64,7 @@ func describeForControl(in *world.Instance) Instance {
 	return out
 }
 
-// toCome is a time as the control surface writes it, nil where nothing is to
-// come.
+// toCome returns a future time, or nil if there is none.
 func toCome(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
@@ -75,8 +73,8 @@ func toCome(at time.Time) *time.Time {
 	return &at
 }
 
-// SeedRequest makes instances without a launch: no stock, quota or price is
-// asked, and they run at once.
+// SeedRequest creates instances without a launch: it checks no stock, quota or price, and they run
+// at once.
 type SeedRequest struct {
 	// Pool, UID, Seq and Config become the tags gpupool/….
 	Pool             string            `json:"pool,omitempty"`
@@ -95,10 +93,10 @@ type SeedRequest struct {
 	ImageID          string            `json:"image_id,omitempty"`      // img-seeded00
 	Protected        bool              `json:"protected,omitempty"`     //
 	CamRoleName      string            `json:"cam_role_name,omitempty"` //
-	Age              world.Duration    `json:"age,omitempty"`           // how long ago they were created
+	Age              world.Duration    `json:"age,omitempty"`           // time since their creation
 }
 
-// Seed makes instances and returns their ids.
+// Seed creates instances and returns their IDs.
 func (p *Panel) Seed(r SeedRequest) ([]string, error) {
 	r.Count = cmp.Or(r.Count, 1)
 	r.ChargeType = cmp.Or(r.ChargeType, world.ChargeSpot)
@@ -182,21 +180,19 @@ func seedLaunch(r SeedRequest) world.Launch {
 	}
 }
 
-// StateRequest changes what instances look like, as if something had happened
-// to them.
+// StateRequest changes the visible state of instances.
 type StateRequest struct {
 	InstanceIDs   []string `json:"instance_ids"`
 	State         string   `json:"state,omitempty"`          // of the API: STOPPED, REBOOTING, …
 	RestrictState string   `json:"restrict_state,omitempty"` // NORMAL, EXPIRED, PROTECTIVELY_ISOLATED
 	Protected     *bool    `json:"protected,omitempty"`
-	// ChargeType converts them, as ModifyInstancesChargeType does: to PREPAID,
-	// they are paid for a month from now. The cloud doesn't convert spot
-	// instances; this does.
+	// ChargeType converts them, as ModifyInstancesChargeType does; PREPAID is paid for a month from
+	// now. Unlike Tencent Cloud, this also converts spot instances.
 	ChargeType string `json:"charge_type,omitempty"`
 }
 
-// SetState changes the state of instances. What was under way with them, a
-// launch for one, is given up; a GONE instance vanishes.
+// SetState changes the state of instances and cancels their pending operations, such as a launch. A
+// GONE instance disappears.
 func (p *Panel) SetState(r StateRequest) error {
 	if r.State != "" && r.State != "GONE" && !slices.Contains(world.States, r.State) {
 		return fieldError("state", "%q is not a state", r.State)

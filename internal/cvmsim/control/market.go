@@ -22,8 +22,7 @@ type StockRequest struct {
 	InstanceQuota *int64 `json:"instance_quota,omitempty"`
 }
 
-// SetStock changes stock and quota. A pair that wasn't sold is sold from then
-// on.
+// SetStock changes stock and quota. A pair that was not sold is sold from then on.
 func (p *Panel) SetStock(r StockRequest) error {
 	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
 	if err != nil {
@@ -61,8 +60,8 @@ type PriceRequest struct {
 	ListPrice string `json:"list_price,omitempty"`
 }
 
-// SetPrice changes the market price of a pair. Running instances stay: the
-// cloud reclaims for stock, not for bids.
+// SetPrice changes the market price of a pair. Running instances stay: Tencent Cloud reclaims for
+// stock, not for bids.
 func (p *Panel) SetPrice(r PriceRequest) error {
 	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
 	if err != nil {
@@ -89,7 +88,7 @@ func (p *Panel) SetPrice(r PriceRequest) error {
 	})
 }
 
-// readSKU reads what is sold; without a charge type it is spot.
+// readSKU parses an SKU; the default charge type is spot.
 func readSKU(zoneID, typeID, charge string) (world.SKU, error) {
 	charge = cmp.Or(charge, world.ChargeSpot)
 	switch {

@@ -8,8 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// ReclaimRequest says which spot instances the cloud takes back: by ids, or
-// Count of a pool.
+// ReclaimRequest selects spot instances to reclaim: by IDs, or Count of a pool.
 type ReclaimRequest struct {
 	InstanceIDs []string `json:"instance_ids,omitempty"`
 	Pool        string   `json:"pool,omitempty"`
@@ -17,17 +16,16 @@ type ReclaimRequest struct {
 	Region string `json:"region,omitempty"`
 	// Count is how many of the pool, oldest first; 0 means 1.
 	Count int `json:"count,omitempty"`
-	// Notice is how long before the metadata service announces it; 0 means
-	// that it happens at once.
+	// Notice is how long before the metadata service announces it; 0 reclaims at once.
 	Notice world.Duration `json:"notice,omitempty"`
-	// View is what it looks like afterwards; empty means ViewVanish.
+	// View is the visible state afterwards; empty means ViewVanish.
 	View string `json:"view,omitempty"`
 	// Linger is how long the other two views last; 0 means the terminate
 	// delay.
 	Linger world.Duration `json:"linger,omitempty"`
 }
 
-// Reclaim takes instances back and returns their ids.
+// Reclaim reclaims instances and returns their IDs.
 func (p *Panel) Reclaim(r ReclaimRequest) ([]string, error) {
 	r.View = cmp.Or(r.View, world.ViewVanish)
 	if r.View != world.ViewVanish && r.View != world.ViewTerminating && r.View != world.ViewShutdown {

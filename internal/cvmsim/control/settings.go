@@ -8,8 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// Settings are the options that can be changed while the server runs; nil
-// fields stay as they are.
+// Settings are the options that can change while the server runs; nil fields stay as they are.
 type Settings struct {
 	LaunchDelay        *world.Duration `json:"launch_delay,omitempty"`
 	ListingDelay       *world.Duration `json:"listing_delay,omitempty"`
@@ -21,8 +20,8 @@ type Settings struct {
 	TagValuesPerKey    *int            `json:"tag_values_per_key,omitempty"`
 	TokenMismatchCode  *string         `json:"token_mismatch_code,omitempty"`
 	RecycleBin         *bool           `json:"recycle_bin,omitempty"`
-	// Balance is the account's balance in CNY, a decimal string. A launch
-	// that costs more in one hour is refused.
+	// Balance is the account's balance in CNY, a decimal string. A launch that costs more in one
+	// hour is rejected.
 	Balance *string `json:"balance,omitempty"`
 }
 
@@ -52,7 +51,7 @@ func (p *Panel) Configure(c Settings) error {
 	})
 }
 
-// apply changes what is given, but for the balance.
+// apply changes all given settings except the balance.
 func (c Settings) apply(set *world.Settings) {
 	assignDuration(&set.LaunchDelay, c.LaunchDelay)
 	assignDuration(&set.ListingDelay, c.ListingDelay)

@@ -1,12 +1,11 @@
-// Package cvm has the actions of the CVM API that gpupool and the ordinary calls
-// of the official SDKs use: launches, listings, offers, quotas and images.
+// Package cvm implements the actions of the CVM API that gpupool and common calls of the official
+// SDKs use: launches, listings, offers, quotas and images.
 package cvm
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 
-// Actions are the operations of CVM, with the rates of the API documents
-// 213/568, 213/33237 and 213/33254; where those have none, the rate of the
-// nearest kin.
+// Actions returns the operations of CVM, with the rates of the API documents 213/568, 213/33237 and
+// 213/33254. Undocumented rates are those of the most similar action.
 func Actions() []*api.Action {
 	return []*api.Action{
 		api.Operation("cvm", "RunInstances", 10, runInstances),

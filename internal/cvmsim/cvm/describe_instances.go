@@ -21,8 +21,8 @@ type describeInstancesResponse struct {
 	InstanceSet []wireInstance `json:"InstanceSet"`
 }
 
-// describeInstances lists by ids or by filters; ids that don't exist are
-// simply absent (cvm models.go, DescribeInstancesRequest).
+// describeInstances lists by IDs or by filters; it omits IDs that do not exist (cvm models.go,
+// DescribeInstancesRequest).
 func describeInstances(w *world.World, c *api.Call, p *describeInstancesRequest) (*describeInstancesResponse, *wire.Error) {
 	found, failure := findInstances(w, c.Region, p)
 	if failure != nil {
@@ -64,12 +64,12 @@ func byIDs(w *world.World, region string, p named) ([]*world.Instance, *wire.Err
 	return found, nil
 }
 
-// filterForms are the forms of ids that filters compare.
+// filterForms are the forms of the IDs in filters.
 var filterForms = map[string]wire.Form{
 	"instance-id": wire.InstanceID, "vpc-id": wire.VpcID, "subnet-id": wire.SubnetID, "security-group-id": wire.SecurityGroupID,
 }
 
-// checkInstanceFilter refuses values that can't be.
+// checkInstanceFilter rejects invalid values.
 func checkInstanceFilter(w *world.World, region string, f world.Filter) *wire.Error {
 	if form, ok := filterForms[f.Name]; ok {
 		return form.Check(f.Values...)
@@ -105,7 +105,7 @@ type wireStatus struct {
 	InstanceState string `json:"InstanceState"`
 }
 
-// describeInstancesStatus lists states; it knows no filters.
+// describeInstancesStatus lists states; it has no filters.
 func describeInstancesStatus(w *world.World, c *api.Call, p *describeInstancesStatusRequest) (*describeInstancesStatusResponse, *wire.Error) {
 	found, failure := findInstances(w, c.Region, &describeInstancesRequest{named: p.named})
 	if failure != nil {

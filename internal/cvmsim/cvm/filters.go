@@ -17,8 +17,8 @@ type filterParams struct {
 
 const maxFilters = 10
 
-// readFilters checks filters against the names that an action knows, and its
-// limit of values. Names may be open-ended: known decides.
+// readFilters checks filters against the names of an action, and its limit of values. Names may be
+// open-ended: known decides.
 func readFilters(params []filterParams, maxValues int, known func(string) bool) ([]world.Filter, *wire.Error) {
 	if len(params) > maxFilters {
 		return nil, wire.Fail("InvalidFilterValue.LimitExceeded", "There may be at most %d filters, not %d.", maxFilters, len(params))
@@ -59,7 +59,7 @@ func valuesOf(filters []world.Filter, name string) []string {
 	return values
 }
 
-// passes reports whether every filter of the name has the value.
+// passes reports whether every filter with the name matches the value.
 func passes(filters []world.Filter, name, value string) bool {
 	for _, f := range filters {
 		if f.Name == name && !f.Has(value) {
@@ -75,13 +75,13 @@ const (
 	maxIDs       = 100
 )
 
-// paged are the parameters of actions that list page by page.
+// paged are the parameters of paginated actions.
 type paged struct {
 	Offset *int64 `json:"Offset,omitempty"`
 	Limit  *int64 `json:"Limit,omitempty"`
 }
 
-// page renders the items of a page.
+// page returns the items of a page.
 func page[T, R any](p paged, items []T, render func(T) R) ([]R, *wire.Error) {
 	size, start := wire.Or(p.Limit, defaultLimit), wire.Or(p.Offset, 0)
 	if size < 1 || size > maxLimit {
@@ -102,10 +102,10 @@ type named struct {
 	InstanceIDs []string `json:"InstanceIds,omitempty"`
 }
 
-// About says which instances the call is about.
+// About returns the instances of the call.
 func (p named) About() api.Subject { return api.Subject{InstanceIDs: p.InstanceIDs} }
 
-// check refuses too many ids, and malformed ones.
+// check rejects too many IDs, and malformed ones.
 func (p named) check() *wire.Error {
 	if len(p.InstanceIDs) > maxIDs {
 		return wire.Fail("InvalidParameterValue.LimitExceeded", "There may be at most %d instance ids, not %d.", maxIDs, len(p.InstanceIDs))
@@ -113,7 +113,7 @@ func (p named) check() *wire.Error {
 	return wire.InstanceID.Check(p.InstanceIDs...)
 }
 
-// checkZones refuses zones that aren't of the region.
+// checkZones rejects zones outside the region.
 func checkZones(regionID string, zoneIDs ...string) *wire.Error {
 	for _, id := range zoneIDs {
 		if world.RegionOfZone[id] != world.RegionByID[regionID] {

@@ -40,16 +40,16 @@ type wireImage struct {
 	Tags               []world.Tag `json:"Tags"`
 }
 
-// The types of images (cvm models.go, Image.ImageType). An imported one is
-// private, and its source says where it came from.
+// The types of images (cvm models.go, Image.ImageType). An imported one is private, and its source
+// shows the origin.
 const (
 	imagePublic  = "PUBLIC_IMAGE"
 	imagePrivate = "PRIVATE_IMAGE"
 	imageShared  = "SHARED_IMAGE"
 )
 
-// knownImages are those that are there from the start; beside them, every
-// well-formed id that is asked for is a private image of the account's making.
+// knownImages exist from the start. In addition, every well-formed ID is a private image of the
+// account.
 var knownImages = []wireImage{
 	image("img-487zeit5", "Ubuntu Server 22.04 LTS 64bit", "Ubuntu", imagePublic, "OFFICIAL"),
 	image("img-eb30mz89", "TencentOS Server 3.1 (TK4)", "TencentOS", imagePublic, "OFFICIAL"),
@@ -66,7 +66,6 @@ func image(id, name, platform, kind, source string) wireImage {
 	}
 }
 
-// imageOf returns the image with a well-formed id.
 func imageOf(id string) wireImage {
 	if i := slices.IndexFunc(knownImages, func(k wireImage) bool { return k.ImageID == id }); i >= 0 {
 		return knownImages[i]
@@ -100,8 +99,7 @@ func describeImages(_ *world.World, c *api.Call, p *describeImagesRequest) (*des
 	return &describeImagesResponse{ImageSet: set, TotalCount: len(images)}, failure
 }
 
-// imagesNamed returns the images with these ids, or without any those that are
-// known.
+// imagesNamed returns the images with these IDs, or by default the known ones.
 func imagesNamed(ids []string, account string) ([]wireImage, *wire.Error) {
 	if len(ids) == 0 {
 		for _, known := range knownImages {
@@ -122,8 +120,8 @@ func imagesNamed(ids []string, account string) ([]wireImage, *wire.Error) {
 	return images, nil
 }
 
-// imagePasses compares exactly, except for names and platforms, which may be
-// given in part. No image has tags.
+// imagePasses compares exactly, except for names and platforms, which may be partial. No image has
+// tags.
 func imagePasses(filters []world.Filter, i wireImage) bool {
 	return !slices.ContainsFunc(filters, func(f world.Filter) bool {
 		switch f.Name {

@@ -25,10 +25,10 @@ func readLogin(s *launchSpec, p launch.Params) *wire.Error {
 		return wire.Fail("InvalidParameterCombination", "`Password`, `KeyIds` and `KeepImageLogin` exclude each other.")
 	}
 	if s.Instance.KeepImageLogin && imageOf(s.Instance.ImageID).ImageType == imagePublic {
-		// Custom, shared and imported images alone keep theirs (cvm models.go,
-		// LoginSettings.KeepImageLogin). RunInstances lists this code; that it
-		// is the one is assumed, documented nowhere.
-		return wire.Fail("InvalidParameterCombination", "`KeepImageLogin` can't be true with the public image `%s`.", s.Instance.ImageID)
+		// Only custom, shared and imported images keep theirs (cvm models.go,
+		// LoginSettings.KeepImageLogin). RunInstances documents this code; that it applies here is
+		// assumed.
+		return wire.Fail("InvalidParameterCombination", "`KeepImageLogin` cannot be true with the public image `%s`.", s.Instance.ImageID)
 	}
 	if failure := wire.KeyID.Check(login.KeyIDs...); failure != nil {
 		return failure
@@ -40,8 +40,7 @@ func readLogin(s *launchSpec, p launch.Params) *wire.Error {
 	return nil
 }
 
-// strongPassword applies the rule for Linux instances. The password itself is
-// not kept anywhere.
+// strongPassword applies the rule for Linux instances. The password itself is not stored.
 func strongPassword(password string) bool {
 	if len(password) < 8 || len(password) > 30 {
 		return false

@@ -23,8 +23,7 @@ const (
 	maxDataDisks      = 21
 )
 
-// launchSpec is a launch request that has passed every check that needs no
-// look at the market.
+// launchSpec is a launch request that passed every check except those of the market.
 type launchSpec struct {
 	world.Launch
 	itype *world.InstanceType
@@ -36,8 +35,8 @@ var (
 	hostLabel = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$`)
 )
 
-// readLaunch checks launch parameters in the order in which the API would
-// complain: shape first, then what can be bought where.
+// readLaunch checks launch parameters in the order of the API: first the form, then what is sold
+// where.
 func readLaunch(regionID string, p launch.Params, now time.Time) (launchSpec, *wire.Error) {
 	var s launchSpec
 	steps := []func(*launchSpec, launch.Params) *wire.Error{
@@ -53,7 +52,7 @@ func readLaunch(regionID string, p launch.Params, now time.Time) (launchSpec, *w
 	return s, nil
 }
 
-// checkValue refuses a value that a parameter doesn't have.
+// checkValue rejects an unknown value of a parameter.
 func checkValue(name, value string, known ...string) *wire.Error {
 	if slices.Contains(known, value) {
 		return nil
@@ -175,8 +174,8 @@ func readMisc(now time.Time) func(*launchSpec, launch.Params) *wire.Error {
 	}
 }
 
-// readTimer takes the timed termination, which must be five minutes ahead
-// (cvm models.go, ActionTimer).
+// readTimer reads the timed termination, which must be five minutes ahead (cvm models.go,
+// ActionTimer).
 func readTimer(s *launchSpec, timer *launch.Timer, now time.Time) *wire.Error {
 	if timer == nil {
 		return nil

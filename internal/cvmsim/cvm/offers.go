@@ -57,8 +57,7 @@ type wireUnitPrice struct {
 	Discount          float64  `json:"Discount"`
 }
 
-// describeZoneInstanceConfigInfos shows price and stock of everything that a
-// region sells.
+// describeZoneInstanceConfigInfos returns price and stock of everything that a region sells.
 func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZoneInstanceConfigInfosRequest) (*describeZoneInstanceConfigInfosResponse,
 	*wire.Error) {
 	filters, failure := readZoneFilters(c.Region, p.Filters, 100, "zone", "instance-family", "instance-type", "instance-charge-type", "sort-keys")
@@ -89,8 +88,8 @@ func renderOffer(o *world.Offer, t *world.InstanceType) wireOffer {
 	return out
 }
 
-// unitPrice renders the price of so many instances: by the hour, or for
-// prepaid by the month of 30 days.
+// unitPrice returns the price of several instances: by the hour, or for prepaid by the month of 30
+// days.
 func unitPrice(o *world.Offer, count int64) wireUnitPrice {
 	list, paid := (o.List * world.Money(count)).Float(), (o.Price * world.Money(count)).Float()
 	out := wireUnitPrice{Discount: 100}
@@ -106,7 +105,7 @@ func unitPrice(o *world.Offer, count int64) wireUnitPrice {
 	return out
 }
 
-// sortOffers applies sort keys such as "cpu:desc", the first one foremost.
+// sortOffers applies sort keys such as "cpu:desc", the first one first.
 func sortOffers(set []wireOffer, keys []string) *wire.Error {
 	for _, key := range slices.Backward(keys) {
 		name, direction, _ := strings.Cut(key, ":")

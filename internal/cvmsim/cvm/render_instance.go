@@ -5,8 +5,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// wireInstance is an instance as DescribeInstances shows it (cvm models.go,
-// Instance). Null fields are null there, too.
+// wireInstance is an instance in DescribeInstances (cvm models.go, Instance). Null fields are null
+// there, too.
 type wireInstance struct {
 	Placement                wirePlacement  `json:"Placement"`
 	InstanceID               string         `json:"InstanceId"`

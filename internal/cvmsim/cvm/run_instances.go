@@ -15,17 +15,17 @@ type runInstancesRequest struct {
 	EnableJumboFrame   *bool    `json:"EnableJumboFrame,omitempty"`
 }
 
-// About says what the launch is about.
+// About returns the subject of the launch.
 func (p *runInstancesRequest) About() api.Subject { return aboutLaunch(p.Params) }
 
-// Token is the one that the record of calls shows.
+// Token returns the token for the record of calls.
 func (p *runInstancesRequest) Token() string { return wire.Or(p.ClientToken, "") }
 
 type runInstancesResponse struct {
 	InstanceIDSet []string `json:"InstanceIdSet,omitempty"`
 }
 
-// runInstances launches all or nothing (cvm client.go, RunInstances).
+// runInstances launches all instances or none (cvm client.go, RunInstances).
 func runInstances(w *world.World, c *api.Call, p *runInstancesRequest) (*runInstancesResponse, *wire.Error) {
 	token := wire.Or(p.ClientToken, "")
 	digest := launchDigest(c.Region, p)
@@ -57,13 +57,13 @@ func runInstances(w *world.World, c *api.Call, p *runInstancesRequest) (*runInst
 	return &runInstancesResponse{InstanceIDSet: ids}, nil
 }
 
-// launchDigest identifies the body of a launch, whatever the order of its
-// fields or the encoding it came in.
+// launchDigest identifies the body of a launch, independent of the order of fields and the
+// encoding.
 func launchDigest(region string, p *runInstancesRequest) string {
 	return wire.SHA256(append([]byte(region+"\n"), wire.MustJSON(p)...))
 }
 
-// aboutLaunch says what a launch is about.
+// aboutLaunch returns the subject of a launch.
 func aboutLaunch(p launch.Params) api.Subject {
 	s := api.Subject{InstanceType: wire.Or(p.InstanceType, ""), Zone: wire.Or(wire.Or(p.Placement, launch.Placement{}).Zone, "")}
 	for _, spec := range p.TagSpecification {

@@ -6,8 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// checkSale asks the market, the quotas and the balance, and what is left of
-// addresses and tags.
+// checkSale checks the market, the quotas and the balance, and the remaining addresses and tags.
 func checkSale(w *world.World, s launchSpec) *wire.Error {
 	if failure := checkOffer(w, s); failure != nil {
 		return failure
@@ -26,8 +25,7 @@ func checkSale(w *world.World, s launchSpec) *wire.Error {
 	return api.CheckTagValues(w, s.Tags)
 }
 
-// checkOffer asks whether there is enough of the sku, at the price that is
-// bid.
+// checkOffer checks whether there is enough of the SKU, at the bid price.
 func checkOffer(w *world.World, s launchSpec) *wire.Error {
 	spot := s.SKU.Charge == world.ChargeSpot
 	if spot && world.RegionOfZone[s.SKU.Zone].NoSpot {

@@ -15,9 +15,8 @@ type terminateInstancesRequest struct {
 	ReleasePrepaidDataDisks *bool `json:"ReleasePrepaidDataDisks,omitempty"`
 }
 
-// terminateInstances lets all instances go, or none. The first call for a
-// prepaid instance puts it into the recycle bin, the second one removes it (cvm
-// client.go, TerminateInstances).
+// terminateInstances terminates all instances or none. The first call for a prepaid instance moves
+// it into the recycle bin, the second one removes it (cvm client.go, TerminateInstances).
 func terminateInstances(w *world.World, c *api.Call, p *terminateInstancesRequest) (*api.Empty, *wire.Error) {
 	found, failure := existing(w, c.Region, p.named)
 	if failure != nil {
@@ -44,8 +43,8 @@ func terminateInstances(w *world.World, c *api.Call, p *terminateInstancesReques
 	return &api.Empty{}, nil
 }
 
-// existing finds instances that must all exist in the region. One that isn't
-// listed yet doesn't exist for a call: assumed, documented nowhere.
+// existing finds instances that must all exist in the region. It is assumed, and documented
+// nowhere, that an unlisted instance does not exist for a call.
 func existing(w *world.World, region string, p named) ([]*world.Instance, *wire.Error) {
 	if len(p.InstanceIDs) == 0 {
 		return nil, wire.Missing("InstanceIds")
@@ -77,7 +76,7 @@ func refuseTermination(in *world.Instance) *wire.Error {
 	if slices.Contains(terminable, in.State) {
 		return nil
 	}
-	return wire.Fail("UnsupportedOperation.InstanceState"+camel(in.State), "The instance `%s` is %s, which can't be terminated.", in.ID, in.State)
+	return wire.Fail("UnsupportedOperation.InstanceState"+camel(in.State), "The instance `%s` is %s, which cannot be terminated.", in.ID, in.State)
 }
 
 // camel turns LAUNCH_FAILED into LaunchFailed.

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Texts is a list of strings in an answer.
+// Texts returns a list of strings in a response.
 func Texts(list any) []string {
 	var out []string
 	items, _ := list.([]any)
@@ -14,14 +14,14 @@ func Texts(list any) []string {
 	return out
 }
 
-// CodeOf is the code of an answer's error, or "".
+// CodeOf returns the code of a response's error, or "".
 func CodeOf(answer Object) string {
 	failure, _ := answer["Error"].(Object)
 	code, _ := failure["Code"].(string)
 	return code
 }
 
-// Pick is an object with these names alone.
+// Pick returns an object with these names only.
 func Pick(from Object, names ...string) Object {
 	out := Object{}
 	for _, name := range names {
@@ -30,7 +30,7 @@ func Pick(from Object, names ...string) Object {
 	return out
 }
 
-// TagsOf are an instance's tags, or nil where it is gone.
+// TagsOf returns an instance's tags, or nil if it does not exist.
 func TagsOf(sim *Sim, id string) map[string]string {
 	for _, in := range sim.Server.Instances() {
 		if in.InstanceID == id {
@@ -40,8 +40,7 @@ func TagsOf(sim *Sim, id string) map[string]string {
 	return nil
 }
 
-// listings asks for an instance in every way in which the API shows one, and
-// returns how often each found it.
+// listings queries an instance in every way that the API has, and returns how often each found it.
 func listings(a *Client, id string) map[string]int {
 	name := "qcs::cvm:ap-singapore:uin/:instance/" + id
 	byTag := []Object{{"TagKey": "gpupool/pool", "TagValue": []string{"train"}}}
@@ -58,7 +57,7 @@ func listings(a *Client, id string) map[string]int {
 	}
 }
 
-// CheckListings fails where any way shows an instance not as often as wanted.
+// CheckListings fails if a query does not find an instance the wanted number of times.
 func CheckListings(t *testing.T, a *Client, id string, want int) {
 	t.Helper()
 	for way, n := range listings(a, id) {

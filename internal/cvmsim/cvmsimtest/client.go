@@ -17,8 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 )
 
-// Client is a client of the wire protocol that shares no code with the server or
-// the SDK, so that a test can bend whatever it likes.
+// Client is a client of the wire protocol that shares no code with the server or the SDK. A test
+// can change every part of its requests.
 type Client struct {
 	tb     testing.TB
 	base   string
@@ -31,7 +31,7 @@ type Client struct {
 	Now  time.Time
 }
 
-// NewClient is a client of the demo account in Singapore.
+// NewClient returns a client of the demo account in Singapore.
 func NewClient(tb testing.TB, sim *Sim) *Client {
 	tb.Helper()
 	return &Client{tb: tb, base: sim.URL, Region: "ap-singapore", ID: cvmsim.DemoSecretID, Key: cvmsim.DemoSecretKey, Now: time.Now()}
@@ -58,7 +58,7 @@ func (a *Client) OK(service, action string, params Object) Object {
 	return answer
 }
 
-// Refused makes a call that must be answered with the code.
+// Refused makes a call that must fail with the code.
 func (a *Client) Refused(code, service, action string, params Object) {
 	a.tb.Helper()
 	if got := CodeOf(a.Call(service, action, params)); got != code {
@@ -66,7 +66,7 @@ func (a *Client) Refused(code, service, action string, params Object) {
 	}
 }
 
-// Signed is a TC3-signed POST.
+// Signed returns a TC3-signed POST.
 func (a *Client) Signed(service, action string, params Object) *http.Request {
 	a.tb.Helper()
 	if params == nil {
@@ -96,7 +96,7 @@ func (a *Client) Signed(service, action string, params Object) *http.Request {
 	return r
 }
 
-// Sign puts a TC3 signature over the named headers on a request.
+// Sign adds a TC3 signature of the named headers to a request.
 func (a *Client) Sign(r *http.Request, service string, body []byte, headers []string) {
 	timestamp := strconv.FormatInt(a.Now.Unix(), 10)
 	r.Header.Set("X-TC-Timestamp", timestamp)
@@ -104,8 +104,7 @@ func (a *Client) Sign(r *http.Request, service string, body []byte, headers []st
 	a.SignWith(r, service, body, headers, values, timestamp)
 }
 
-// SignWith signs for values of headers, and for a time, that may not be those
-// of the request.
+// SignWith signs header values and a time that may differ from those of the request.
 func (a *Client) SignWith(r *http.Request, service string, body []byte, headers []string, values map[string]string, timestamp string) {
 	date := a.Now.UTC().Format("2006-01-02")
 	var canonical strings.Builder
@@ -161,7 +160,7 @@ func (a *Client) Response(r *http.Request) Object {
 	return envelope.Response
 }
 
-// Run launches and returns the ids.
+// Run launches and returns the IDs.
 func (a *Client) Run(changes Object) []string {
 	a.tb.Helper()
 	return Texts(a.OK("cvm", "RunInstances", Launch(changes))["InstanceIdSet"])

@@ -1,5 +1,5 @@
-// Package cvmsimtest starts a local CVM for a test. It is apart from package
-// cvmsim so that a binary that serves one doesn't link testing and httptest.
+// Package cvmsimtest starts a local CVM for a test. It is separate from package cvmsim so that a
+// binary with a local CVM does not link testing and httptest.
 package cvmsimtest
 
 import (
@@ -21,9 +21,8 @@ type Sim struct {
 	URL string
 }
 
-// Start starts a local CVM that is fast: launches and terminations settle in
-// milliseconds, tags are never late, and there are no rate limits. Each opt
-// may change its options.
+// Start starts a fast local CVM: launches and terminations settle in milliseconds, tags are never
+// late, and there are no rate limits. Each opt may change its options.
 func Start(tb testing.TB, opts ...func(*cvmsim.Options)) *Sim {
 	tb.Helper()
 	options := cvmsim.Options{LaunchDelay: 5 * time.Millisecond, TerminateDelay: 5 * time.Millisecond}
@@ -37,13 +36,12 @@ func Start(tb testing.TB, opts ...func(*cvmsim.Options)) *Sim {
 	return Serve(tb, server)
 }
 
-// Serve serves a local CVM that exists already on loopback, until the test
-// ends.
+// Serve serves an existing local CVM on loopback until the test ends.
 func Serve(tb testing.TB, server *cvmsim.Server) *Sim {
 	tb.Helper()
 	listener := httptest.NewServer(server)
 	tb.Cleanup(func() {
-		if err := server.Close(); err != nil { // first, since it ends the calls that a fault holds back
+		if err := server.Close(); err != nil { // first, since it ends the delays of faults
 			tb.Errorf("closing the local CVM: %v", err)
 		}
 		listener.CloseClientConnections()
@@ -52,7 +50,7 @@ func Serve(tb testing.TB, server *cvmsim.Server) *Sim {
 	return &Sim{Server: server, URL: listener.URL}
 }
 
-// Step moves the world's clock.
+// Step advances the world's clock.
 func Step(tb testing.TB, sim *Sim, by time.Duration) {
 	tb.Helper()
 	if _, err := sim.Server.StepClock(by); err != nil {
@@ -60,11 +58,10 @@ func Step(tb testing.TB, sim *Sim, by time.Duration) {
 	}
 }
 
-// Slow makes launches and terminations take so long that only a step ends
-// them.
+// Slow makes launches and terminations last until the clock is stepped.
 func Slow(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Minute, time.Minute }
 
-// Seed makes instances, GN7 in Singapore zone 2 unless told otherwise.
+// Seed creates instances, by default GN7 in Singapore zone 2.
 func Seed(tb testing.TB, sim *Sim, r cvmsim.SeedRequest) []string {
 	tb.Helper()
 	if r.AvailabilityZone == "" {
@@ -80,7 +77,7 @@ func Seed(tb testing.TB, sim *Sim, r cvmsim.SeedRequest) []string {
 	return ids
 }
 
-// AddFault files a fault.
+// AddFault adds a fault.
 func AddFault(t *testing.T, sim *Sim, f cvmsim.Fault) {
 	t.Helper()
 	if _, err := sim.Server.AddFault(f); err != nil {
@@ -107,13 +104,13 @@ func Control(t *testing.T, sim *Sim, method, path, body string) (int, Object) {
 	return resp.StatusCode, answer
 }
 
-// Frozen keeps the base clock still, so that the world's moves by steps alone.
+// Frozen stops the base clock, so that the world's clock moves by steps only.
 func Frozen(o *cvmsim.Options) {
 	now := time.Now()
 	o.Clock = func() time.Time { return now }
 }
 
-// CopyOf copies a state directory as a crash would leave it.
+// CopyOf copies a state directory in the state after a crash.
 func CopyOf(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()

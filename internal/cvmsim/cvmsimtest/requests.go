@@ -4,8 +4,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 )
 
-// Launch is a well-formed RunInstances for a spot GN7 in Singapore zone 2, with
-// changes.
+// Launch returns a well-formed RunInstances for a spot GN7 in Singapore zone 2, with changes.
 func Launch(changes Object) Object {
 	params := Object{
 		"InstanceChargeType": "SPOTPAID",
@@ -25,7 +24,7 @@ func Launch(changes Object) Object {
 	return params
 }
 
-// TagSpec is what tags instances get, of keys and values in turn.
+// TagSpec returns the tags of instances, from keys and values in turn.
 func TagSpec(pairs ...string) []Object {
 	tags := []Object{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -34,7 +33,7 @@ func TagSpec(pairs ...string) []Object {
 	return []Object{{"ResourceType": "instance", "Tags": tags}}
 }
 
-// FilterBy is a request that filters, of names and values in turn.
+// FilterBy returns a request with filters, from names and values in turn.
 func FilterBy(pairs ...string) Object {
 	filters := []Object{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -46,10 +45,10 @@ func FilterBy(pairs ...string) Object {
 // RoleArn names a role of the demo account.
 const RoleArn = "qcs::cam::uin/" + cvmsim.DemoAccountID + ":roleName/gpu-node"
 
-// Resource names an instance in Singapore as the tag API does.
+// Resource returns the name of an instance in Singapore in the tag API.
 func Resource(id string) string { return "qcs::cvm:ap-singapore:uin/:instance/" + id }
 
-// ServiceTags are tags as the tag API writes them, of keys and values in turn.
+// ServiceTags returns tags in the form of the tag API, from keys and values in turn.
 func ServiceTags(pairs ...string) []Object {
 	tags := []Object{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -1,4 +1,4 @@
-// Package launch has the parameters of a launch as the API writes them.
+// Package launch defines the parameters of a launch in the API.
 package launch
 
 // Params are the parameters of RunInstances that shape an instance (cvm models.go,
@@ -38,7 +38,7 @@ type Prepaid struct {
 	RenewFlag *string `json:"RenewFlag,omitempty"`
 }
 
-// Placement is where a launch goes.
+// Placement is the location of a launch.
 type Placement struct {
 	Zone      *string  `json:"Zone,omitempty"`
 	ProjectID *int64   `json:"ProjectId,omitempty"`
@@ -46,7 +46,7 @@ type Placement struct {
 	HostID    *string  `json:"HostId,omitempty"`
 }
 
-// SystemDisk is the disk that an instance starts from.
+// SystemDisk is the boot disk of an instance.
 type SystemDisk struct {
 	DiskType *string `json:"DiskType,omitempty"`
 	DiskID   *string `json:"DiskId,omitempty"`
@@ -55,7 +55,7 @@ type SystemDisk struct {
 	DiskName *string `json:"DiskName,omitempty"`
 }
 
-// DataDisk is a further disk.
+// DataDisk is an additional disk.
 type DataDisk struct {
 	DiskSize              *int64  `json:"DiskSize,omitempty"`
 	DiskType              *string `json:"DiskType,omitempty"`
@@ -79,7 +79,7 @@ type VPC struct {
 	IPv6AddressCount   *uint64  `json:"Ipv6AddressCount,omitempty"`
 }
 
-// Internet is the way to the public network.
+// Internet is the public network access.
 type Internet struct {
 	InternetChargeType      *string `json:"InternetChargeType,omitempty"`
 	InternetMaxBandwidthOut *int64  `json:"InternetMaxBandwidthOut,omitempty"`
@@ -91,7 +91,7 @@ type Internet struct {
 	AntiDDoSPackageID       *string `json:"AntiDDoSPackageId,omitempty"`
 }
 
-// Login is how one gets into an instance.
+// Login is the login of an instance.
 type Login struct {
 	Password       *string  `json:"Password,omitempty"`
 	KeyIDs         []string `json:"KeyIds,omitempty"`
@@ -110,13 +110,13 @@ type Enhanced struct {
 	AutomationService *Enabled `json:"AutomationService,omitempty"`
 }
 
-// Timer is a termination at a time.
+// Timer is a timed termination.
 type Timer struct {
 	TimerAction *string `json:"TimerAction,omitempty"`
 	ActionTime  *string `json:"ActionTime,omitempty"`
 }
 
-// TagSpecification is what tags a kind of resource gets.
+// TagSpecification is the tags of a kind of resource.
 type TagSpecification struct {
 	ResourceType *string `json:"ResourceType,omitempty"`
 	Tags         []Tag   `json:"Tags,omitempty"`
@@ -128,7 +128,7 @@ type Tag struct {
 	Value *string `json:"Value,omitempty"`
 }
 
-// Market is how an instance is bought.
+// Market is the purchase option of an instance.
 type Market struct {
 	SpotOptions *Spot   `json:"SpotOptions,omitempty"`
 	MarketType  *string `json:"MarketType,omitempty"`
@@ -145,7 +145,7 @@ type Metadata struct {
 	Items []Tag `json:"Items,omitempty"`
 }
 
-// CPUTopology is how cores are shown to an instance.
+// CPUTopology is the topology of an instance's cores.
 type CPUTopology struct {
 	CoreCount     *int64 `json:"CoreCount,omitempty"`
 	ThreadPerCore *int64 `json:"ThreadPerCore,omitempty"`

@@ -1,5 +1,4 @@
-// Package metadata is the instance metadata service, as an instance of the local
-// CVM would see it.
+// Package metadata is the instance metadata service of the local CVM.
 package metadata
 
 import (
@@ -14,11 +13,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// chinaTime is the zone that the metadata service tells times in.
+// chinaTime is the time zone of the metadata service.
 var chinaTime = time.FixedZone("UTC+8", 8*60*60)
 
-// instanceHeader names the instance that asks. In the cloud the network knows;
-// here all ask from loopback.
+// instanceHeader names the calling instance. Tencent Cloud identifies it by the network; here all
+// callers use loopback.
 const instanceHeader = "X-Sim-Instance-Id"
 
 const (
@@ -31,20 +30,19 @@ const (
 type Service struct {
 	keeper  *world.Keeper
 	account wire.Account
-	role    string // that it lists where no instance is chosen
+	role    string // listed if no instance is chosen
 }
 
-// New makes the metadata service of a world. role is the one that it lists
-// where no instance is chosen.
+// New returns the metadata service of a world. role is listed if no instance is chosen.
 func New(k *world.Keeper, a wire.Account, role string) *Service {
 	return &Service{keeper: k, account: a, role: role}
 }
 
-// ServeHTTP answers as http://metadata.tencentyun.com does (API document
-// 213/4934): text, and 404 for what isn't there.
+// ServeHTTP responds as http://metadata.tencentyun.com does (API document 213/4934): text, or 404
+// for a missing value.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
-		http.Error(w, "the metadata service answers GET alone", http.StatusMethodNotAllowed)
+		http.Error(w, "the metadata service answers GET only", http.StatusMethodNotAllowed)
 		return
 	}
 	status, body := http.StatusNotFound, "there is no such instance\n"
@@ -55,12 +53,11 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body) // the client may be gone
+	_, _ = io.WriteString(w, body) // the client may have disconnected
 }
 
-// asking finds the instance that asks: by query, by header, or as the only
-// one. It is nil where that doesn't tell, and ok is false for one that doesn't
-// exist.
+// asking returns the calling instance: by query, by header, or the only one. It is nil if unknown,
+// and ok is false for one that does not exist.
 func asking(w *world.World, r *http.Request) (in *world.Instance, ok bool) {
 	id := r.URL.Query().Get("instance_id")
 	if id == "" {
@@ -122,8 +119,8 @@ var metadataFields = map[string]func(*world.Instance) string{
 	"spot/termination-time":  terminationTime,
 }
 
-// terminationTime is when the instance will be reclaimed. Empty, and so 404,
-// where it isn't a spot instance or nothing is announced.
+// terminationTime returns when the instance will be reclaimed. It is empty, and so 404, for other
+// instances and without an announcement.
 func terminationTime(in *world.Instance) string {
 	if in.ChargeType != world.ChargeSpot || in.ReclaimAt.IsZero() {
 		return ""
@@ -143,8 +140,8 @@ func macAddress(in *world.Instance) string {
 	return "52:54:00:" + hex[0:2] + ":" + hex[2:4] + ":" + hex[4:6]
 }
 
-// camCredentials issues the credentials of the instance's role; where no
-// instance is chosen, of any.
+// camCredentials issues the credentials of the instance's role, or of any role if no instance is
+// chosen.
 func (s *Service) camCredentials(role string, in *world.Instance, now time.Time) (int, string) {
 	bound := s.role
 	if in != nil {

@@ -1,4 +1,4 @@
-// Package sts has the actions of STS: who one is, and assuming a role.
+// Package sts implements the actions of STS: the caller's identity, and assuming a role.
 package sts
 
 import (
@@ -38,7 +38,7 @@ type getCallerIdentityResponse struct {
 	Type        string `json:"Type"`
 }
 
-// getCallerIdentity tells whose credentials signed the call.
+// getCallerIdentity returns whose credentials signed the call.
 func getCallerIdentity(_ *world.World, c *api.Call, _ *getCallerIdentityRequest) (*getCallerIdentityResponse, *wire.Error) {
 	account := c.Account.ID
 	answer := &getCallerIdentityResponse{
@@ -53,7 +53,7 @@ func getCallerIdentity(_ *world.World, c *api.Call, _ *getCallerIdentityRequest)
 	return answer, nil
 }
 
-// roleParams are what both ways to assume a role need.
+// roleParams are the common parameters of both ways to assume a role.
 type roleParams struct {
 	RoleArn         *string `json:"RoleArn,omitempty"`
 	RoleSessionName *string `json:"RoleSessionName,omitempty"`
@@ -97,8 +97,8 @@ type assumeRoleWithWebIdentityRequest struct {
 	WebIdentityToken *string `json:"WebIdentityToken,omitempty"`
 }
 
-// assumeRoleWithWebIdentity is the one action that needs no signature: the
-// token vouches for the caller. Here any token does.
+// assumeRoleWithWebIdentity is the only action without a signature: the token authenticates the
+// caller. Here any token is valid.
 func assumeRoleWithWebIdentity(_ *world.World, c *api.Call, p *assumeRoleWithWebIdentityRequest) (*assumeRoleResponse, *wire.Error) {
 	if wire.Or(p.ProviderID, "") == "" {
 		return nil, wire.Missing("ProviderId")

@@ -1,4 +1,4 @@
-// Package tag has the actions of the tag API.
+// Package tag implements the actions of the tag API.
 package tag
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// Actions are the operations of the tag API. Where its documents have no rate,
-// it is that of the nearest kin.
+// Actions returns the operations of the tag API. Undocumented rates are those of the most similar
+// action.
 func Actions() []*api.Action {
 	return []*api.Action{
 		api.Operation("tag", "TagResources", 20, tagResources),
@@ -37,8 +37,7 @@ type failedResource struct {
 	Message  string `json:"Message"`
 }
 
-// tagResourcesResponse names the resources that could not be tagged; the
-// others were.
+// tagResourcesResponse lists the resources that could not be tagged; the others were.
 type tagResourcesResponse struct {
 	FailedResources []failedResource `json:"FailedResources"`
 }
@@ -102,8 +101,8 @@ func changeResource(w *world.World, c *api.Call, name string, set []world.Tag, r
 	return nil
 }
 
-// resource finds the instance of a six-part name,
-// qcs::cvm:<region>:uin/<uin>:instance/<id>; the uin may be empty.
+// resource finds the instance of a six-part name, qcs::cvm:<region>:uin/<uin>:instance/<id>; the
+// uin may be empty.
 func resource(w *world.World, c *api.Call, name string) (*world.Instance, *wire.Error) {
 	bad := wire.Fail("InvalidParameterValue.ResourceDescriptionError", "The resource `%s` is not like qcs::cvm:ap-singapore:uin/:instance/ins-a1b2c3d4.",
 		wire.Printable(name))

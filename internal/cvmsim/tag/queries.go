@@ -23,7 +23,7 @@ type wireTag struct {
 	TagValue string `json:"TagValue"`
 }
 
-// readTagFilters turns the filters of GetResources into those of the world.
+// readTagFilters converts the filters of GetResources to those of the world.
 func readTagFilters(params []tagFilter) ([]world.Filter, *wire.Error) {
 	if len(params) > maxTagFilters {
 		return nil, wire.Fail("InvalidParameterValue.TagFiltersLengthExceeded", "There may be at most %d tag filters, not %d.", maxTagFilters, len(params))

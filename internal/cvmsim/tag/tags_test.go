@@ -33,7 +33,7 @@ func TestTagResources(t *testing.T) {
 	}
 }
 
-// What can't be tagged is named; the rest is tagged all the same.
+// The response lists the resources that cannot be tagged; the others are tagged.
 func TestTagResourcesInPart(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)

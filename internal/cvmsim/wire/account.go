@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Identity is who signed a call.
+// Identity is the signer of a call.
 type Identity struct {
 	SecretID string
 	Role     string // of temporary credentials, else ""
@@ -20,9 +20,9 @@ type Identity struct {
 // AppID is the account's AppId.
 const AppID = 1250000000
 
-// Account is the one account that the server knows. Its key pair signs calls,
-// and temporary ones are issued for it. What a temporary key pair is allowed follows from its token
-// alone, so that nothing about it has to be kept.
+// Account is the only account of the server. Its key pair signs calls, and temporary ones are
+// issued for it. The token alone determines what a temporary key pair may do, so that nothing is
+// stored.
 type Account struct {
 	ID, SecretID, SecretKey string
 }
@@ -40,7 +40,7 @@ type tokenClaims struct {
 	Expires  int64  `json:"expires"`
 }
 
-// Issue makes temporary credentials for a role.
+// Issue returns temporary credentials for a role.
 func (a Account) Issue(role, session string, expires time.Time) TemporaryKey {
 	id := "AKIDtemp" + strings.ReplaceAll(NewUUID(), "-", "")
 	claims := base64.RawURLEncoding.EncodeToString(MustJSON(tokenClaims{
@@ -54,8 +54,8 @@ func (a Account) Issue(role, session string, expires time.Time) TemporaryKey {
 	}
 }
 
-// secretFor returns the key that a call with this id and token must be signed
-// with. now is the world's time, which temporary credentials expire by.
+// secretFor returns the key that must sign a call with this ID and token. now is the world's time,
+// by which temporary credentials expire.
 func (a Account) secretFor(id, token string, now time.Time) (string, Identity, *Error) {
 	if id == "" {
 		return "", Identity{}, Fail("AuthFailure.InvalidSecretId", "The SecretId is empty.")
@@ -79,14 +79,13 @@ func (a Account) secretFor(id, token string, now time.Time) (string, Identity, *
 	return a.derive("key", id), Identity{SecretID: id, Role: claims.Role, Session: claims.Session}, nil
 }
 
-// Verify checks the TC3 signature of a message. It returns who signed it, and for
-// which service. clock is the base clock's time, which timestamps are judged by;
-// now is the world's, by which temporary credentials expire.
+// Verify checks the TC3 signature of a message, and returns its signer and service. clock is the
+// base clock's time, for timestamps. now is the world's, by which temporary credentials expire.
 func (a Account) Verify(m Message, clock, now time.Time) (Identity, string, *Error) {
 	return a.verifyTC3(m.http, m.body, clock, now)
 }
 
-// readToken reports false for a token that the account didn't issue.
+// readToken reports false for a token that the account did not issue.
 func (a Account) readToken(token string) (tokenClaims, bool) {
 	var claims tokenClaims
 	encoded, mac, found := strings.Cut(token, ".")

@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// formValue is a leaf that came from a query or a form, where every value is
-// text; bind converts it to the type that the parameter has.
+// formValue is a leaf from a query or a form, where every value is text; bind converts it to the
+// type of the parameter.
 type formValue string
 
-// BindError says which parameter could not be taken, and why.
+// BindError is an invalid parameter and the reason.
 type BindError struct {
 	Path    string
 	Unknown bool
@@ -24,10 +24,9 @@ type BindError struct {
 
 func (e *BindError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Message) }
 
-// Bind fills dst, a pointer to a struct, from a tree of decoded JSON or of
-// flattened form values. It is strict where encoding/json is lenient: names
-// are case-sensitive, unknown ones are refused, and no type is converted,
-// except from formValue. A JSON null counts as absent.
+// Bind fills dst, a pointer to a struct, from decoded JSON or flattened form values. It is stricter
+// than encoding/json: names are case-sensitive, unknown ones are rejected, and only formValue is
+// converted. A JSON null counts as absent.
 func Bind(tree map[string]any, dst any) *BindError {
 	return bindStruct("", tree, reflect.ValueOf(dst).Elem())
 }
@@ -192,8 +191,7 @@ func numberOf(src any) string {
 	return ""
 }
 
-// sequence turns {"0":a,"1":b} into [a b]; it reports false when the keys are
-// not exactly 0 to n-1.
+// sequence converts {"0":a,"1":b} to [a b]; it reports false if the keys are not exactly 0 to n-1.
 func sequence(tree map[string]any) ([]any, bool) {
 	items := make([]any, len(tree))
 	for key, item := range tree {
@@ -206,7 +204,7 @@ func sequence(tree map[string]any) ([]any, bool) {
 	return items, true
 }
 
-// nest turns flattened parameters ("Filters.0.Name") into a tree.
+// nest converts flattened parameters ("Filters.0.Name") to a tree.
 func nest(flat map[string]string) (map[string]any, *BindError) {
 	root := map[string]any{}
 	for key, value := range flat {
@@ -289,7 +287,7 @@ func structFields(t reflect.Type) map[string][]int {
 	return fields
 }
 
-// Or returns what a pointer points to, or a default.
+// Or returns the value of a pointer, or a default.
 func Or[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise

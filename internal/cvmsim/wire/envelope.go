@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Error is an answer of the API that says no: an HTTP 200 with an Error in
-// its envelope (API document 213/33281).
+// Error is an error response of the API: HTTP 200 with an Error in its envelope (API document
+// 213/33281).
 type Error struct {
 	Code    string
 	Message string
@@ -16,17 +16,17 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// Fail makes a refusal of a code and a message.
+// Fail returns an error with a code and a message.
 func Fail(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Missing is the refusal of a request that leaves out a required parameter.
+// Missing returns the error for a missing required parameter.
 func Missing(name string) *Error {
 	return Fail("MissingParameter", "The request is missing a required parameter `%s`.", name)
 }
 
-// ParameterError gives a binding error its API code.
+// ParameterError converts a binding error to its API code.
 func ParameterError(e *BindError) *Error {
 	if e.Unknown {
 		return Unknown(e.Path)
@@ -34,12 +34,12 @@ func ParameterError(e *BindError) *Error {
 	return Fail("InvalidParameter", "The parameter `%s` %s.", e.Path, e.Message)
 }
 
-// Unknown is the refusal of a parameter that an action doesn't have.
+// Unknown returns the error for an unknown parameter.
 func Unknown(name string) *Error {
 	return Fail("UnknownParameter", "The request contains an unknown parameter `%s`.", name)
 }
 
-// Envelope renders an answer or an error as the API does.
+// Envelope encodes a response or an error as the API does.
 func Envelope(answer any, failure *Error, requestID string) []byte {
 	fields := map[string]json.RawMessage{}
 	if failure != nil {
@@ -51,8 +51,8 @@ func Envelope(answer any, failure *Error, requestID string) []byte {
 	return MustJSON(map[string]any{"Response": fields})
 }
 
-// appendRequestID puts the request id into an encoded object, which saves
-// decoding the long pages of DescribeInstances again.
+// appendRequestID adds the request ID to an encoded object, without decoding the long pages of
+// DescribeInstances again.
 func appendRequestID(object []byte, requestID string) []byte {
 	out := make([]byte, 0, len(object)+80)
 	out = append(out, `{"Response":`...)
@@ -65,7 +65,7 @@ func appendRequestID(object []byte, requestID string) []byte {
 	return append(out, "}}"...)
 }
 
-// MustJSON encodes what can be encoded for sure.
+// MustJSON encodes a value that always can be encoded.
 func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -74,13 +74,13 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// WriteEnvelope answers with exactly "application/json": the Python SDK looks
-// for Error under that content type and text/plain alone
-// (tencentcloud/common/abstract_client.py, _check_error).
+// WriteEnvelope writes a response with exactly "application/json". The Python SDK looks for Error
+// only under that content type and text/plain (tencentcloud/common/abstract_client.py,
+// _check_error).
 func WriteEnvelope(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // the client may be gone; there is nobody left to tell
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
 // NewUUID returns a random UUID, version 4.
@@ -92,5 +92,5 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// TimeLayout is how the APIs write times.
+// TimeLayout is the time format of the APIs.
 const TimeLayout = "2006-01-02T15:04:05Z"

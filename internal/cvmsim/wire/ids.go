@@ -2,15 +2,15 @@ package wire
 
 import "regexp"
 
-// Form is the form of one kind of id, or of names.
+// Form is the form of one kind of ID, or of names.
 type Form struct {
 	pattern *regexp.Regexp
-	code    string // of CVM's refusal
+	code    string // of CVM's error
 }
 
 func form(pattern, code string) Form { return Form{pattern: regexp.MustCompile(pattern), code: code} }
 
-// The forms of ids and names.
+// The forms of IDs and names.
 var (
 	ImageID         = form(`^img-[a-z0-9]{8}$`, "InvalidImageId.Malformed")
 	KeyID           = form(`^skey-[a-z0-9]{8}$`, "InvalidKeyPairId.Malformed")
@@ -22,10 +22,10 @@ var (
 	RoleName        = form(`^[A-Za-z0-9+=,.@_-]{1,128}$`, "InvalidParameterValue.CamRoleNameMalformed")
 )
 
-// Fits reports whether an id has the form.
+// Fits reports whether an ID has the form.
 func (f Form) Fits(id string) bool { return f.pattern.MatchString(id) }
 
-// Check refuses the first id that doesn't have the form.
+// Check rejects the first ID that does not have the form.
 func (f Form) Check(ids ...string) *Error {
 	for _, id := range ids {
 		if !f.Fits(id) {

@@ -1,6 +1,6 @@
-// Package wire is the protocol of the local CVM: requests and their limits, the
-// binding of parameters, the forms of ids, signatures and the account that they are
-// of, and the envelope of answers and errors. It knows no action.
+// Package wire is the protocol of the local CVM. It has requests and their limits, the binding of
+// parameters, the forms of IDs, signatures and accounts, and the envelope of responses and errors.
+// It knows no action.
 package wire
 
 import (
@@ -26,8 +26,8 @@ type Message struct {
 	flat map[string]string // of a GET's query
 }
 
-// ReadMessage reads a request within its limits of size. What it could read it
-// returns also beside an error.
+// ReadMessage reads a request within its size limits. With an error it also returns what it could
+// read.
 func ReadMessage(r *http.Request) (Message, *Error) {
 	m := Message{http: r}
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
@@ -56,10 +56,10 @@ func ReadMessage(r *http.Request) (Message, *Error) {
 	return m, nil
 }
 
-// Unsigned tells a call that says of itself that it has no signature.
+// Unsigned reports whether a call declares that it has no signature.
 func (m Message) Unsigned() bool { return m.http.Header.Get("Authorization") == "SKIP" }
 
-// Host is what the client called the server.
+// Host returns the client's name for the server.
 func (m Message) Host() string { return m.http.Host }
 
 // Common returns a common parameter: Action, Version or Region.
@@ -106,7 +106,7 @@ func flatten(query string) (map[string]string, error) {
 	return flat, nil
 }
 
-// Printable shortens text of a stranger for a message.
+// Printable shortens foreign text for a message.
 func Printable(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '`' {

@@ -58,8 +58,8 @@ func parseTC3(header string) (tc3Authorization, *Error) {
 	return a, nil
 }
 
-// verifyTC3 checks a TC3-HMAC-SHA256 signature. clock is the base clock's
-// time, which the timestamp is judged by; now is the world's.
+// verifyTC3 checks a TC3-HMAC-SHA256 signature. clock is the base clock's time, for the timestamp;
+// now is the world's.
 func (a Account) verifyTC3(r *http.Request, body []byte, clock, now time.Time) (Identity, string, *Error) {
 	auth, failure := parseTC3(r.Header.Get("Authorization"))
 	if failure != nil {
@@ -110,10 +110,9 @@ func payloadHash(r *http.Request, body []byte) string {
 	return SHA256(body)
 }
 
-// canonicalHeaders returns the forms that a client may have signed: the host
-// with its port, as the Go SDK signs it, or without, as the Node.js SDK does;
-// and header values as they are, as both SDKs sign them, or in lower case, as
-// the API document has it.
+// canonicalHeaders returns the forms that a client may have signed. The host can have its port, as
+// in the Go SDK, or not, as in the Node.js SDK. Header values can be unchanged, as in both SDKs, or
+// in lower case, as in the API document.
 func canonicalHeaders(r *http.Request, names []string) []string {
 	var forms []string
 	for _, host := range hostForms(r.Host) {
@@ -137,7 +136,7 @@ func hostForms(host string) []string {
 	return []string{host}
 }
 
-// checkTimestamp refuses a timestamp that is more than five minutes off.
+// checkTimestamp rejects a timestamp that is more than five minutes off.
 func checkTimestamp(text, name string, clock time.Time) (time.Time, *Error) {
 	if text == "" {
 		return time.Time{}, Missing(name)
@@ -153,7 +152,7 @@ func checkTimestamp(text, name string, clock time.Time) (time.Time, *Error) {
 	return at, nil
 }
 
-// SHA256 is a digest in hexadecimal digits.
+// SHA256 returns a digest in hexadecimal digits.
 func SHA256(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -71,8 +71,8 @@ func TestTC3Refusals(t *testing.T) {
 
 func body(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
 
-// Other SDKs sign other things: the host without its port, the first label of
-// the host as the service (Node.js), more headers, or values in lower case.
+// Other SDKs sign the host without its port, more headers, or values in lower case. Node.js signs
+// the first label of the host as the service.
 func TestTC3Dialects(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
@@ -138,7 +138,7 @@ func TestFormIsRefused(t *testing.T) {
 	}
 }
 
-// A step of the world's clock shows in Date, and leaves signatures alone.
+// A step of the world's clock changes Date, but not signatures.
 func TestStepKeepsSignatures(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)

@@ -12,18 +12,18 @@ const (
 	ChargePrepaid = "PREPAID"
 )
 
-// ChargeTypes are all of them.
+// ChargeTypes are all charge types.
 var ChargeTypes = []string{ChargeHourly, ChargePrepaid, ChargeSpot}
 
 // region is a region of the catalogue.
 type region struct {
 	ID, Name string
 	Zones    []zone
-	// NoSpot says that the region sells no spot instances at all.
+	// NoSpot says that the region sells no spot instances.
 	NoSpot bool
 }
 
-// zone is an availability zone, with the families that are sold in it.
+// zone is an availability zone with the families that it sells.
 type zone struct {
 	ID, Name, Number string
 	Families         []string
@@ -33,7 +33,7 @@ type zone struct {
 	SpotPercent int64
 }
 
-// InstanceType is one model. ListPrice is its hourly price on demand.
+// InstanceType is one instance type. ListPrice is its hourly on-demand price.
 type InstanceType struct {
 	Name, TypeName, CPUModel, GPUModel string
 	CPU, Memory, GPU                   int64 // cores, GiB, cards
@@ -73,9 +73,9 @@ var Regions = []*region{
 		{ID: "ap-singapore-2", Name: "Singapore Zone 2", Number: "900002", Families: []string{"S5", "GN7", "GT4", "PNV4"}, SpotPercent: 20},
 		{ID: "ap-singapore-3", Name: "Singapore Zone 3", Number: "900003", Families: []string{"S5", "GN7", "GN10X", "PNV4"}, SpotPercent: 22},
 		{ID: "ap-singapore-4", Name: "Singapore Zone 4", Number: "900004", Families: []string{"S5", "GN7", "GI3X"}, SpotPercent: 21},
-		// Not every zone is the region and a number. The cloud has edge zones
-		// (cvm errors.go, InvalidParameter.OnlySupportForEdgeZone); this name of
-		// one is assumed, documented nowhere, and nothing else is special here.
+		// Not every zone name is the region and a number. Tencent Cloud has edge zones (cvm
+		// errors.go, InvalidParameter.OnlySupportForEdgeZone). This name is assumed, documented
+		// nowhere; otherwise the zone is like any other.
 		{ID: "ap-singapore-ez-1", Name: "Singapore Edge Zone 1", Number: "900101", Families: []string{"GN8"}, SpotPercent: 21},
 	}},
 	{ID: "ap-guangzhou", Name: "South China (Guangzhou)", Zones: []zone{
@@ -120,7 +120,7 @@ var Regions = []*region{
 	}},
 }
 
-// typeList has the models of each family, in order: cores, GiB, cards, and fen an hour.
+// typeList is the instance types of each family, in order: cores, GiB, cards, and fen an hour.
 var typeList = slices.Concat(
 	family("S5", "Standard S5", "Intel Xeon Cascade Lake 8255C", "",
 		model{"MEDIUM4", 2, 4, 0, 32},

@@ -2,18 +2,18 @@ package world
 
 import "time"
 
-// RenewByHand is what the cloud does at the end of a prepaid term unless told
-// otherwise (cvm models.go, InstanceChargePrepaid.RenewFlag).
+// RenewByHand is Tencent Cloud's default for the end of a prepaid term (cvm models.go,
+// InstanceChargePrepaid.RenewFlag).
 const RenewByHand = "NOTIFY_AND_MANUAL_RENEW"
 
-// prepay pays an instance for so many months.
+// prepay pays an instance for some months.
 func (in *Instance) prepay(from time.Time, months int64, renew string) {
 	in.ExpiresAt = from.UTC().Truncate(time.Second).AddDate(0, int(max(months, 1)), 0)
 	in.RenewFlag = renew
 }
 
-// Convert changes the charge type of an instance: its place in the stock and
-// the quota moves along, and what only spot instances have goes.
+// Convert changes the charge type of an instance. Stock and quota follow, and spot-only fields are
+// cleared.
 func (w *World) Convert(in *Instance, charge string, now time.Time) {
 	if charge == in.ChargeType {
 		return

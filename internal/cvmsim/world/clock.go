@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Now is the world's time: the base clock plus all steps.
+// Now returns the world's time: the base clock plus all steps.
 func (w *World) Now() time.Time { return w.clock().Add(w.general.Offset) }
 
-// GoOn moves the world's clock, and lets everything happen that falls due.
+// GoOn advances the world's clock and runs everything that falls due.
 func (w *World) GoOn(step time.Duration) {
 	if step > 0 {
 		w.general.Offset += step
@@ -18,8 +18,8 @@ func (w *World) GoOn(step time.Duration) {
 	w.Advance(w.Now())
 }
 
-// eventKind is what falls due at an event's time. The truth stands in the
-// instance's record; an event that no longer agrees with it is stale.
+// eventKind is what happens at an event's time. The instance's record is authoritative; an event
+// that does not match it is stale.
 type eventKind int
 
 const (
@@ -64,7 +64,7 @@ func (q *eventQueue) Pop() any {
 	return e
 }
 
-// schedule files an event; a zero time means never.
+// schedule adds an event; a zero time means never.
 func (w *World) schedule(at time.Time, id string, kind eventKind) {
 	if at.IsZero() {
 		return
@@ -73,7 +73,7 @@ func (w *World) schedule(at time.Time, id string, kind eventKind) {
 	heap.Push(&w.events, event{at: at, order: w.events.next, id: id, kind: kind})
 }
 
-// Advance lets everything happen that is due by now.
+// Advance runs everything that is due by now.
 func (w *World) Advance(now time.Time) {
 	for len(w.events.items) > 0 && !w.events.items[0].at.After(now) {
 		e := heap.Pop(&w.events).(event)
@@ -100,13 +100,13 @@ func (w *World) happen(in *Instance, e event) {
 	}
 }
 
-// Duration is a time.Duration that is written as text, "1m30s", in JSON.
+// Duration is a time.Duration in text form, "1m30s", in JSON.
 type Duration time.Duration
 
-// MarshalText writes the duration as Go does.
+// MarshalText returns the duration in Go's form.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText reads a duration as Go does.
+// UnmarshalText parses a duration in Go's form.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err != nil {

@@ -33,7 +33,7 @@ func (l *instanceList) remove(in *Instance) {
 	}
 }
 
-// tagRef names an entry of the tag index; an empty value stands for any.
+// tagRef is a key of the tag index; an empty value stands for any.
 type tagRef struct{ region, key, value string }
 
 // index finds instances by region and by visible tag, in a stable order.
@@ -84,8 +84,8 @@ func entry[K comparable](lists map[K]*instanceList, key K) *instanceList {
 	return list
 }
 
-// tagged returns the instances of a region with a visible tag, or with an
-// empty value those with the key.
+// tagged returns the instances of a region with a visible tag, or if the value is empty, with its
+// key.
 func (x *index) tagged(region, key, value string) []*Instance {
 	return x.byTag[tagRef{region, key, value}].all()
 }

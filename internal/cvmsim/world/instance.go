@@ -27,8 +27,8 @@ type Disk struct {
 	DeleteWithInstance bool
 }
 
-// Instance is the record of one machine. Slices are replaced, never changed
-// in place, since answers under way may still refer to them.
+// Instance is the record of one instance. Slices are replaced, never changed in place, since
+// pending responses may still refer to them.
 type Instance struct {
 	Ordinal uint64 // the order of launches
 	ID      string
@@ -57,21 +57,21 @@ type Instance struct {
 	Tags []Tag // visible, sorted by key
 	Late []lateTag
 
-	// What is to come; a zero time means nothing.
-	ListedAt    time.Time // it shows in listings from then on
+	// Future changes; a zero time means none.
+	ListedAt    time.Time // it appears in listings from then on
 	SettleAt    time.Time // PENDING ends,
 	SettleTo    string    // in this state
 	SettleError string
-	ReclaimAt   time.Time // the cloud takes it back,
-	ReclaimView string    // looking like this
+	ReclaimAt   time.Time // Tencent Cloud reclaims it,
+	ReclaimView string    // with this visible state
 	Linger      Duration  // for so long
 	TimerAt     time.Time // ActionTimer
 	GoneAt      time.Time
-	Restock     bool // its place goes back on sale once it is gone
+	Restock     bool // its place is for sale again once it is gone
 	Uncounted   bool // it no longer counts against the quota
 }
 
-// listed reports whether the instance shows in listings.
+// listed reports whether the instance appears in listings.
 func (in *Instance) listed() bool { return in.ListedAt.IsZero() }
 
 func (in *Instance) sku() SKU { return SKU{in.Zone, in.Type, in.ChargeType} }

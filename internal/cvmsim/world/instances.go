@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Instances are those that aren't gone, by id.
+// Instances are the existing ones, by ID.
 type Instances struct {
 	table[Instance]
 	index     *index
-	addresses map[string]string // ids by network and address
+	addresses map[string]string // IDs by network and address
 	queries   map[string]cachedQuery
 }
 
-// Changed notes that an instance was changed.
+// Changed records that an instance was changed.
 func (s *Instances) Changed(in *Instance) { s.changes.touch(s.kind, in.ID) }
 
 func (s *Instances) add(in *Instance) {
@@ -33,8 +33,7 @@ func (s *Instances) remove(in *Instance) {
 	s.Changed(in)
 }
 
-// Visible returns an instance that calls in a region can name, or nil: one that
-// exists there, and shows in listings.
+// Visible returns an instance that exists in a region and appears in its listings, or nil.
 func (s *Instances) Visible(region, id string) *Instance {
 	if in := s.rows[id]; in != nil && in.listed() && in.Region == region {
 		return in
@@ -57,8 +56,8 @@ func (s *Instances) AddressTaken(vpc, address string) bool {
 	return s.addresses[vpc+"/"+address] != ""
 }
 
-// cachedQuery is the answer to a query, for as long as nothing changes: the
-// pages of one listing ask the same question over and over.
+// cachedQuery is the result of a query until something changes: the pages of one listing repeat the
+// same query.
 type cachedQuery struct {
 	generation uint64
 	found      []*Instance

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Keeper lets one caller at a time at a world, and keeps what they change.
+// Keeper serializes access to a world, and stores its changes.
 type Keeper struct {
 	clock    func() time.Time
-	settings Settings // of a fresh world
+	settings Settings // of a new world
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	world *World
 	store *stateStore // nil without a state directory
 }
 
-// NewKeeper makes a world, or takes up the one that a directory keeps; without
-// a directory it is in memory alone.
+// NewKeeper returns a new world, or loads one from a directory; without a directory it is in memory
+// only.
 func NewKeeper(clock func() time.Time, settings Settings, dir string) (*Keeper, error) {
 	k := &Keeper{clock: clock, settings: settings, world: newWorld(clock, settings)}
 	if dir == "" {
@@ -34,7 +34,7 @@ func (k *Keeper) Now() time.Time {
 	return k.world.Now()
 }
 
-// Look shows the world as it is now.
+// Look reads the world as of now.
 func (k *Keeper) Look(look func(*World)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -42,8 +42,7 @@ func (k *Keeper) Look(look func(*World)) {
 	look(k.world)
 }
 
-// Change lets a change happen to the world, and writes it down unless it
-// returns an error.
+// Change changes the world, and stores the change unless it returns an error.
 func (k *Keeper) Change(change func(*World) error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -57,8 +56,7 @@ func (k *Keeper) Change(change func(*World) error) error {
 	return k.store.commit(k.world)
 }
 
-// Reset puts a fresh world in the place of the one that is there. Ids are not
-// used again.
+// Reset replaces the world with a new one. IDs are not reused.
 func (k *Keeper) Reset() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +69,7 @@ func (k *Keeper) Reset() error {
 	return k.store.replace(k.world)
 }
 
-// Close closes the state directory. What changes later is in memory alone.
+// Close closes the state directory. Later changes are in memory only.
 func (k *Keeper) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

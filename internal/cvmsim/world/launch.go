@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// Fate is what becomes of the instances of a launch.
+// Fate is the outcome of the instances of a launch.
 type Fate int
 
 // A launch settles in RUNNING, or in LAUNCH_FAILED, or stays PENDING.
@@ -21,7 +21,7 @@ const (
 	LaunchHangs
 )
 
-// Launch is what is to be launched.
+// Launch is a launch that passed all checks.
 type Launch struct {
 	SKU       SKU
 	Count     int64
@@ -32,8 +32,7 @@ type Launch struct {
 	Renew     string   // at the end of it
 }
 
-// Launch creates the instances of a launch that has passed all checks, and
-// returns their ids.
+// Launch creates the instances of a launch and returns their IDs.
 func (w *World) Launch(s Launch, now time.Time, requestID string, fate Fate) []string {
 	w.Market.Change(s.SKU, func(o *Offer) { o.Stock -= s.Count })
 	ids := make([]string, s.Count)
@@ -59,7 +58,7 @@ func (w *World) Launch(s Launch, now time.Time, requestID string, fate Fate) []s
 	return ids
 }
 
-// NewInstance makes the record of the i-th instance of a launch.
+// NewInstance returns the record of the i-th instance of a launch.
 func (w *World) NewInstance(s Launch, i int, now time.Time) *Instance {
 	w.rememberTags(s.Tags)
 	w.general.Ordinal++
@@ -102,11 +101,11 @@ func (w *World) NewInstance(s Launch, i int, now time.Time) *Instance {
 	return &in
 }
 
-// NamePattern counts the instances of a launch in their names.
+// NamePattern matches the counter in the names of a launch.
 var NamePattern = regexp.MustCompile(`\{R:(\d{1,9})\}`)
 
-// numbered names the i-th of several instances: {R:x} counts from x, and
-// without it a number from 1 is appended (cvm models.go, InstanceName).
+// numbered returns the name of the i-th of several instances. {R:x} counts from x; otherwise a
+// number from 1 is appended (cvm models.go, InstanceName).
 func numbered(name string, i int, count int64) string {
 	if name == "" {
 		return ""
@@ -123,8 +122,7 @@ func numbered(name string, i int, count int64) string {
 	return name
 }
 
-// LaunchMemory is what a ClientToken stands for once its launch took effect.
-// It outlives the instances.
+// LaunchMemory is the launch of a ClientToken. It outlives the instances.
 type LaunchMemory struct {
 	Token, Digest string
 	InstanceIDs   []string
@@ -132,8 +130,8 @@ type LaunchMemory struct {
 
 const idDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-// identifier spreads an ordinal over eight letters and digits. The multiplier
-// has no factor in common with 36, so no two ordinals meet.
+// identifier spreads an ordinal over eight letters and digits. The multiplier has no factor in
+// common with 36, so no two ordinals collide.
 func identifier(prefix string, ordinal uint64) string {
 	const space = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
 	n := (ordinal%space*1_602_176_633 + 299_792_458) % space
@@ -145,8 +143,8 @@ func identifier(prefix string, ordinal uint64) string {
 	return prefix + "-" + string(b[:])
 }
 
-// privateAddress gives each ordinal an address in 10.0.0.0/8, publicAddress
-// one in 198.18.0.0/15, which is set aside for benchmarks (RFC 2544).
+// privateAddress returns an address in 10.0.0.0/8 for each ordinal. publicAddress returns one in
+// 198.18.0.0/15, which is reserved for benchmarks (RFC 2544).
 func privateAddress(ordinal uint64) string {
 	n := ordinal % (1 << 24)
 	return "10." + dotted(n>>16, n>>8, n)

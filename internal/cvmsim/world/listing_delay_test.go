@@ -44,7 +44,7 @@ func TestListingDelay(t *testing.T) {
 	a.OK("cvm", "TerminateInstances", object{"InstanceIds": []string{id}})
 }
 
-// What an instance waits for is decided at its launch.
+// The launch decides the delay of its instances.
 func TestListingDelayOfLaterLaunches(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t, cvmsimtest.Frozen, cvmsimtest.Slow, func(o *cvmsim.Options) { o.ListingDelay = time.Minute })

@@ -1,23 +1,22 @@
 package world
 
-// SKU is what is bought: a type, in a zone, under a charge type.
+// SKU is an instance type in a zone under a charge type.
 type SKU struct {
 	Zone, Type, Charge string
 }
 
 func (k SKU) name() string { return k.Zone + "/" + k.Type + "/" + k.Charge }
 
-// Offer is the state of the market for one sku.
+// Offer is the state of the market for one SKU.
 type Offer struct {
 	SKU SKU
 	// Stock is how many more instances can be launched.
 	Stock int64
-	// Price is what an instance costs an hour; List the undiscounted price.
+	// Price is the hourly price of an instance; List is the undiscounted price.
 	Price, List Money
 }
 
-// Category is how the stock of an offer is described (StatusCategory of
-// DescribeZoneInstanceConfigInfos).
+// Category is the description of the stock (StatusCategory of DescribeZoneInstanceConfigInfos).
 func (o *Offer) Category() string {
 	switch {
 	case o.Stock <= 0:
@@ -32,8 +31,7 @@ func (o *Offer) Category() string {
 
 const defaultStock = 40
 
-// initialOffer is the market for a sku before anyone changed it, or nil where
-// it isn't sold.
+// initialOffer returns the initial market for a SKU, or nil if it is not sold.
 func initialOffer(k SKU) *Offer {
 	z, t := ZoneByID[k.Zone], TypeByName[k.Type]
 	if z == nil || t == nil || !z.sells(t.Family()) {
@@ -54,15 +52,15 @@ func initialOffer(k SKU) *Offer {
 	case k.Type == "GN7.2XLARGE32" && (k.Zone == "ap-singapore-2" || k.Zone == "ap-singapore-3"):
 		o.Stock = 100
 	case k.Type == "GN7.2XLARGE32" && k.Zone == "ap-singapore-4" && k.Charge == ChargeSpot:
-		o.Stock = 0 // sold out from the start, to show what a pool does about it
+		o.Stock = 0 // sold out from the start, to show how a pool reacts
 	}
 	return o
 }
 
-// Market has the offers that differ from those of the start.
+// Market contains the offers that differ from the initial ones.
 type Market struct{ table[Offer] }
 
-// Offer returns the market for a sku, or nil where it isn't sold.
+// Offer returns the market for a SKU, or nil if it is not sold.
 func (m *Market) Offer(k SKU) *Offer {
 	if o := m.Get(k.name()); o != nil {
 		return o
@@ -70,8 +68,8 @@ func (m *Market) Offer(k SKU) *Offer {
 	return initialOffer(k)
 }
 
-// Change applies a change to the market for a sku. What the catalogue doesn't
-// sell is sold from then on, at the catalogue's price.
+// Change changes the market for a SKU. What the catalogue does not sell is sold from then on, at
+// the catalogue's price.
 func (m *Market) Change(k SKU, change func(*Offer)) {
 	o := m.Offer(k)
 	if o == nil {
@@ -101,7 +99,7 @@ func (m *Market) Offers(regionID string) []*Offer {
 	return offers
 }
 
-// changeStock adds to the stock of what is sold, or takes from it.
+// changeStock changes the stock of what is sold.
 func (m *Market) changeStock(k SKU, by int64) {
 	if m.Offer(k) != nil {
 		m.Change(k, func(o *Offer) { o.Stock = max(o.Stock+by, 0) })

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// Money is an amount in CNY, counted in billionths, so that no price that a
-// client can write is rounded.
+// Money is an amount in billionths of a CNY, so that no price of a client is rounded.
 type Money int64
 
 const yuan Money = 1_000_000_000
 
-// StartBalance is what the account has at the start.
+// StartBalance is the initial balance of the account.
 const StartBalance = 1_000_000 * yuan
 
 // Fen is an amount in hundredths of a yuan.
 func Fen(n int64) Money { return Money(n) * yuan / 100 }
 
-// ParseMoney reads a plain decimal, with up to nine digits on either side.
+// ParseMoney parses a plain decimal with up to nine digits on either side.
 func ParseMoney(text string) (Money, error) {
 	whole, fraction, point := strings.Cut(text, ".")
 	if whole == "" || len(whole) > 9 || len(fraction) > 9 || point && fraction == "" ||
@@ -33,7 +32,7 @@ func ParseMoney(text string) (Money, error) {
 	return Money(n), nil
 }
 
-// String writes the shortest decimal with at least two decimals.
+// String returns the shortest decimal with at least two decimals.
 func (m Money) String() string {
 	text := fmt.Sprintf("%d.%09d", m/yuan, m%yuan)
 	for strings.HasSuffix(text, "0") && len(text)-strings.Index(text, ".") > 3 {
@@ -42,7 +41,7 @@ func (m Money) String() string {
 	return text
 }
 
-// Float is the amount as the API writes it, a JSON number.
+// Float returns the amount as a JSON number of the API.
 func (m Money) Float() float64 {
 	f, _ := strconv.ParseFloat(m.String(), 64) // a decimal of our own making parses
 	return f

@@ -14,9 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// The state directory holds a snapshot of all records, and a journal of the
-// changes since: one line a change, each with the whole new record, so that
-// replaying the journal twice does no harm.
+// The state directory contains a snapshot of all records, and a journal of the changes since. The
+// journal has one line a change, with the whole new record, so that it can be replayed twice.
 const (
 	snapshotName   = "state.json"
 	journalName    = "journal.jsonl"
@@ -34,7 +33,7 @@ type journalLine struct {
 	Delete []string                   `json:"delete,omitempty"`
 }
 
-// stateStore keeps a world in a directory.
+// stateStore stores a world in a directory.
 type stateStore struct {
 	dir     string
 	journal *os.File
@@ -42,11 +41,11 @@ type stateStore struct {
 	world   *World
 }
 
-// openState reads the state of a directory into an empty world, and makes the
-// directory where there is none.
+// openState reads the state of a directory into an empty world, and creates the directory if
+// needed.
 func openState(dir string, w *World) (*stateStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the state directory can't be made: %w", err)
+		return nil, fmt.Errorf("the state directory cannot be created: %w", err)
 	}
 	records, err := readSnapshot(filepath.Join(dir, snapshotName))
 	if err != nil {
@@ -56,7 +55,7 @@ func openState(dir string, w *World) (*stateStore, error) {
 		return nil, err
 	}
 	if err := w.restore(records); err != nil {
-		return nil, fmt.Errorf("the state in %s is damaged: %w; move it away to start afresh", dir, err)
+		return nil, fmt.Errorf("the state in %s is damaged: %w; move it away to start again", dir, err)
 	}
 	st := &stateStore{dir: dir, world: w}
 	return st, st.compact()
@@ -68,11 +67,11 @@ func readSnapshot(path string) (map[string]json.RawMessage, error) {
 		return map[string]json.RawMessage{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the state can't be read: %w", err)
+		return nil, fmt.Errorf("the state cannot be read: %w", err)
 	}
 	var s snapshot
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("the state in %s is damaged: %w; move it away to start afresh", path, err)
+		return nil, fmt.Errorf("the state in %s is damaged: %w; move it away to start again", path, err)
 	}
 	if s.Version != stateVersion {
 		return nil, fmt.Errorf("the state in %s has version %d, and this program knows version %d: use the program that wrote it, or move it away", path,
@@ -84,15 +83,15 @@ func readSnapshot(path string) (map[string]json.RawMessage, error) {
 	return s.Records, nil
 }
 
-// replayJournal applies the journal to records. An unfinished last line is
-// that of a call that was never answered, and is dropped.
+// replayJournal applies the journal to records. It drops an unfinished last line, whose call never
+// got a response.
 func replayJournal(path string, records map[string]json.RawMessage) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("the journal can't be read: %w", err)
+		return fmt.Errorf("the journal cannot be read: %w", err)
 	}
 	defer func() { _ = file.Close() }() // read only
 	reader := bufio.NewReader(file)
@@ -102,11 +101,11 @@ func replayJournal(path string, records map[string]json.RawMessage) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("the journal can't be read: %w", err)
+			return fmt.Errorf("the journal cannot be read: %w", err)
 		}
 		var change journalLine
 		if err := json.Unmarshal(line, &change); err != nil {
-			return fmt.Errorf("line %d of %s is damaged: %w; move the state away to start afresh", n, path, err)
+			return fmt.Errorf("line %d of %s is damaged: %w; move the state away to start again", n, path, err)
 		}
 		maps.Copy(records, change.Set)
 		for _, key := range change.Delete {
@@ -115,7 +114,7 @@ func replayJournal(path string, records map[string]json.RawMessage) error {
 	}
 }
 
-// commit appends what has changed since the last commit.
+// commit appends the changes since the last commit.
 func (st *stateStore) commit(w *World) error {
 	if len(w.changes.keys) == 0 {
 		return nil
@@ -138,7 +137,7 @@ func (st *stateStore) commit(w *World) error {
 	return nil
 }
 
-// append writes a line whole or not at all.
+// append writes a whole line or nothing.
 func (st *stateStore) append(line []byte) error {
 	n, err := st.journal.Write(line)
 	if err == nil {
@@ -148,20 +147,20 @@ func (st *stateStore) append(line []byte) error {
 	return errors.Join(fmt.Errorf("writing the journal: %w", err), st.journal.Truncate(st.size))
 }
 
-// replace takes up another world, and forgets the one before.
+// replace stores another world and deletes the one before.
 func (st *stateStore) replace(w *World) error {
 	st.world = w
 	return st.compact()
 }
 
-// compact writes a snapshot and starts the journal anew.
+// compact writes a snapshot and starts the journal again.
 func (st *stateStore) compact() error {
 	s := snapshot{Version: stateVersion, Records: st.world.kinds.encodeAll()}
 	if err := writeAtomically(filepath.Join(st.dir, snapshotName), wire.MustJSON(s)); err != nil {
 		return err
 	}
 	if st.journal != nil {
-		_ = st.journal.Close() // its content stands in the snapshot now
+		_ = st.journal.Close() // its content is now in the snapshot
 	}
 	journal, err := os.OpenFile(filepath.Join(st.dir, journalName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -176,7 +175,7 @@ func (st *stateStore) close() error {
 	return errors.Join(st.compact(), st.journal.Close())
 }
 
-// writeAtomically puts a file in its place whole.
+// writeAtomically replaces a whole file.
 func writeAtomically(path string, content []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".state-*")
 	if err != nil {
@@ -191,7 +190,7 @@ func writeAtomically(path string, content []byte) error {
 		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(temp.Name()) // what matters is the first error
+		_ = os.Remove(temp.Name()) // the first error matters
 		return fmt.Errorf("writing the state: %w", err)
 	}
 	return nil

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Filter is a checked filter: any of the values will do.
+// Filter is a valid filter: one of the values must match.
 type Filter struct {
 	Name   string
 	Values []string
 }
 
-// Has reports whether a value is one of the filter's.
+// Has reports whether the filter has a value.
 func (f Filter) Has(value string) bool { return slices.Contains(f.Values, value) }
 
-// TagPrefix begins the names of filters by a tag's key.
+// TagPrefix is the prefix of filters by a tag's key.
 const TagPrefix = "tag:"
 
 // instanceFields are the filters that compare one field.
@@ -44,8 +44,8 @@ func KnownFilter(name string) bool {
 		slices.Contains([]string{"security-group-id", "tag-key", "tag-value", "creation-start-time", "creation-end-time"}, name)
 }
 
-// FilterTime is the layout of the creation-time filters. Their zone is not
-// documented; CreatedTime is in UTC, and so are they here.
+// FilterTime is the layout of the creation-time filters. Their zone is not documented; here it is
+// UTC, like CreatedTime.
 const FilterTime = time.DateTime
 
 // Matches applies one filter to an instance.
@@ -74,8 +74,7 @@ func (f Filter) Matches(in *Instance) bool {
 	})
 }
 
-// search starts from the shortest list that an index has for one of the
-// filters, and tries the rest on it.
+// search starts from the shortest indexed list of the filters, and applies the rest to it.
 func (x *index) search(region string, filters []Filter) []*Instance {
 	candidates, used := x.inRegion(region), -1
 	for i, f := range filters {
@@ -99,7 +98,7 @@ func (x *index) search(region string, filters []Filter) []*Instance {
 	return found
 }
 
-// indexed answers a tag filter from the index.
+// indexed returns the instances of a tag filter from the index.
 func (x *index) indexed(region string, f Filter) ([]*Instance, bool) {
 	var lists [][]*Instance
 	key, isTag := strings.CutPrefix(f.Name, TagPrefix)

@@ -20,7 +20,7 @@ func TestQueriesAgreeWithScan(t *testing.T) {
 			rt.Fatal(err)
 		}
 		pools := []string{"a", "b", "c"}
-		// change does something to one of the instances, where there is one.
+		// change changes one of the instances, if there is one.
 		change := func(rt *rapid.T, do func(*world.World, *world.Instance)) {
 			keeper.Look(func(w *world.World) {
 				if all := w.Instances.Ordered(); len(all) > 0 {

@@ -1,6 +1,6 @@
 package world
 
-// Quota is what the account may hold in a zone.
+// Quota is the account's quota in a zone.
 type Quota struct {
 	Zone string
 	// SpotVCPU limits the cores of spot instances, HourlyInstances the count
@@ -9,7 +9,7 @@ type Quota struct {
 }
 
 const (
-	defaultSpotVCPU        = 50 // the cloud's own default for a new account
+	defaultSpotVCPU        = 50 // Tencent Cloud's default for a new account
 	defaultHourlyInstances = 500
 )
 
@@ -21,17 +21,16 @@ func initialQuota(zoneID string) *Quota {
 	return q
 }
 
-// Usage is what instances hold of a zone's quota.
+// Usage is how much of a zone's quota instances use.
 type Usage struct{ SpotVCPU, HourlyInstances, PrepaidInstances int64 }
 
-// Quotas has the quotas that differ from those of the start, and what is used of
-// all, by zone.
+// Quotas contains the quotas that differ from the initial ones, and the usage of all, by zone.
 type Quotas struct {
 	table[Quota]
 	usage map[string]Usage
 }
 
-// Quota is what the account may hold in a zone.
+// Quota returns the account's quota in a zone.
 func (s *Quotas) Quota(zoneID string) *Quota {
 	if q := s.Get(zoneID); q != nil {
 		return q
@@ -46,10 +45,10 @@ func (s *Quotas) Change(zoneID string, change func(*Quota)) {
 	s.Put(zoneID, q)
 }
 
-// Used is what instances hold of a zone's quota.
+// Used returns how much of a zone's quota instances use.
 func (s *Quotas) Used(zoneID string) Usage { return s.usage[zoneID] }
 
-// count adds an instance to the zone's usage, or with -1 takes it away.
+// count adds an instance to the zone's usage, or removes it with -1.
 func (s *Quotas) count(in *Instance, sign int64) {
 	u := s.usage[in.Zone]
 	switch in.ChargeType {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// What a reclaimed instance looks like in DescribeInstances is not documented;
-// these are the three ways that it can.
+// The visible state of a reclaimed instance in DescribeInstances is not documented; these are the
+// three possibilities.
 const (
 	ViewVanish      = "vanish"      // gone at once
 	ViewTerminating = "terminating" // TERMINATING, then gone
 	ViewShutdown    = "shutdown"    // SHUTDOWN and isolated, then gone
 )
 
-// Reclaimable says why an instance can't be reclaimed, or "".
+// Reclaimable returns why an instance cannot be reclaimed, or "".
 func Reclaimable(in *Instance) string {
 	switch {
 	case in.ChargeType != ChargeSpot:
@@ -26,16 +26,15 @@ func Reclaimable(in *Instance) string {
 	return ""
 }
 
-// AnnounceReclaim sets when the cloud takes an instance back, and what it
-// looks like then, for how long.
+// AnnounceReclaim sets when an instance is reclaimed, and its visible state after that.
 func (w *World) AnnounceReclaim(in *Instance, at time.Time, view string, linger Duration) {
 	in.ReclaimAt, in.ReclaimView, in.Linger = at, view, linger
 	w.Instances.Changed(in)
 	w.schedule(in.ReclaimAt, in.ID, eventReclaim)
 }
 
-// reclaim takes an instance back. Its place does not go back on sale: the
-// cloud wanted it for somebody else.
+// reclaim reclaims an instance. Its place is not for sale again: Tencent Cloud needed it for
+// another customer.
 func (w *World) reclaim(in *Instance, at time.Time) {
 	view, linger := in.ReclaimView, time.Duration(in.Linger)
 	if linger == 0 {

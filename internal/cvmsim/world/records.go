@@ -13,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// general is the record of what isn't about one thing alone.
+// general is the record of the world's common state.
 type general struct {
-	Offset  time.Duration // what the clock was stepped by
+	Offset  time.Duration // the sum of all clock steps
 	Ordinal uint64        // of the last instance
 	TagKeys []string      // ever used, in order
 }
@@ -23,8 +23,8 @@ type general struct {
 // generalKind has one record, without a name.
 const generalKind = "world"
 
-// changes names the records that differ from what is stored, and counts what
-// happened to them, for the cache of queries.
+// changes are the records that differ from the stored ones, and counters of changes for the query
+// cache.
 type changes struct {
 	keys       map[string]struct{}
 	generation uint64
@@ -45,11 +45,11 @@ func recordKey(kind, name string) string {
 // records are those of one kind, by name.
 type records interface {
 	names() []string
-	encode(name string) json.RawMessage // nil where there is none any more
+	encode(name string) json.RawMessage // nil if it was deleted
 	restore(name string, raw json.RawMessage) error
 }
 
-// kinds are all records of a world. A record's key is its kind, and its name.
+// kinds are all records of a world. A record's key is its kind and its name.
 type kinds map[string]records
 
 func (k kinds) encode(key string) json.RawMessage {
@@ -70,7 +70,7 @@ func (k kinds) encodeAll() map[string]json.RawMessage {
 func (k kinds) restore(all map[string]json.RawMessage) error {
 	for key, raw := range all {
 		kind, name, _ := strings.Cut(key, "/")
-		err := errors.New("its kind isn't known")
+		err := errors.New("its kind is not known")
 		if records := k[kind]; records != nil {
 			err = records.restore(name, raw)
 		}
@@ -81,7 +81,7 @@ func (k kinds) restore(all map[string]json.RawMessage) error {
 	return nil
 }
 
-// table has the records of one kind, and notes which of them change.
+// table contains the records of one kind, and records their changes.
 type table[R any] struct {
 	kind    string
 	rows    map[string]*R
@@ -97,7 +97,7 @@ func newTable[R any](kind string, k kinds, c *changes) table[R] {
 // Get returns the record of a name, or nil.
 func (t table[R]) Get(name string) *R { return t.rows[name] }
 
-// Put keeps a record under a name.
+// Put stores a record under a name.
 func (t table[R]) Put(name string, record *R) {
 	t.rows[name] = record
 	t.changes.touch(t.kind, name)
@@ -112,7 +112,7 @@ func (t table[R]) encode(name string) json.RawMessage {
 	return nil
 }
 
-// restore reads a record into the one that is there already, if any.
+// restore decodes a record into the existing one, if any.
 func (t table[R]) restore(name string, raw json.RawMessage) error {
 	record := t.rows[name]
 	if record == nil {

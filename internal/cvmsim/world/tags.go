@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// The tags that gpupool writes. The local CVM reads them for its control
-// surface alone.
+// The tags that gpupool writes. The local CVM reads them only for its control surface.
 const (
 	PoolTag   = "gpupool/pool"
 	UIDTag    = "gpupool/uid"
@@ -21,7 +20,7 @@ type Tag struct {
 	Value string `json:"Value"`
 }
 
-// lateTag is a change of a tag that isn't visible yet.
+// lateTag is a change of a tag that is not visible yet.
 type lateTag struct {
 	At      time.Time
 	Tag     Tag
@@ -38,7 +37,7 @@ func (in *Instance) tag(key string) (string, bool) {
 	return "", false
 }
 
-// FinalTags are the tags once all late changes have shown.
+// FinalTags returns the tags after all late changes.
 func (in *Instance) FinalTags() []Tag {
 	tags := in.Tags
 	for _, late := range in.Late {
@@ -47,7 +46,7 @@ func (in *Instance) FinalTags() []Tag {
 	return tags
 }
 
-// FinalTag returns the value that a tag will have once late changes show.
+// FinalTag returns the value of a tag after late changes.
 func (in *Instance) FinalTag(key string) string {
 	for _, t := range in.FinalTags() {
 		if t.Key == key {
@@ -72,7 +71,7 @@ func WithTag(tags []Tag, tag Tag, deleted bool) []Tag {
 	return out
 }
 
-// ChangeTags sets or deletes tags, visibly after the tag delay.
+// ChangeTags sets or deletes tags. Changes are visible after the tag delay.
 func (w *World) ChangeTags(in *Instance, now time.Time, set []Tag, remove []string) {
 	at := now.Add(w.Settings.TagDelay)
 	late := append([]lateTag(nil), in.Late...)
@@ -92,7 +91,7 @@ func (w *World) ChangeTags(in *Instance, now time.Time, set []Tag, remove []stri
 	w.schedule(at, in.ID, eventTags)
 }
 
-// showLateTags makes the changes of tags visible that are due.
+// showLateTags applies the late changes of tags that are due.
 func (w *World) showLateTags(in *Instance, now time.Time) {
 	tags, late := in.Tags, []lateTag(nil)
 	for _, change := range in.Late {
@@ -111,14 +110,14 @@ func (w *World) showLateTags(in *Instance, now time.Time) {
 	w.Instances.Changed(in)
 }
 
-// TagBook has every tag that was ever used, over all regions of the account. A
-// tag outlives the resources that have it.
+// TagBook contains every tag that was ever used, over all regions of the account. A tag outlives
+// its resources.
 type TagBook struct {
 	table[Tag]
 	values map[string]int // by key
 }
 
-// name parts the tag with a character that neither half can have.
+// name separates key and value with a character that neither can have.
 func (t Tag) name() string { return t.Key + "\x00" + t.Value }
 
 // Has reports whether a tag was ever used.
@@ -130,7 +129,7 @@ func (b *TagBook) HasKey(key string) bool { _, ok := b.values[key]; return ok }
 // Values counts the values that were ever used with a tag key.
 func (b *TagBook) Values(key string) int { return b.values[key] }
 
-// rememberTags notes that tags are used.
+// rememberTags records the use of tags.
 func (w *World) rememberTags(tags []Tag) {
 	for _, t := range tags {
 		if !w.Tags.HasKey(t.Key) {

@@ -1,10 +1,9 @@
-// Package world is what the local CVM's cloud holds: the catalogue, the market,
-// the account's quotas, instances and tags, the clock by which
-// things fall due, and the directory that keeps it all. It knows no API.
+// Package world is the state of the local CVM. It has the catalogue, the market, the account's
+// quotas, instances and tags, the clock, and the directory that stores it. It knows no API.
 //
-// It exports more than 40 names, since each API of cvmsim renders all of its parts: a file
-// has one of them, such as instances (instance.go, launch.go, reclaim.go), offers
-// (catalogue.go, market.go), quota.go, tags.go and queries (query.go, index.go).
+// It exports more than 40 names, since each API of cvmsim uses all of its parts. Each file has one
+// part, such as instances (instance.go, launch.go, reclaim.go), offers (catalogue.go, market.go),
+// quota.go and tags.go.
 package world
 
 import (
@@ -13,8 +12,7 @@ import (
 	"time"
 )
 
-// World is what the cloud holds, a part a subject. It does no IO, and its keeper
-// lets one caller at a time at it.
+// World is the state by subject. It does no IO, and its keeper serializes access.
 type World struct {
 	Settings  Settings
 	Instances *Instances
@@ -68,7 +66,7 @@ func (w *World) restore(all map[string]json.RawMessage) error {
 	}
 	for id, in := range w.Instances.rows {
 		if TypeByName[in.Type] == nil || ZoneByID[in.Zone] == nil || in.ID != id {
-			return fmt.Errorf("record instance/%s: its type, zone or id isn't known", id)
+			return fmt.Errorf("record instance/%s: its type, zone or id is not known", id)
 		}
 	}
 	for _, in := range w.Instances.Ordered() {
@@ -78,7 +76,7 @@ func (w *World) restore(all map[string]json.RawMessage) error {
 	return nil
 }
 
-// Add puts a new instance into the world and schedules what is to come.
+// Add adds a new instance to the world and schedules its future changes.
 func (w *World) Add(in *Instance) {
 	w.Instances.add(in)
 	if !in.Uncounted {
@@ -94,7 +92,7 @@ func (w *World) Add(in *Instance) {
 	w.schedule(in.GoneAt, in.ID, eventGone)
 }
 
-// Remove takes an instance out of the world.
+// Remove removes an instance from the world.
 func (w *World) Remove(in *Instance) {
 	w.release(in)
 	w.Instances.remove(in)
@@ -111,7 +109,7 @@ func (w *World) release(in *Instance) {
 	}
 }
 
-// settle ends PENDING, or another passing state, as was decided at its start.
+// settle ends PENDING, or another transient state, as decided at its start.
 func (w *World) settle(in *Instance) {
 	at := in.SettleAt
 	in.State, in.SettleAt = in.SettleTo, time.Time{}
@@ -126,7 +124,7 @@ func (w *World) settle(in *Instance) {
 	w.Instances.Changed(in)
 }
 
-// BeginTermination lets an instance go, visibly or at once.
+// BeginTermination terminates an instance, visibly or at once.
 func (w *World) BeginTermination(in *Instance, at time.Time, operation string) {
 	in.State, in.Operation, in.OperationState = stateTerminating, operation, "OPERATING"
 	in.SettleAt, in.ReclaimAt, in.TimerAt = time.Time{}, time.Time{}, time.Time{}
@@ -136,15 +134,14 @@ func (w *World) BeginTermination(in *Instance, at time.Time, operation string) {
 	w.Instances.Changed(in)
 }
 
-// list makes a new instance show in listings.
+// list makes a new instance appear in listings.
 func (w *World) list(in *Instance) {
 	in.ListedAt = time.Time{}
 	w.Instances.index.add(in)
 	w.Instances.Changed(in)
 }
 
-// Recycle puts an instance into the recycle bin, from where a second
-// termination removes it.
+// Recycle moves an instance into the recycle bin, from which a second termination removes it.
 func (w *World) Recycle(in *Instance) {
 	in.State, in.IsolatedSource = StateShutdown, "MANMADE"
 	in.Operation, in.OperationState = "TerminateInstances", "SUCCESS"
