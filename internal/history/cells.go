@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Titles are those of the cells of an event, for CSV: the fields of the JSON, those of
-// a group behind its name. A list is one cell, divided by spaces, and reasons by
-// semicolons.
+// Titles returns the titles of the CSV cells of an event: the fields of the JSON, with the group's
+// name as a prefix. A list is one cell, separated by spaces, and reasons by semicolons.
 func Titles() []string {
 	return []string{
 		"id", "at", "kind", "object", "object_uid", "cluster_uid", "run_id", "actor", "reasons", "outcome", "count",
@@ -17,7 +16,7 @@ func Titles() []string {
 	}
 }
 
-// Cells are those of an event, as texts. Times are in UTC.
+// Cells returns the CSV cells of an event. Times are in UTC.
 func (e *Event) Cells() []string {
 	var o Offering
 	if e.Offering != nil {
@@ -56,5 +55,5 @@ func together(list []Identity) string {
 	return strings.Join(names, " ")
 }
 
-// String is "namespace/name".
+// String returns "namespace/name".
 func (i Identity) String() string { return i.Namespace + "/" + i.Name }

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// Line is an event, or the same trouble again and again.
+// Line is an event, or a repeated problem.
 type Line struct {
 	*Event     // the last of them
-	Times  int // how often it is told
+	Times  int // how often it was reported
 	First  time.Time
 }
 
-// Collapse makes one line of the same trouble of one object, for as long as nothing
-// else happens to that. It goes through the events twice, in the order of their time:
-// a line is where the last of its events was, and only once all were seen is it known
-// which that is. So it holds no event. The zero value is ready.
+// Collapse combines repeated reports of the same problem of one object into one line, until another
+// event of the object. It needs two passes over the events in the order of their time. A line is at
+// its last event, which is only known after the first pass. So it holds no events. The zero value
+// is ready to use.
 type Collapse struct {
-	troubles map[uint64]*trouble            // of the events that were seen; nil where it is none
+	troubles map[uint64]*trouble            // of the observed events; nil if it is not a problem
 	open     map[string]map[string]*trouble // by object
 }
 
-// trouble is what one line tells of.
+// trouble is the problem of one line.
 type trouble struct {
 	times int
 	first time.Time
 	last  uint64
 }
 
-// See sees an event for the first time.
+// See observes an event in the first pass.
 func (c *Collapse) See(e *Event) {
 	if c.troubles == nil {
 		c.troubles, c.open = map[uint64]*trouble{}, map[string]map[string]*trouble{}
@@ -53,8 +53,8 @@ func (c *Collapse) See(e *Event) {
 	c.troubles[m] = of[key]
 }
 
-// Line is the line of an event, the second time. There is none where it is told with a
-// later one, and none of an event that was not seen: it was told meanwhile.
+// Line returns the line of an event in the second pass. There is none if a later event has the
+// line, or if the event was added after the first pass.
 func (c *Collapse) Line(e *Event) (Line, bool) {
 	m := mark(e.ID)
 	of, seen := c.troubles[m]
@@ -67,8 +67,8 @@ func (c *Collapse) Line(e *Event) (Line, bool) {
 	return Line{Event: e, Times: of.times, First: of.first}, true
 }
 
-// troubleOf tells troubles of one object apart. The cloud's request ids, and what
-// reasons count, are another's each time.
+// troubleOf distinguishes the problems of one object. It ignores request IDs and the numbers in
+// reasons, which always differ.
 func troubleOf(e *Event) string {
 	parts := []string{string(e.Kind), e.ChargeType}
 	if o := e.Offering; o != nil {

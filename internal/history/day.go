@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Changes are what is to be written so that a day says what its head does: first the
-// segments, of which one that is there already is the same, and then the head.
+// Changes are the writes that bring a day up to date: first the segments, of which an existing one
+// is identical, and then the head.
 type Changes struct {
 	Segments []Document
 	Head     Document
-	Added    int // events that were not there
+	Added    int // events that were missing
 }
 
-// Overlap is how far before an event the same one may have been told: a run that was
-// killed is repeated within that.
+// Overlap is how far before an event the same one may have been reported: a killed run is repeated
+// within that time.
 const Overlap = time.Hour
 
-// Near are the segments that may hold events of such times, or the same ones told
-// earlier.
+// Near returns the segments that may contain events of such times, or earlier reports of the same
+// ones.
 func (h *Head) Near(events []Event) []Segment {
 	var near []Segment
 	for _, s := range h.Segments {
@@ -32,15 +32,15 @@ func (h *Head) Near(events []Event) []Segment {
 	return near
 }
 
-// Missing returns those of the events that are not in the head, without those that can
-// be no events; errs says why.
+// Missing returns the valid events that are not in the head; errs are the errors of the invalid
+// ones.
 func (h *Head) Missing(events []Event) (missing []Event, errs []error) {
 	there := make(map[string]bool, len(h.Events))
 	for _, e := range h.Events {
 		there[e.ID] = true
 	}
 	for _, e := range events {
-		if err := e.normalise(); err != nil {
+		if err := e.normalize(); err != nil {
 			errs = append(errs, errors.Join(errors.New("the history takes no event of "+e.Object), err))
 			continue
 		}
@@ -51,7 +51,7 @@ func (h *Head) Missing(events []Event) (missing []Event, errs []error) {
 	return missing, errs
 }
 
-// Add adds events to a day, one or more.
+// Add adds at least one event to a day.
 func (c *Codec) Add(h *Head, events []Event) (Changes, error) {
 	merged, added := Merge(h.Events, events...)
 	next := *h
@@ -68,7 +68,7 @@ func (c *Codec) Add(h *Head, events []Event) (Changes, error) {
 	return changes, err
 }
 
-// AddWhole adds events to a day without any segment, as long as one document takes them.
+// AddWhole adds events to a day without segments, as long as they fit into one document.
 func (c *Codec) AddWhole(h *Head, events []Event) (Changes, error) {
 	next := *h
 	var added int
@@ -84,22 +84,21 @@ func (c *Codec) AddWhole(h *Head, events []Event) (Changes, error) {
 	return Changes{Head: head, Added: added}, err
 }
 
-// Compact makes a day's documents anew, of all of its events: as few as fit.
+// Compact encodes all events of a day again, in as few documents as fit.
 func (c *Codec) Compact(h *Head, events []Event) (Changes, error) {
 	h.Events, _ = Merge(nil, events...)
 	h.Segments, h.Index.Compact = nil, true
 	return c.divide(h, fullSegment)
 }
 
-// divide makes the documents of a head: itself, where it is no longer than that, else
-// segments of the older of its events, too.
+// divide encodes a head. If it is longer than the limit, its older events become segments.
 func (c *Codec) divide(h *Head, longest int) (Changes, error) {
 	all, segments := h.Events, h.Segments
 	head, fits, err := c.make(h.Name(), all, &h.Index, longest)
 	for parts := max(2, len(head.Data)/longest+1); err == nil && !fits; parts++ {
 		switch {
 		case parts <= len(all):
-		case longest < fullSegment: // one that is large has more room
+		case longest < fullSegment: // a large one has more room
 			return c.divide(h, fullSegment)
 		default:
 			return Changes{}, errors.New("an event is larger than a document of the history may be")
@@ -125,7 +124,7 @@ func (c *Codec) divide(h *Head, longest int) (Changes, error) {
 	return Changes{Head: head}, err
 }
 
-// tell adds a segment to those that the head tells of.
+// tell adds a segment to the index of the head.
 func (h *Head) tell(s Segment) {
 	h.Segments = slices.DeleteFunc(h.Segments, func(o Segment) bool { return o.Name == s.Name })
 	h.Segments = append(h.Segments, s)
@@ -134,7 +133,7 @@ func (h *Head) tell(s Segment) {
 	})
 }
 
-// Bytes is how long the segments of the day are together.
+// Bytes returns the total length of the segments of the day.
 func (h *Head) Bytes() int64 {
 	total := int64(0)
 	for _, s := range h.Segments {

@@ -12,17 +12,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/seal"
 )
 
-// Each document has its seal in the metadata of Parquet; a head has what it tells of
-// the other documents behind it, in JSON.
+// Each document has its seal in the metadata of Parquet; a head has its index after it, in JSON.
 const (
-	// fullHead is how long a head may be before its older half becomes a segment, and
-	// fullSegment how long a document of a day that is over: an object of the
-	// Kubernetes API takes 1 MiB, and less is better for who keeps it.
+	// fullHead is the length at which a head's older half becomes a segment, and fullSegment the
+	// largest document of a past day. An object of the Kubernetes API takes 1 MiB, and smaller is
+	// better for its backend.
 	fullHead    = 128 << 10
 	fullSegment = 600 << 10
 	maxDocument = 900 << 10
 
-	// A day of many segments gets larger ones, and no more than a head can tell of.
+	// A day of many segments gets larger ones, at most as many as fit into the index.
 	manySegments = 64
 	maxSegments  = 400
 
@@ -37,21 +36,21 @@ type Document struct {
 	Data []byte
 }
 
-// Segment is what a head tells of another document of its day.
+// Segment is the entry of a document in the index of its day.
 type Segment struct {
 	Name   string `json:"name"`
-	From   int64  `json:"from_ms"` // when the first of its events was
+	From   int64  `json:"from_ms"` // time of its first event
 	To     int64  `json:"to_ms"`   // and the last
 	Events int    `json:"events"`
 	Bytes  int    `json:"bytes"`
 }
 
-// Span is when the first and the last of its events were.
+// Span returns the times of its first and its last event.
 func (s Segment) Span() (from, to time.Time) {
 	return time.UnixMilli(s.From).UTC(), time.UnixMilli(s.To).UTC()
 }
 
-// Head is the newest events of a day, and what is told of its segments.
+// Head is the newest events of a day, and the index of its segments.
 type Head struct {
 	Day    Day
 	Number int
@@ -59,26 +58,26 @@ type Head struct {
 	Index
 }
 
-// Index is what a head tells beside its events.
+// Index is the content of a head apart from its events.
 type Index struct {
 	Segments []Segment `json:"segments,omitempty"` // by From
-	// Compact says that the day's documents are as few as can be.
+	// Compact says that the day's documents were combined.
 	Compact bool `json:"compact,omitempty"`
-	// Tidied says that the days before were seen to when this one had begun: what is
-	// too old was dropped. Elsewhere is how many bytes these then were.
+	// Tidied says that retention was applied to the days before this one. Elsewhere is how many
+	// bytes they had after that.
 	Tidied    bool  `json:"tidied,omitempty"`
 	Elsewhere int64 `json:"elsewhere,omitempty"`
-	// KeptSince is up to when events were dropped; zero where none were.
+	// KeptSince is the start of retention: earlier events were dropped. It is zero if none were.
 	KeptSince time.Time `json:"kept_since,omitzero"`
 }
 
-// Name is that of the head's document.
+// Name returns the name of the head's document.
 func (h *Head) Name() string { return h.Day.HeadName(h.Number) }
 
 // Codec reads and writes documents, one after the other.
 type Codec struct{ reader reader }
 
-// NewCodec makes one.
+// NewCodec returns a codec.
 func NewCodec() (*Codec, error) {
 	t, err := columns.NewTable[Row]()
 	if err != nil {
@@ -87,7 +86,7 @@ func NewCodec() (*Codec, error) {
 	return &Codec{reader: reader{Table: t}}, nil
 }
 
-// open judges a document and takes it apart, and returns what its seal is followed by.
+// open checks and decodes a document, and returns the text after its seal.
 func (c *Codec) open(name string, data []byte) (string, error) {
 	_, err := form.Open(name, subject, data)
 	var newer *seal.NewerError
@@ -106,7 +105,7 @@ func (c *Codec) open(name string, data []byte) (string, error) {
 	return rest, nil
 }
 
-// Head reads a head, and those of its events that are asked for.
+// Head reads a head, with the events of a query.
 func (c *Codec) Head(name string, data []byte, q Query) (*Head, error) {
 	index, err := c.open(name, data)
 	if err != nil {
@@ -136,7 +135,7 @@ func (c *Codec) Head(name string, data []byte, q Query) (*Head, error) {
 	return h, nil
 }
 
-// Segment reads those of a segment's events that are asked for.
+// Segment reads the events of a query from a segment.
 func (c *Codec) Segment(name string, data []byte, q Query) ([]Event, error) {
 	if _, err := c.open(name, data); err != nil {
 		return nil, err
@@ -148,11 +147,11 @@ func (c *Codec) Segment(name string, data []byte, q Query) ([]Event, error) {
 	return events, nil
 }
 
-// Objects are those of which the document that was read last tells, whatever was asked.
+// Objects returns the objects of the document that was read last, regardless of the query.
 func (c *Codec) Objects() []string { return c.reader.Columns[objectColumn].Dict }
 
-// make makes a document; index is nil for a segment. fits says whether it is no
-// longer than that, and can be read again.
+// make encodes a document; index is nil for a segment. fits reports whether it is within the limit
+// and can be read again.
 func (c *Codec) make(name string, events []Event, index *Index, longest int) (d Document, fits bool, err error) {
 	text, err := form.Line(name, subject)
 	if err != nil {
@@ -174,7 +173,7 @@ func (c *Codec) make(name string, events []Event, index *Index, longest int) (d 
 	if len(data) > longest {
 		return d, false, nil
 	}
-	switch err := c.reader.Read(data); { // what would not be read is not written
+	switch err := c.reader.Read(data); { // never write a document that cannot be read
 	case errors.Is(err, columns.ErrLarge):
 		return d, false, nil
 	case err != nil:

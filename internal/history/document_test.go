@@ -83,8 +83,8 @@ func flood(count int) []history.Event {
 	return events
 }
 
-// TestALongDayIsDivided: no document is long, nothing is in two or lost, what is newest
-// is in the head, and of a day that is over there are few.
+// TestALongDayIsDivided: no document is long, and every event is in exactly one. The newest events
+// are in the head, and a past day has few documents.
 func TestALongDayIsDivided(t *testing.T) {
 	t.Parallel()
 	c, d := codec(t), disk{}

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// Event is one thing that happened. Columns of the Parquet are called as the fields
-// of the JSON are.
+// Event is one thing that happened. The columns of the Parquet have the names of the JSON fields.
 type Event struct {
 	ID   string    `json:"id"`
 	At   time.Time `json:"at"` // UTC, in milliseconds
 	Kind Kind      `json:"kind"`
-	// Object is what it is about: "spot_pool/REGION/NAME", "budget/NAME" or "run".
+	// Object is the subject: "spot_pool/REGION/NAME", "budget/NAME" or "run".
 	Object     string   `json:"object"`
 	ObjectUID  string   `json:"object_uid,omitempty"`
-	ClusterUID string   `json:"cluster_uid,omitempty"` // empty where no cluster had to do with it
+	ClusterUID string   `json:"cluster_uid,omitempty"` // empty if no cluster is involved
 	RunID      string   `json:"run_id,omitempty"`
 	Actor      string   `json:"actor,omitempty"` // "reconcile", "terraform", or a person
 	Reasons    []string `json:"reasons,omitempty"`
 	Outcome    string   `json:"outcome,omitempty"`
 
-	Count       int        `json:"count,omitempty"` // of instances, where some were launched or ended
+	Count       int        `json:"count,omitempty"` // of instances that were launched or terminated
 	Offering    *Offering  `json:"offering,omitempty"`
 	ChargeType  string     `json:"charge_type,omitempty"`
 	Price       string     `json:"price,omitempty"` // in CNY an hour
@@ -33,17 +32,17 @@ type Event struct {
 	Threshold   int        `json:"threshold,omitempty"` // in percent
 	Error       *Error     `json:"error,omitempty"`
 	Until       time.Time  `json:"until,omitzero"` // until when it holds, or when it comes
-	Node        string     `json:"node,omitempty"` // the name of the one that it is about
+	Node        string     `json:"node,omitempty"` // the name of the node
 }
 
-// Offering is where an instance is, or would be.
+// Offering is the offering of an instance.
 type Offering struct {
 	AvailabilityZone string `json:"availability_zone"`
 	InstanceType     string `json:"instance_type"`
 	SubnetID         string `json:"subnet_id"`
 }
 
-// Identity is a pod or a workload. A workload's name has its kind before it, as in
+// Identity is a pod or a workload. A workload's name starts with its kind, as in
 // "Deployment/serve".
 type Identity struct {
 	Namespace string `json:"namespace"`
@@ -51,7 +50,7 @@ type Identity struct {
 	UID       string `json:"uid"`
 }
 
-// Error is what failed, and what to do about it.
+// Error is a failure and its remedy.
 type Error struct {
 	Class     string `json:"class"`
 	Code      string `json:"code"`
@@ -60,20 +59,19 @@ type Error struct {
 	Remedy    string `json:"remedy"`
 }
 
-// What is kept of an event: no message and no list fills a document by itself. Count
-// tells of how many the list was.
+// The limits of an event: no message and no list fills a document. Count is the length of the whole
+// list.
 const (
 	maxName = 253 // bytes
 	maxText = 2048
 	maxList = 200
 )
 
-// lastMoment is the end of the year 9999, after which no time is taken for one.
+// lastMoment is the end of the year 9999, the latest valid time.
 const lastMoment = 253_402_300_799_999
 
-// normalise brings an event into the form in which it is kept, and says why there can
-// be no such event.
-func (e *Event) normalise() error {
+// normalize truncates an event to its stored form, and returns why it is invalid.
+func (e *Event) normalize() error {
 	e.At, e.Until = moment(e.At), moment(e.Until)
 	switch {
 	case e.ID == "" || len(e.ID) > 64:
@@ -83,7 +81,7 @@ func (e *Event) normalise() error {
 	case !e.Until.IsZero() && !possible(e.Until.UnixMilli()):
 		return errors.New("it holds until a time that is not between 1970 and 9999")
 	case e.Count < 0 || e.Threshold < 0 || e.Count > 1<<30 || e.Threshold > 1<<30:
-		return errors.New("one of its numbers can't be")
+		return errors.New("one of its numbers is out of range")
 	}
 	kind := string(e.Kind)
 	for _, s := range []*string{&e.ID, &kind, &e.Object, &e.ObjectUID, &e.ClusterUID, &e.RunID, &e.Actor, &e.Outcome, &e.ChargeType, &e.Price, &e.Node} {
@@ -101,14 +99,13 @@ func (e *Event) normalise() error {
 	return nil
 }
 
-// kept says whether it is as it is kept already.
 func (o *Offering) kept() bool {
 	return o.AvailabilityZone == short(o.AvailabilityZone) && o.InstanceType == short(o.InstanceType) && o.SubnetID == short(o.SubnetID)
 }
 
 func possible(milli int64) bool { return milli >= 0 && milli <= lastMoment }
 
-// moment is a time as it is kept.
+// moment returns a time in its stored form.
 func moment(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -120,7 +117,7 @@ func (i Identity) short() Identity {
 	return Identity{short(i.Namespace), short(i.Name), short(i.UID)}
 }
 
-// short is a name that is not too long, and text a text, in whole characters.
+// short truncates a name, and text a text, to whole characters.
 func short(s string) string { return cut(s, maxName) }
 func text(s string) string  { return cut(s, maxText) }
 
@@ -142,8 +139,7 @@ func shortList[T any](list []T, of func(T) T) []T {
 	return kept
 }
 
-// compare orders events by time, and those of one moment as they follow from each
-// other.
+// compare orders events by time, and those of one moment by consequence.
 func compare(a, b *Event) int {
 	if c := a.At.Compare(b.At); c != 0 {
 		return c
@@ -151,9 +147,8 @@ func compare(a, b *Event) int {
 	return cmp.Or(cmp.Compare(ranks[a.Kind], ranks[b.Kind]), strings.Compare(a.ID, b.ID))
 }
 
-// Merge adds events to others: those that are not there yet, by id. Of one that is
-// told at two times it keeps the earlier. What it returns is in order; added is how
-// many were not there.
+// Merge adds the events whose ID is missing. Of two times of one event it keeps the earlier. The
+// result is sorted; added is the number of new events.
 func Merge(events []Event, more ...Event) (merged []Event, added int) {
 	there := make(map[string]bool, len(events))
 	for n := range events {
@@ -163,8 +158,7 @@ func Merge(events []Event, more ...Event) (merged []Event, added int) {
 	return merged, len(merged) - len(there)
 }
 
-// Once brings events into order where they are, and leaves out those that are told
-// again.
+// Once sorts events in place, and removes repeated ones.
 func Once(events []Event) []Event {
 	order(events)
 	seen := make(map[string]struct{}, len(events))
@@ -175,7 +169,7 @@ func Once(events []Event) []Event {
 	})
 }
 
-// order sorts events. They are large: each is moved but once.
+// order sorts events. They are large, so each is moved only once.
 func order(events []Event) {
 	if slices.IsSortedFunc(events, func(a, b Event) int { return compare(&a, &b) }) {
 		return

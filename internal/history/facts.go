@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What makes an event the same as another: its kind, the uid of its object, and
+// An event has the identity of its kind, the UID of its object, and
 //
 //	launch, refused         the intent: its sequence, and when it was written down
 //	begin, reclaim, end     the instance
@@ -38,7 +38,7 @@ import (
 //	drained                 the same, and how it ended
 //	delete_node             the node's uid
 
-// About is what every event tells.
+// About is the common part of every event.
 type About struct {
 	At                time.Time
 	Object, ObjectUID string
@@ -48,14 +48,13 @@ type About struct {
 	Outcome           string
 }
 
-// Run is the object of what is about a whole run.
+// Run is the object of events about a whole run.
 const Run = "run"
 
-// event makes an event of a kind; the key is what tells it from others of its kind
-// and object.
+// event returns an event of a kind; the key distinguishes it from others of its kind and object.
 //
-// It happened in a second, and not at a finer moment: the clocks of the cloud and of
-// clusters tell no more, and what follows from what could not be told beside others.
+// Its time is in whole seconds. The clocks of Tencent Cloud and clusters are no finer, and a finer
+// one would order it wrongly.
 func (a About) event(kind Kind, key ...string) Event {
 	uid := a.ObjectUID
 	if uid == "" {
@@ -76,10 +75,10 @@ func (a About) event(kind Kind, key ...string) Event {
 
 func milli(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
-// Ask is a launch that was asked for.
+// Ask is a requested launch.
 type Ask struct {
 	Sequence    int
-	WrittenAt   time.Time // when its intent was written down
+	WrittenAt   time.Time // when its pending launch was recorded
 	Count       int
 	Offering    Offering
 	ChargeType  string
@@ -93,17 +92,17 @@ func (a About) asked(kind Kind, l Ask) Event {
 	return e
 }
 
-// Launched tells that the cloud took a launch.
+// Launched returns the event of a launch that Tencent Cloud accepted.
 func (a About) Launched(l Ask) Event { return a.asked(Launch, l) }
 
-// Refused tells that it did not.
+// Refused returns the event of a launch that Tencent Cloud refused.
 func (a About) Refused(l Ask, why Error) Event {
 	e := a.asked(Refused, l)
 	e.Error = &why
 	return e
 }
 
-// Instance is an instance as events tell of it.
+// Instance is an instance in events.
 type Instance struct {
 	ID         string
 	Offering   Offering
@@ -111,78 +110,78 @@ type Instance struct {
 	Price      string
 }
 
-// Instance makes a [Begin], [Reclaim] or [End] of an instance.
+// Instance returns a [Begin], [Reclaim] or [End] of an instance.
 func (a About) Instance(kind Kind, i Instance) Event {
 	e := a.event(kind, i.ID)
 	e.Count, e.InstanceIDs, e.Offering, e.ChargeType, e.Price = 1, []string{i.ID}, &i.Offering, i.ChargeType, i.Price
 	return e
 }
 
-// Instances makes a [Terminate] or [Adopt] of instances.
+// Instances returns a [Terminate] or [Adopt] of instances.
 func (a About) Instances(kind Kind, ids ...string) Event {
 	e := a.event(kind, slices.Sorted(slices.Values(ids))...)
 	e.Count, e.InstanceIDs = len(ids), slices.Clone(ids)
 	return e
 }
 
-// Declaration makes a [Create] or [Destroy] of the object's declaration.
+// Declaration returns a [Create] or [Destroy] of the object's declaration.
 func (a About) Declaration(kind Kind) Event { return a.event(kind) }
 
-// Updated tells that the object's declaration changed.
+// Updated returns the event of a changed declaration.
 func (a About) Updated(generation int64) Event {
 	return a.event(Update, strconv.FormatInt(generation, 10))
 }
 
-// Since makes a [Freeze], [Frozen], [Exceeded], [GateClosed] or [Suspend], which is so since
-// a moment; or an [Unfreeze], [Recovered], [GateOpened] or [Unsuspend], which was so since
-// then.
+// Since returns an event of a state that began at a moment: [Freeze], [Frozen], [Exceeded],
+// [GateClosed] or [Suspend]. It also returns the event of its end: [Unfreeze], [Recovered],
+// [GateOpened] or [Unsuspend].
 func (a About) Since(kind Kind, since time.Time) Event { return a.event(kind, milli(since)) }
 
-// Workload makes a [Pause] or [Resume] of a workload that is, or was, stopped since a
-// moment; or a [Mend] or [Scale] at one, which is zero for a Mend of one that was gone.
+// Workload returns a [Pause] or [Resume] of a workload that is or was stopped since a moment. It
+// also returns a [Mend] or [Scale] at a moment, which is zero for a Mend of a deleted one.
 func (a About) Workload(kind Kind, w Identity, at time.Time) Event {
 	e := a.event(kind, w.UID, milli(at))
 	e.Workloads = []Identity{w}
 	return e
 }
 
-// Paused tells how a pause of a workload ended that was requested at a moment.
+// Paused returns the event of the outcome of a pause that was requested at a moment.
 func (a About) Paused(w Identity, requested time.Time, how string) Event {
 	e := a.event(Paused, w.UID, milli(requested), how)
 	e.Workloads, e.Outcome = []Identity{w}, how
 	return e
 }
 
-// Evict tells that a pod's eviction was requested.
+// Evict returns the event of a requested eviction.
 func (a About) Evict(pod Identity) Event {
 	e := a.event(Evict, pod.UID)
 	e.Pods = []Identity{pod}
 	return e
 }
 
-// Evicted tells how an eviction ended.
+// Evicted returns the event of an eviction's outcome.
 func (a About) Evicted(pod Identity, how string) Event {
 	e := a.event(Evicted, pod.UID, how)
 	e.Pods, e.Outcome = []Identity{pod}, how
 	return e
 }
 
-// Crossed tells that a budget's use reached a threshold at a moment.
+// Crossed returns the event of a budget's usage that reached a threshold at a moment.
 func (a About) Crossed(threshold int, at time.Time) Event {
 	e := a.event(Threshold, strconv.Itoa(threshold), milli(at))
 	e.Threshold = threshold
 	return e
 }
 
-// Priced tells what an offering in use costs now, and that it was known to cost
-// something else since a moment.
+// Priced returns the event of a changed price of an offering in use. The old price was known since
+// a moment.
 func (a About) Priced(o Offering, chargeType, price string, since time.Time) Event {
 	e := a.event(Price, o.AvailabilityZone, o.InstanceType, chargeType, price, milli(since))
 	e.Offering, e.ChargeType, e.Price = &o, chargeType, price
 	return e
 }
 
-// run tells one run from another; an apply, which has no id, by its time.
+// run identifies a run; an apply, which has no ID, by its time.
 func (a About) run() string {
 	if a.RunID == "" {
 		return milli(a.At)
@@ -190,7 +189,7 @@ func (a About) run() string {
 	return a.RunID
 }
 
-// Failed tells that something about a pool or a budget failed in a run.
+// Failed returns the event of a failure of a pool or a budget in a run.
 func (a About) Failed(what Error) Event {
 	key := []string{a.run(), what.Class, what.Code}
 	if what.Code == "" {
@@ -201,29 +200,29 @@ func (a About) Failed(what Error) Event {
 	return e
 }
 
-// RunFailed tells that a whole run failed.
+// RunFailed returns the event of a failed run.
 func (a About) RunFailed(what Error) Event {
 	e := a.event(RunFailed, a.run())
 	e.Error = &what
 	return e
 }
 
-// Exception makes a [Grant] or [Hold] until a moment, or a [Release], by the id of the
-// grant or the hold.
+// Exception returns a [Grant] or [Hold] until a moment, or a [Release], by the ID of the grant or
+// the hold.
 func (a About) Exception(kind Kind, id string, until time.Time) Event {
 	e := a.event(kind, id)
 	e.Until = moment(until)
 	return e
 }
 
-// Lost tells that a document could not be read.
+// Lost returns the event of an unreadable document.
 func (a About) Lost(document string, why Error) Event {
 	e := a.event(Loss, document)
 	e.Error = &why
 	return e
 }
 
-// Name is what people call an object: without its kind, unless it has no more.
+// Name returns an object's name for people: without its kind, unless it has no other part.
 func Name(object string) string {
 	if _, name, found := strings.Cut(object, "/"); found {
 		return name

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// TestTheSameFactIsTheSameEvent whoever tells it, and whenever; and no two facts are.
+// TestTheSameFactIsTheSameEvent for any actor and time; different facts are different events.
 func TestTheSameFactIsTheSameEvent(t *testing.T) {
 	t.Parallel()
 	first, again := everyEvent(about("train", 0)), everyEvent(about("train", 0))

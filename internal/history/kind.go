@@ -2,52 +2,52 @@ package history
 
 import "slices"
 
-// Kind is what an event tells.
+// Kind is the kind of an event.
 type Kind string
 
-// The kinds of events. The list is closed: who adds one adds it to Kinds, too.
+// The kinds of events. Add a new one to Kinds, too.
 const (
-	Launch     Kind = "launch"      // the cloud took a launch
-	Refused    Kind = "refused"     // the cloud refused a launch
-	Begin      Kind = "begin"       // an instance came
-	Reclaim    Kind = "reclaim"     // the cloud took an instance back
-	End        Kind = "end"         // an instance ended otherwise
-	Terminate  Kind = "terminate"   // instances were asked to end
-	Adopt      Kind = "adopt"       // instances were taken into a pool
+	Launch     Kind = "launch"      // Tencent Cloud accepted a launch
+	Refused    Kind = "refused"     // Tencent Cloud refused a launch
+	Begin      Kind = "begin"       // an instance appeared
+	Reclaim    Kind = "reclaim"     // Tencent Cloud reclaimed an instance
+	End        Kind = "end"         // an instance disappeared for another reason
+	Terminate  Kind = "terminate"   // the termination of instances was requested
+	Adopt      Kind = "adopt"       // instances were adopted
 	Create     Kind = "create"      // a pool or a budget was declared
 	Update     Kind = "update"      // its declaration changed
 	Destroy    Kind = "destroy"     // it was destroyed
-	Freeze     Kind = "freeze"      // that new pods are kept out was requested
-	Frozen     Kind = "frozen"      // they are, as was observed
-	Unfreeze   Kind = "unfreeze"    // they are let in again
-	Pause      Kind = "pause"       // that a workload stops was requested
-	Paused     Kind = "paused"      // it did, or not in time
-	Resume     Kind = "resume"      // it was started again
+	Freeze     Kind = "freeze"      // blocking new pods was requested
+	Frozen     Kind = "frozen"      // new pods are blocked, as observed
+	Unfreeze   Kind = "unfreeze"    // new pods are no longer blocked
+	Pause      Kind = "pause"       // pausing a workload was requested
+	Paused     Kind = "paused"      // it is paused, or not in time
+	Resume     Kind = "resume"      // it was resumed
 	Evict      Kind = "evict"       // a pod's eviction was requested
-	Evicted    Kind = "evicted"     // the pod ends, or not in time
-	Threshold  Kind = "threshold"   // a budget's use reached a percentage that is told of
-	Exceeded   Kind = "exceeded"    // a budget was used up
-	Recovered  Kind = "recovered"   // its use fell below the limit
-	GateClosed Kind = "gate_closed" // a pool may not launch, because of its budget
-	GateOpened Kind = "gate_opened" // it may again
-	Suspend    Kind = "suspend"     // a pool replaces none of its nodes that fail, since many do
+	Evicted    Kind = "evicted"     // the pod terminates, or not in time
+	Threshold  Kind = "threshold"   // a budget's usage reached an alert threshold
+	Exceeded   Kind = "exceeded"    // a budget was exceeded
+	Recovered  Kind = "recovered"   // its usage fell below the limit
+	GateClosed Kind = "gate_closed" // a pool's launches are blocked by its budget
+	GateOpened Kind = "gate_opened" // they are no longer blocked
+	Suspend    Kind = "suspend"     // a pool replaces no failing nodes, since many fail
 	Unsuspend  Kind = "unsuspend"   // it does again
-	Price      Kind = "price"       // an offering in use costs something else
+	Price      Kind = "price"       // the price of an offering in use changed
 	Failed     Kind = "failed"      // something about a pool or a budget failed
 	RunFailed  Kind = "run_failed"  // a whole run failed
 	Grant      Kind = "grant"       // a person added hours to a budget for a while
-	Hold       Kind = "hold"        // a person keeps a pool from launching and ending
-	Release    Kind = "release"     // a grant or a hold ended, by itself or early
+	Hold       Kind = "hold"        // an operator paused the reconciliation of a pool
+	Release    Kind = "release"     // a grant or a hold expired or was released
 	Loss       Kind = "loss"        // a document of the ledger could not be read
 	Join       Kind = "join"        // an instance became a Ready node
-	Replace    Kind = "replace"     // another instance is to take the place of one that fails as a node
-	Notice     Kind = "notice"      // the cloud said that it takes an instance back
-	Drain      Kind = "drain"       // a node is to be emptied before its instance ends
-	Drained    Kind = "drained"     // that ended: it is empty, or the time was up
-	Uncordon   Kind = "uncordon"    // that was undone: the node takes new pods again
-	DeleteNode Kind = "delete_node" // the Node of an instance that is gone was deleted
-	Mend       Kind = "mend"        // what somebody changed of a stock pool was undone
-	Scale      Kind = "scale"       // a stock pool got another number of pods
+	Replace    Kind = "replace"     // a failing node gets a replacement
+	Notice     Kind = "notice"      // Tencent Cloud announced the interruption of an instance
+	Drain      Kind = "drain"       // a drain was requested
+	Drained    Kind = "drained"     // it is complete, or timed out
+	Uncordon   Kind = "uncordon"    // it was undone
+	DeleteNode Kind = "delete_node" // the Node of a terminated instance was deleted
+	Mend       Kind = "mend"        // drift of a stock pool was reverted
+	Scale      Kind = "scale"       // a stock pool was scaled
 )
 
 // Kinds returns all kinds of events.
@@ -61,8 +61,8 @@ func Kinds() []Kind {
 	}
 }
 
-// ranks order the kinds by what may follow from what: a pool that lost an instance
-// launches, and what it launched begins.
+// ranks order the kinds by consequence: a pool that lost an instance launches, and the launched
+// instance begins.
 var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
@@ -75,23 +75,20 @@ var ranks = func() map[Kind]int {
 	return ranks
 }()
 
-// Rank orders the events of one second as they follow from each other.
+// Rank orders the events of one second by consequence.
 func (k Kind) Rank() int { return ranks[k] }
 
-// Known says whether this gpupool tells events of the kind.
+// Known reports whether this gpupool has events of the kind.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
-// Requested is the outcome of an event of what was requested, and Done that of one of what
-// was observed of it.
+// Requested is the outcome of an event of a request, and Done that of one of its observed effect.
 const (
 	Requested = "requested"
 	Done      = "done"
 )
 
-// request says whether the kind tells that something was requested, of which another kind
-// tells how it ended.
+// request reports whether the kind is a request whose outcome is another kind.
 func (k Kind) request() bool { return k == Freeze || k == Pause || k == Evict || k == Drain }
 
-// Trouble says whether the kind tells of what did not work, and is told again for as
-// long as it doesn't.
+// Trouble reports whether the kind is a failure, which is reported again as long as it persists.
 func (k Kind) Trouble() bool { return k == Refused || k == Failed || k == RunFailed }

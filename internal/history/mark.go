@@ -2,17 +2,17 @@ package history
 
 import "hash/fnv"
 
-// mark stands for an event's id, which is as long itself.
+// mark is a hash of an event's ID, which is a hash itself.
 func mark(id string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // never fails
 	return h.Sum64()
 }
 
-// Seen knows which events went by, in as little room as can be: there may be a million.
+// Seen is a set of observed events in little memory: there may be a million.
 type Seen map[uint64]struct{}
 
-// Again says whether an event went by before, and notes it.
+// Again reports whether an event was observed before, and adds it.
 func (s Seen) Again(e *Event) bool {
 	m := mark(e.ID)
 	if _, again := s[m]; again {

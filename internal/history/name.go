@@ -18,10 +18,10 @@ const (
 	headName  = "head-"
 )
 
-// DayOf is the day of a moment.
+// DayOf returns the day of a moment.
 func DayOf(at time.Time) Day { return Day(at.UTC().Format(dayForm)) }
 
-// Begin is when the day begins; the zero time for what is no day.
+// Begin returns when the day begins; the zero time for an invalid day.
 func (d Day) Begin() time.Time {
 	at, err := time.Parse(dayForm, string(d))
 	if err != nil {
@@ -30,11 +30,11 @@ func (d Day) Begin() time.Time {
 	return at
 }
 
-// Next is the day after.
+// Next returns the day after.
 func (d Day) Next() Day { return DayOf(d.Begin().AddDate(0, 0, 1)) }
 
-// HeadName is that of a day's head: "2026-11-20/head-1.parquet". There are further
-// ones where the first could not be read when something was to be added.
+// HeadName returns the name of a day's head: "2026-11-20/head-1.parquet". There are more heads if
+// the first could not be read when events were added.
 func (d Day) HeadName(number int) string {
 	return fmt.Sprintf("%s/%s%d%s", d, headName, number, extension)
 }
@@ -48,8 +48,7 @@ func (d Day) segmentName(events []Event) string {
 	return string(d) + "/" + hex.EncodeToString(h.Sum(nil)[:8]) + extension
 }
 
-// ParseName reads the name of a document: its day, and the number of the head; 0 for a
-// segment.
+// ParseName parses the name of a document: its day, and the number of the head; 0 for a segment.
 func ParseName(name string) (d Day, head int, ok bool) {
 	day, base, split := strings.Cut(strings.TrimSuffix(name, extension), "/")
 	d = Day(day)

@@ -2,10 +2,10 @@ package history
 
 import "time"
 
-// Node is an instance as the node that it is, or was.
+// Node is an instance with its current or former node.
 type Node struct {
 	InstanceID string
-	Name, UID  string // empty where it never was one
+	Name, UID  string // empty if it never was one
 }
 
 func (a About) node(kind Kind, n Node, key ...string) Event {
@@ -14,35 +14,33 @@ func (a About) node(kind Kind, n Node, key ...string) Event {
 	return e
 }
 
-// Joined tells that an instance became a Ready node.
+// Joined returns the event of an instance that became a Ready node.
 func (a About) Joined(n Node) Event { return a.node(Join, n, n.InstanceID) }
 
-// Replaced tells that another instance is to take the place of one that fails as a node,
-// since a moment.
+// Replaced returns the event of a failing node that is being replaced since a moment.
 func (a About) Replaced(n Node, since time.Time) Event {
 	return a.node(Replace, n, n.InstanceID, milli(since))
 }
 
-// Noticed tells that the cloud said when it takes an instance back.
+// Noticed returns the event of an interruption notice.
 func (a About) Noticed(n Node, taken time.Time) Event {
 	e := a.node(Notice, n, n.InstanceID, milli(taken))
 	e.Until = moment(taken)
 	return e
 }
 
-// Drain makes a [Drain] of a node that is to be emptied before its instance ends, or an
-// [Uncordon], since that end is not wanted any more; by the moment at which the drain was
-// decided.
+// Drain returns a [Drain] of a node before its instance terminates, or an [Uncordon] if the
+// termination is no longer wanted. Its time is that of the decision.
 func (a About) Drain(kind Kind, n Node, asked time.Time) Event {
 	return a.node(kind, n, n.InstanceID, n.UID, milli(asked))
 }
 
-// Drained tells that a drain ended, and how.
+// Drained returns the event of a drain's outcome.
 func (a About) Drained(n Node, asked time.Time, how string) Event {
 	e := a.node(Drained, n, n.InstanceID, n.UID, milli(asked), how)
 	e.Outcome = how
 	return e
 }
 
-// NodeDeleted tells that the Node of an instance that is gone was deleted.
+// NodeDeleted returns the event of a deleted Node whose instance is gone.
 func (a About) NodeDeleted(n Node) Event { return a.node(DeleteNode, n, n.UID) }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Query says which events are asked for. What is empty asks for all.
+// Query selects events. Empty fields match all.
 type Query struct {
-	// Of says of an object whether it is asked for.
+	// Of reports whether an object matches.
 	Of    func(object string) bool
 	Kinds []Kind
-	// Since and Until bound the time: Since is in, Until is out.
+	// Since and Until bound the time: Since is included, Until is not.
 	Since, Until time.Time
 }
 
-// Validate says what is wrong with the query, if anything.
+// Validate returns what is wrong with the query.
 func (q Query) Validate() error {
 	for _, k := range q.Kinds {
 		if !k.Known() {
@@ -33,7 +33,7 @@ func (q Query) Validate() error {
 	return nil
 }
 
-// Select returns those of the events that are asked for, in their order.
+// Select returns the matching events, in their order.
 func (q Query) Select(events []Event) []Event {
 	var selected []Event
 	for _, e := range events {
@@ -50,7 +50,7 @@ func (q Query) spans(at time.Time) bool {
 	return (q.Since.IsZero() || !at.Before(q.Since)) && (q.Until.IsZero() || at.Before(q.Until))
 }
 
-// Overlaps says whether anything between two moments, both included, may be asked for.
+// Overlaps reports whether events between two moments, both included, can match.
 func (q Query) Overlaps(from, to time.Time) bool {
 	return (q.Since.IsZero() || !to.Before(q.Since)) && (q.Until.IsZero() || from.Before(q.Until))
 }

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Retention is how long, and how much, is kept.
+// Retention is for how long, and how much, history is kept.
 type Retention struct {
 	For   time.Duration
 	Bytes int64
 }
 
-// DefaultRetention is what is kept unless someone says otherwise.
+// DefaultRetention is the default retention.
 var DefaultRetention = Retention{For: 35 * 24 * time.Hour, Bytes: 64 << 20}
 
 // Dropped is what retention dropped; the zero value is nothing.
 type Dropped struct {
-	Until     time.Time `json:"until,omitzero"` // what was before this
+	Until     time.Time `json:"until,omitzero"` // earlier events were dropped
 	Documents int       `json:"documents,omitempty"`
 	Bytes     int64     `json:"bytes,omitempty"`
-	// TooLarge says that it was not too old, but there was more than is kept.
+	// TooLarge says that the history exceeded its size rather than its age.
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
-// String says it to people; empty for nothing.
+// String describes it for people; empty for nothing.
 func (d Dropped) String() string {
 	if d.Documents == 0 {
 		return ""
@@ -38,7 +38,7 @@ func (d Dropped) String() string {
 	return fmt.Sprintf("the history before %s was dropped (%d KiB): %s", d.Until.UTC().Format(time.RFC3339), (d.Bytes+1023)/1024, why)
 }
 
-// And is both together.
+// And returns both together.
 func (d Dropped) And(o Dropped) Dropped {
 	if o.Until.After(d.Until) {
 		d.Until = o.Until
@@ -47,13 +47,12 @@ func (d Dropped) And(o Dropped) Dropped {
 	return d
 }
 
-// slack is how much below the limit a history is brought that is above it, so that it
-// isn't each time.
+// slack is how far below the limit retention trims, so that it does not trim each time.
 const slack = 10 // a tenth
 
-// Expired says which days are to go, the oldest first: those that are too old, and
-// then as many as bring the rest, with what today has, below the limit. Sizes are by
-// name. Today itself stays.
+// Expired returns the days to drop, the oldest first: those that are too old, and then as many as
+// bring the rest below the limit. The rest includes the size of today, which is never dropped.
+// Sizes are by name.
 func (r Retention) Expired(sizes map[string]int64, today Day) ([]Day, Dropped) {
 	bytes, documents := map[Day]int64{}, map[Day]int{}
 	total := int64(0)
@@ -84,13 +83,12 @@ func (r Retention) Expired(sizes map[string]int64, today Day) ([]Day, Dropped) {
 	return expired, dropped
 }
 
-// Over says whether a day's documents, a full head among them, are more than is kept,
-// with those of the days before.
+// Over reports whether a day's documents, including a full head, exceed the limit together with
+// those of the days before.
 func (r Retention) Over(h *Head) bool { return h.Elsewhere+h.Bytes()+fullHead > r.Bytes }
 
-// Trim drops the oldest segments of a day that is over what is kept, though the days
-// before are seen to. The names are of documents that nothing tells of any more
-// once the head is written.
+// Trim drops the oldest segments of a day that exceeds the limit although retention was applied to
+// the days before. The head no longer lists the returned documents.
 func (r Retention) Trim(h *Head) (names []string, dropped Dropped) {
 	if !r.Over(h) && len(h.Segments) < maxSegments {
 		return nil, dropped
@@ -106,7 +104,7 @@ func (r Retention) Trim(h *Head) (names []string, dropped Dropped) {
 	return names, dropped
 }
 
-// Keep notes up to when events were dropped.
+// Keep records the start of retention.
 func (h *Head) Keep(since time.Time) {
 	if since.After(h.KeptSince) {
 		h.KeptSince = moment(since)

@@ -6,9 +6,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
-// Row is an event as a line of a document in Parquet, or of any file. Columns are
-// called as the fields of the JSON are; times are milliseconds in UTC. What is not
-// there is null where it is a number or a group, and else empty.
+// Row is an event as a row of a Parquet file. Columns have the names of the JSON fields; times are
+// milliseconds in UTC. A missing number or group is null, any other missing value is empty.
 type Row struct {
 	ID          string        `parquet:"id"`
 	At          int64         `parquet:"at,timestamp"`
@@ -80,7 +79,7 @@ const (
 	nodeColumn      = untilColumn + 1
 )
 
-// Row is the event as it is written.
+// Row returns the event as a row.
 func (e *Event) Row() Row {
 	r := Row{
 		ID: e.ID, At: e.At.UnixMilli(), Kind: string(e.Kind), Object: e.Object, ObjectUID: e.ObjectUID, ClusterUID: e.ClusterUID,
@@ -100,7 +99,7 @@ func (e *Event) Row() Row {
 	return r
 }
 
-// number is one that is not zero.
+// number returns a pointer to a number, or nil for zero.
 func number(n int) *int32 {
 	if n == 0 {
 		return nil
@@ -117,8 +116,8 @@ func identities(list []Identity) []identityRow {
 	return rows
 }
 
-// Event is what a line says. It is for files that whoever asks owns: what a store keeps
-// is read with more care.
+// Event returns the event of a row. It is for files of the caller: stored documents are read with
+// more checks.
 func (r *Row) Event() Event {
 	e := Event{
 		ID: r.ID, At: time.UnixMilli(r.At).UTC(), Kind: Kind(r.Kind), Object: r.Object, ObjectUID: r.ObjectUID, ClusterUID: r.ClusterUID,
@@ -151,18 +150,16 @@ func encode(events []Event, text string) ([]byte, error) {
 	return columns.Encode(rows, form.Magic, text)
 }
 
-// reader takes the events out of a document that was taken apart.
+// reader reads the events of a decoded document.
 type reader struct {
 	*columns.Table
-	// wanted says of each text of the columns of kinds and objects whether it is asked
-	// for.
+	// wanted says of each text of the columns of kinds and objects whether it matches.
 	kinds, objects []bool
-	// offerings are those of the document, by the codes of their columns: events share
-	// them.
+	// offerings are those of the document, by the codes of their columns: events share them.
 	offerings map[[3]uint32]*Offering
 }
 
-// events returns those that are asked for, in the order of their time.
+// events returns the matching events, in the order of their time.
 func (r *reader) events(q Query) ([]Event, error) {
 	r.kinds, r.objects = r.kinds[:0], r.objects[:0]
 	for _, kind := range r.Columns[kindColumn].Dict {
@@ -194,7 +191,7 @@ func (r *reader) events(q Query) ([]Event, error) {
 	return events, nil
 }
 
-// event is the n-th of the document, which is the row at hand.
+// event returns the event of the current row, the n-th.
 func (r *reader) event(n int) (Event, error) {
 	text := func(column int) string { return r.Columns[column].Text(0) }
 	e := Event{
@@ -221,7 +218,7 @@ func (r *reader) event(n int) (Event, error) {
 		e.Until = time.UnixMilli(c.Number()).UTC()
 	}
 	e.Pods, e.Workloads = r.identities(podsColumn), r.identities(workloadsColumn)
-	if e.normalise() != nil {
+	if e.normalize() != nil {
 		return Event{}, columns.ErrForm
 	}
 	return e, nil

@@ -6,16 +6,14 @@ import (
 	"slices"
 )
 
-// Source is some events that come in the order of their time, and are fetched no
-// sooner than their turn comes.
+// Source is a sequence of events in the order of their time, which is loaded when it is needed.
 type Source struct {
-	From  int64 // none of them was before this, in milliseconds
+	From  int64 // a lower bound of their times, in milliseconds
 	Fetch func() ([]Event, error)
 }
 
-// InOrder tells the events of all sources in the order of their time, each as often as
-// it stands there. At once it holds what the sources have whose times overlap. An error
-// of a source, or of who is told, ends it.
+// InOrder calls tell with the events of all sources in the order of their time, as often as they
+// occur. It holds only sources whose times overlap. An error of a source or of tell ends it.
 func InOrder(sources []Source, tell func(*Event) error) error {
 	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(a.From, b.From) })
 	var fetched queues
@@ -43,8 +41,7 @@ func InOrder(sources []Source, tell func(*Event) error) error {
 	}
 }
 
-// queues are events in the order of their time, none of which is empty; the first of
-// all of them is the first of the first.
+// queues are non-empty sequences of events in the order of their time, sorted by their first event.
 type queues [][]Event
 
 func (q queues) Len() int           { return len(q) }
