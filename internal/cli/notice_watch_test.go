@@ -50,10 +50,10 @@ func TestNoticeWatchRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	for says, args := range map[string][]string{
-		"say which node this is, by --node or NODE_NAME": {},
-		"--interval must be from 1s to 30s":              {"--node", "a", "--interval", "1m"},
-		`"metadata" is no address of a metadata service`: {"--node", "a", "--metadata-endpoint", "metadata"},
-		fmt.Sprintf("unknown command %q", "now"):         {"now"},
+		"say which node this is, by --node or NODE_NAME":   {},
+		"--interval must be from 1s to 30s":                {"--node", "a", "--interval", "1m"},
+		`invalid address of a metadata service "metadata"`: {"--node", "a", "--metadata-endpoint", "metadata"},
+		fmt.Sprintf("unknown command %q", "now"):           {"now"},
 	} {
 		p := w.start(append([]string{"notice-watch"}, args...)...)
 		if code := p.exitCode(t); code != 64 || !strings.Contains(p.stderr(), says) {

@@ -9,46 +9,46 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// Cluster is what the agent needs of its cluster. Errors name the verb and the object.
+// Cluster is the agent's access to its cluster. Errors name the verb and the object.
 type Cluster interface {
-	// Notice is whether a node bears a notice, or a part of one, and for when; zero where
-	// that can't be read.
+	// Notice returns the time of a node's notice and whether the node has one, or a part of one.
+	// The time is zero if it cannot be read.
 	Notice(ctx context.Context, name string) (at time.Time, marked bool, err error)
-	// SetNotice has a node bear a notice; ClearNotice takes exactly that away again.
+	// SetNotice adds a notice to a node; ClearNotice removes exactly that.
 	SetNotice(ctx context.Context, name string, at, now time.Time) error
 	ClearNotice(ctx context.Context, name string) error
 }
 
 const (
-	// hurry is when what failed is tried again while a notice runs.
+	// hurry is the pause before a retry while a notice is active.
 	hurry = time.Second
-	// clusterTimeout is how long the API server is waited for.
+	// clusterTimeout limits one call of the API server.
 	clusterTimeout = 10 * time.Second
 )
 
-// Agent marks its node when the cloud takes the instance back.
+// Agent marks its node when Tencent Cloud announces the interruption of its instance.
 type Agent struct {
 	Node     string // its name
 	Metadata *Metadata
 	Cluster  Cluster
-	Interval time.Duration // from one question to the next
+	Interval time.Duration // from one query to the next
 	Now      func() time.Time
 	Log      *slog.Logger
 	Warn     func(text string) // tells people
 
-	heard    time.Time // for when notice was given; zero: none was
-	bears    borne
-	troubles map[string]string // that were told, by whose they are
+	heard    time.Time // the announced time; zero: none
+	bears    marking
+	troubles map[string]string // the reported ones, by source
 }
 
-// borne is what the node bears, as far as the agent knows.
-type borne struct {
-	known  bool // it was read, or written
+// marked is the notice of the node, as far as the agent knows.
+type marking struct {
+	known  bool // it was read or written
 	marked bool
 	at     time.Time
 }
 
-// Run asks again and again, until the context ends, and returns its cause.
+// Run queries the metadata service until the context ends, and returns its cause.
 func (a *Agent) Run(ctx context.Context) error {
 	for {
 		began := time.Now()
@@ -62,7 +62,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
-// Step asks once, does what follows, and returns when to ask again, from its beginning.
+// Step queries once, acts on the response, and returns when to query next, from its start.
 func (a *Agent) Step(ctx context.Context) (next time.Duration) {
 	gone := a.ask(ctx)
 	limited, cancel := context.WithTimeout(ctx, clusterTimeout)
@@ -84,7 +84,7 @@ func (a *Agent) Step(ctx context.Context) (next time.Duration) {
 	return a.Interval
 }
 
-// ask hears the metadata service. gone says that there is no notice, by its word.
+// ask queries the metadata service. gone reports that the service says that there is no notice.
 func (a *Agent) ask(ctx context.Context) (gone bool) {
 	text, given, err := a.Metadata.Ask(ctx)
 	if ctx.Err() != nil {
@@ -98,7 +98,7 @@ func (a *Agent) ask(ctx context.Context) (gone bool) {
 		a.trouble("notice", nil, "")
 		now := a.Now()
 		if !a.heard.IsZero() && (!a.bears.marked || over(a.heard, now)) {
-			a.Log.InfoContext(ctx, "notice taken back", "node", a.Node, "taken_at", a.heard)
+			a.Log.InfoContext(ctx, "notice withdrawn", "node", a.Node, "taken_at", a.heard)
 			a.heard = time.Time{}
 		}
 		return a.heard.IsZero()
@@ -107,62 +107,61 @@ func (a *Agent) ask(ctx context.Context) (gone bool) {
 	a.trouble("notice", err, text)
 	if err == nil && !at.Equal(a.heard) {
 		a.heard = at
-		a.Warn(fmt.Sprintf("the cloud takes the instance of the node %s back at %s", a.Node, at.Format(time.RFC3339)))
+		a.Warn(fmt.Sprintf("Tencent Cloud reclaims the instance of the node %s at %s", a.Node, at.Format(time.RFC3339)))
 	}
 	return false
 }
 
-// over reports whether a notice for a time did not come true.
+// over reports whether the time of a notice passed without an interruption.
 func over(at, now time.Time) bool { return now.After(at.Add(node.NoticeSlack)) }
 
-// mark has the node bear the notice that was heard. Once its time has passed, that helps
-// nobody.
+// mark adds the announced notice to the node. Once its time has passed, it does nothing.
 func (a *Agent) mark(ctx context.Context, now time.Time) error {
 	if a.bears.marked && a.bears.at.Equal(a.heard) || now.After(a.heard) {
 		return nil
 	}
 	if err := a.Cluster.SetNotice(ctx, a.Node, a.heard, now); err != nil {
-		a.bears = borne{} // it may bear a part of it
-		return fmt.Errorf("the node %s does not bear the notice yet: %w", a.Node, err)
+		a.bears = marking{} // it may have a part of it
+		return fmt.Errorf("cannot mark the node %s with the interruption notice: %w", a.Node, err)
 	}
-	a.bears = borne{known: true, marked: true, at: a.heard}
+	a.bears = marking{known: true, marked: true, at: a.heard}
 	a.Log.InfoContext(ctx, "notice marked", "node", a.Node, "taken_at", a.heard)
 	return nil
 }
 
-// clear takes from the node a notice that did not come true, be it of another process.
+// clear removes an obsolete notice from the node, even one of another process.
 func (a *Agent) clear(ctx context.Context, now time.Time) error {
 	if !a.bears.known {
 		at, marked, err := a.Cluster.Notice(ctx, a.Node)
 		if err != nil {
 			return err
 		}
-		a.bears = borne{known: true, marked: marked, at: at}
+		a.bears = marking{known: true, marked: marked, at: at}
 	}
 	if !a.bears.marked || !over(a.bears.at, now) {
 		return nil
 	}
 	if err := a.Cluster.ClearNotice(ctx, a.Node); err != nil {
-		return fmt.Errorf("the node %s still bears a notice that did not come true: %w", a.Node, err)
+		return fmt.Errorf("cannot remove the expired interruption notice of the node %s: %w", a.Node, err)
 	}
-	a.bears = borne{known: true}
+	a.bears = marking{known: true}
 	a.Log.InfoContext(ctx, "notice cleared", "node", a.Node)
 	return nil
 }
 
-// trouble tells of an error of someone once, until there is another one, by what it is
-// about, or none.
+// trouble reports an error of a source once, until there is another one for another reason, or
+// none.
 func (a *Agent) trouble(whose string, err error, about string) {
 	told, was := a.troubles[whose]
 	if err == nil {
 		if was {
 			delete(a.troubles, whose)
-			a.Log.Info("it is well again", "detail", whose)
+			a.Log.Info("recovered", "detail", whose)
 		}
 		return
 	}
 	if was && told == about {
-		a.Log.Debug("asked in vain", "detail", err.Error())
+		a.Log.Debug("query failed", "detail", err.Error())
 		return
 	}
 	if a.troubles == nil {

@@ -137,7 +137,7 @@ func TestANoticeIsMarkedOnce(t *testing.T) {
 	w.step(usual, "")
 	at := noon.Add(2 * time.Minute)
 	w.says(http.StatusOK, chinaTime(at)+"\n")
-	w.step(usual, "takes the instance of the node node-1 back at 2026-11-22T12:02:00Z", "set node-1")
+	w.step(usual, "reclaims the instance of the node node-1 at 2026-11-22T12:02:00Z", "set node-1")
 	w.now = w.now.Add(5 * time.Second)
 	w.step(usual, "")
 	if !w.cluster.marked || !w.cluster.at.Equal(at) {
@@ -162,14 +162,14 @@ func TestWhatIsNoAnswerIsNoNotice(t *testing.T) {
 		"a time long ago":   {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "2018-08-18 12:05:33") }, "check the clock"},
 		"a time in UTC":     {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "2026-11-22 12:02:00") }, "check the clock"},
 		"an endless answer": {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, strings.Repeat("2", 1<<20)) }, "should be like"},
-		"no time at all":    {slow, "does not say whether the instance is taken back"},
+		"no time at all":    {slow, "does not report whether the instance is reclaimed"},
 		"an error":          {func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusInternalServerError) }, "HTTP 500"},
 		"not allowed":       {func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusForbidden) }, "HTTP 403"},
 		"somewhere else":    {func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, "/elsewhere", http.StatusFound) }, "HTTP 302"},
 		"half of an answer": {func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Length", "19")
 			_, _ = io.WriteString(out, "2026-11-22")
-		}, "does not say"},
+		}, "does not report"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +185,7 @@ func TestWhatIsNoAnswerIsNoNotice(t *testing.T) {
 			// Nor is it the end of a notice.
 			at := w.now.Add(2 * time.Minute)
 			w.says(http.StatusOK, chinaTime(at))
-			w.step(usual, "takes the instance", "set node-1")
+			w.step(usual, "reclaims the instance", "set node-1")
 			w.answers(tt.answer)
 			w.now = at.Add(6 * time.Minute)
 			w.step(usual, tt.says)
@@ -205,7 +205,7 @@ func TestAnAPIServerThatIsAwayIsAskedUntilTheTimeHasPassed(t *testing.T) {
 	at := noon.Add(2 * time.Minute)
 	w.says(http.StatusOK, chinaTime(at))
 	w.cluster.calls, w.told = nil, nil
-	if next := w.agent.Step(t.Context()); next != time.Second || len(w.told) != 2 || !strings.Contains(w.told[1], "does not bear the notice yet: no route") {
+	if next := w.agent.Step(t.Context()); next != time.Second || len(w.told) != 2 || !strings.Contains(w.told[1], "interruption notice: no route") {
 		t.Errorf("next in %v, told is %q", next, w.told)
 	}
 	w.step(time.Second, "", "set node-1")
@@ -233,7 +233,7 @@ func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
 	w := newWorld(t)
 	at := noon.Add(2 * time.Minute)
 	w.says(http.StatusOK, chinaTime(at))
-	w.step(usual, "takes", "set node-1")
+	w.step(usual, "reclaims", "set node-1")
 	w.answers(http.NotFound)
 	for _, later := range []time.Duration{-time.Minute, time.Second, 4 * time.Minute} {
 		w.now = at.Add(later)
@@ -250,11 +250,11 @@ func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
 	w.step(usual, "", "get node-1")
 	w.now = at.Add(6 * time.Minute)
 	w.cluster.away = errors.New("no route to the API server")
-	w.step(usual, "still bears a notice", "clear node-1")
+	w.step(usual, "cannot remove the expired interruption notice", "clear node-1")
 	w.cluster.away = nil
 	w.step(usual, "", "clear node-1")
 
-	// What can't be read is nobody's notice.
+	// An invalid response is not a notice.
 	w = newWorld(t)
 	w.cluster.marked = true
 	w.step(usual, "", "get node-1", "clear node-1")
@@ -294,7 +294,8 @@ func TestItEndsWhenItIsToldTo(t *testing.T) {
 func TestWhatIsNoEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, endpoint := range []string{"", "metadata.tencentyun.com", "ftp://metadata.tencentyun.com", "http://", ":"} {
-		if _, err := notice.NewMetadata(endpoint, time.Second); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q is no address", endpoint)) {
+		_, err := notice.NewMetadata(endpoint, time.Second)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("invalid address of a metadata service %q", endpoint)) {
 			t.Errorf("%q: %v", endpoint, err)
 		}
 	}

@@ -39,7 +39,7 @@ func TestTheLocalCVMTakesAnInstanceBack(t *testing.T) {
 		agents[id] = &notice.Agent{
 			Node: id, Metadata: metadata, Cluster: cluster, Interval: time.Second, Now: sim.Server.Now,
 			Log: slog.New(slog.DiscardHandler), Warn: func(text string) {
-				if !strings.Contains(text, "takes the instance") {
+				if !strings.Contains(text, "reclaims the instance") {
 					t.Errorf("told is %s", text)
 				}
 			},

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// DefaultEndpoint is the metadata service of Tencent Cloud, as an instance reaches it.
+// DefaultEndpoint is the metadata service of Tencent Cloud on an instance.
 const DefaultEndpoint = "http://metadata.tencentyun.com"
 
-// DefaultTimeout is how long the metadata service is waited for.
+// DefaultTimeout limits a query of the metadata service.
 const DefaultTimeout = 3 * time.Second
 
-// noticePath is what it is asked for (API document 213/4934).
+// noticePath is the path of the query (API document 213/4934).
 const noticePath = "latest/meta-data/spot/termination-time"
 
-// mostRead is how much of an answer is read: a time has 19 characters.
+// mostRead limits the bytes of a response: a time has 19 characters.
 const mostRead = 1024
 
 // Metadata is the metadata service of an instance.
@@ -28,27 +28,26 @@ type Metadata struct {
 	client  *http.Client
 }
 
-// NewMetadata makes a client; it makes no call.
+// NewMetadata returns a client; it makes no call.
 func NewMetadata(endpoint string, timeout time.Duration) (*Metadata, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a metadata service, such as %s", endpoint, DefaultEndpoint)
+		return nil, fmt.Errorf("invalid address of a metadata service %q: use one such as %s", endpoint, DefaultEndpoint)
 	}
 	return &Metadata{
 		address: u.JoinPath(noticePath),
 		client: &http.Client{
 			Timeout: timeout,
-			// No proxy: it would be asked about its own machine. No redirect: the service
-			// knows none, and what follows one is somebody else's answer.
+			// No proxy, which would query its own instance. No redirect, since the service has none
+			// and another server would respond.
 			Transport:     &http.Transport{},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// Ask returns what the service answers for the time at which the instance is taken back.
-// It is not given where the service says that there is none. Any other answer, and none,
-// is an error: then it is not known.
+// Ask returns the announced time of the interruption. given is false if the service says that there
+// is none. Any other response, and none, is an error: the state is then unknown.
 func (m *Metadata) Ask(ctx context.Context) (answer string, given bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.address.String(), http.NoBody)
 	if err != nil {
@@ -75,8 +74,8 @@ func (m *Metadata) Ask(ctx context.Context) (answer string, given bool, err erro
 func (m *Metadata) unknown(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {
-		err = of.Err // which leaves out the address
+		err = of.Err // without the address
 	}
-	return fmt.Errorf("the metadata service %s does not say whether the instance is taken back: %w. Nothing is taken to be so, and it is asked again; "+
-		"check that this is an instance of Tencent Cloud, and that nothing keeps pods from the service", m.address.Host, err)
+	return fmt.Errorf("the metadata service %s does not report whether the instance is reclaimed: %w. The agent retries; "+
+		"check that this is a Tencent Cloud instance and that pods can reach the service", m.address.Host, err)
 }
