@@ -7,27 +7,27 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Column has the values of one leaf of the schema, and is at one of its rows.
+// Column contains the values of one leaf of the schema, and has a current row.
 type Column struct {
 	kind           parquet.Kind
 	maxRep, maxDef int
-	coded          bool // by a dictionary
+	coded          bool // with a dictionary
 
-	// Dict are the texts of a column that is coded by a dictionary.
+	// Dict is the dictionary of a coded column.
 	Dict []string
 
-	rep, def []byte   // of each value, those that are null included
+	rep, def []byte   // of each value, including nulls
 	codes    []uint32 // of Dict
-	ints     []int64  // numbers, times and truths
-	text     []byte   // texts that are in no dictionary
+	ints     []int64  // numbers, times and booleans
+	text     []byte   // texts without a dictionary
 	ends     []int    // of these texts
 	length   int      // values that are not null
 
 	at       int // in the levels
-	from, to int // the values of the row at hand
+	from, to int // the values of the current row
 }
 
-// decode adds the values of a page, and none that is null.
+// decode adds the values of a page that are not null.
 func (c *Column) decode(page []byte, values int, encoding format.Encoding) error {
 	ok := false
 	switch {
@@ -76,11 +76,10 @@ func (c *Column) decode(page []byte, values int, encoding format.Encoding) error
 	return nil
 }
 
-// deltas adds so many numbers, each of which is packed as what it is more than the
-// one before.
+// deltas adds numbers, each of which is packed as the difference to the one before.
 func deltas(to []int64, packed []byte, values int) ([]int64, bool) {
 	rest, announced := packed, uint64(0)
-	for range 3 { // the sizes of blocks and of their parts, and how many values
+	for range 3 { // the sizes of blocks and their parts, and the number of values
 		number, n := binary.Uvarint(rest)
 		if n <= 0 {
 			return to, false
@@ -94,7 +93,7 @@ func deltas(to []int64, packed []byte, values int) ([]int64, bool) {
 	return append(to, numbers...), err == nil && len(numbers) == values
 }
 
-// levels adds so many levels, none above the highest.
+// levels adds levels, none above the highest.
 func levels(to []byte, packed []byte, values, highest int) ([]byte, bool) {
 	width := uint(1)
 	for highest>>width > 0 {
@@ -103,8 +102,7 @@ func levels(to []byte, packed []byte, values, highest int) ([]byte, bool) {
 	return runs(to, packed, values, width)
 }
 
-// runs adds so many numbers of some bits each, which are packed by the hybrid of
-// run lengths and bits of Parquet.
+// runs adds numbers of a bit width, which use Parquet's hybrid of run lengths and bit packing.
 func runs[T byte | uint32](to []T, packed []byte, values int, width uint) ([]T, bool) {
 	end := len(to) + values
 	for len(to) < end {
@@ -113,7 +111,7 @@ func runs[T byte | uint32](to []T, packed []byte, values int, width uint) ([]T, 
 			return to, false
 		}
 		packed = packed[n:]
-		if header&1 == 0 { // one number, many times
+		if header&1 == 0 { // one number, repeated
 			size := int(width+7) / 8
 			if header>>1 == 0 || size > len(packed) {
 				return to, false
@@ -146,7 +144,7 @@ func runs[T byte | uint32](to []T, packed []byte, values int, width uint) ([]T, 
 	return to, true
 }
 
-// Next goes on to the values of the next row.
+// Next advances to the next row.
 func (c *Column) Next() {
 	c.from = c.to
 	if c.maxDef == 0 {
@@ -161,16 +159,16 @@ func (c *Column) Next() {
 	}
 }
 
-// Coded says whether the column's texts are in a dictionary.
+// Coded reports whether the column has a dictionary.
 func (c *Column) Coded() bool { return c.coded }
 
-// There says whether the row at hand has a value.
+// There reports whether the current row has a value.
 func (c *Column) There() bool { return c.to > c.from }
 
-// Length is how many values the row at hand has.
+// Length returns how many values the current row has.
 func (c *Column) Length() int { return c.to - c.from }
 
-// Number is that of the row at hand; zero where it has none.
+// Number returns the number of the current row; zero if it has none.
 func (c *Column) Number() int64 {
 	if !c.There() {
 		return 0
@@ -178,10 +176,10 @@ func (c *Column) Number() int64 {
 	return c.ints[c.from]
 }
 
-// Codes are where the texts of the row at hand stand in the dictionary.
+// Codes returns the dictionary codes of the current row.
 func (c *Column) Codes() []uint32 { return c.codes[c.from:c.to] }
 
-// Text is the n-th text by dictionary of the row at hand; empty where it has none.
+// Text returns the n-th dictionary text of the current row; empty if it has none.
 func (c *Column) Text(n int) string {
 	if c.from+n >= c.to {
 		return ""
@@ -189,7 +187,7 @@ func (c *Column) Text(n int) string {
 	return c.Dict[c.codes[c.from+n]]
 }
 
-// Plain is the n-th of all the texts of a column that is in no dictionary.
+// Plain returns the n-th text of a column without a dictionary.
 func (c *Column) Plain(n int) []byte {
 	if n == 0 {
 		return c.text[:c.ends[0]]

@@ -6,17 +6,17 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// compressed packs pages as parquet.Zstd does, byte for byte, by encoders that are kept:
-// each has tables of more than a megabyte, which take longer to make than a document.
-// The library's pool forgets them whenever the garbage collector runs.
+// compressed compresses pages as parquet.Zstd does, byte for byte, with encoders that are kept.
+// Each has tables of more than a megabyte, which take longer to create than a document. The
+// library's pool drops them at each garbage collection.
 type compressed struct{ compress.Codec }
 
 func newCompressed() compressed { return compressed{&parquet.Zstd} }
 
-// kept are encoders that nobody uses at the moment: no more than are worth their room.
+// kept are idle encoders, at most as many as are worth their memory.
 var kept = make(chan *zstd.Encoder, 2)
 
-// Encode packs a page.
+// Encode compresses a page.
 func (compressed) Encode(dst, src []byte) ([]byte, error) {
 	var e *zstd.Encoder
 	select {

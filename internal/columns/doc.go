@@ -1,9 +1,7 @@
-// Package columns writes documents in Parquet, and reads them by columns. What its
-// rows are, and what they mean, is for those who keep such documents: packages ledger
-// and history.
+// Package columns writes documents in Parquet and reads them by columns. Packages ledger and
+// history define the rows.
 //
-// What is read is what [Encode] writes, and no more: one group of rows, its columns
-// by dictionary or plain, in pages of the second version under Zstandard. The
-// library's own reader is deliberately not used, because it makes room for whatever a
-// page announces. Here each page is held to bounds first.
+// It only reads what [Encode] writes: one row group, columns with a dictionary or plain, in version
+// 2 pages under Zstandard. It does not use the library's reader, because that allocates whatever a
+// page announces. Here each page is checked against limits first.
 package columns

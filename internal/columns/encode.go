@@ -7,8 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Encode writes rows as a document, with a text under a key in its metadata. The
-// same rows always make the same bytes.
+// Encode encodes rows as a document, with a text under a key of its metadata. The same rows always
+// give the same bytes.
 func Encode[T any](rows []T, key, text string) ([]byte, error) {
 	var out bytes.Buffer
 	w := NewWriter[T](&out, key, text)
@@ -21,9 +21,9 @@ func Encode[T any](rows []T, key, text string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// NewWriter writes a file of any number of rows, for programs that read any Parquet.
-// Who flushes it between rows begins another group of them, of which a document has
-// but one. A writer is deliberately not used again: it would forget the columns' names.
+// NewWriter returns a writer of any number of rows, for programs that read any Parquet. A flush
+// between rows starts another row group, of which a document has only one. A writer is not reused,
+// since it would lose the columns' names.
 func NewWriter[T any](out io.Writer, key, text string) *parquet.GenericWriter[T] {
 	return parquet.NewGenericWriter[T](out,
 		parquet.Compression(newCompressed()), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),

@@ -14,33 +14,32 @@ import (
 
 const (
 	maxFooter = 64 << 10
-	// maxBody is how many bytes the pages of a document unpack to at most.
+	// maxBody limits the uncompressed pages of a document in bytes.
 	maxBody = 16 << 20
-	// MaxValues is how many values a document has at most, in all of its columns,
-	// those that are null included.
+	// MaxValues limits the values of a document in all columns, including nulls.
 	MaxValues = 4 << 20
 )
 
-// Why a document can't be read.
+// Reasons why a document cannot be read.
 var (
 	ErrForm  = errors.New("its content is not of the right form")
 	ErrLarge = errors.New("it has more in it than any that is written")
 )
 
-// Table is a document in Parquet, taken apart. It keeps what that takes room for.
+// Table is a decoded document in Parquet. It reuses its memory.
 type Table struct {
 	Rows    int
 	Columns []Column // the leaves of the schema, in its order
 
 	texts  map[string]string      // of its metadata, by key
-	schema []format.SchemaElement // that each document must have
+	schema []format.SchemaElement // of every document
 	zstd   *zstd.Decoder
 	page   []byte
-	bytes  int // that pages may still unpack to
-	values int // that columns may still have
+	bytes  int // uncompressed bytes that pages may still have
+	values int // values that columns may still have
 }
 
-// NewTable learns the schema from a document without a row, as it is written.
+// NewTable reads the schema from a document without rows.
 func NewTable[T any]() (*Table, error) {
 	t := &Table{}
 	schema := parquet.SchemaOf(*new(T))
@@ -64,7 +63,7 @@ func NewTable[T any]() (*Table, error) {
 	return t, err
 }
 
-// Read takes a document apart. What it had of another before is overwritten.
+// Read decodes a document. It overwrites the one before.
 func (t *Table) Read(data []byte) error {
 	meta, err := footer(data)
 	if err != nil {
@@ -95,12 +94,12 @@ func (t *Table) Read(data []byte) error {
 	return nil
 }
 
-// Text is what the document has in its metadata under a key; empty for nothing.
+// Text returns the document's metadata under a key, or "".
 func (t *Table) Text(key string) string { return t.texts[key] }
 
-// footer reads what a document says of itself.
+// footer decodes a document's metadata.
 func footer(data []byte) (meta format.FileMetaData, err error) {
-	const tail = 8 // the footer's length, and a mark
+	const tail = 8 // the footer's length, and the magic
 	mark := []byte("PAR1")
 	if len(data) < len(mark)+tail || !bytes.HasPrefix(data, mark) || !bytes.HasSuffix(data, mark) {
 		return meta, ErrForm
@@ -116,7 +115,7 @@ func footer(data []byte) (meta format.FileMetaData, err error) {
 	return meta, err
 }
 
-// bounded reads Thrift, in which no list has more elements than bytes follow.
+// bounded reads Thrift in which no list has more elements than remaining bytes.
 type bounded struct {
 	thrift.BytesReader
 	length int
@@ -130,7 +129,7 @@ func (b bounded) ReadList() (thrift.List, error) {
 	return list, err
 }
 
-// decodeThrift reads one structure, and returns how long it is.
+// decodeThrift reads one structure, and returns its length.
 func decodeThrift(data []byte, to any) (int, error) {
 	r := bounded{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(data), length: len(data)}
 	if err := thrift.NewDecoder(r).Decode(to); err != nil {
@@ -139,7 +138,6 @@ func decodeThrift(data []byte, to any) (int, error) {
 	return r.BytesRead(), nil
 }
 
-// chunk reads the pages of a column.
 func (t *Table) chunk(c *Column, meta *format.ColumnMetaData, data []byte) error {
 	from, length := meta.DataPageOffset, meta.TotalCompressedSize
 	if meta.DictionaryPageOffset > 0 {
@@ -185,7 +183,7 @@ func (t *Table) chunk(c *Column, meta *format.ColumnMetaData, data []byte) error
 	return nil
 }
 
-// unpack unpacks a page; it is valid until the next.
+// unpack decompresses a page; it is valid until the next.
 func (t *Table) unpack(packed []byte) ([]byte, error) {
 	page, err := t.zstd.DecodeAll(packed, t.page[:0])
 	if t.bytes -= len(page); errors.Is(err, zstd.ErrDecoderSizeExceeded) || t.bytes < 0 {
@@ -197,7 +195,7 @@ func (t *Table) unpack(packed []byte) ([]byte, error) {
 	return page, nil
 }
 
-// take counts values before there is room made for them.
+// take counts values before memory is allocated for them.
 func (t *Table) take(values int) error {
 	if values < 0 {
 		return ErrForm
@@ -227,7 +225,7 @@ func (t *Table) dictionary(c *Column, values int, body []byte) error {
 	return nil
 }
 
-// cutText cuts the first of plain texts off.
+// cutText splits off the first of several plain texts.
 func cutText(page []byte) (text, rest []byte, ok bool) {
 	if len(page) < 4 {
 		return nil, nil, false

@@ -1,5 +1,5 @@
-// Package duration reads and writes lengths of time as people do, wherever one is
-// asked for: in pools, budgets, functions and flags alike.
+// Package duration parses and formats durations in the form that people use, in pools, budgets,
+// functions and flags.
 package duration
 
 import (
@@ -17,15 +17,14 @@ const (
 	week = 7 * day
 )
 
-// ErrTooLong says that a length of time has the right form and is longer than
-// can be counted.
+// ErrTooLong says that a duration has the right form but overflows.
 var ErrTooLong = errors.New("it is longer than 292 years")
 
-// form has weeks and days, which are whole and come first, and then what Go takes.
+// form has weeks and days, which are whole and come first, and then Go's form.
 var form = regexp.MustCompile(`^(?:([0-9]+)w)?(?:([0-9]+)d)?((?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))*)$`)
 
-// Parse reads "90s", "15m", "1h30m", "7d", "1d12h" or "2w". A day has 24 hours.
-// Nothing is negative.
+// Parse parses "90s", "15m", "1h30m", "7d", "1d12h" or "2w". A day has 24 hours. A duration is
+// never negative.
 func Parse(s string) (time.Duration, error) {
 	parts := form.FindStringSubmatch(s)
 	switch {
@@ -39,7 +38,7 @@ func Parse(s string) (time.Duration, error) {
 	if parts[3] != "" {
 		var err error
 		if total, err = time.ParseDuration(parts[3]); err != nil {
-			return 0, tooLong // of the right form, it can be nothing else
+			return 0, tooLong // the form is right, so there is no other error
 		}
 	}
 	for n, unit := range []time.Duration{week, day} {
@@ -55,8 +54,8 @@ func Parse(s string) (time.Duration, error) {
 	return total, nil
 }
 
-// String writes a length in hours and less, without units of zero at its end:
-// "15m", not "15m0s". Documents and Terraform's values have this form.
+// String formats a duration in hours and smaller units, without trailing zero units: "15m", not
+// "15m0s". Documents and Terraform's values have this form.
 func String(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -68,7 +67,7 @@ func String(d time.Duration) string {
 	return s
 }
 
-// Words writes a length for people: like String, and whole days as such, "7d".
+// Words formats a duration for people: like String, and whole days as "7d".
 func Words(d time.Duration) string {
 	if d > 0 && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"

@@ -1,17 +1,16 @@
-// Package errorclass names the classes of errors: what a person or a run can do about
-// them, whoever refused, the cloud or a cluster. Which error is of which class is for
-// those to say who ask these.
+// Package errorclass names the classes of errors of Tencent Cloud and Kubernetes: what can be done
+// about them. The callers assign the classes.
 package errorclass
 
-// Class groups errors by what helps.
+// Class groups errors by their remedy.
 type Class string
 
 // The classes of errors.
 const (
-	Capacity      Class = "capacity"      // none left here: another offering, or later
+	Capacity      Class = "capacity"      // no stock: use another offering, or wait
 	Price         Class = "price"         // the cap is below the market
-	Quota         Class = "quota"         // the account may not have more: vCPUs, instances, balance
-	Configuration Class = "configuration" // the declaration must change, or how gpupool or the cluster is set up
+	Quota         Class = "quota"         // the account's limit: vCPUs, instances, balance
+	Configuration Class = "configuration" // the declaration must change, or the setup of gpupool or the cluster
 	Authorisation Class = "authorisation" // credentials or permissions must change
-	Transient     Class = "transient"     // the same again, later
+	Transient     Class = "transient"     // retry later
 )

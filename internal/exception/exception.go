@@ -1,7 +1,7 @@
-// Package exception is what a person decides for a while, beside what is declared: the
-// part that a grant of hours to a budget and a hold of a pool have in common. It says
-// since when, until when, who, and why; what is granted or held is for packages budget
-// and spotpool to say. An exception ends by itself, or is released early.
+// Package exception is the common part of a grant of hours to a budget and a hold of a pool. Both
+// are a person's temporary decision in addition to the declaration, with its start, end, author and
+// reason. Packages budget and spotpool define what is granted or held. An exception expires, or is
+// released early.
 package exception
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// The shortest and the longest time for which an exception may be asked for.
+// The limits of an exception's duration.
 const (
 	Shortest = time.Minute
 	Longest  = 30 * 24 * time.Hour
@@ -32,24 +32,24 @@ const (
 type Exception struct {
 	ID    string    `json:"id"`
 	From  time.Time `json:"from"`
-	Until time.Time `json:"until"` // when it ends by itself
+	Until time.Time `json:"until"` // when it expires
 	Who   string    `json:"who"`
 	Why   string    `json:"why"`
 }
 
-// Release asks for an early end. Why may be empty.
+// Release requests an early end. Why may be empty.
 type Release struct {
 	At       time.Time
 	Who, Why string
 }
 
-// Request asks for an exception.
+// Request requests an exception.
 type Request struct {
 	For      time.Duration
 	Who, Why string
 }
 
-// Begin is the exception that is asked for, from now on.
+// Begin returns the requested exception, from now on.
 func (r Request) Begin(id string, now time.Time) (Exception, error) {
 	switch {
 	case r.For < Shortest:
@@ -63,7 +63,7 @@ func (r Request) Begin(id string, now time.Time) (Exception, error) {
 	return e, e.Validate()
 }
 
-// Validate says what an exception lacks.
+// Validate returns what is wrong with an exception.
 func (e Exception) Validate() error {
 	if e.ID == "" || e.From.IsZero() || !e.Until.After(e.From) {
 		return errors.New("it has no id, or does not end after it begins")
@@ -77,11 +77,11 @@ func (e Exception) Validate() error {
 // visible reports whether people see a character.
 func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// text says what is wrong with a text that must not be empty.
+// text returns what is wrong with a required text.
 func text(what, s string, most int) error {
 	switch {
 	case s == "":
-		return fmt.Errorf("it has no %s: whoever looks at it later must be able to tell", what)
+		return fmt.Errorf("it has no %s, which others need later", what)
 	case len(s) > most:
 		return fmt.Errorf("its %s is longer than %d bytes", what, most)
 	case !strings.ContainsFunc(s, visible):
@@ -92,7 +92,7 @@ func text(what, s string, most int) error {
 	return nil
 }
 
-// Validate says what is wrong with who ends it, and why.
+// Validate returns what is wrong with the author and the reason of a release.
 func (r Release) Validate() error {
 	if err := text("who", strings.TrimSpace(r.Who), mostWho); err != nil {
 		return err
@@ -103,16 +103,16 @@ func (r Release) Validate() error {
 	return text("reason", strings.TrimSpace(r.Why), mostWhy)
 }
 
-// InForce says whether it has not ended. One that begins by a clock that is a little
-// ahead is in force already.
+// InForce reports whether it has not ended. One that begins by a clock slightly ahead is already in
+// force.
 func (e Exception) InForce(now time.Time) bool { return now.Before(e.Until) }
 
-// InForce are those of a list that have not ended.
+// InForce returns the exceptions of a list that have not ended.
 func InForce[T interface{ InForce(now time.Time) bool }](list []T, now time.Time) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(e T) bool { return !e.InForce(now) })
 }
 
-// ValidateAll says what the first of a list lacks that lacks anything, and what it is.
+// ValidateAll returns the first error of a list, with a description of the item.
 func ValidateAll[T interface{ Validate() error }](what string, list []T) error {
 	for _, e := range list {
 		if err := e.Validate(); err != nil {
@@ -122,24 +122,24 @@ func ValidateAll[T interface{ Validate() error }](what string, list []T) error {
 	return nil
 }
 
-// String says who decided it, until when it holds, and why.
+// String returns who decided it, until when it holds, and why.
 func (e Exception) String() string {
 	return fmt.Sprintf("by %s until %s: %s", e.Who, e.Until.UTC().Format(time.RFC3339), e.Why)
 }
 
-// Begun is what an event tells of its beginning, about an object, with the reason.
+// Begun returns the start of its event about an object, with the reason.
 func (e Exception) Begun(of history.About, why string) history.About {
 	of.At, of.Actor, of.Reasons = e.From, e.Who, []string{why}
 	return of
 }
 
-// Ended is the event that it ended by itself; what says of it what ended.
+// Ended returns the event of its expiry; what describes it.
 func (e Exception) Ended(of history.About, what string) history.Event {
 	of.At, of.Reasons = e.Until, []string{fmt.Sprintf("%s by %s ends", what, e.Who), e.Why}
 	return of.Exception(history.Release, e.ID, time.Time{})
 }
 
-// Released is the event that a person ended it early.
+// Released returns the event of its early release.
 func (e Exception) Released(of history.About, r Release, what string) history.Event {
 	of.At, of.Actor, of.Reasons = r.At, r.Who, []string{fmt.Sprintf("%s by %s ends early", what, e.Who)}
 	if why := strings.TrimSpace(r.Why); why != "" {

@@ -1,5 +1,5 @@
-// Package printable makes visible what would steer a terminal. Names come out of
-// states, records, pods and the cloud's answers, and are anyone's.
+// Package printable escapes what would control a terminal. Names come from states, records, pods
+// and Tencent Cloud's responses, and can contain anything.
 package printable
 
 import (
@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text with its control characters written out, as in \u001b. Lines and
-// tabs stay. What is written out is so as JSON has it, so that JSON stays JSON.
+// Text escapes control characters, as in \u001b, except newlines and tabs. The escapes are those of
+// JSON, so that JSON stays valid.
 func Text(s string) string { return visible(s, "\n\t") }
 
-// Line is Text for what has to stay on one line, in one column.
+// Line is Text for one line and one column.
 func Line(s string) string { return visible(s, "") }
 
 func visible(s, kept string) string {
@@ -34,14 +34,14 @@ func visible(s, kept string) string {
 	return b.String()
 }
 
-// steers says whether a terminal does something else with a character than show
-// it: control characters, and those that turn the direction of text round.
+// steers reports whether a character controls a terminal: control characters, and those that
+// reverse the direction of text.
 func steers(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// invalid says whether a text begins with what is no UTF-8, rather than with the
-// character that stands for such.
+// invalid reports whether a text begins with invalid UTF-8, rather than with the replacement
+// character.
 func invalid(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
 	return size == 1

@@ -1,11 +1,11 @@
-// Package seal guards documents against change: each holds one seal, which tells its
-// form, its name and what it is about, and a checksum of all of it. What a seal that
-// does not fit means is for those who keep such documents.
+// Package seal protects documents against change. Each has one seal, which names its format, its
+// name and its subject, and has a checksum of the whole document. Packages that store such
+// documents decide what an invalid seal means.
 //
 //	MAGIC VERSION NAME SUBJECT CHECKSUM
 //
-// CHECKSUM is the first half of the SHA-256 of the whole document, with zeros in
-// the place of the checksum itself: no byte can change unseen.
+// CHECKSUM is the first half of the SHA-256 of the whole document, with zeros in its place. No byte
+// can change unnoticed.
 package seal
 
 import (
@@ -26,20 +26,19 @@ const (
 
 var noSum = bytes.Repeat([]byte{'0'}, sumLength)
 
-// Form is what documents of one form are marked with.
+// Form is the format of a seal.
 type Form struct {
 	Magic   string
 	Version int
 }
 
-// NewerError says that a document is of a version that is not known here.
+// NewerError reports a document of an unknown version.
 type NewerError struct{ Version int }
 
 // Error names the version.
 func (e *NewerError) Error() string { return fmt.Sprintf("it is of version %d", e.Version) }
 
-// OlderError says that a document is of a version from before the first release, which
-// is not read.
+// OlderError reports a document of a version from before the first release, which cannot be read.
 type OlderError struct{ Version int }
 
 // Error names the version.
@@ -47,14 +46,14 @@ func (e *OlderError) Error() string {
 	return fmt.Sprintf("its form is from before the first release: it is of version %d", e.Version)
 }
 
-// SubjectError says that a document is about something else.
+// SubjectError reports a document of another subject.
 type SubjectError struct{ Is string }
 
-// Error names what it is about.
+// Error names the subject of the document.
 func (e *SubjectError) Error() string { return fmt.Sprintf("it is about %.80q", e.Is) }
 
-// Line is the seal of a document that is being made, with no checksum yet. It goes
-// into the document as it is.
+// Line returns the seal of a new document, without its checksum. The document must contain it
+// unchanged.
 func (f Form) Line(name, subject string) (string, error) {
 	odd := func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }
 	if subject == "" || len(subject) > maxText || strings.ContainsFunc(subject, odd) {
@@ -67,7 +66,7 @@ func (f Form) prefix(name, subject string) string {
 	return fmt.Sprintf("%s %d %s %s ", f.Magic, f.Version, name, subject)
 }
 
-// Close writes the checksum into a document that is otherwise whole, and returns it.
+// Close writes the checksum into a document that is otherwise complete, and returns it.
 func (f Form) Close(name, subject string, data []byte) string {
 	prefix := f.prefix(name, subject)
 	at := bytes.LastIndex(data, []byte(prefix)) + len(prefix)
@@ -76,7 +75,7 @@ func (f Form) Close(name, subject string, data []byte) string {
 	return sum
 }
 
-// checksum is that of a document whose own stands somewhere.
+// checksum returns the checksum of a document that has one at a position.
 func checksum(data []byte, at int) string {
 	h := sha256.New()
 	for _, part := range [][]byte{data[:at], noSum, data[at+sumLength:]} {
@@ -85,16 +84,16 @@ func checksum(data []byte, at int) string {
 	return hex.EncodeToString(h.Sum(nil)[:sumLength/2])
 }
 
-// Open judges a document by its seal, and returns its checksum. The error is
-// *NewerError, *OlderError, *SubjectError, or says how it is damaged.
+// Open checks the seal of a document, and returns its checksum. The error is *NewerError,
+// *OlderError, *SubjectError, or describes the damage.
 func (f Form) Open(name, subject string, data []byte) (string, error) {
-	// What a document says stands before the seal.
+	// The seal is after the content of a document.
 	at := bytes.LastIndex(data, []byte(f.Magic+" "))
 	switch {
 	case len(data) == 0:
 		return "", errors.New("it is empty")
 	case at < 0:
-		return "", fmt.Errorf("it is no document of a %s, or was cut short", f.subject())
+		return "", fmt.Errorf("it is not a document of a %s, or was cut short", f.subject())
 	}
 	fields := strings.SplitN(string(data[at:min(len(data), at+maxSeal)]), " ", 5)
 	written, err := strconv.Atoi(fields[1])
@@ -121,5 +120,5 @@ func (f Form) Open(name, subject string, data []byte) (string, error) {
 	return sum, nil
 }
 
-// subject is what documents of this form are of: "ledger" of "gpupool-ledger".
+// subject returns the subject of this form: "ledger" for "gpupool-ledger".
 func (f Form) subject() string { return f.Magic[strings.LastIndex(f.Magic, "-")+1:] }

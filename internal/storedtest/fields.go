@@ -1,6 +1,5 @@
-// Package storedtest holds what is stored to golden lists of its fields, one for each
-// version of its documents: a field that is added, named anew or of another type is
-// then a decision, and no accident.
+// Package storedtest compares stored documents with golden lists of their fields, one for each
+// version. A field that is added, renamed or changed is then a decision and not an accident.
 package storedtest
 
 import (
@@ -18,15 +17,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the lists of stored fields anew")
+var update = flag.Bool("update", false, "write the lists of stored fields again")
 
 const advice = `%s does not list the fields of the documents of version %d as they are:
 %s
-Who has an older gpupool can't read a document with a field that it doesn't know, or that became another. So decide first:
-- Before the first release nobody has such a document: go test . -update writes the list.
-- After it, a field that is left out where nobody sets it (omitempty, omitzero) may stay within the version, with a test of
-  what an older reader does with a document that has it: it stops, says that it is too old, and touches nothing.
-- All else is a new version: raise it, read the older documents, with a test that does, and keep their list; -update writes the new one.
+An older gpupool cannot read a document with an unknown or changed field. So decide first:
+- Before the first release no such document exists: go test . -update writes the list.
+- After it, an optional field (omitempty, omitzero) may stay within the version.
+  Test that an older reader stops, reports that it is too old, and changes nothing.
+- Otherwise raise the version, read the older documents, test that, and keep their list. The flag -update writes the new one.
 `
 
 // Fields compares the fields of documents of a version, by what each document is
