@@ -1,14 +1,12 @@
-// Package kubetest gives tests a real Kubernetes: an API server with its
-// controllers and scheduler, and nodes with GPUs whose pods seem to run
-// (tools/localkube). With GPUPOOL_TEST_KUBECONFIG set, tests use the cluster
-// of that file instead.
+// Package kubetest gives tests a real Kubernetes: an API server with its controllers and scheduler,
+// and nodes with GPUs whose pods seem to run (tools/localkube). With GPUPOOL_TEST_KUBECONFIG set,
+// tests use the cluster of that file instead.
 //
-// What lives here is what tests of several packages need: starting a cluster,
-// namespaces, objects, waiting, and the kubeconfig of a service account. No
-// code outside of tests may import it.
+// It contains what tests of several packages need: clusters, namespaces, objects, waiting, and
+// kubeconfigs of service accounts. No code outside of tests may import it.
 //
-// It exports more than 40 names: most make one object each (pod.go, node.go, workload.go,
-// device.go, reservation.go), as tests spell out only what matters to them.
+// It exports more than 40 names. Most create one object each (pod.go, node.go, workload.go,
+// device.go, reservation.go), so that tests only spell out what matters.
 package kubetest
 
 import (
@@ -27,15 +25,15 @@ type Cluster struct {
 	config     *rest.Config
 	client     kubernetes.Interface
 
-	process *process // nil for one that was there already
-	own     bool     // used by one test alone
+	process *process // nil for an existing cluster
+	own     bool     // used by one test only
 }
 
 var shared = sync.OnceValues(func() (*Cluster, error) {
 	if given := os.Getenv("GPUPOOL_TEST_KUBECONFIG"); given != "" {
 		return connect(given)
 	}
-	// Many GPUs, so that tests in parallel don't wait for each other's.
+	// Many GPUs, so that parallel tests do not wait for each other's.
 	process, err := start("--nodes=3", "--gpus-per-node=64")
 	if err != nil {
 		return nil, err
@@ -48,9 +46,8 @@ var shared = sync.OnceValues(func() (*Cluster, error) {
 	return cluster, nil
 })
 
-// Start returns the cluster that all tests of this process share. It is
-// started by the first of them, within a few seconds, and ends with the
-// process, however that ends. Tests keep to their own namespaces and nodes.
+// Start returns the cluster that all tests of this process share. The first test starts it within a
+// few seconds, and it ends with the process. Tests keep to their own namespaces and nodes.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
 	cluster, err := shared()
@@ -60,9 +57,8 @@ func Start(t testing.TB) *Cluster {
 	return cluster
 }
 
-// StartOwn starts a cluster for this test alone, for tests that need all of a
-// cluster's state or that stop its API server. The flags are those of
-// localkube serve; it has two nodes of eight GPUs unless they say otherwise.
+// StartOwn starts a cluster for one test that needs the whole state of a cluster or stops its API
+// server. The flags are those of localkube serve. Default: two nodes of eight GPUs.
 func StartOwn(t testing.TB, flags ...string) *Cluster {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "kubetest-*") //nolint:usetesting // t.TempDir has the test's name, and a socket's path at most 104 bytes
@@ -94,7 +90,7 @@ func connect(kubeconfig string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.QPS = -1 // nobody waits
+	config.QPS = -1 // no client-side rate limit
 	config.UserAgent = "kubetest"
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -113,8 +109,7 @@ func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
 // Client returns the administrator's client.
 func (c *Cluster) Client() kubernetes.Interface { return c.client }
 
-// Stop ends a test's own cluster; Restart brings it back with its objects, at
-// the same address.
+// Stop stops a test's own cluster; Restart restores it with its objects, at the same address.
 func (c *Cluster) Stop(t testing.TB) {
 	t.Helper()
 	if !c.own {
@@ -123,9 +118,8 @@ func (c *Cluster) Stop(t testing.TB) {
 	c.process.stop()
 }
 
-// Restart ends a test's own cluster and starts it again. Watches end, and the
-// new API server knows no events from before: a watch from an older
-// resourceVersion is answered 410 Gone.
+// Restart restarts a test's own cluster. Watches end, and the new API server has no earlier events:
+// it responds 410 Gone to a watch from an older resourceVersion.
 func (c *Cluster) Restart(t testing.TB) {
 	t.Helper()
 	c.Stop(t)

@@ -21,8 +21,8 @@ type object interface {
 	metav1.Object
 }
 
-// Create creates the object and returns what the server made of it. One that
-// belongs to no namespace is deleted when the test ends.
+// Create creates the object and returns the server's version. A cluster-scoped object is deleted
+// when the test ends.
 func Create[T object](t testing.TB, c *Cluster, of T) T {
 	t.Helper()
 	made, err := TryCreate(t.Context(), c, of)

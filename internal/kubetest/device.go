@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DeviceClass returns the class of all devices of a driver, such as
-// gpu.nvidia.com. Its name is the whole cluster's.
+// DeviceClass returns the class of all devices of a driver, such as gpu.nvidia.com. Its name is
+// cluster-scoped.
 func DeviceClass(name, driver string) *resourcev1.DeviceClass {
 	return &resourcev1.DeviceClass{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -19,9 +19,8 @@ func DeviceClass(name, driver string) *resourcev1.DeviceClass {
 	}
 }
 
-// ResourceSlice returns what a driver publishes of a node: so many devices
-// named gpu-0, gpu-1 and so on, each with this much memory. Its pool has the
-// node's name.
+// ResourceSlice returns what a driver publishes of a node: devices named gpu-0, gpu-1 and so on,
+// each with this much memory. Its pool has the node's name.
 func ResourceSlice(node, driver string, devices int, memory string) *resourcev1.ResourceSlice {
 	slice := &resourcev1.ResourceSlice{
 		ObjectMeta: metav1.ObjectMeta{Name: node + "-" + driver},

@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EndNamespace deletes an emptied namespace and takes it away at once, for which
-// the controller would take a minute.
+// EndNamespace deletes an empty namespace at once, which would take the controller a minute.
 func (c *Cluster) EndNamespace(t testing.TB, name string) {
 	t.Helper()
 	namespaces := c.client.CoreV1().Namespaces()

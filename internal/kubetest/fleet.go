@@ -9,15 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// fleet is the label of nodes of which any will do for a pod.
+// fleet is the label of interchangeable nodes.
 const fleet = "kubetest.gpupool.dev/fleet"
 
-// OfFleet makes a node one of several on which a test's pods may run.
+// OfFleet adds a node to a fleet.
 func OfFleet(name string) NodeOption {
 	return func(node *corev1.Node) { node.Labels[fleet] = name }
 }
 
-// OnFleet has the pod scheduled on any of the nodes that OfFleet made such.
+// OnFleet schedules the pod on any node of a fleet.
 func OnFleet(name string) PodOption {
 	return func(pod *corev1.Pod) {
 		pod.Spec.NodeSelector = map[string]string{fleet: name}
@@ -25,7 +25,7 @@ func OnFleet(name string) PodOption {
 	}
 }
 
-// FleetNodes are the nodes that OfFleet made such.
+// FleetNodes returns the nodes of a fleet.
 func (c *Cluster) FleetNodes(ctx context.Context, name string) ([]corev1.Node, error) {
 	list, err := c.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: fleet + "=" + name})
 	if err != nil {
@@ -34,14 +34,13 @@ func (c *Cluster) FleetNodes(ctx context.Context, name string) ([]corev1.Node, e
 	return list.Items, nil
 }
 
-// ProviderID says which machine of which cloud a node is.
+// ProviderID sets the provider ID of a node.
 func ProviderID(id string) NodeOption {
 	return func(node *corev1.Node) { node.Spec.ProviderID = id }
 }
 
-// Silence has the kubelet of a node fall silent, as when its machine is gone. The node
-// is then Unknown, as the controller of node lifecycles would have it, and its pods stay
-// as they were last seen.
+// Silence silences the kubelet of a node, as if its instance were gone. The node becomes Unknown,
+// as the node lifecycle controller would set it, and its pods keep their last state.
 func (c *Cluster) Silence(ctx context.Context, node string) error {
 	nodes := c.client.CoreV1().Nodes()
 	unmanaged := []byte(`{"metadata":{"labels":{"` + managed + `":null}}}`)

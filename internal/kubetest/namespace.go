@@ -18,9 +18,8 @@ import (
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Namespace makes a namespace with the labels given as key=value, in which
-// pods may be created, and returns its name. It is deleted when the test ends;
-// nobody waits for that.
+// Namespace creates a namespace with labels as key=value, in which pods may be created, and returns
+// its name. It is deleted when the test ends, without waiting.
 func (c *Cluster) Namespace(t testing.TB, labels ...string) string {
 	t.Helper()
 	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(t.Name()), "-"), "-")
@@ -53,10 +52,9 @@ func pairs(t testing.TB, texts []string) map[string]string {
 	return read
 }
 
-// ServiceAccountKubeconfig makes the service account unless it is there, and
-// writes a kubeconfig with an hour's token of it, whose default namespace is
-// the account's. It returns the file's path. The account may do what Roles
-// grant it.
+// ServiceAccountKubeconfig creates the service account if needed, and writes a kubeconfig with a
+// token for an hour, whose default namespace is the account's. It returns the file's path. Roles
+// grant the account its rights.
 func (c *Cluster) ServiceAccountKubeconfig(t testing.TB, namespace, name string) string {
 	t.Helper()
 	accounts := c.client.CoreV1().ServiceAccounts(namespace)

@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Annotations that the stand-in kubelet heeds; tools/localkube/kubelet says
-// what each does.
+// Annotations for the stand-in kubelet; tools/localkube/kubelet explains each.
 const (
 	initFor      = "localkube.gpupool.dev/init-for"
 	runFor       = "localkube.gpupool.dev/run-for"
@@ -76,8 +75,8 @@ func Annotation(name, value string) PodOption {
 	return func(pod *corev1.Pod) { pod.Annotations[name] = value }
 }
 
-// OnNode has the pod scheduled on that node alone, also on one that Node made,
-// where nothing else is scheduled.
+// OnNode schedules the pod on that node only. It also works for nodes of Node, to which no other
+// pods are scheduled.
 func OnNode(node string) PodOption {
 	return func(pod *corev1.Pod) {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
@@ -85,8 +84,8 @@ func OnNode(node string) PodOption {
 	}
 }
 
-// BoundTo binds the pod to a node from the start, past the scheduler: also to
-// one that has no room or does not exist.
+// BoundTo binds the pod to a node without the scheduler, even to one that has no room or does not
+// exist.
 func BoundTo(node string) PodOption {
 	return func(pod *corev1.Pod) { pod.Spec.NodeName = node }
 }
@@ -123,8 +122,8 @@ func RestartAfter(d time.Duration) PodOption { return Annotation(restartAfter, d
 // StopsAfter stops the containers d after the pod's deletion was asked for.
 func StopsAfter(d time.Duration) PodOption { return Annotation(stopsAfter, d.String()) }
 
-// IgnoresSIGTERM has the containers run until the pod's grace period, of so many
-// seconds unless whoever deletes it says another, is over.
+// IgnoresSIGTERM keeps the containers running until the pod's grace period is over, which is the
+// given one by default.
 func IgnoresSIGTERM(grace int64) PodOption {
 	return func(pod *corev1.Pod) {
 		pod.Spec.TerminationGracePeriodSeconds = &grace
@@ -136,8 +135,8 @@ func IgnoresSIGTERM(grace int64) PodOption {
 // node is short of memory: its containers' times are then unknown.
 func EvictedAfter(d time.Duration) PodOption { return Annotation(evictedAfter, d.String()) }
 
-// InitContainer puts an init container before the others that asks for a
-// quantity of a resource and runs for d; each runs as long as the last one.
+// InitContainer adds an init container before the others, which requests a quantity of a resource
+// and runs for d. Every init container runs as long as the last one.
 func InitContainer(name string, of corev1.ResourceName, quantity string, d time.Duration) PodOption {
 	return func(pod *corev1.Pod) {
 		addInit(pod, name, of, quantity)
@@ -145,8 +144,8 @@ func InitContainer(name string, of corev1.ResourceName, quantity string, d time.
 	}
 }
 
-// Sidecar puts a sidecar beside the containers: an init container that goes
-// on, and asks for a quantity of a resource.
+// Sidecar adds a sidecar next to the containers: an init container that keeps running and requests
+// a quantity of a resource.
 func Sidecar(name string, of corev1.ResourceName, quantity string) PodOption {
 	return func(pod *corev1.Pod) {
 		always := corev1.ContainerRestartPolicyAlways

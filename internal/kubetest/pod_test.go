@@ -102,9 +102,9 @@ func TestTheKubeletEvictsWithoutTimes(t *testing.T) {
 	}
 }
 
-// What a tenant can do by naming a node himself: the kubelet of a node takes no
-// pod on for which it has no room, drops extended resources that the node does
-// not list, and nobody takes on the pods of a node that there isn't.
+// A tenant can name a node directly. The kubelet rejects a pod that does not fit, and drops
+// extended resources that the node does not list. A pod of a node that does not exist stays
+// pending.
 func TestTheKubeletTakesOnWhatTheNodeHasRoomFor(t *testing.T) {
 	t.Parallel()
 	c := kubetest.Start(t)

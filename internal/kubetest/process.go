@@ -72,7 +72,7 @@ func binary() (string, error) {
 	}
 	for ; exists(filepath.Join(dir, "go.mod")) != nil; dir = filepath.Dir(dir) {
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("the test runs outside of its module, so bin/localkube can't be found: set GPUPOOL_LOCALKUBE to its path")
+			return "", errors.New("the test runs outside of its module, so bin/localkube cannot be found: set GPUPOOL_LOCALKUBE to its path")
 		}
 	}
 	path := filepath.Join(dir, "bin", "localkube")
