@@ -15,16 +15,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// TokenRules are what making and ending bootstrap tokens needs in the namespace of their
-// Secrets. What else may be done by them is limited further: see limits.bootstrapTokens.
+// TokenRules are the rights to create and delete bootstrap tokens in the namespace of their
+// Secrets. A policy limits them further: see limits.bootstrapTokens.
 func TokenRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{rule(core, "secrets", "create", "delete")}
 }
 
-// longestGroups is how much a policy reads at most within what the API server lets it cost.
+// longestGroups limits the length that a policy reads, within the API server's cost limit.
 const longestGroups = 512
 
-// validateTokens says why no policy could hold the accounts to these groups.
+// validateTokens returns why no policy can limit the accounts to these groups.
 func (o Options) validateTokens() error {
 	for _, group := range o.BootstrapGroups {
 		if !node.BootstrapGroup(group) {
@@ -39,9 +39,9 @@ func (o Options) validateTokens() error {
 	return nil
 }
 
-// bootstrapTokens holds the accounts to Secrets of bootstrap tokens that bear a pool's mark,
-// and to making such as have none but the declared groups, and expire within a day. Those
-// of groups that were declared before can be deleted. What can't be evaluated is refused.
+// bootstrapTokens limits the accounts to Secrets of bootstrap tokens with a pool's mark. New ones
+// must have only the declared groups and expire within a day. Tokens of groups that were declared
+// before can be deleted. Expressions that cannot be evaluated reject the request.
 func (l limits) bootstrapTokens() []Object {
 	if len(l.BootstrapGroups) == 0 {
 		return nil
@@ -83,8 +83,8 @@ func (l limits) bootstrapTokens() []Object {
 	return all
 }
 
-// characters has at the place of each byte that may stand in a group or a time its
-// character, and what stands in neither at every other one.
+// characters maps each byte that may be in a group or a time to its character, and every other byte
+// to one that is in neither.
 func characters() string {
 	table := slices.Repeat([]byte("?"), 256)
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789:,-TZ") {
@@ -93,9 +93,9 @@ func characters() string {
 	return string(table)
 }
 
-// decoded are the variables by which a policy reads a text of a Secret, whose data it
-// sees in base64, for which its CEL has no function: what is longer than most, or has
-// characters that no group and no time has, is a text that neither equals.
+// decoded are the variables with which a policy decodes a text of a Secret. It receives the data in
+// base64, and its CEL has no function for that. A text that is too long, or has characters that no
+// group and no time has, decodes to one that equals neither.
 func decoded(name, key string, most int) []admissionv1.Variable {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	size := base64.StdEncoding.EncodedLen(most)

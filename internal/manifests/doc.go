@@ -1,14 +1,11 @@
-// Package manifests holds what a cluster needs in order to run gpupool by itself:
-// a namespace that is a store, another one for the run, two service accounts with
-// the rights that they need and no others, the policies and bindings that hold
-// them to these and that freezes are made of, and a CronJob. It makes objects and
-// prints them; it calls nobody.
+// Package manifests contains what a cluster needs to run gpupool by itself. It has a namespace for
+// the store and another one for runs, and two service accounts with their rights. It also has the
+// policies that limit these accounts, the policies and bindings of freezes, and a CronJob. It
+// creates objects and prints them, and calls no API.
 //
-// The accounts are two because declaring and running are two people's work.
-// gpupool-terraform writes declarations, and lifts what a budget enforced that is
-// destroyed; gpupool-reconcile watches pods and enforces. There is none for
-// readers: declarations are Secrets, and may hold user data.
+// There are two accounts, since different people declare and run. gpupool-terraform writes
+// declarations, and lifts the enforcement of a destroyed budget; gpupool-reconcile watches pods and
+// enforces. There is no account for readers: declarations are Secrets, and may contain user data.
 //
-// What the accounts could be abused for is a table (Powers), which the guide shows
-// and tests try.
+// Powers is a table of how the accounts could be abused. The guide shows it, and tests try it.
 package manifests

@@ -10,18 +10,18 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 )
 
-// limits hold the accounts to less than RBAC can say. What can't be evaluated is refused.
+// limits restrict the accounts further than RBAC can. Expressions that cannot be evaluated reject
+// the request.
 type limits struct{ Options }
 
-// all are the policies of all subjects, each with its binding.
+// all returns the policies of all subjects, each with its binding.
 func (l limits) all() []Object {
 	return slices.Concat(l.events(), l.enforcement(), l.nodes(), l.stockPools(), l.bootstrapTokens())
 }
 
-// enforcement holds the accounts to what enforcement needs: of a Job, which has no scale
-// of its own, they may change spec.suspend alone, they pause and evict nothing
-// in the namespaces that enforcement never touches, and no eviction kills a pod without
-// a grace period.
+// enforcement limits the accounts to the needs of enforcement. Of a Job, which has no scale of its
+// own, they may only change spec.suspend. They pause and evict nothing in excluded namespaces, and
+// no eviction kills a pod without a grace period.
 func (l limits) enforcement() []Object {
 	if !l.allows(budget.Pause) {
 		return nil
@@ -43,8 +43,8 @@ func (l limits) enforcement() []Object {
 	)
 }
 
-// events holds the accounts to Events that gpupool reports. With RBAC alone they could
-// rewrite everybody's, and keep namespaces from being deleted by finalizers on some.
+// events limits the accounts to Events that gpupool reports. With RBAC only, they could rewrite all
+// Events, and block the deletion of namespaces by finalizers.
 func (l limits) events() []Object {
 	by := func(of string) string {
 		return "has(" + of + ".source) && has(" + of + ".source.component) && " + of + ".source.component == '" + kubecluster.EventSource + "'"
@@ -58,8 +58,8 @@ func (l limits) events() []Object {
 	)
 }
 
-// outsideSystem is true in a namespace that is neither the system's nor the store's or the
-// run's of this installation or of another one in the cluster, which its label tells.
+// outsideSystem is true in a namespace other than the system's, and those of the store and the runs
+// of any installation in the cluster, which have a label.
 func (l limits) outsideSystem() string {
 	const label = "'app.kubernetes.io/name'"
 	return "!(request.namespace in " + kubecluster.CELTexts(l.withoutStock()...) + ")" +
@@ -99,7 +99,7 @@ func (l limits) policy(name, why string, accounts []string, rules []admissionv1.
 	}
 }
 
-// must refuses, with a message, what an expression does not hold for.
+// must returns a validation that rejects a request with a message unless an expression is true.
 func must(expression, message string) admissionv1.Validation {
 	forbidden := metav1.StatusReasonForbidden
 	return admissionv1.Validation{Expression: expression, Reason: &forbidden, Message: message}
@@ -112,18 +112,18 @@ func concerning(group string, resources []string, operations ...admissionv1.Oper
 	}}
 }
 
-// suspendAlone is true where nothing of an object was changed but spec.suspend, and what
-// the API server itself writes at each change.
+// suspendAlone is true if only spec.suspend was changed, apart from what the API server writes at
+// each change.
 func suspendAlone() string { return same("spec", "suspend") + " && " + sameMetadata() }
 
-// sameMetadata is true where nothing of an object's metadata was changed but these, and
-// what the API server itself writes at each change.
+// sameMetadata is true if only these parts of the metadata were changed, apart from what the API
+// server writes at each change.
 func sameMetadata(but ...string) string {
 	return same("metadata", append([]string{"generation", "managedFields", "resourceVersion"}, but...)...)
 }
 
-// same is true where a part of an object has the fields and values that it had, but for
-// some. It goes by what is there, and so holds for fields that later versions will have.
+// same is true if a part of an object is unchanged, except for some fields. It compares existing
+// fields, and so includes fields of later versions.
 func same(part string, but ...string) string {
 	return sameMap("dyn(object."+part+")", "dyn(oldObject."+part+")", but...)
 }

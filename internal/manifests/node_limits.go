@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// nodes holds the accounts to less than RBAC can say of nodes: a policy for what they
-// may change of one at all, and one for each right. What can't be evaluated is refused.
+// nodes limits the accounts further than RBAC can: a policy for all changes of nodes, and one for
+// each right. Expressions that cannot be evaluated reject the request.
 func (l limits) nodes() []Object {
 	accounts := []string{ReconcileAccount, TerraformAccount}
 	changes := []admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update)}
@@ -48,8 +48,8 @@ func (l limits) nodes() []Object {
 	return all
 }
 
-// nodeVariables are a node's annotations, and whether it takes no new pods, now and
-// before; and whether it may be an instance of this cloud.
+// nodeVariables are a node's annotations and cordon, now and before, and whether it may be a
+// Tencent Cloud instance.
 func nodeVariables() []admissionv1.Variable {
 	annotations := func(of string) string {
 		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"
@@ -67,9 +67,9 @@ func nodeVariables() []admissionv1.Variable {
 	}
 }
 
-// marks lets a pool's mark be put where there is none, and be removed, as a pool does that
-// detaches its instances; and the name of who
-// cordoned a node come and go with the cordon alone, so that nobody else's is claimed.
+// marks lets the accounts add a pool's mark to a node without one, and remove it, as a pool does
+// that detaches its instances. The name of a cordon's author can only change with the cordon, so
+// that the accounts cannot claim another author's.
 func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	marks := strings.NewReplacer("POOL", "'"+kubecluster.NodePoolAnnotation+"'", "BY", "'"+kubecluster.NodeCordonAnnotation+"'")
 	return l.policy("mark-nodes", "It holds the accounts to marking nodes of the cloud as a pool's, to removing such marks, and to saying who cordoned them.",
@@ -85,8 +85,8 @@ func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOper
 	)
 }
 
-// cordons lets a node be cordoned in a pool's name alone, and uncordoned only where a
-// pool did it.
+// cordons lets the accounts cordon a node only in a pool's name, and uncordon it only if a pool
+// cordoned it.
 func (l limits) cordons(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	by := "'" + kubecluster.NodeCordonAnnotation + "'"
 	return l.policy("cordon-nodes", "It holds the accounts to cordoning nodes of the cloud in a pool's name, and to undoing that alone.", accounts, changes,
@@ -97,11 +97,11 @@ func (l limits) cordons(accounts []string, changes []admissionv1.NamedRuleWithOp
 	)
 }
 
-// nodeOfToken is what the API server says of a token that is bound to a pod, or a node.
+// nodeOfToken is the API server's field for a token that is bound to a pod or a node.
 const nodeOfToken = "authentication.kubernetes.io/node-name"
 
-// noticeWatch holds the agent of a node to the node that its token names, and there to
-// one condition and one taint.
+// noticeWatch limits the agent of a node to the node of its token, and there to one condition and
+// one taint.
 func (l limits) noticeWatch() []Object {
 	list := func(of, part, field string) string {
 		return "has(" + of + "." + part + "." + field + ") ? " + of + "." + part + "." + field + " : []"

@@ -17,11 +17,10 @@ func noticeWatch(o Options) []Object {
 	return append(all, Object{"The agents: each asks the metadata service of its instance whether the cloud takes it back.", workload{o}.daemonSet()})
 }
 
-// daemonSet runs on every node, whatever keeps other pods off, and through a drain. It
-// shares no namespace with the node: the metadata service answers by the address that a
-// pod's packets leave the instance with, so that pods reach it as the node does, and
-// hostNetwork would be refused by the namespace's pod security. The node's own resolver
-// knows the name also where the cluster's is away.
+// daemonSet runs on every node despite taints, and through a drain. It does not use the host's
+// network: the metadata service identifies an instance by address, which works from pods too, and
+// pod security would reject hostNetwork. It uses the node's resolver, which works without the
+// cluster's.
 func (w workload) daemonSet() *appsv1.DaemonSet {
 	marks := labels()
 	marks["app.kubernetes.io/component"] = NoticeAccount

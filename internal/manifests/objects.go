@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// Names of the objects. Those of the whole cluster carry the namespace's name
-// too, so that two stores in one cluster don't share rights.
+// Names of the objects. Cluster-scoped names contain the namespace, so that two stores in one
+// cluster do not share rights.
 const (
 	ReconcileAccount = "gpupool-reconcile"
 	TerraformAccount = "gpupool-terraform"
@@ -21,13 +21,13 @@ const (
 // user is the image's own (tools/release/image).
 const user = 65532
 
-// Object is one object, and what it is for.
+// Object is one object and its purpose.
 type Object struct {
 	Why    string
 	Object runtime.Object
 }
 
-// Objects are what the cluster needs, in the order in which they can be applied.
+// Objects returns what the cluster needs, in an order in which it can be applied.
 func Objects(o Options) ([]Object, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func Objects(o Options) ([]Object, error) {
 		{"It runs the " + runs.kind() + ".", account(o, ReconcileAccount)},
 		{"It is for terraform apply, which declares budgets and pools, and lifts what a destroyed budget enforced.", account(o, TerraformAccount)},
 	}
-	// No right is there before the policies that limit it.
+	// Policies come before the rights that they limit.
 	all = append(all, limits{o}.all()...)
 	all = append(all, grants{o}.all()...)
 	if o.NoticeWatch {
@@ -77,7 +77,7 @@ func kindOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}
 }
 
-// appName is in the label of all objects, by which policies know the namespaces of gpupool.
+// appName is a label of all objects, by which policies recognize the namespaces of gpupool.
 const appName = "gpupool"
 
 func labels() map[string]string { return map[string]string{"app.kubernetes.io/name": appName} }

@@ -22,29 +22,29 @@ const (
 	DefaultEnforcement       = budget.Evict
 )
 
-// Options say what the objects are made for.
+// Options are the options of the manifests.
 type Options struct {
 	Namespace string // that becomes the store
-	// RunNamespace is where the run, its credentials and the accounts are; empty for
-	// RunNamespaceOf(Namespace). It can't be the store's: whoever may write the
-	// store's Secrets can get tokens of the accounts beside them.
+	// RunNamespace contains the run, its credentials and the accounts. Default:
+	// RunNamespaceOf(Namespace). It must not be the store's: a user who can write the store's
+	// Secrets could get tokens of the accounts.
 	RunNamespace string
 	Image        string
 	Schedule     string // as cron writes it
-	// Timeout is how long a run may take.
+	// Timeout limits a run.
 	Timeout time.Duration
-	// Enforcement is the hardest action that the rights allow. Budgets that ask for
-	// a harder one are reported, and not enforced.
+	// Enforcement is the hardest action that the rights allow. Budgets with a harder one are
+	// reported, and not enforced.
 	Enforcement budget.Action
 	// CredentialsSecret names a Secret of the run's namespace whose entries become
 	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.
 	CredentialsSecret string
-	// Arguments are handed to gpupool reconcile after those that it needs.
+	// Arguments are additional arguments of gpupool reconcile.
 	Arguments []string
 	// Mode is what runs gpupool reconcile; empty for a CronJob.
 	Mode Mode
-	// BootstrapGroups are those that the bootstrap tokens of pools may have; none where no
-	// pool has such tokens.
+	// BootstrapGroups are the allowed groups of the pools' bootstrap tokens; none if no pool has
+	// such tokens.
 	BootstrapGroups []string
 	Nodes
 	Stock Stock
@@ -53,28 +53,28 @@ type Options struct {
 // Mode is what runs gpupool reconcile.
 type Mode string
 
-// A CronJob begins a process for each run. A Deployment has one that runs again and
-// again, and hears of notices between the runs.
+// A CronJob starts a process for each run. A Deployment has one process that runs repeatedly, and
+// watches for interruption notices between runs.
 const (
 	CronJob    Mode = "cronjob"
 	Deployment Mode = "deployment"
 )
 
-// Nodes are the rights on nodes that pools with nodes need, each by itself.
+// Nodes are the separate rights on nodes that pools with nodes need.
 type Nodes struct {
-	Mark   bool // as a pool's
-	Cordon bool // so that no new pods come there, for drains
-	Delete bool // those that bear a pool's mark
-	// NoticeWatch has an agent on each node mark it when the cloud takes its instance
-	// back; NoticeWatchOn are labels of the nodes, none for all.
+	Mark   bool // add a pool's mark
+	Cordon bool // for drains
+	Delete bool // nodes with a pool's mark
+	// NoticeWatch runs an agent on each node that marks it when Tencent Cloud reclaims its
+	// instance. NoticeWatchOn are labels of the nodes, none for all.
 	NoticeWatch   bool
 	NoticeWatchOn map[string]string
 }
 
-// any says whether accounts are given rights to change nodes.
+// any reports whether accounts have rights to change nodes.
 func (n Nodes) any() bool { return n.Mark || n.Cordon || n.Delete }
 
-// validate says which rights make no sense without others.
+// validate returns which rights need others.
 func (n Nodes) validate(evicts bool) error {
 	switch {
 	case n.Cordon && !n.Mark:
@@ -96,7 +96,7 @@ func (n Nodes) validate(evicts bool) error {
 	return nil
 }
 
-// RunNamespaceOf is the namespace of the run where none is named, by the store's.
+// RunNamespaceOf returns the default namespace of runs for a store's namespace.
 func RunNamespaceOf(namespace string) string { return namespace + "-run" }
 
 func (o Options) runNamespace() string {
@@ -109,10 +109,10 @@ func (o Options) runNamespace() string {
 // severity orders the actions from mildest to hardest.
 var severity = map[budget.Action]int{budget.AlertOnly: 0, budget.Freeze: 1, budget.Pause: 2, budget.Evict: 3}
 
-// allows says whether the rights are to cover an action.
+// allows reports whether the rights cover an action.
 func (o Options) allows(a budget.Action) bool { return severity[o.Enforcement] >= severity[a] }
 
-// Validate says what cannot be made into objects.
+// Validate returns why the options are invalid.
 func (o Options) Validate() error {
 	if _, err := store.InNamespace(o.Namespace); err != nil {
 		return err

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Power is what some of the rights can be used for by whoever has a printed
-// account, a run that was taken over included.
+// Power is how some of the rights can be abused with a printed account, for example by a
+// compromised run.
 type Power struct {
 	Verbs     []string
 	Resources []string
 	Where     string
-	Remains   string // what they can be abused for
-	Never     string // what was tried, and is refused
+	Remains   string // possible abuse
+	Never     string // what a test tries, and the cluster refuses
 }
 
 // Where rights hold.
@@ -22,8 +22,8 @@ const (
 	whereStock = "in the namespaces of `--stock-namespaces`, or in all but the system's, and those of gpupool"
 )
 
-// Powers are all rights that the manifests print at their fullest. A test takes
-// each of them, does what Never says as each account, and is refused.
+// Powers returns all rights of the manifests with all options. A test tries the abuse in Never with
+// each account, and is refused.
 func Powers() []Power {
 	return []Power{
 		{
@@ -155,7 +155,7 @@ func Powers() []Power {
 	}
 }
 
-// PowersTable is the table of the documentation.
+// PowersTable returns the table of the documentation.
 func PowersTable() string {
 	var out strings.Builder
 	out.WriteString("| right | where | what it can be abused for | what is refused |\n|---|---|---|---|\n")

@@ -36,8 +36,8 @@ func named(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
 	return r
 }
 
-// StoreRules are what the store needs in its namespace. The names of its objects
-// are not known beforehand, and RBAC knows no prefixes.
+// StoreRules are the rights of the store in its namespace. The names of its objects are not known
+// in advance, and RBAC has no prefixes.
 func StoreRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "secrets", "get", "list", "create", "update", "delete"),    // declarations and journals
@@ -46,32 +46,31 @@ func StoreRules() []rbacv1.PolicyRule {
 	}
 }
 
-// DeclareRules are what declaring a budget needs of the cluster.
+// DeclareRules are the rights to declare a budget.
 func DeclareRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		named(rule(core, "namespaces", "get"), "kube-system"), // whose uid is the cluster's identity
 	}
 }
 
-// ObserveRules are what counting GPU-hours needs of the cluster.
+// ObserveRules are the rights to count GPU-hours.
 func ObserveRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "namespaces", "get", "list", "watch"),
 		rule(core, "nodes", "list", "watch"),
 		rule(core, "pods", "list", "watch"),
-		rule(core, "events", "list"), // when pods ended that nobody observed
+		rule(core, "events", "list"), // for unobserved ends of pods
 		rule(scheduling, "priorityclasses", "list"),
 		rule(devices, "resourceslices", "list"),
 		rule(devices, "resourceclaims", "list", "watch"),
 	}
 }
 
-// LiftRules are what is needed to observe what is in force, to lift what an
-// enforcement up to this one can have brought about, and to report it: when
-// usage falls, and when a budget is destroyed.
+// LiftRules are the rights to observe enforcement up to an action, to lift it, and to report it:
+// when usage falls, and when a budget is destroyed.
 //
-// Bindings are read whosever they are: RBAC can't limit a list to some of them,
-// and they hold nothing but names and selectors.
+// They allow reading all bindings. RBAC cannot limit a list to some of them, and they contain only
+// names and selectors.
 func LiftRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{rule(admission, "validatingadmissionpolicybindings", "list")}
 	if o.allows(budget.Freeze) {
@@ -85,15 +84,15 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 			rule(apps, "deployments/scale", "update"),
 			rule(apps, "statefulsets", "get", "list"),
 			rule(apps, "statefulsets/scale", "update"),
-			rule(batch, "jobs", "get", "list", "patch")) // patch: of spec.suspend alone: see limits.enforcement
+			rule(batch, "jobs", "get", "list", "patch")) // patch: only of spec.suspend: see limits.enforcement
 	}
 	return rules
 }
 
-// reportRule is for Events; one that is there already counts up.
+// reportRule is for Events; a repeated one increments its count.
 func reportRule() rbacv1.PolicyRule { return rule(core, "events", "create", "get", "update") }
 
-// EnforceRules are what else is needed to carry enforcement out, up to an action.
+// EnforceRules are the additional rights to enforce, up to an action.
 func EnforceRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{reportRule()}
 	if o.allows(budget.Freeze) {
@@ -113,8 +112,8 @@ func EnforceRules(o Options) []rbacv1.PolicyRule {
 	return rules
 }
 
-// NodeRules are what is needed to change nodes, as far as flags say. What exactly may be
-// changed is limited further: see limits.nodes.
+// NodeRules are the rights to change nodes, depending on flags. A policy limits them further: see
+// limits.nodes.
 func NodeRules(o Options) []rbacv1.PolicyRule {
 	var verbs []string
 	if o.Mark || o.Cordon {
@@ -129,7 +128,7 @@ func NodeRules(o Options) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{rule(core, "nodes", verbs...)}
 }
 
-// DrainRules are what else an apply or a destroy of pools with nodes needs, which observe
+// DrainRules are the additional rights of an apply or a destroy of pools with nodes. These observe
 // nodes, count pods with GPUs, and drain. A run has these rights already.
 func DrainRules(o Options) []rbacv1.PolicyRule {
 	if !o.Nodes.any() && len(o.BootstrapGroups) == 0 {
@@ -148,7 +147,7 @@ func DrainRules(o Options) []rbacv1.PolicyRule {
 	return rules
 }
 
-// NoticeRules are what the agent of a node needs. It is held to its own node.
+// NoticeRules are the rights of a node's agent. It is limited to its own node.
 func NoticeRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "nodes", "get", "patch"),
@@ -177,8 +176,7 @@ func (g grants) all() []Object {
 	return slices.Concat(all, g.stockPools(), g.bootstrapTokens())
 }
 
-// everywhere gives accounts rights in the whole cluster: budgets select pods of
-// any namespace.
+// everywhere grants rights in the whole cluster: budgets select pods of any namespace.
 func (g grants) everywhere(name, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
 	about := metav1.ObjectMeta{Name: g.Namespace + "-" + name, Labels: labels()}
 	return []Object{
@@ -191,7 +189,7 @@ func (g grants) everywhere(name, why string, rules []rbacv1.PolicyRule, accounts
 	}
 }
 
-// inNamespace gives accounts rights in one namespace, which has to be there.
+// inNamespace grants rights in an existing namespace.
 func (g grants) inNamespace(namespace, name, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
 	return g.byRole(in(namespace, g.Namespace+"-"+name), why, rules, accounts...)
 }
@@ -215,8 +213,8 @@ func (g grants) subjects(accounts []string) []rbacv1.Subject {
 	return subjects
 }
 
-// stockPools gives both accounts what stock pools need: to observe them everywhere, since a run
-// observes all at once, and to change what is in their namespaces.
+// stockPools grants both accounts the rights for stock pools: to observe them in all namespaces,
+// since a run observes all at once, and to change those in their namespaces.
 func (g grants) stockPools() []Object {
 	if !g.Stock.Pools {
 		return nil
@@ -235,7 +233,7 @@ func (g grants) stockPools() []Object {
 	return all
 }
 
-// bootstrapTokens lets both accounts make and end bootstrap tokens.
+// bootstrapTokens lets both accounts create and delete bootstrap tokens.
 func (g grants) bootstrapTokens() []Object {
 	if len(g.BootstrapGroups) == 0 {
 		return nil

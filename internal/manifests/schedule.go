@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// validateSchedule refuses what Kubernetes refuses of a CronJob, by the parser that
-// it uses, and what never comes.
+// validateSchedule rejects schedules that Kubernetes rejects, with the same parser, and those that
+// never match.
 func validateSchedule(text string) error {
 	if strings.Contains(text, "TZ") { // Kubernetes wants it in spec.timeZone
 		return fmt.Errorf("%q is no schedule of a CronJob: it can't name a time zone", text)

@@ -12,20 +12,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// Stock are the rights that stock pools need.
+// Stock are the rights for stock pools.
 type Stock struct {
 	Pools bool // there may be some
-	// Namespaces are those in which they may be; none for all but the system's, the
-	// store's and the run's.
+	// Namespaces are the allowed ones; none for all but those of the system, the store and the
+	// runs.
 	Namespaces []string
 }
 
-// withoutStock are the namespaces in which no stock pool can be.
+// withoutStock returns the namespaces in which stock pools are not allowed.
 func (o Options) withoutStock() []string {
 	return append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())
 }
 
-// validateStock says which namespaces can't have stock pools.
+// validateStock rejects namespaces in which stock pools are not allowed.
 func (o Options) validateStock() error {
 	if len(o.Stock.Namespaces) > 0 && !o.Stock.Pools {
 		return errors.New("--stock-namespaces says in which namespaces stock pools may be, and needs --stock-pools")
@@ -41,18 +41,18 @@ func (o Options) validateStock() error {
 	return nil
 }
 
-// StockObserveRules are what observing one stock pool needs.
+// StockObserveRules are the rights to observe one stock pool.
 func StockObserveRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "namespaces", "get"),
 		rule(core, "pods", "list"),
 		rule(apps, "deployments", "get"),
-		rule(apps, "replicasets", "list"), // whose pods are that a Deployment does not count
+		rule(apps, "replicasets", "list"), // for pods that a Deployment does not count
 		rule(policies, "poddisruptionbudgets", "get"),
 	}
 }
 
-// StockListRules are what observing all of them at once needs, as runs do.
+// StockListRules are the rights to observe all stock pools at once, as runs do.
 func StockListRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(apps, "deployments", "list"),
@@ -60,11 +60,11 @@ func StockListRules() []rbacv1.PolicyRule {
 	}
 }
 
-// StockRules are what is needed to keep stock pools. What exactly may be changed is
-// limited further: see limits.stockPools.
+// StockRules are the rights to keep stock pools. A policy limits them further: see
+// limits.stockPools.
 func StockRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		rule(core, "pods", "patch"), // of what a scale-down goes by alone
+		rule(core, "pods", "patch"), // only the pod deletion cost
 		rule(apps, "deployments", "create", "patch", "delete"),
 		rule(policies, "poddisruptionbudgets", "create", "patch", "delete"),
 	}

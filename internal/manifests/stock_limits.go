@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// stockNames stand in the expressions about stock pools.
+// stockNames replaces names in the expressions about stock pools.
 var stockNames = strings.NewReplacer(
 	"LABEL", "'"+stockpool.LabelPool+"'",
 	"COST", "'"+corev1.PodDeletionCost+"'",
@@ -24,20 +24,20 @@ const wroteSpec = "has(oldObject.metadata.managedFields) && oldObject.metadata.m
 	" && (!has(m.subresource) || m.subresource == '') && has(m.fieldsV1) && 'f:spec' in dyn(m.fieldsV1) && dyn(m.fieldsV1)['f:spec'].exists(f, f != " +
 	"'f:replicas'))"
 
-// ownersOfNew is true if a new object has no finalizer, and no owner but, for a disruption
-// budget, the Deployment of its own name. The accounts could not remove them again.
+// ownersOfNew is true if a new object has no finalizer and no owner; a disruption budget may have
+// the Deployment of its own name. The accounts could not remove them again.
 const ownersOfNew = "!has(object.metadata.finalizers) && (!has(object.metadata.ownerReferences) || request.resource.resource == 'poddisruptionbudgets'" +
 	" && object.metadata.ownerReferences.all(o, o.kind == 'Deployment' && o.apiVersion == 'apps/v1' && o.name == object.metadata.name))"
 
-// stockPools holds the accounts to what is a stock pool's. What can't be evaluated is
-// refused.
+// stockPools limits the accounts to stock pools. Expressions that cannot be evaluated reject the
+// request.
 //
-// A Deployment is a stock pool's that bears the label with its own name, before and
-// after. Nobody else's gets that label from these accounts: whoever may change a
-// Deployment gives it away by labelling it, and nothing else does. One that lost the
-// label is known by who wrote its fields, so that this is mended like any other change.
-// That is more than its replicas, and not by a subresource: these accounts may scale
-// other Deployments, under any field manager's name.
+// A Deployment belongs to a stock pool if it has the label with its own name, before and after.
+// These accounts cannot add that label: a user who can change a Deployment adds it to hand the
+// Deployment over. A Deployment that lost the label is recognized by the field manager of its
+// fields, so that this drift is reverted too. Those fields must include more than its replicas, and
+// not come from a subresource: these accounts may scale other Deployments, under any field
+// manager's name.
 func (l limits) stockPools() []Object {
 	if !l.Stock.Pools {
 		return nil

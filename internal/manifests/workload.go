@@ -16,7 +16,7 @@ import (
 // workload is what runs, and its pods.
 type workload struct{ Options }
 
-// kind is that of what runs gpupool reconcile.
+// kind returns the kind of the workload that runs gpupool reconcile.
 func (w workload) kind() string {
 	if w.Mode == Deployment {
 		return "Deployment"
@@ -29,8 +29,8 @@ func (w workload) cronJob() *batchv1.CronJob {
 		TypeMeta: kindOf("batch/v1", "CronJob"), ObjectMeta: in(w.runNamespace(), ReconcileAccount),
 		Spec: batchv1.CronJobSpec{
 			Schedule: w.Schedule,
-			// Cron's own guard against two at once is best effort; the run lock is
-			// what holds.
+			// The CronJob's own protection against concurrent runs is best effort; the run lock is
+			// reliable.
 			ConcurrencyPolicy:          batchv1.ForbidConcurrent,
 			StartingDeadlineSeconds:    new(int64(120)),
 			SuccessfulJobsHistoryLimit: new(int32(1)),
@@ -43,12 +43,12 @@ func (w workload) cronJob() *batchv1.CronJob {
 	}
 }
 
-// every is how long after the beginning of one run a Deployment's next one begins. The
-// replay of the pod watch reaches back at least 75 seconds.
+// every is the interval between the starts of a Deployment's runs. The replay of the pod watch
+// reaches back at least 75 seconds.
 const every = 40 * time.Second
 
-// deployment is one process that runs again and again, and hears of notices between the
-// runs. The next version begins where this one has ended.
+// deployment is one process that runs repeatedly, and watches for interruption notices between
+// runs. The next version starts after this one has ended.
 func (w workload) deployment() *appsv1.Deployment {
 	marks := labels()
 	marks["app.kubernetes.io/component"] = ReconcileAccount
@@ -65,11 +65,11 @@ func (w workload) deployment() *appsv1.Deployment {
 	}
 }
 
-// grace is how long a run that is told to stop may finish what is under way.
+// grace is how long a stopped run may take to finish.
 const grace = time.Minute
 
-// job is one run. It is not repeated when it fails: the next one is due in a
-// moment, and makes it good. A node that is drained is nobody's failure.
+// job is one run. It is not retried: the next one is due soon and recovers. The drain of its node
+// does not count as a failure.
 func (w workload) job() batchv1.JobSpec {
 	return batchv1.JobSpec{
 		BackoffLimit:          new(int32(0)),
@@ -82,8 +82,8 @@ func (w workload) job() batchv1.JobSpec {
 		}}},
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels()},
-			// A Job has no exit code beside 0 that counts as success, so the run says 0
-			// where it finds another one under way.
+			// A Job has no successful exit code except 0, so a run exits with 0 if another one has
+			// the run lock.
 			Spec: w.pod(w.container("--conflict-exit-code=0", "--timeout="+w.Timeout.String())),
 		},
 	}
@@ -101,7 +101,7 @@ func (w workload) pod(container corev1.Container) corev1.PodSpec {
 	}
 }
 
-// container runs gpupool reconcile. Its logs are for programs alone.
+// container runs gpupool reconcile, with logs for programs only.
 func (w workload) container(flags ...string) corev1.Container {
 	place := store.Location{Backend: store.Kubernetes, Namespace: w.Namespace}
 	return corev1.Container{

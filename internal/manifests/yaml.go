@@ -9,8 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// YAML prints objects as kubectl apply reads them. The same objects give the same
-// bytes.
+// YAML prints objects for kubectl apply. The same objects give the same bytes.
 func YAML(objects []Object) ([]byte, error) {
 	var out bytes.Buffer
 	for _, o := range objects {
@@ -31,7 +30,7 @@ func YAML(objects []Object) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Plain is an object without what the API server fills in.
+// Plain returns an object without what the API server fills in.
 func Plain(o runtime.Object) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
@@ -45,7 +44,7 @@ func Plain(o runtime.Object) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// clean takes out what Go's types print where nothing was said.
+// clean removes empty fields that Go's types print.
 func clean(value any) {
 	switch v := value.(type) {
 	case map[string]any:
