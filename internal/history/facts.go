@@ -14,7 +14,7 @@ import (
 //	launch, refused         the intent: its sequence, and when it was written down
 //	begin, reclaim, end     the instance
 //	terminate, adopt        the instances
-//	create, destroy         nothing more
+//	create, delete, destroy nothing more
 //	update                  the generation
 //	freeze, frozen, unfreeze since when it is, or was, frozen
 //	pause, resume           the workload, and since when it is, or was, paused
@@ -124,7 +124,7 @@ func (a About) Instances(kind Kind, ids ...string) Event {
 	return e
 }
 
-// Declaration returns a [Create] or [Destroy] of the object's declaration.
+// Declaration returns a [Create], [Delete] or [Destroy] of the object's declaration.
 func (a About) Declaration(kind Kind) Event { return a.event(kind) }
 
 // Updated returns the event of a changed declaration.

@@ -16,6 +16,7 @@ const (
 	Adopt      Kind = "adopt"       // instances were adopted
 	Create     Kind = "create"      // a pool or a budget was declared
 	Update     Kind = "update"      // its declaration changed
+	Delete     Kind = "delete"      // its deletion was begun
 	Destroy    Kind = "destroy"     // it was destroyed
 	Freeze     Kind = "freeze"      // blocking new pods was requested
 	Frozen     Kind = "frozen"      // new pods are blocked, as observed
@@ -53,7 +54,7 @@ const (
 // Kinds returns all kinds of events.
 func Kinds() []Kind {
 	return []Kind{
-		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Destroy, Freeze, Frozen, Unfreeze, Pause, Paused, Resume,
+		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Delete, Destroy, Freeze, Frozen, Unfreeze, Pause, Paused, Resume,
 		Evict, Evicted,
 		Threshold, Exceeded, Recovered, GateClosed, GateOpened, Price, Failed, RunFailed, Grant, Hold, Release, Loss,
 		Join, Replace, Suspend, Unsuspend, Notice, Drain, Drained, Uncordon, DeleteNode,
@@ -66,7 +67,7 @@ func Kinds() []Kind {
 var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
-		Create, Update, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
+		Create, Update, Delete, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
 		Paused, Evicted, Suspend, Unsuspend, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate,
 		End, DeleteNode, Release, Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
 	} {

@@ -46,6 +46,8 @@ type lifter struct {
 // be held.
 func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) ([]string, error) {
 	d := r.Value.Declaration
+	f.records().NoteDeletion(&f.outbox, r)
+	f.report(ctx)
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || !status.Value.InForce())
 	messages, resumed, err := f.release(ctx, d, status.Value)

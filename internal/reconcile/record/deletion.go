@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // Deletable is the record by which a thing is deleted that a state declares as d. The
@@ -39,4 +40,13 @@ func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D], err
 		return r, nil
 	}
 	return l.Save(ctx, r, declaration.Deleting, r.Value.Declaration)
+}
+
+// NoteDeletion takes up the event of the deletion that a record says was begun. Whoever goes
+// on with a deletion notes it, since the process that began it may have been killed before
+// it reported.
+func (l Life[D]) NoteDeletion(o *Outbox, r Stored[D]) {
+	d := r.Value.Declaration
+	uid, _ := d.Identity()
+	o.Note(history.About{At: r.Value.UpdatedAt, Object: d.Object(), ObjectUID: uid, Actor: r.Value.UpdatedBy}.Declaration(history.Delete))
 }

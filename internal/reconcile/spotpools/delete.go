@@ -177,9 +177,12 @@ func (e *stillThereError) again() bool {
 func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
 	// Another process may have finished the deletion while nobody held the lock: no journal
 	// is written again.
-	if r, err := x.records().Still(ctx, d, declaration.Deleting); err != nil || r == nil {
+	r, err := x.records().Still(ctx, d, declaration.Deleting)
+	if err != nil || r == nil {
 		return err
 	}
+	x.records().NoteDeletion(&x.outbox, *r)
+	x.report(ctx)
 	if err := x.refuseHeld(ctx, d); err != nil {
 		return err
 	}

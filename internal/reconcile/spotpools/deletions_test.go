@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -21,6 +22,34 @@ func TestAKilledDeletionHasItsTombstoneInTheEnd(t *testing.T) {
 	w.Verify(0)
 	if _, err := w.Store().Read(context.Background(), store.Key{Kind: store.Tombstones, Name: d.UID}); err != nil {
 		t.Errorf("the tombstone: %v", err)
+	}
+}
+
+// TestABegunDeletionIsInTheHistory as soon as it was begun, and once, wherever it was killed.
+func TestABegunDeletionIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"Write tombstones", "Terminate"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := w.MustCreate(1, 2)
+			w.killDeletionAt(d, step, false)
+			begun := func() (n int) {
+				for _, e := range w.told() {
+					if e.Kind == history.Delete {
+						n++
+					}
+				}
+				return n
+			}
+			if step == "Terminate" && begun() != 1 {
+				t.Errorf("a deletion under way was begun %d times", begun())
+			}
+			w.CleanRuns()
+			if begun() != 1 {
+				t.Errorf("in the end it was begun %d times", begun())
+			}
+		})
 	}
 }
 

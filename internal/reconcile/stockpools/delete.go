@@ -81,6 +81,8 @@ type clearing struct {
 // that nobody ends. The pool's lock must be held.
 func (c connection) clear(ctx context.Context, r stored) (of clearing, err error) {
 	d := r.Value.Declaration.WithDefaults()
+	c.records().NoteDeletion(&c.outbox, r)
+	c.report(ctx)
 	j, err := c.loadJournal(ctx, d)
 	if err != nil {
 		return of, err
