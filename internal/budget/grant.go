@@ -159,18 +159,21 @@ func (d Declaration) About(at time.Time) history.About {
 }
 
 // LimitedAt is the status with the limit of now: what was granted when it was made, and
-// has ended since, no longer counts.
-func (s Status) LimitedAt(now time.Time) Status {
+// has ended since, by itself or by a release, no longer counts. A release removes a grant
+// from the budget's, so these must be read after the status. ended are those that no
+// longer count.
+func (s Status) LimitedAt(of Grants, now time.Time) (limited Status, ended []Grant) {
 	judged := s.Grants
 	s.Grants = nil
 	for _, grant := range judged {
-		if grant.InForce(now) {
+		if grant.InForce(now) && slices.ContainsFunc(of.List, func(g Grant) bool { return g.ID == grant.ID }) {
 			s.Grants = append(s.Grants, grant)
-		} else {
-			s.Usage.Limit = max(1, s.Usage.Limit-grant.Amount())
+			continue
 		}
+		s.Usage.Limit = max(1, s.Usage.Limit-grant.Amount())
+		ended = append(ended, grant)
 	}
-	return s
+	return s, ended
 }
 
 // Validate says what a stored list of grants lacks.

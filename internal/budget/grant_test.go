@@ -74,15 +74,19 @@ func TestTheLimitOfNow(t *testing.T) {
 }
 
 // TestAStatusForgetsGrantsThatEnded lowers the limit that a gate goes by at the end of
-// a grant, without another run.
+// a grant, or its release, without another run.
 func TestAStatusForgetsGrantsThatEnded(t *testing.T) {
 	t.Parallel()
 	s := Status{Usage: Usage{Limit: 160 * Hour, Consumed: 120 * Hour}, Grants: []Grant{grant("a", "50", noon, time.Hour), grant("b", "10", noon, 2*time.Hour)}}
 	for after, want := range map[time.Duration]int64{0: 160, time.Hour: 110, 2 * time.Hour: 100} {
-		of := s.LimitedAt(noon.Add(after))
-		if of.Usage.Limit != want*Hour || of.Usage.Exceeded() != (want <= 120) {
-			t.Errorf("after %s the limit is %s", after, Hours(of.Usage.Limit))
+		of, ended := s.LimitedAt(Grants{List: s.Grants}, noon.Add(after))
+		if of.Usage.Limit != want*Hour || of.Usage.Exceeded() != (want <= 120) || len(of.Grants)+len(ended) != 2 {
+			t.Errorf("after %s the limit is %s, without %v", after, Hours(of.Usage.Limit), ended)
 		}
+	}
+	of, ended := s.LimitedAt(Grants{List: s.Grants[1:]}, noon)
+	if of.Usage.Limit != 110*Hour || len(of.Grants) != 1 || len(ended) != 1 || ended[0].ID != "a" {
+		t.Errorf("after a release the limit is %s, without %v", Hours(of.Usage.Limit), ended)
 	}
 }
 

@@ -65,6 +65,46 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.Verify(0)
 }
 
+// TestAReleaseClosesTheGateBeforeAnyRun releases hours that a budget has used already: no
+// pool launches on them, and what is shown says so, though no run has judged the budget since.
+func TestAReleaseClosesTheGateBeforeAnyRun(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := newGated(t)
+	g.cluster.Start("ml", "a", 8)
+	g.cluster.Step(35 * time.Minute)
+	flow := g.process().Budgets()
+	if _, err := flow.Grant(ctx, "team-a", "50", asked(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	g.run(reconcile.RunOptions{})
+	if gate, err := g.process().SpotPools().Gate(ctx, g.pool); err != nil || gate.Closed {
+		t.Fatalf("the gate while the grant is in force: %+v (%v)", gate, err)
+	}
+	if _, err := flow.Release(ctx, "team-a", exception.Release{Who: "bob"}); err != nil {
+		t.Fatal(err)
+	}
+	if gate, err := g.process().SpotPools().Gate(ctx, g.pool); err != nil || !gate.Closed || !strings.Contains(gate.Reason, "of 4.000 GPU-hours") {
+		t.Errorf("the gate after the release: %+v (%v)", gate, err)
+	}
+	if view, err := flow.View(ctx, g.budget); err != nil || !view.Status.Usage.Exceeded() {
+		t.Errorf("Terraform reads %+v (%v)", view.Status, err)
+	}
+	status, err := g.process().Runner().Status(ctx, "team-a")
+	if err != nil || len(status.Budgets) != 1 {
+		t.Fatalf("%+v (%v)", status.Budgets, err)
+	}
+	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" || !strings.Contains(strings.Join(b.Warnings, "\n"), "50 GPU-hours was released") {
+		t.Errorf("the status: exceeded %v of %s, warnings %q", *b.Exceeded, *b.LimitGPUHours, b.Warnings)
+	}
+	larger := g.pool
+	larger.Minimum = 2
+	if _, err := g.process().SpotPools().Update(ctx, larger, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	g.Verify(1)
+}
+
 // TestAReleasedGrantCountsNoMore lowers the limit by the next run.
 func TestAReleasedGrantCountsNoMore(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,8 @@ say which of both is meant.
 
 The limit of a budget is the declared one again, and its grace period begins anew. A pool
 goes on as declared, and replaces instances again where that was suspended since some in a
-row never joined their cluster. Both from the next run on.`
+row never joined their cluster. Both from the next run on; only launches of pools above the
+budget's limit stop at once.`
 
 const releaseExamples = `  gpupool release team-a
   gpupool release spot_pool/ap-singapore/train --reason "nodes replaced"`

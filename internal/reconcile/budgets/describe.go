@@ -56,8 +56,8 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 			list[len(list)-1].Why = &Why{}
 		}
 	}
-	granted, err := readGrants(ctx, r.kind.flow.Keeper)
 	statuses, _, lost, unlisted := r.kind.flow.Keeper.BudgetStatuses(ctx)
+	granted, err := readGrants(ctx, r.kind.flow.Keeper) // after the statuses, as LimitedAt wants it
 	if lost != nil {
 		r.kind.warnings.Add(lost.Error())
 	}
@@ -80,28 +80,39 @@ func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status re
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}
+	unread = cmp.Or(unread, granted[d.UID].Err)
 	switch {
 	case status.Err != nil:
 		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Failed, Why: status.Err})
 	case status.Value.UID != d.UID:
 		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Skipped})
 	default:
-		s.Report = newReport(d, status.Value.LimitedAt(k.flow.now()), loop.Ending{Became: outcome.Done})
+		limited, ended := status.Value.LimitedAt(granted.of(d), k.flow.now())
+		s.Report = newReport(d, limited, loop.Ending{Became: outcome.Done})
 		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, k.flow.now()); err != nil {
 			s.Untrusted = err.Error()
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
-	}
-	for _, g := range status.Value.Grants {
-		if !g.InForce(k.flow.now()) {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("a grant of %s GPU-hours ended at %s: the next run of gpupool reconcile enforces the limit without it",
-				g.GPUHours, g.Until.UTC().Format(time.RFC3339)))
+		if unread == nil {
+			s.Warnings = append(s.Warnings, endedTexts(ended, k.flow.now())...)
 		}
 	}
 	s.Grants = granted.of(d).InForce(k.flow.now())
-	if err := cmp.Or(unread, granted[d.UID].Err); err != nil {
-		s.Untrusted = cmp.Or(s.Untrusted, err.Error())
-		s.Warnings = append(s.Warnings, err.Error())
+	if unread != nil {
+		s.Untrusted = cmp.Or(s.Untrusted, unread.Error())
+		s.Warnings = append(s.Warnings, unread.Error())
 	}
 	return s
+}
+
+// endedTexts say which grants ended since the last run, which judged by them.
+func endedTexts(ended []budget.Grant, now time.Time) (texts []string) {
+	for _, g := range ended {
+		how := "ended at " + g.Until.UTC().Format(time.RFC3339)
+		if g.InForce(now) {
+			how = "was released"
+		}
+		texts = append(texts, fmt.Sprintf("a grant of %s GPU-hours %s: the next run of gpupool reconcile enforces the limit without it", g.GPUHours, how))
+	}
+	return texts
 }

@@ -57,7 +57,7 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 	case err != nil: // the next run replaces it, and nothing here depends on it
 		state.Warnings = append(state.Warnings, err.Error())
 	case known:
-		limited := status.Value.LimitedAt(f.now())
+		limited, _ := status.Value.LimitedAt(granted.Grants, f.now())
 		state.Status = &limited
 	}
 	return state, nil

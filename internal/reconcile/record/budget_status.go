@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -23,6 +24,19 @@ func (k Keeper) BudgetStatus(ctx context.Context, d budget.Declaration) (status 
 		usage, _ := k.Usage.read(ctx, k)
 		status.Value = status.Value.Measured(usage.Value.Budgets[d.UID])
 	}
+	return status, known, err
+}
+
+// LimitedStatus is BudgetStatus with the limit of now. Grants are read only if the status
+// counts some; if they can't be read, its limit is unknown.
+func (k Keeper) LimitedStatus(ctx context.Context, d budget.Declaration, now time.Time) (status budget.Status, known bool, err error) {
+	doc, known, err := k.BudgetStatus(ctx, d)
+	status = doc.Value
+	if err != nil || !known || len(status.Grants) == 0 {
+		return status, known, err
+	}
+	granted, err := Grants(k).Of(ctx, d.UID)
+	status, _ = status.LimitedAt(granted.Grants, now)
 	return status, known, err
 }
 

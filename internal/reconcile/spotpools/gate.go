@@ -82,9 +82,9 @@ func (g gates) budgetStatus(ctx context.Context, name string, made map[string]bu
 	if status, ok := made[name]; ok {
 		return status, r.Value, nil
 	}
-	status, known, err := g.Keeper.BudgetStatus(ctx, r.Value.Declaration)
+	status, known, err := g.Keeper.LimitedStatus(ctx, r.Value.Declaration, g.now())
 	if err == nil && !known {
 		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", g.Keeper.Store)
 	}
-	return status.Value.LimitedAt(g.now()), r.Value, err
+	return status, r.Value, err
 }

@@ -217,11 +217,11 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	defer l.mu.Unlock()
 	known, ok := l.read[of.Name]
 	if !ok {
-		doc, there, err := l.Keeper.BudgetStatus(ctx, of)
+		status, there, err := l.Keeper.LimitedStatus(ctx, of, l.Clock())
 		if err == nil && !there {
 			err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", l.Keeper.Store)
 		}
-		known = readStatus{status: doc.Value.LimitedAt(l.Clock()), err: err}
+		known = readStatus{status: status, err: err}
 		l.read[of.Name] = known
 	}
 	return known.status, known.err
