@@ -73,6 +73,7 @@ func NewResource() resource.Resource {
 		},
 		Refresh: r.refresh,
 		Filled:  func(m, _ model, s budgets.State) model { return m.filled(s.Declaration) }, Keep: keep,
+		Warnings: func(s budgets.State) []string { return s.Warnings },
 	}
 	return r
 }
@@ -112,11 +113,7 @@ func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (l
 	return left, err
 }
 
-// keep writes whether a budget is recorded, and passes its warnings on.
-func keep(ctx context.Context, m model, state budgets.State, private connection.PrivateWriter) diag.Diagnostics {
-	diags := private.SetKey(ctx, recordedKey, strconv.AppendBool(nil, state.Recorded))
-	for _, text := range state.Warnings {
-		diags.AddWarning("Budget "+m.Name.ValueString(), text)
-	}
-	return diags
+// keep writes whether a budget is recorded.
+func keep(ctx context.Context, _ model, state budgets.State, private connection.PrivateWriter) diag.Diagnostics {
+	return private.SetKey(ctx, recordedKey, strconv.AppendBool(nil, state.Recorded))
 }

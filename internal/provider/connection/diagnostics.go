@@ -38,7 +38,8 @@ func Warning(doing string, err error) diag.Diagnostic {
 	return diag.NewWarningDiagnostic(headline(doing, err), sentence(err))
 }
 
-func capital(title string) string { return strings.ToUpper(title[:1]) + title[1:] }
+// Capital is a title as a headline begins with it.
+func Capital(title string) string { return strings.ToUpper(title[:1]) + title[1:] }
 
 func headline(doing string, err error) string {
 	var (
@@ -54,15 +55,15 @@ func headline(doing string, err error) string {
 	)
 	switch {
 	case errors.As(err, &exists):
-		return capital(exists.Title) + " exists already"
+		return Capital(exists.Title) + " exists already"
 	case errors.As(err, &account):
 		return "Wrong account"
 	case errors.As(err, &cluster), errors.As(err, &budget):
 		return "Wrong cluster"
 	case errors.As(err, &missing):
-		return capital(missing.Title) + " not found"
+		return Capital(missing.Title) + " not found"
 	case errors.As(err, &lost):
-		return capital(lost.Title) + " is not in this store"
+		return Capital(lost.Title) + " is not in this store"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "budget/"):
 		return "Budget is locked"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "stock_pool/"):

@@ -62,8 +62,10 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	// Filled is the state after an operation: the planned values, and the unknown ones
 	// filled in. prior is zero after a creation.
 	Filled func(planned, prior M, s S) M
-	// Keep writes to the private state what later plans need, and returns warnings.
+	// Keep writes to the private state what later plans need.
 	Keep func(context.Context, M, S, connection.PrivateWriter) diag.Diagnostics
+	// Warnings are those of what was observed.
+	Warnings func(S) []string
 }
 
 // Found is what a store has of an object: its record, the tombstone of one that was

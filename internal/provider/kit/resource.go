@@ -181,6 +181,7 @@ func (r *Resource[M, D, S, F]) Read(ctx context.Context, req resource.ReadReques
 		resp.Diagnostics.Append(r.Connection.LostStore()...)
 	}
 	resp.Diagnostics.Append(r.keep(ctx, m, state, resp.Identity, resp.Private)...)
+	r.Warn(&resp.Diagnostics, m, Observed, r.Kind.Warnings(state))
 }
 
 // CheckStore adds an error to a plan if another store has the object. One that was imported
@@ -222,16 +223,17 @@ func (r *Resource[M, D, S, F]) begin(m M, operation string, diags *diag.Diagnost
 	return r.Kind.Declaration(m, diags), wait
 }
 
-// save writes an object's values, and then what keep does.
+// save writes an object's values, then what keep does, and passes warnings on.
 func (r *Resource[M, D, S, F]) save(
 	ctx context.Context, m M, state S, to *tfsdk.State, identity *tfsdk.ResourceIdentity, private connection.PrivateWriter,
 ) diag.Diagnostics {
 	diags := to.Set(ctx, m)
 	diags.Append(r.keep(ctx, m, state, identity, private)...)
+	r.Warn(&diags, m, Applied, r.Kind.Warnings(state))
 	return diags
 }
 
-// keep writes an object's identity and what later plans need, and passes warnings on.
+// keep writes an object's identity and what later plans need.
 func (r *Resource[M, D, S, F]) keep(
 	ctx context.Context, m M, state S, identity *tfsdk.ResourceIdentity, private connection.PrivateWriter,
 ) diag.Diagnostics {

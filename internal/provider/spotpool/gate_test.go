@@ -1,11 +1,13 @@
 package spotpool_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
@@ -171,6 +173,29 @@ func TestGateOfAnotherBudget(t *testing.T) {
 	p = s.Plan(o, train(providertest.Values{"minimum": 4}))
 	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || strings.Contains(p.Diagnostics.String(), "udget") {
 		t.Errorf("planned %v: %s", p.Attribute("planned_actions"), p.Diagnostics)
+	}
+	s.Destroy(o)
+}
+
+// Terraform folds warnings with one headline into the first, which would hide what came of
+// an apply behind what its plan said.
+func TestWarningsOfAnApplyHaveAHeadlineOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	declareBudget(t, w)
+	w.Judge("team-a", used(1))
+	s := serve(t, w)
+	o := create(t, s, train(gated))
+	w.Judge("team-a", used(100000))
+	o, _ = s.Read(o)
+	p := s.Plan(o, train(gated).With(providertest.Values{"minimum": 4}))
+	o, applied := s.Apply(p)
+	contains(t, p.Diagnostics, "Spot pool ap-singapore/train in this plan: ", "used up")
+	contains(t, applied, "Spot pool ap-singapore/train after the apply: ", "used up")
+	for _, planned := range p.Diagnostics {
+		if slices.ContainsFunc(applied, func(d *tfprotov6.Diagnostic) bool { return d.Summary == planned.Summary }) {
+			t.Errorf("%q heads warnings of the plan and of the apply", planned.Summary)
+		}
 	}
 	s.Destroy(o)
 }

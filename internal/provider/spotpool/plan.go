@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -68,7 +68,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		r.checkImage(ctx, core.Declaration{}, d, &resp.Diagnostics)
 	}
 	if whole && !resp.Diagnostics.HasError() && !r.tellLaunches(ctx, d, &resp.Diagnostics) {
-		warn(&resp.Diagnostics, d, p.warnings)
+		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
 	}
 }
 
@@ -109,7 +109,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 		if p = previewUpdate(was, d, seen); !seen.Recorded {
 			p.warnings = append(p.warnings, r.Connection.RecordsAgain("keeps its size or replaces what is reclaimed"))
 		}
-		warn(&resp.Diagnostics, d, p.warnings)
+		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
 	}
 	if !changed && len(p.actions) == 0 { // everything keeps its value
 		if proposed { // in other words
@@ -182,12 +182,4 @@ func actionsValue(actions []string) types.List {
 		values[n] = types.StringValue(s)
 	}
 	return types.ListValueMust(types.StringType, values)
-}
-
-// warn gives all warnings about a pool as one: of several with one headline,
-// Terraform shows the first and counts the others.
-func warn(diags *diag.Diagnostics, d core.Declaration, warnings []string) {
-	if len(warnings) > 0 {
-		diags.AddWarning("Spot pool "+d.Key(), strings.Join(warnings, "\n\n"))
-	}
 }

@@ -77,6 +77,7 @@ func NewResource() resource.Resource {
 		// The nodes may be given up whose cluster is gone.
 		UpdatesDeleting: func(m, prior model) bool { return m.Nodes.IsNull() && !prior.Nodes.IsNull() },
 		Refresh:         refresh, Filled: model.filled, Keep: keep,
+		Warnings: func(s spotpools.State) []string { return s.Warnings },
 	}
 	return r
 }
@@ -126,7 +127,7 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 	return state, nil
 }
 
-// keep writes a pool's observation, and passes its warnings on.
+// keep writes a pool's observation.
 func keep(ctx context.Context, m model, state spotpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	keys, err := privateKeys(state, valuesOf(m))
 	if err != nil {
@@ -135,6 +136,5 @@ func keep(ctx context.Context, m model, state spotpools.State, private connectio
 	for key, value := range keys {
 		diags.Append(private.SetKey(ctx, key, value)...)
 	}
-	warn(&diags, state.Declaration, state.Warnings)
 	return diags
 }

@@ -83,6 +83,7 @@ func NewResource() resource.Resource {
 			return m, nil
 		},
 		Filled: func(m, _ model, s stockpools.State) model { return m.filled(s.Declaration) }, Keep: keep,
+		Warnings: warnings,
 	}
 	return r
 }
@@ -127,21 +128,21 @@ func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration)
 	return left, err
 }
 
-// keep writes what the look showed, and passes a pool's warnings on.
-func keep(ctx context.Context, m model, state stockpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
+// keep writes what the look showed.
+func keep(ctx context.Context, _ model, state stockpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	for key, value := range map[string]bool{
 		recordedKey: state.Recorded, unfinishedKey: state.Unfinished, driftedKey: state.Recorded && len(state.Decisions) > 0,
 	} {
 		diags.Append(private.SetKey(ctx, key, strconv.AppendBool(nil, value))...)
 	}
-	pool := "Stock pool " + m.declaration().Key()
+	return diags
+}
+
+func warnings(state stockpools.State) (texts []string) {
 	for _, of := range state.Decisions {
 		if state.Recorded {
-			diags.AddWarning(pool+" is not as declared", "An apply, or the next run of gpupool reconcile, would "+of.String()+".")
+			texts = append(texts, "It is not as declared: an apply, or the next run of gpupool reconcile, would "+of.String()+".")
 		}
 	}
-	for _, text := range state.Warnings {
-		diags.AddWarning(pool, text)
-	}
-	return diags
+	return append(texts, state.Warnings...)
 }
