@@ -176,14 +176,14 @@ func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
 		text+". Give each a budget of its own where they belong to people who don't share work.")
 }
 
-// threats are what each action may do when the limit is reached; alerts do nothing.
+// threats are what each action may do to pods when the limit is reached; alerts do nothing to them.
 var threats = map[core.Action]string{
 	core.Evict:  "pods may be evicted",
 	core.Pause:  "workloads may be paused",
 	core.Freeze: "new pods with GPUs may be kept out",
 }
 
-// warnOfLimit warns from when pods may end because the limit is lowered.
+// warnOfLimit warns of what a lower limit holds back, and from when pods may end.
 func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	before, errBefore := core.ParseHours(was.GPUHours)
 	limit, err := core.ParseHours(d.GPUHours)
@@ -201,12 +201,12 @@ func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaratio
 	default:
 		text += "What was used is not known yet. "
 	}
+	text += "While it is at the limit or above, spot pools that name the budget launch nothing, and stock pools that it holds back do not grow"
 	if threat := threats[d.Enforce.Action]; threat != "" {
 		from := time.Now().UTC().Add(grace).Truncate(time.Second).Format(time.RFC3339)
-		text += fmt.Sprintf("While it is at the limit or above, %s from %s after this is applied on, not before %s.", threat, d.Enforce.GracePeriod, from)
-	} else {
-		text += "Nothing but alerts comes of it."
+		text += fmt.Sprintf(", and %s from %s after this is applied on, not before %s", threat, d.Enforce.GracePeriod, from)
 	}
+	text += "."
 	diags.AddAttributeWarning(path.Root("gpu_hours"), "Limit of budget "+d.Name+" is lowered", text)
 }
 

@@ -57,12 +57,12 @@ func TestLowerLimitIsToldOf(t *testing.T) {
 	}
 	o, diags = apply(t, s, o, lower("50"))
 	contains(t, diags, "from 100 to 50")
-	// The milder actions say so, and none does nothing.
+	// The milder actions say so, and each holds pools back.
 	for action, want := range map[string]string{
-		"alert_only": "Nothing but alerts", "freeze": "new pods with GPUs may be kept out", "pause": "workloads may be paused",
+		"alert_only": "do not grow.", "freeze": "new pods with GPUs may be kept out", "pause": "workloads may be paused",
 	} {
 		change := lower("10").With(enforcement(providertest.Values{"action": action, "grace_period": "30m"}))
-		contains(t, s.Plan(o, change).Diagnostics, want)
+		contains(t, s.Plan(o, change).Diagnostics, want, "spot pools that name the budget launch nothing")
 	}
 	s.Destroy(o)
 }
