@@ -12,8 +12,8 @@ type PodRef struct{ Namespace, Name, UID string }
 type Eviction struct {
 	PodRef
 	Grace int64 // seconds that the pod gets to end
-	// Waiting is the resource version of a pod that was not bound to a node: it is
-	// evicted only while it is not. Empty for any other pod.
+	// Waiting is the resource version of a pod that no kubelet had accepted: it is
+	// evicted only while none has. Empty for any other pod.
 	Waiting string
 }
 

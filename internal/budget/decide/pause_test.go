@@ -50,11 +50,11 @@ func TestOwnersArePausedOnce(t *testing.T) {
 func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 	t.Parallel()
 	forged := owned(pod("forged", 0), "apps/v1", "StatefulSet", "theirs")
-	forged.Scheduled, forged.Of.Labels = ledger.Start{}, map[string]string{"team": "b"}
+	forged.Scheduled, forged.Phase, forged.Of.Labels = ledger.Start{}, "Pending", map[string]string{"team": "b"}
 	own := owned(pod("own", 0), "apps/v1", "StatefulSet", "own")
 	own.Of.Labels = map[string]string{"team": "a"}
 	static := owned(pod("static", 0), "apps/v1", "StatefulSet", "own")
-	static.Mirror, static.Scheduled = true, ledger.Start{}
+	static.Mirror, static.Scheduled, static.Phase = true, ledger.Start{}, "Pending"
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Declaration.Selector = budget.Selector{MatchLabels: map[string]string{"team": "a"}}
 	s.Pods = []budget.Pod{forged, own, static}

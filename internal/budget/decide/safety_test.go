@@ -169,7 +169,7 @@ func drawSituation(t *rapid.T) Situation {
 			p.Spot = true
 		}
 		if rapid.IntRange(0, 2).Draw(t, "waiting") == 0 {
-			p.Scheduled = ledger.Start{}
+			p.Scheduled, p.Phase = ledger.Start{}, "Pending"
 		}
 		switch owner := rapid.SampledFrom([]string{"train", "sweep"}).Draw(t, "owner"); rapid.IntRange(0, 3).Draw(t, "of") {
 		case 0:

@@ -10,7 +10,8 @@ import (
 
 // waiting are the pods of the budget that wait for GPUs and may be touched, by
 // name, and those that are protected, with the reasons. They were let in before any
-// freeze, have used nothing, and would start in each GPU that becomes free.
+// freeze, have used nothing, and would start in each GPU that becomes free, or once the
+// node that they are bound to is back.
 func (f *reach) waiting() (open []budget.Pod, spared []string) {
 	open, spared = f.covered(func(p budget.Pod) bool { return p.Waits() && p.Deletion == 0 })
 	slices.SortFunc(open, byName)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +27,8 @@ const evictionTries = 3
 // allow it now, or two of them or the cluster's own admission never do, and nil
 // where the pod is gone already.
 //
-// A pod that waits for a node is evicted only while it waits, again without regard
-// to disruption budgets. Where it was bound to a node meanwhile, that is blocked.
+// A pod that waits for GPUs is evicted only while it waits, again without regard to
+// disruption budgets. If a kubelet accepted it meanwhile, the eviction is blocked.
 func (c *enforcer) Evict(ctx context.Context, e budget.Eviction) error {
 	for range evictionTries {
 		err := c.evictOnce(ctx, e)
@@ -43,9 +44,9 @@ func (c *enforcer) Evict(ctx context.Context, e budget.Eviction) error {
 			return kubeclient.Wrap("get", "pods "+e.Namespace+"/"+e.Name, getErr)
 		case e.Waiting == "":
 			return c.evicted(e, err)
-		case live.Spec.NodeName != "":
+		case live.Status.StartTime != nil || live.Status.Phase != corev1.PodPending:
 			return &budget.EvictionBlockedError{
-				Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile"),
+				Pod: e.PodRef, Err: errors.New("it waited for GPUs, and the node " + live.Spec.NodeName + " started it meanwhile"),
 			}
 		}
 		e.Waiting = live.ResourceVersion

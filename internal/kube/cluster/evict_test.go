@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,7 +168,7 @@ func TestAnEvictionGetsItsGrace(t *testing.T) {
 }
 
 // TestAWaitingPodIsEvictedWhileItWaits has a disruption budget guard a pod that waits
-// for GPUs, for which it is not consulted. One that was bound meanwhile stays.
+// for GPUs, for which it is not consulted, also if its node is gone. One that started meanwhile stays.
 func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
@@ -179,13 +180,14 @@ func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 		return kubetest.Create(t, server, kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.Labels(labels), kubetest.OnNode("evict-waiting-"+name)))
 	}
 	waits, bound := start("waits", guarded), start("bound", nil)
+	orphan := kubetest.Create(t, server, kubetest.Pod(ns, "orphan", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.BoundTo("evict-waiting-gone")))
 	eviction := func(p *corev1.Pod) budget.Eviction {
 		e := evictionOf(p)
 		e.Waiting = p.ResourceVersion
 		return e
 	}
 	found, err := c.WaitingPods(t.Context(), []string{ns}, gpu.Rules{})
-	if err != nil || len(found) != 2 || found[0].ResourceVersion == "" {
+	if err != nil || len(found) != 3 || found[0].ResourceVersion == "" {
 		t.Fatalf("waiting are %+v (%v)", found, err)
 	}
 	kubetest.Create(t, server, kubetest.Node("evict-waiting-bound", 8))
@@ -194,15 +196,18 @@ func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 		t.Error(err)
 	}
 	server.WaitGone(t, waits)
+	if err := c.Evict(t.Context(), eviction(orphan)); err != nil { // bound to a node that never started it
+		t.Error(err)
+	}
 	var blocked *budget.EvictionBlockedError
-	if err := c.Evict(t.Context(), eviction(bound)); !errors.As(err, &blocked) || !strings.Contains(err.Error(), "was bound to the node") {
+	if err := c.Evict(t.Context(), eviction(bound)); !errors.As(err, &blocked) || !strings.Contains(err.Error(), "started it meanwhile") {
 		t.Errorf("got %v, want it blocked", err)
 	}
 	if now, err := pods.Get(t.Context(), "bound", metav1.GetOptions{}); err != nil || now.DeletionTimestamp != nil {
 		t.Errorf("it was evicted though it runs: %v", err)
 	}
 	found, err = c.WaitingPods(t.Context(), []string{ns}, gpu.Rules{})
-	if err != nil || len(found) != 0 {
+	if err != nil || slices.ContainsFunc(found, func(p gpu.Pod) bool { return p.Deletion == 0 }) {
 		t.Errorf("waiting are %+v (%v)", found, err)
 	}
 }

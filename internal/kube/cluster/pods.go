@@ -160,9 +160,10 @@ func (c *podReader) LivePods(ctx context.Context, namespaces []string, rules gpu
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
 
-// WaitingPods are those of LivePods that are not bound to a node.
+// WaitingPods are those of LivePods that no kubelet has accepted.
 func (c *podReader) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
-	return c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "spec.nodeName=,status.phase=Pending"})
+	pods, err := c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "status.phase=Pending"})
+	return slices.DeleteFunc(pods, func(p gpu.Pod) bool { return !p.Waits() }), err
 }
 
 func (c *podReader) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Pod, error) {

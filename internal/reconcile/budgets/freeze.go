@@ -74,7 +74,7 @@ func (a *actor) awaitWithdrawn(ctx context.Context) {
 	defer cancel()
 	for {
 		pods, err := a.cluster.WaitingPods(ctx, a.declaration.Selector.Namespaces, a.books.Rules)
-		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Pod) bool { return slices.Contains(left, s.UID) }) {
+		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Pod) bool { return s.Deletion == 0 && slices.Contains(left, s.UID) }) {
 			return
 		}
 		select {

@@ -81,6 +81,31 @@ func TestWaitingPodsAreEvictedFirst(t *testing.T) {
 	}
 }
 
+// TestPodsBoundToADeadNodeWait: their kubelets never accepted them, so that they count
+// for nothing, and start once the node is back.
+func TestPodsBoundToADeadNodeWait(t *testing.T) {
+	t.Parallel()
+	bound := func(s *gpu.Pod) { waiting(s); s.Node = gpu.Node{Name: "node-2", NotReady: true} }
+	for action, want := range map[budget.Action][]string{
+		budget.Freeze: {"done alert", "done freeze"},
+		budget.Pause:  {"done alert", "done suspend set"},
+		budget.Evict:  {"done alert", "done freeze", "done evict bound", "done evict runs"},
+	} {
+		d := newDesk(t)
+		d.Declare(enforcing(action), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+		d.Cluster.Start("ml", "runs", 16)
+		d.Cluster.Start("ml", "bound", 4, bound, ownedBy("StatefulSet", "set"))
+		d.Run()
+		d.Cluster.Step(time.Hour)
+		report := d.Run()
+		wantTold(t, report, want...)
+		wantConsumed(t, report, "16.000")
+		if warnings := fmt.Sprint(report.Budgets[0].Warnings); !strings.Contains(warnings, "1 pod waits for 4 GPUs: ml/bound") {
+			t.Errorf("%s: warnings %s", action, warnings)
+		}
+	}
+}
+
 // TestAPodThatIsBoundMeanwhileIsLeft to the order and the number of those that run.
 func TestAPodThatIsBoundMeanwhileIsLeft(t *testing.T) {
 	t.Parallel()

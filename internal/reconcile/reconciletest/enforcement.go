@@ -44,8 +44,8 @@ func (c enforcementAPI) Evict(ctx context.Context, e budget.Eviction) error {
 	p := e.PodRef
 	return c.act(ctx, "Evict", p.Name, func() error {
 		c.Graces = append(c.Graces, e.Grace)
-		if s := c.Pods[p.UID]; s != nil && e.Waiting != "" && s.Node.Name != "" {
-			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was bound meanwhile")}
+		if s := c.Pods[p.UID]; s != nil && e.Waiting != "" && !s.Waits() {
+			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was started meanwhile")}
 		}
 		if c.Blocked[p.Name] {
 			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}

@@ -152,10 +152,10 @@ func (c podAPI) LivePods(ctx context.Context, _ []string, _ gpu.Rules) ([]gpu.Po
 	return read(ctx, c.view, "LivePods", func() ([]gpu.Pod, error) { return c.List(), nil })
 }
 
-// WaitingPods are those that have no node.
+// WaitingPods are those that no kubelet has accepted.
 func (c podAPI) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	pods, err := c.LivePods(ctx, namespaces, rules)
-	return slices.DeleteFunc(pods, func(s gpu.Pod) bool { return s.Node.Name != "" }), err
+	return slices.DeleteFunc(pods, func(s gpu.Pod) bool { return !s.Waits() }), err
 }
 
 // PodEvents are when Events say that pods began to end.

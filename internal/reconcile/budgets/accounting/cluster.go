@@ -22,7 +22,7 @@ type Cluster interface {
 	// none is named; it may answer more, never fewer. Those that wait for GPUs are
 	// among them: what is enforced is judged on these.
 	LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
-	// WaitingPods are those of LivePods that are not bound to a node.
+	// WaitingPods are those of LivePods that no kubelet has accepted.
 	WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
 	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
 	PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error)
