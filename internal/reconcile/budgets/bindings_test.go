@@ -179,7 +179,7 @@ func TestLostBindingsAreTold(t *testing.T) {
 	}
 	d.edit(uid, taken(d.Cluster.Now().Add(-time.Minute)))
 	r := d.Run()
-	if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, "by the labels that they have when they are next seen") {
+	if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, "by the labels that they have when they are next observed") {
 		t.Errorf("warnings %q", warnings)
 	}
 	if r = d.Run(); len(r.Warnings) > 0 {
