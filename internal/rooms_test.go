@@ -101,6 +101,7 @@ var rooms = map[string]struct {
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
+	"internal/reconcile/state":   {},
 	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/loop": {may: []string{
 		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
@@ -113,7 +114,7 @@ var rooms = map[string]struct {
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
 		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/wording",
-		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool",
+		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/spotpool/fleet", module + "internal/spotpool/launches", module + "internal/spotpool/markets",
 		module + "internal/spotpool/decide",
 		module + "internal/budget",
@@ -121,14 +122,14 @@ var rooms = map[string]struct {
 	}},
 	"internal/reconcile/budgets": {may: []string{
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop", module + "internal/reconcile/record",
-		module + "internal/reconcile/outcome",
+		module + "internal/reconcile/outcome", module + "internal/reconcile/state",
 		module + "internal/budget", module + "internal/budget/meter", module + "internal/budget/decide", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool/journal", module + "internal/declaration", module + "internal/store", module + "internal/duration",
 		module + "internal/weight", module + "internal/wording",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/loop",
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool",
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/stockpool/drift",
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
@@ -192,7 +193,7 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/eventlog",
 		"github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",

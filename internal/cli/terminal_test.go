@@ -86,7 +86,7 @@ func TestStatusOnATerminal(t *testing.T) {
 	w.create("train", 2, 3)
 	coloured := w.atTerminal(120, 40, nil, "status")
 	if code := coloured.exitCode(t); code != 0 || !strings.Contains(coloured.stdout.String(), "██████████ 2") ||
-		!strings.Contains(coloured.stdout.String(), "\x1b[32mas declared\x1b[0m") {
+		!strings.Contains(coloured.stdout.String(), "\x1b[32mInSync\x1b[0m") {
 		t.Errorf("exit code %d\n%q\n%s", code, coloured.stdout.String(), coloured.stderr.String())
 	}
 	for _, env := range []map[string]string{{"NO_COLOR": "1"}, {"TERM": "dumb"}} {
@@ -116,7 +116,7 @@ func TestStatusIsRedrawn(t *testing.T) {
 	if len(lines) != 5 || !strings.Contains(lines[4], "3 more lines") {
 		t.Fatalf("%d lines:\n%s", len(lines), first)
 	}
-	if !strings.Contains(lines[2], "STATE") || !strings.Contains(lines[3], "as declared") {
+	if !strings.Contains(lines[2], "STATE") || !strings.Contains(lines[3], "InSync") {
 		t.Errorf("how the pools stand is not shown:\n%s", first)
 	}
 	for _, line := range lines {

@@ -70,9 +70,23 @@ func (r *Runner) Status(ctx context.Context, names ...string) (StatusReport, err
 			one.warnings.Add("as of the last run, " + text)
 		}
 	}
+	report.SetStates()
 	report.Totals = report.totals()
 	report.Warnings = one.warnings.Texts()
 	return report, nil
+}
+
+// SetStates sets the states of what is described, from all that is known by now.
+func (r StatusReport) SetStates() {
+	for n := range r.SpotPools {
+		r.SpotPools[n].SetState()
+	}
+	for n := range r.Budgets {
+		r.Budgets[n].SetState()
+	}
+	for n := range r.StockPools {
+		r.StockPools[n].SetState()
+	}
 }
 
 // addLastRun adds what the store keeps of the last runs, and of one under way. The

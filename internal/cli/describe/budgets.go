@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 // BudgetColumns are the titles of BudgetCells.
@@ -72,34 +72,9 @@ func orDash(s *string) string {
 	return *s
 }
 
-// Exceeded reports whether a budget is known to have used its limit up.
-func Exceeded(b budgets.Report) bool {
-	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
-}
-
-// BudgetState says in a few words how far a budget is from its limit, and what is
-// done about it.
-func BudgetState(style terminal.Style, b budgets.Report) string {
-	switch {
-	case b.Deleted:
-		return style.Paint(terminal.Dim, "destroyed")
-	case b.Outcome == outcome.Failed, b.Outcome == outcome.Skipped:
-		return style.Paint(OutcomeColour(b.Outcome), string(b.Outcome))
-	case Exceeded(b):
-		text := "exceeded"
-		if b.Action == budget.AlertOnly {
-			text += " (alert only)"
-		}
-		for _, measure := range Measures(b) {
-			text += ", " + measure
-		}
-		return style.Paint(terminal.Red, text)
-	case len(Measures(b)) > 0:
-		return style.Paint(terminal.Yellow, Measures(b)[0])
-	case len(b.Fired) > 0:
-		return style.Paint(terminal.Yellow, fmt.Sprintf("above %d%%", slices.Max(b.Fired)))
-	}
-	return style.Paint(terminal.Green, "within its limit")
+// BudgetState is how far a budget is from its limit, and what is done about it.
+func BudgetState(style terminal.Style, states []state.State) string {
+	return style.Paint(StateColor(states[0]), state.Join(states))
 }
 
 // Recovery adds when an exceeded budget falls below its limit by itself.
@@ -137,25 +112,6 @@ func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
 	case b.KnownSince != nil:
 		d.Add(terminal.Dim, "coverage: ", part+": the ledger began "+clock.When(*b.KnownSince))
 	}
-}
-
-// Measures say what is done about a budget, the mildest first: what is in force, what was
-// requested and has not been observed to be done, and what had no effect.
-func Measures(b budgets.Report) (list []string) {
-	for _, of := range []struct {
-		measure            budget.Action
-		requested, inForce string
-	}{{budget.Freeze, "freezing", "frozen"}, {budget.Pause, "pausing", "paused"}, {budget.Evict, "evicting", "evicting"}} {
-		switch {
-		case budget.CountEffects(b.Effects, of.measure, budget.Ineffective) > 0:
-			list = append(list, string(of.measure)+" ineffective")
-		case budget.CountEffects(b.Effects, of.measure, budget.Requested) > 0:
-			list = append(list, of.requested)
-		case slices.Contains(b.Enforced, of.measure):
-			list = append(list, of.inForce)
-		}
-	}
-	return list
 }
 
 // Effects adds what was requested and has not been observed to be done.

@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 // PoolName is what people call a pool.
@@ -30,10 +31,6 @@ func Declared(p spotpools.Report, n int) string {
 	return fmt.Sprint(n)
 }
 
-// AboveMaximum reports whether a pool holds more than its maximum. Instances that are
-// protected, or can't be ended now, keep it there.
-func AboveMaximum(p spotpools.Report) bool { return p.Observed && p.Held > p.Maximum }
-
 // Short is why a pool stays as it is, in brief, and where the rest is told.
 func Short(p spotpools.Report) []string {
 	lines := slices.Clone(p.Short)
@@ -56,6 +53,22 @@ func OutcomeColour(o outcome.Outcome) terminal.Colour {
 		return terminal.Red
 	}
 	return terminal.Dim
+}
+
+// StateColor is the color of a state: red if someone has to act, yellow if someone may want
+// to know.
+func StateColor(s state.State) terminal.Colour {
+	switch s {
+	case state.InSync, state.WithinLimit, state.Changed:
+		return terminal.Green
+	case state.OutOfSync, state.Progressing, state.Draining, state.Creating, state.Deleting:
+		return terminal.Cyan
+	case state.Failing, state.Exceeded, state.Degraded, state.Ineffective:
+		return terminal.Red
+	case state.Skipped, state.Deleted:
+		return terminal.Dim
+	}
+	return terminal.Yellow
 }
 
 // NoNulls makes JSON print an empty list of a pool's status as [], not as null.

@@ -10,37 +10,21 @@ import (
 
 // StockColumns are the columns of tables of stock pools, but for what became of them.
 func StockColumns() []string {
-	return []string{"STOCK POOL", "PHASE", "DESIRED", "AVAILABLE", "IN USE", "PODS"}
+	return []string{"STOCK POOL", "DESIRED", "AVAILABLE", "ALLOCATED", "PODS"}
 }
 
 // StockName is what people call a stock pool.
 func StockName(p stockpools.Report) string { return p.Namespace + "/" + p.Name }
 
 // StockCells are a stock pool's cells of these columns.
-func StockCells(style terminal.Style, p stockpools.Report) []string {
+func StockCells(p stockpools.Report) []string {
 	seen := func(n int) string {
 		if !p.Observed {
 			return "-"
 		}
 		return strconv.Itoa(n)
 	}
-	phase := "-"
-	if p.Observed {
-		phase = style.Paint(phaseColour(p.Phase), string(p.Phase))
-	}
-	return []string{StockName(p), phase, seen(p.Desired), seen(p.Available), seen(p.Allocated), seen(p.Replicas)}
-}
-
-func phaseColour(phase decide.Phase) terminal.Colour {
-	switch phase {
-	case decide.Ready:
-		return terminal.Green
-	case decide.Progressing:
-		return terminal.Cyan
-	case decide.Degraded:
-		return terminal.Red
-	}
-	return terminal.Yellow
+	return []string{StockName(p), seen(p.Desired), seen(p.Available), seen(p.Allocated), seen(p.Replicas)}
 }
 
 // Conditions says what of a stock pool is not as it should be, and why. That it is not

@@ -41,7 +41,7 @@ func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report,
 	details.Grants(b.Grants)
 	addBudgetDecisions(details, decisions)
 	details.Recovery(b.UsageReport, clock)
-	if describe.Exceeded(b) || len(decisions) > 0 {
+	if b.IsExceeded() || len(decisions) > 0 {
 		details.Users(b.UsageReport, 2)
 	}
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)

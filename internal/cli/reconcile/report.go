@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 // rowsAtMost is how many pools, or budgets, a table lists before it leaves out those
@@ -109,27 +110,19 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 		}
 		t.Add(append(cells, outcome)...)
 	}
-	row(describe.NodesColumn, "OUTCOME", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H")
+	row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H")
 	left := 0
 	for _, p := range pools {
-		idle := p.Outcome == outcome.Done && len(decisions[objectOf(p)]) == 0
-		above := describe.AboveMaximum(p)
-		if idle && !above && len(pools) > rowsAtMost {
+		s := p.StateAfter(len(decisions[objectOf(p)]) > 0)
+		if s == state.InSync && len(pools) > rowsAtMost {
 			left++
 			continue
 		}
-		outcome := string(p.Outcome)
-		switch {
-		case idle && above:
-			outcome = "above maximum"
-		case idle:
-			outcome = "as declared"
-		}
-		row(describe.NodesCell(style, p), style.Paint(describe.OutcomeColour(p.Outcome), outcome),
+		row(describe.NodesCell(style, p), style.Paint(describe.StateColor(s), string(s)),
 			describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
 			describe.Seen(p, p.Held), describe.Price(p.HourlyPrice))
 	}
-	writeTable(out, t, left, len(pools), "pools are as declared.")
+	writeTable(out, t, left, len(pools), "pools are InSync.")
 }
 
 // writeBudgets writes the budgets' state. Where there are many, those far from their
@@ -142,12 +135,12 @@ func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []budgets.Rep
 	t.Add(append(describe.BudgetColumns(), "STATE")...)
 	left := 0
 	for _, b := range budgets {
-		calm := b.Outcome == outcome.Done && b.Observed && !b.Deleted && !describe.Exceeded(b) && len(b.Fired) == 0
+		calm := b.Outcome == outcome.Done && b.Observed && !b.Deleted && !b.IsExceeded() && len(b.Fired) == 0
 		if calm && len(budgets) > rowsAtMost {
 			left++
 			continue
 		}
-		t.Add(append(describe.BudgetCells(style, b), describe.BudgetState(style, b))...)
+		t.Add(append(describe.BudgetCells(style, b), describe.BudgetState(style, b.States()))...)
 	}
 	writeTable(out, t, left, len(budgets), "budgets are below their thresholds.")
 }

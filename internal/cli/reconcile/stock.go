@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
@@ -30,31 +31,17 @@ func writeStock(out *bytes.Buffer, style terminal.Style, pools []stockpools.Repo
 		return
 	}
 	t := &terminal.Table{}
-	t.Add(append(describe.StockColumns(), "OUTCOME")...)
+	t.Add(append(describe.StockColumns(), "STATE")...)
 	left := 0
 	for _, p := range pools {
-		text := stockOutcome(p, len(decisions[p.Summary().Object()]) > 0)
-		if text == "as declared" && len(pools) > rowsAtMost {
+		s := p.StateAfter(len(decisions[p.Summary().Object()]) > 0)
+		if s == state.InSync && len(pools) > rowsAtMost {
 			left++
 			continue
 		}
-		t.Add(append(describe.StockCells(style, p), style.Paint(describe.OutcomeColour(p.Outcome), text))...)
+		t.Add(append(describe.StockCells(p), style.Paint(describe.StateColor(s), string(s)))...)
 	}
-	writeTable(out, t, left, len(pools), "stock pools are as declared.")
-}
-
-// stockOutcome is what the run came to for a stock pool: one that is done with it leaves its
-// pods to their Deployment, and is not the pool's being done.
-func stockOutcome(p stockpools.Report, changed bool) string {
-	switch {
-	case p.Outcome != outcome.Done:
-		return string(p.Outcome)
-	case changed:
-		return "changed"
-	case p.Phase == decide.Ready:
-		return "as declared"
-	}
-	return "unchanged"
+	writeTable(out, t, left, len(pools), "stock pools are InSync.")
 }
 
 // stock writes the gauges of stock pools, and nothing of one that nobody saw.

@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -37,7 +38,7 @@ func TestAStockPoolReads(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, out.String())
 		}
 	}
-	if text := out.String(); !strings.Contains(text, "changed\n") || strings.Contains(text, "done") {
+	if text := out.String(); !strings.Contains(text, "Changed\n") || strings.Contains(text, "done") {
 		t.Errorf("the run reads as the pool:\n%s", text)
 	}
 	m := newMetrics()
@@ -65,13 +66,13 @@ func TestAStockPoolReads(t *testing.T) {
 	}
 }
 
-// TestOnlyReadyStockPoolsAreAsDeclared, and left out of a long table: others have pods missing.
-func TestOnlyReadyStockPoolsAreAsDeclared(t *testing.T) {
+// TestOnlyReadyStockPoolsAreInSync, and left out of a long table: others have pods missing.
+func TestOnlyReadyStockPoolsAreInSync(t *testing.T) {
 	t.Parallel()
-	for phase, want := range map[decide.Phase]string{
-		decide.Ready: "as declared", decide.Progressing: "unchanged", decide.Degraded: "unchanged", decide.Paused: "unchanged",
+	for phase, want := range map[decide.Phase]state.State{
+		decide.Ready: state.InSync, decide.Progressing: state.Progressing, decide.Degraded: state.Degraded, decide.Paused: state.Paused,
 	} {
-		if got := stockOutcome(stockpools.Report{Outcome: outcome.Done, Status: decide.Status{Phase: phase}}, false); got != want {
+		if got := (stockpools.Report{Outcome: outcome.Done, Status: decide.Status{Phase: phase}}).StateAfter(false); got != want {
 			t.Errorf("%s reads %q, want %q", phase, got, want)
 		}
 	}

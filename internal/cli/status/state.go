@@ -6,13 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 // rank is how far up something is shown: the worst first.
@@ -27,73 +21,46 @@ const (
 	calm                // as declared
 )
 
-// state is how a pool or a budget stands, in a word or two.
-type state struct {
-	rank   rank
-	word   string
-	colour terminal.Colour
+// view is how one row's object is.
+type view struct {
+	rank  rank
+	word  string
+	color terminal.Colour
 }
 
-func (s state) text(style terminal.Style) string { return style.Paint(s.colour, s.word) }
+func (v view) text(style terminal.Style) string { return style.Paint(v.color, v.word) }
 
-func poolState(p spotpools.Description) state {
-	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
-	switch {
-	case p.Failing != nil:
-		return state{failing, "failing", terminal.Red}
-	case p.Outcome == outcome.Failed && p.Nodes != nil && !p.Nodes.Seen:
-		return state{failing, "nodes unseen", terminal.Red}
-	case p.Outcome == outcome.Failed:
-		return state{failing, "not seen", terminal.Red}
-	case p.Phase != declaration.Active && p.Phase != "":
-		return state{moving, string(p.Phase), terminal.Cyan}
-	case p.Hold != nil:
-		return state{noticed, "on hold", terminal.Yellow}
-	case p.Shortfall > 0:
-		return state{lacking, "short", terminal.Yellow}
-	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
-		return state{noticed, "nodes failing", terminal.Yellow}
-	case len(p.Decisions) > 0 && !slices.ContainsFunc(p.Decisions, otherThanDrain):
-		return state{moving, "draining", terminal.Cyan}
-	case len(p.Decisions) > 0:
-		return state{moving, "to change", terminal.Cyan}
-	case slices.ContainsFunc(p.Machines, launching):
-		return state{moving, "launching", terminal.Cyan}
-	case describe.AboveMaximum(p.Report):
-		return state{noticed, "above maximum", terminal.Yellow}
-	case p.Nodes != nil && p.Nodes.Seen && p.Nodes.Joining > 0:
-		return state{moving, "joining", terminal.Cyan}
-	}
-	return state{calm, "as declared", terminal.Green}
+// poolView is the view of a pool or a stock pool.
+func poolView(s state.State) view {
+	return view{rankOf(s), string(s), describe.StateColor(s)}
 }
 
-func otherThanDrain(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
-
-func budgetState(b budgets.Description) state {
-	exceeded := reconcile.Exceeded(b)
-	word := describe.BudgetState(terminal.Style{}, b.Report)
-	switch {
-	case b.Failing != nil && exceeded:
-		return state{failing, "failing, " + word, terminal.Red}
-	case b.Failing != nil:
-		return state{failing, "failing", terminal.Red}
-	case b.Phase == declaration.Deleting:
-		return state{moving, "deleting", terminal.Cyan}
-	case b.UsageReport == nil && b.Outcome == outcome.Skipped:
-		return state{moving, "not judged yet", terminal.Dim}
-	case b.Outcome == outcome.Failed:
-		return state{failing, word, terminal.Red}
-	case exceeded:
-		return state{lacking, word, terminal.Red}
-	case len(describe.Measures(b.Report)) > 0 || len(b.Fired) > 0:
-		return state{noticed, word, terminal.Yellow}
+// budgetView is the view of a budget: the worst of its states counts.
+func budgetView(states []state.State) view {
+	v := view{calm, state.Join(states), describe.StateColor(states[0])}
+	for _, s := range states {
+		v.rank = min(v.rank, rankOf(s))
 	}
-	return state{calm, word, terminal.Green}
+	return v
+}
+
+func rankOf(s state.State) rank {
+	switch s {
+	case state.Failing, state.Unknown:
+		return failing
+	case state.Short, state.Exceeded, state.Degraded, state.Blocked, state.Pending, state.Pausing, state.Ineffective:
+		return lacking
+	case state.OutOfSync, state.Progressing, state.Draining, state.Creating, state.Deleting:
+		return moving
+	case state.InSync, state.WithinLimit:
+		return calm
+	}
+	return noticed
 }
 
 // entry is one row of a table, with what else there is to say about it.
 type entry struct {
-	state
+	view
 	object  string
 	title   string // of its details
 	name    string

@@ -95,7 +95,7 @@ func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entr
 			t := &terminal.Table{}
 			t.Add(columns...)
 			for _, e := range listed {
-				t.Add(slices.Concat([]string{e.name, e.state.text(style)}, e.numbers(style))...)
+				t.Add(slices.Concat([]string{e.name, e.view.text(style)}, e.numbers(style))...)
 			}
 			return t
 		}, spare...).Write(out)
@@ -136,7 +136,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 	for _, p := range pools {
 		name := describe.PoolName(p.Report)
 		entries = append(entries, entry{
-			state: poolState(p), object: p.Summary().Object(), title: name, name: name,
+			view: poolView(p.State), object: p.Summary().Object(), title: name, name: name,
 			numbers: func(style terminal.Style) []string {
 				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),

@@ -21,7 +21,7 @@ func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock
 	var entries []entry
 	for _, b := range budgets {
 		entries = append(entries, entry{
-			state: budgetState(b), object: b.Summary().Object(), title: "budget " + b.Name, name: b.Name,
+			view: budgetView(b.State), object: b.Summary().Object(), title: "budget " + b.Name, name: b.Name,
 			numbers: func(style terminal.Style) []string {
 				asOf := "-"
 				if b.UsageReport != nil {

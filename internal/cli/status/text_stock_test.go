@@ -34,10 +34,10 @@ func TestStockPoolsAreShown(t *testing.T) {
 			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown",
 		}),
 	}}
-	got := text(layout{zone: time.UTC}, report)
+	got := show(layout{zone: time.UTC}, report)
 	for _, want := range []string{
 		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "held back: its budget team-a is used up",
-		"ml/kept     held back    Degraded",
+		"ml/kept     Blocked",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it lacks %q:\n%s", want, got)

@@ -141,9 +141,15 @@ func TestStatusForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			width := max(0, tt.style.Width-1)
-			clitest.Golden(t, name, text(layout{style: tt.style, machines: tt.machines, width: width}, tt.report))
+			clitest.Golden(t, name, show(layout{style: tt.style, machines: tt.machines, width: width}, tt.report))
 		})
 	}
+}
+
+// show is the text of a status whose states are set, as Status sets them.
+func show(v layout, r reconcile.StatusReport) string {
+	r.SetStates()
+	return text(v, r)
 }
 
 // withNodes is a status of pools whose instances become nodes.
@@ -156,7 +162,7 @@ func withNodes(t *testing.T) reconcile.StatusReport {
 func TestGuideShowsNodes(t *testing.T) {
 	t.Parallel()
 	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: []spotpools.Description{clitest.GuideNodes(t)}}
-	_, got, _ := strings.Cut(text(layout{style: terminal.Style{Width: 80, Height: 40}, machines: true, named: true, width: 79}, r), "\n\n")
+	_, got, _ := strings.Cut(show(layout{style: terminal.Style{Width: 80, Height: 40}, machines: true, named: true, width: 79}, r), "\n\n")
 	shown := clitest.Printed(t, clitest.Guide(t, "nodes.md.tmpl"), "gpupool status train --machines")
 	if diff := cmp.Diff(shown, got); diff != "" {
 		t.Errorf("what the guide shows (-) and what is printed (+):\n%s\n%s", diff, got)
@@ -168,7 +174,7 @@ func TestPoolsWithoutNodesSayNothingOfThem(t *testing.T) {
 	t.Parallel()
 	r := withNodes(t)
 	r.SpotPools = r.SpotPools[len(r.SpotPools)-1:]
-	got := text(layout{machines: true}, r)
+	got := show(layout{machines: true}, r)
 	for _, word := range []string{"NODE", "node", "HEALTH", "GPU PODS", "drain", "cluster"} {
 		if strings.Contains(got, word) {
 			t.Errorf("it says %q:\n%s", word, got)
@@ -197,6 +203,7 @@ func TestCharts(t *testing.T) {
 		}, func(string) bool { return false })
 	}
 	v := layout{style: terminal.Style{Width: 80, Height: 40}, width: 79}
+	r.SetStates()
 	drawn := charts(v, r, 30)
 	for _, line := range drawn {
 		if v.style.Clip(line) != line {
@@ -268,7 +275,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 	stopped.Action, stopped.Enforced = budget.Pause, []budget.Action{budget.Pause}
 	for _, width := range []int{200, 100, 80, 60, 50} {
 		style := terminal.Style{Width: width, Height: 100}
-		shown := text(layout{style: style, machines: true, named: true, width: width - 1}, report)
+		shown := show(layout{style: style, machines: true, named: true, width: width - 1}, report)
 		lines := strings.Split(shown, "\n")
 		tables := 0
 		for n, line := range lines {
@@ -298,7 +305,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 		if bars := strings.Contains(shown, "█ 100%"); bars != (width >= 200) || !strings.Contains(shown, " 100%") {
 			t.Errorf("%d: of budgets, bars are shown: %t\n%s", width, bars, shown)
 		}
-		for _, state := range []string{"  exceeded, paused  ", "  within its limit  ", "  short  ", "  failing  ", "launching, outdated, protected\n"} {
+		for _, state := range []string{"  Exceeded,Paused  ", "  WithinLimit  ", "  Short  ", "  Failing  ", "launching, outdated, protected\n"} {
 			if !strings.Contains(shown, state) {
 				t.Errorf("%d: %q is not shown:\n%s", width, state, shown)
 			}

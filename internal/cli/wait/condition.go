@@ -190,7 +190,7 @@ func ofBudget(b budgets.Description) (said, missing string) {
 	}
 	said = used + " GPU-hours are used"
 	switch {
-	case describe.Exceeded(b.Report):
+	case b.IsExceeded():
 		return said, "it is exceeded: " + said + recovery(b)
 	case len(b.Effects) > 0:
 		return said, fmt.Sprintf("it is below its limit, and not done is: %v", b.Effects)

@@ -28,11 +28,11 @@ var incidents = []incident{
 	{"hourly_cap", hourlyCap, "status", `max_hourly_cost`, `Raise max_hourly_cost`},
 	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `reclaim +train`, `launch +train`},
 	{"run_killed", runKilled, "status", `was killed`, `The next run goes on`},
-	{"creation_killed", creationKilled, "status", `creating`, `terraform apply`},
+	{"creation_killed", creationKilled, "status", `Creating`, `terraform apply`},
 	{"disk_full", diskFull, "status", `file too large`, `make room`},
 
 	{"budget_exceeded", budgetExceeded, "status", `by app: notebook-0`, `gpupool grant`},
-	{"freeze_lasts", freezeThatLasts, "status", `exceeded, frozen .* recovers: by itself`, `gpupool grant`},
+	{"freeze_lasts", freezeThatLasts, "status", `Exceeded,Frozen .* recovers: by itself`, `gpupool grant`},
 	{"ledger_lost", ledgerLost, "status", `ledger was lost`, `Restore the ledger.s documents from a copy.*--accept-loss`},
 	{"status_too_old", statusTooOld, "status", `the cluster can.t be reached`, `Check the address`},
 	{"eviction_at_night", evictionAtNight, "history --since 9h", `evict +team-a .*notebook-0`, `exceeded +team-a`},

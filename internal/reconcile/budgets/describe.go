@@ -13,11 +13,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 // Description is one budget, as the last run judged it.
 type Description struct {
 	Report
+	// State is how the budget is: its limit first, then what is done about it.
+	State []state.State     `json:"state"`
 	Phase declaration.Phase `json:"phase"`
 	// Window is the declared window or period.
 	Window string `json:"window,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
@@ -17,6 +18,8 @@ import (
 // Description is one pool with its machines, and what a run would do about it now.
 type Description struct {
 	Report
+	// State is how the pool is.
+	State     state.State         `json:"state"`
 	Phase     declaration.Phase   `json:"phase"`
 	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
 	Machines  []decide.Member     `json:"machines"`

@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
@@ -16,6 +17,8 @@ import (
 // Description is one stock pool, and what a run would do about it now.
 type Description struct {
 	Report
+	// State is how the stock pool is.
+	State       state.State          `json:"state"`
 	RecordPhase declaration.Phase    `json:"record_phase"`
 	Decisions   []stockpool.Decision `json:"decisions"` // what a run would do now
 	// Failing is what the last runs failed with, and PassedOver why they passed the pool

@@ -1,0 +1,71 @@
+package spotpools
+
+import (
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+)
+
+// Oversized reports whether a pool holds more than its maximum. Instances that are
+// protected, or can't be terminated now, keep it there.
+func (r Report) Oversized() bool { return r.Observed && r.Held > r.Maximum }
+
+// StateAfter is how a pool is after a run; changed says whether the run decided anything.
+func (r Report) StateAfter(changed bool) state.State {
+	switch {
+	case r.Outcome == outcome.Failed:
+		return state.Failing
+	case r.Outcome == outcome.Skipped:
+		return state.Skipped
+	case r.Outcome == outcome.Short:
+		return state.Short
+	case r.Outcome == outcome.Planned:
+		return state.OutOfSync
+	case r.Nodes != nil && r.Nodes.ReplacingSuspended != "":
+		return state.Degraded
+	case changed:
+		return state.Changed
+	case r.Oversized():
+		return state.Oversized
+	}
+	return state.InSync
+}
+
+// state is how a pool is now.
+func (d Description) state() state.State {
+	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
+	drain := func(d spotpool.Decision) bool { return d.Kind == spotpool.KindDrain }
+	switch phase := state.OfPhase(string(d.Phase)); {
+	case d.Failing != nil:
+		return state.Failing
+	case d.Outcome == outcome.Failed:
+		return state.Unknown
+	case phase != "":
+		return phase
+	case d.Hold != nil:
+		return state.OnHold
+	case d.Shortfall > 0:
+		return state.Short
+	case d.Nodes != nil && d.Nodes.ReplacingSuspended != "":
+		return state.Degraded
+	case len(d.Decisions) > 0 && !slices.ContainsFunc(d.Decisions, func(d spotpool.Decision) bool { return !drain(d) }):
+		return state.Draining
+	case len(d.Decisions) > 0:
+		return state.OutOfSync
+	case slices.ContainsFunc(d.Machines, launching):
+		return state.Progressing
+	case d.Oversized():
+		return state.Oversized
+	case d.Wanted != nil && d.Capacity < d.Minimum:
+		return state.Drained
+	case d.Nodes != nil && d.Nodes.Seen && d.Nodes.Joining > 0:
+		return state.Progressing
+	}
+	return state.InSync
+}
+
+// SetState sets the state, once all that it follows from is known.
+func (d *Description) SetState() { d.State = d.state() }

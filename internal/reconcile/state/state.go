@@ -1,0 +1,60 @@
+// Package state is the list of words for how a declared object is. All kinds share it, and
+// tables, JSON and guides use it alike.
+package state
+
+import "strings"
+
+// State is how an object is, in one word.
+type State string
+
+// The states.
+const (
+	InSync      State = "InSync"      // observed, and a run would change nothing
+	OutOfSync   State = "OutOfSync"   // a run would change it
+	Changed     State = "Changed"     // this run changed it
+	Progressing State = "Progressing" // instances launch or join, or a rollout is in progress
+	Draining    State = "Draining"    // nodes drain, and a run would change nothing else
+	Drained     State = "Drained"     // an exceeded budget drained it
+	Creating    State = "Creating"
+	Deleting    State = "Deleting"
+	Deleted     State = "Deleted"
+	Short       State = "Short"     // fewer instances, or pods, than desired
+	Oversized   State = "Oversized" // more instances than the maximum
+	Pending     State = "Pending"   // no pod is ready yet
+	Degraded    State = "Degraded"  // nodes fail, or pods are missing and nothing is in progress
+	Blocked     State = "Blocked"   // a budget keeps it from growing
+	OnHold      State = "OnHold"
+	Freezing    State = "Freezing"
+	Frozen      State = "Frozen"
+	Pausing     State = "Pausing"
+	Paused      State = "Paused"
+	Evicting    State = "Evicting"
+	Ineffective State = "Ineffective" // an enforcement had no effect in time
+	WithinLimit State = "WithinLimit"
+	NearLimit   State = "NearLimit" // above an alert threshold
+	Exceeded    State = "Exceeded"
+	AlertOnly   State = "AlertOnly" // exceeded, and the budget enforces nothing
+	Failing     State = "Failing"   // the last runs failed, or this one did
+	Skipped     State = "Skipped"   // this run left it out
+	Unknown     State = "Unknown"   // not observed
+)
+
+// Join lists states as kubectl lists those of a node: "Exceeded,Freezing".
+func Join(states []State) string {
+	texts := make([]string, len(states))
+	for n, s := range states {
+		texts[n] = string(s)
+	}
+	return strings.Join(texts, ",")
+}
+
+// OfPhase is the state of a record that is being created or deleted; empty if it is neither.
+func OfPhase(phase string) State {
+	switch phase {
+	case "creating":
+		return Creating
+	case "deleting":
+		return Deleting
+	}
+	return ""
+}

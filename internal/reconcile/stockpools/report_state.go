@@ -1,0 +1,73 @@
+package stockpools
+
+import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+)
+
+// StateAfter is how a stock pool is after a run; changed says whether the run decided
+// anything. A run that is done leaves pods to their Deployment, so it does not wait for them.
+func (r Report) StateAfter(changed bool) state.State {
+	switch {
+	case r.Outcome == outcome.Failed:
+		return state.Failing
+	case r.Outcome == outcome.Skipped:
+		return state.Skipped
+	case r.Outcome == outcome.Short:
+		return state.Short
+	case r.Outcome == outcome.Planned:
+		return state.OutOfSync
+	case changed:
+		return state.Changed
+	}
+	return r.stateOfPhase()
+}
+
+func (r Report) stateOfPhase() state.State {
+	switch r.Phase {
+	case decide.Degraded:
+		return state.Degraded
+	case decide.Pausing:
+		return state.Pausing
+	case decide.Paused:
+		return state.Paused
+	case decide.Pending:
+		return state.Pending
+	case decide.Progressing:
+		return state.Progressing
+	}
+	return state.InSync
+}
+
+// state is how a stock pool is now.
+func (d Description) state() state.State {
+	switch phase := state.OfPhase(string(d.RecordPhase)); {
+	case d.Failing != nil:
+		return state.Failing
+	case d.Outcome == outcome.Failed:
+		return state.Unknown
+	case phase != "":
+		return phase
+	case d.Phase == decide.Degraded && d.blocked():
+		return state.Blocked
+	case d.Phase == decide.Degraded && d.Of(decide.Stocked).Reason == decide.AtMaximum:
+		return state.Short
+	case d.Phase == decide.Degraded:
+		return state.Degraded
+	case len(d.Decisions) > 0:
+		return state.OutOfSync
+	case d.Phase == decide.Pending && d.blocked():
+		return state.Blocked
+	}
+	return d.stateOfPhase()
+}
+
+// blocked reports whether pods are missing because a budget lets the pool not grow: all
+// that it has now to have are there.
+func (d Description) blocked() bool {
+	return d.Of(decide.WithinBudget).Status != "True" && d.Available+d.Allocated >= d.Desired
+}
+
+// SetState sets the state, once all that it follows from is known.
+func (d *Description) SetState() { d.State = d.state() }
