@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // saveStatuses writes how the pools stand that the run has seen to: the others are as the
@@ -40,7 +41,7 @@ func (w *work) standing(d spotpool.Declaration, r Report, results []outcome.Resu
 		return nil
 	}
 	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Held: r.Held, Shortfall: r.Shortfall}
-	s.Grows, s.Why = r.growth(planned(results))
+	s.Grows, s.Why = r.growth(planned(results), w.unseen(results))
 	return &s
 }
 
@@ -54,9 +55,27 @@ func planned(results []outcome.Result) (launches int) {
 	return launches
 }
 
+// unseen is how many instances were launched, by this run or before, and are not in the
+// pool's last observation yet.
+func (w *work) unseen(results []outcome.Result) (n int) {
+	var observed []decide.Member
+	switch {
+	case w.pass != nil && w.pass.latest != nil:
+		observed, n = w.pass.latest.plan.Members, w.pass.latest.plan.Journal.Missing()
+	case w.seen != nil:
+		observed, n = w.seen.Members, w.seen.Journal.Missing()
+	}
+	for _, id := range launched(results) {
+		if !slices.ContainsFunc(observed, func(m decide.Member) bool { return m.ID == id }) {
+			n++
+		}
+	}
+	return n
+}
+
 // growth says whether more nodes of a pool are on their way, and which, or else why not:
 // what a person has to do first comes first.
-func (p Report) growth(launches int) (grows bool, why string) {
+func (p Report) growth(launches, unseen int) (grows bool, why string) {
 	joining := 0
 	if n := p.Nodes; n != nil && n.Seen {
 		joining = n.Joining
@@ -70,6 +89,8 @@ func (p Report) growth(launches int) (grows bool, why string) {
 		return false, fmt.Sprintf("its exceeded budget %s drains it", p.Gate.Budget)
 	case launches > 0:
 		return true, fmt.Sprintf("the next run launches %d", launches)
+	case unseen > 0:
+		return true, fmt.Sprintf("just launched: %d", unseen)
 	case joining > 0:
 		return true, fmt.Sprintf("of its %d nodes, joining: %d", p.Nodes.All(), joining)
 	case p.Gate != nil && p.Gate.Closed:
@@ -82,7 +103,9 @@ func (p Report) growth(launches int) (grows bool, why string) {
 		return false, fmt.Sprintf("it holds its maximum of %d. Raise minimum and maximum", p.Maximum)
 	case p.Held >= p.Maximum:
 		return false, fmt.Sprintf("it holds its maximum of %d", p.Maximum)
-	case p.Capacity >= p.Minimum:
+	case p.Capacity > p.Minimum:
+		return false, fmt.Sprintf("it has %d, and launches none above its minimum of %d. Raise minimum above %d", p.Capacity, p.Minimum, p.Capacity)
+	case p.Capacity == p.Minimum:
 		return false, fmt.Sprintf("it has its minimum of %d, which is all that gpupool keeps. Raise minimum", p.Minimum)
 	}
 	return false, fmt.Sprintf("it has %d of its minimum %d", p.Capacity, p.Minimum)

@@ -30,7 +30,9 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 		grows bool
 		why   string
 	}{
-		"it has its minimum":   {of(2, 2, nil), false, "it has its minimum of 2, which is all that gpupool keeps. Raise minimum"},
+		"it has its minimum": {of(2, 2, nil), false, "it has its minimum of 2, which is all that gpupool keeps. Raise minimum"},
+		"it has more than its minimum": {of(2, 2, func(p *Report) { p.Minimum = 0 }), false,
+			"it has 2, and launches none above its minimum of 0. Raise minimum above 2"},
 		"it is at its maximum": {of(4, 4, nil), false, "it holds its maximum of 4"},
 		"both are one":         {of(2, 2, func(p *Report) { p.Maximum = 2 }), false, "it holds its maximum of 2. Raise minimum and maximum"},
 		"a hold": {of(0, 0, func(p *Report) {
@@ -54,11 +56,28 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "what its budget used is unknown"}
 		}), false, "what its budget used is unknown"},
 	} {
-		if grows, why := tt.pool.growth(0); grows != tt.grows || why != tt.why {
+		if grows, why := tt.pool.growth(0, 0); grows != tt.grows || why != tt.why {
 			t.Errorf("%s: %t, %s; want %t, %s", name, grows, why, tt.grows, tt.why)
 		}
 	}
-	if grows, why := of(1, 1, nil).growth(1); !grows || why != "the next run launches 1" {
+	if grows, why := of(1, 1, nil).growth(1, 0); !grows || why != "the next run launches 1" {
 		t.Errorf("what is planned: %t, %s", grows, why)
+	}
+}
+
+// TestInstancesJustLaunchedAreGrowth: neither the minimum nor the maximum needs to be
+// raised for what is on its way.
+func TestInstancesJustLaunchedAreGrowth(t *testing.T) {
+	t.Parallel()
+	launch := spotpool.Decision{Kind: spotpool.KindLaunch, Count: 2, InstanceIDs: []string{"ins-a", "ins-b"}}
+	results := []outcome.Result{outcome.Of(launch, outcome.Done, nil)}
+	w := &work{seen: &decide.Plan{Result: decide.Result{}}}
+	p := Report{Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 2, Capacity: 2, Held: 2}}
+	if grows, why := p.growth(planned(results), w.unseen(results)); !grows || why != "just launched: 2" {
+		t.Errorf("after the launch: %t, %s", grows, why)
+	}
+	w.seen.Members = []decide.Member{{Instance: spotpool.Instance{ID: "ins-a"}}, {Instance: spotpool.Instance{ID: "ins-b"}}}
+	if grows, why := p.growth(planned(results), w.unseen(results)); grows {
+		t.Errorf("once they are observed: %s", why)
 	}
 }
