@@ -32,7 +32,9 @@ func (p *page) pool(e spotpools.Description) {
 	}
 	p.failing(e.Failing)
 	p.limits(e.Declared)
-	p.gate(e.Gate)
+	if e.Phase == declaration.Active {
+		p.gate(e.Gate)
+	}
 	p.nodes(e.Nodes)
 	p.Add(terminal.Dim, "seen: ", e.Messages...)
 	for _, d := range e.Decisions {
@@ -46,7 +48,9 @@ func (p *page) pool(e spotpools.Description) {
 	}
 	p.Open(e.Pending, e.Hold)
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
-	p.offerings(e.Offerings, heldBack(e.Report))
+	if e.Phase == declaration.Active {
+		p.offerings(e.Offerings, heldBack(e.Report))
+	}
 	p.instances(e)
 	p.asNodes(e.Standings)
 }

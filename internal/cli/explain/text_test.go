@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -148,4 +149,15 @@ func TestExplanationsForPeople(t *testing.T) {
 		},
 	}}
 	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, nodes))
+}
+
+// TestADeletedPoolIsSaidToLaunchNothing: neither its gate nor its offerings say otherwise.
+func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
+	t.Parallel()
+	pool := shortPool(t)
+	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
+	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}})
+	if !strings.Contains(got, "a run launches nothing for it") || strings.Contains(got, "may launch") || strings.Contains(got, "gate open") {
+		t.Errorf("explained as\n%s", got)
+	}
 }
