@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // PoolName is what people call a pool.
@@ -38,6 +39,16 @@ func Short(p spotpools.Report) []string {
 		lines[last] += " (gpupool explain NAME tells of each)"
 	}
 	return lines
+}
+
+// ShortLabel is the label of what Short returns: nothing is short of a pool that only has a
+// surplus.
+func ShortLabel(p spotpools.Report) string {
+	other := func(r spotpool.Reason) bool { return r.Code != spotpool.BecauseSurplus }
+	if len(p.ShortReasons) > 0 && !slices.ContainsFunc(p.ShortReasons, other) {
+		return "surplus: "
+	}
+	return "short: "
 }
 
 // OutcomeColour is the colour of what became of a decision, a pool or a budget.

@@ -24,7 +24,7 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 	details.Nodes(p.Nodes)
 	for _, why := range describe.Short(p) {
 		if p.Error == nil || p.Error.Message != why {
-			details.Add(terminal.Yellow, "short: ", why)
+			details.Add(terminal.Yellow, describe.ShortLabel(p), why)
 		}
 	}
 	details.HeldBack(p)

@@ -198,12 +198,12 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 	if len(lines) == 0 {
 		return
 	}
-	label := "short: "
+	label := describe.ShortLabel(p.Report)
 	if !p.ShortSince.IsZero() {
 		label = "short since " + clock.At(p.ShortSince) + ": "
 	}
 	details.Add(terminal.Yellow, label, lines[0])
-	details.Add(terminal.Yellow, "short: ", lines[1:]...)
+	details.Add(terminal.Yellow, describe.ShortLabel(p.Report), lines[1:]...)
 	addRemedy(details, outcome.ShortRemedy(p.ShortReasons))
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -57,10 +58,49 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(leaving(a, b), age(a, b)) })
 	list = list[:max(0, min(n, len(list), t.available-v.Declaration.Minimum))]
 	if left := n - len(list); left > 0 {
-		r.shortf(spotpool.BecauseSurplus, "%s, and %d %s: protected, refused by the cloud, or too few are Ready", above, left,
-			wording.Plural(left, "is kept", "are kept"))
+		r.because(kept(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))
 	}
 	t, more := terminate(v, t, list, false, fmt.Sprintf("%s, for longer than surplus_after of %s", above, spotpool.Duration(limit)))
 	r.add(more)
 	return t, r
+}
+
+// kept says why some of a surplus can't be ended now, and until when, where time is all
+// that is missing.
+func kept(v View, t Tally, what string) spotpool.Reason {
+	r := spotpool.Reason{Code: spotpool.BecauseSurplus}
+	var protected, refused, fresh, others, causes []string
+	for _, m := range t.members {
+		known, _ := v.Journal.Of(m.ID)
+		switch {
+		case !m.works() || t.leaving[m.ID]:
+		case m.Protection() != "":
+			protected = append(protected, m.ID)
+		case slices.Contains(v.SoFar.Refused, m.ID):
+			refused = append(refused, m.ID)
+		case !m.Available && known.Node.Ready:
+			fresh = append(fresh, m.ID)
+			if until := known.Node.Observed.Until(node.MinReady, v.Now); until.After(r.Until) {
+				r.Until = until
+			}
+		case !m.Available || !replaceable(m):
+			others = append(others, m.ID)
+		}
+	}
+	for _, c := range []struct {
+		text string
+		ids  []string
+	}{
+		{"protected", protected}, {"refused by the cloud", refused}, {"not Ready", others},
+		{fmt.Sprintf("will have been Ready for %s at %s", spotpool.Duration(node.MinReady), wording.Instant(r.Until)), fresh},
+	} {
+		if len(c.ids) > 0 {
+			causes = append(causes, fmt.Sprintf("%s (%s)", wording.Some(c.ids), c.text))
+		}
+	}
+	if t.available <= v.Declaration.Minimum {
+		causes = append(causes, fmt.Sprintf("%d of minimum %d %s available", t.available, v.Declaration.Minimum, wording.Are(t.available)))
+	}
+	r.Text = what + ": " + strings.Join(causes, "; ")
+	return r
 }

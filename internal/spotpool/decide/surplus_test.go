@@ -162,6 +162,25 @@ func (r *recovery) outdated() {
 	r.Declaration.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 0}
 }
 
+// TestASurplusThatIsKeptHasItsCauseAndTime: nodes that became Ready again a moment ago are
+// not ended yet.
+func TestASurplusThatIsKeptHasItsCauseAndTime(t *testing.T) {
+	t.Parallel()
+	r := withdrawn(t)
+	r.observed(0, 50*time.Minute)
+	was := r.Observation.Cluster.Nodes[3]
+	r.unready(3)
+	protected(&r.Observation.Instances[2])
+	r.observed(55*time.Minute, 55*time.Minute)
+	r.Observation.Cluster.Nodes[3] = was
+	protected(&r.Observation.Instances[1])
+	protected(&r.Observation.Instances[0])
+	p := r.observed(time.Hour, time.Hour)
+	shouldDecide(t, p)
+	shouldSay(t, "short", p.Short.Texts(), "2 above the 2 that the pool keeps, left by replacements, and 2 are kept: ins-1, ins-2, ins-3 (protected); "+
+		"ins-4 (will have been Ready for 2m at 2026-03-01T13:02:00Z)")
+}
+
 // TestAPoolKeepsWhatIsNoSurplus: what is above minimum for any other reason stays.
 func TestAPoolKeepsWhatIsNoSurplus(t *testing.T) {
 	t.Parallel()
