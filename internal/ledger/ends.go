@@ -13,21 +13,52 @@ func (e End) limit(told End) End {
 	return told
 }
 
+// notBefore moves an end to a time until which the pod is known to have held its GPUs. Kubelets
+// report the ends of containers late, by their own clocks, and a compromised one reports anything.
+func (e End) notBefore(held Time) End {
+	return End{Earliest: max(e.Earliest, held), At: max(e.At, held), Source: e.Source}
+}
+
+// heldUntil returns until when a known pod certainly held its GPUs: the last run, which observed
+// it, or the earliest time of its known end.
+func (l *Ledger) heldUntil(old, seen *Record) Time {
+	if !old.Open() {
+		return old.End.Earliest
+	}
+	return min(max(l.Header.LastRun, old.End.Earliest), seen.Seen)
+}
+
+// misreported is by how much the clocks of a cluster may differ, and by how much a kubelet may
+// report an end late.
+const misreported Time = 5 * 60_000
+
+// Contradicts returns until when a pod certainly held its GPUs if its kubelet reports that its
+// containers ended long before that; zero if it does not.
+func (l *Ledger) Contradicts(r *Record) Time {
+	old, known := l.Get(r.UID)
+	if !known || r.End.Source != ContainerFinished {
+		return 0
+	}
+	if held := l.heldUntil(&old, r); r.End.At < held-misreported {
+		return held
+	}
+	return 0
+}
+
 // inferred are the sources that say when a pod should have ended, or began to, rather than when it
-// did. If a kubelet rejects a pod that ran before, as after a restart of its node, the source may
-// be unknown. The pod's end is then its start.
+// did. If a kubelet rejects a pod that was accepted before, as after a restart of its node, the
+// source may be unknown. The pod's end is then its start.
 var inferred = map[Source]bool{Rejected: true, DisruptionTarget: true, NotReady: true, DeletionTimestamp: true, StatusWritten: true}
 
 // inferredEnd returns the end of a known pod from an inferred one. It keeps what was already charged
 // up to the last run that observed the pod.
-func inferredEnd(lastRun Time, old, seen *Record) End {
+func inferredEnd(held Time, old, seen *Record) End {
 	if !old.Open() {
 		if seen.End.At < old.End.Earliest || old.End.Estimated() && seen.End.At > old.End.At {
 			return End{} // keep the known end
 		}
 		return old.End.limit(seen.End)
 	}
-	held := min(max(lastRun, old.End.Earliest), seen.Seen)
 	if seen.End.At >= held {
 		return seen.End
 	}

@@ -49,19 +49,23 @@ func (l *Ledger) Merge(r Record) error {
 //
 //   - it reopens an interval that was closed by an estimate, an Event or a deletion timestamp if the pod still held its GPUs after that
 //   - if only this run reports the end, it gives the end the range since the run before (Header.LastRun)
-//   - it never moves an inferred end before a run that observed the pod
+//   - it never moves an end before a run that observed the pod, or before a known end
 func (l *Ledger) Observe(r Record) error {
-	switch old, known := l.Get(r.UID); {
-	case r.Open() && known:
-		r.End = contradiction(old.End, r.Seen)
-	case known && r.End.Source == Rejected && old.Runs.At == 0:
-		// No container ever ran: the pod held nothing, whenever it was rejected.
+	old, known := l.Get(r.UID)
+	switch {
+	case r.Open():
+		if known {
+			r.End = contradiction(old.End, r.Seen)
+		}
 	case known && inferred[r.End.Source]:
-		r.End = inferredEnd(l.Header.LastRun, &old, &r)
+		r.End = inferredEnd(l.heldUntil(&old, &r), &old, &r)
 	case r.End.Source == SeenTerminal && !r.End.Estimated():
 		r.End.Earliest = min(max(l.Header.LastRun, r.Start.At), r.End.At)
 	case known:
 		r.End = old.End.limit(r.End)
+	}
+	if known && !r.Open() {
+		r.End = r.End.notBefore(l.heldUntil(&old, &r))
 	}
 	return l.Merge(r)
 }

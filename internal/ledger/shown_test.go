@@ -76,10 +76,11 @@ func TestTheBestShownHoldingStays(t *testing.T) {
 	})
 }
 
-// TestARefusedPodThatNeverRanHeldNothing, even if a run observed it before.
-func TestARefusedPodThatNeverRanHeldNothing(t *testing.T) {
+// TestARefusedPodKeepsWhatRunsRecorded: a kubelet that rejects a pod which it had accepted erases
+// nothing, whether or not a container was observed to run.
+func TestARefusedPodKeepsWhatRunsRecorded(t *testing.T) {
 	t.Parallel()
-	refused := func(ran bool) ledger.Record {
+	for _, ran := range []bool{false, true} {
 		l := ledger.New(cluster)
 		before := pod(1, noon)
 		if !ran {
@@ -92,13 +93,14 @@ func TestARefusedPodThatNeverRanHeldNothing(t *testing.T) {
 		after.End = ledger.ExactEnd(after.Start.At, ledger.Rejected)
 		observe(t, l, after)
 		observe(t, l, after)
-		got, _ := l.Get(uid(1))
-		return got
+		if got, _ := l.Get(uid(1)); got.End.Earliest != noon+hour || got.End.At != noon+2*hour {
+			t.Errorf("ran %v: it held until %+v", ran, got.End)
+		}
 	}
-	if got := refused(false); got.End != ledger.ExactEnd(noon, ledger.Rejected) {
-		t.Errorf("it held until %+v", got.End)
-	}
-	if got := refused(true); got.End.Earliest != noon+hour || got.End.At != noon+2*hour {
-		t.Errorf("it ran, and held until %+v", got.End)
+	l := ledger.New(cluster)
+	first := ended(pod(1, noon), noon, ledger.Rejected)
+	observe(t, l, first)
+	if got, _ := l.Get(uid(1)); got.End != ledger.ExactEnd(noon, ledger.Rejected) {
+		t.Errorf("first observed as rejected, it held until %+v", got.End)
 	}
 }

@@ -239,22 +239,19 @@ func TestARefusalTakesNoUsageAlong(t *testing.T) {
 	wantConsumed(t, d.Run(), "9.000")
 }
 
-// TestARefusedPodKeepsWhatItRan, and no more: where the pod tells when it was
-// refused it held until then, if a run saw that it had started, and else nothing.
-func TestARefusedPodKeepsWhatItRan(t *testing.T) {
+// TestARefusedPodKeepsWhatRunsRecorded, and no more: where the pod tells when it was
+// refused it held until then, whether or not a run saw that it had started.
+func TestARefusedPodKeepsWhatRunsRecorded(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		start func(*gpu.Pod)
-		want  string
-	}{
-		"one that ran":           {func(*gpu.Pod) {}, "9.333"},
-		"one that never started": {func(s *gpu.Pod) { s.Running = ledger.Start{} }, "0.000"},
+	for name, start := range map[string]func(*gpu.Pod){
+		"one that ran":           func(*gpu.Pod) {},
+		"one that never started": func(s *gpu.Pod) { s.Running = ledger.Start{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.Declare(plenty)
-			uid := d.Cluster.Start("ml", "a", 8, test.start)
+			uid := d.Cluster.Start("ml", "a", 8, start)
 			d.Cluster.Step(time.Hour)
 			d.Run()
 			d.Cluster.Step(10 * time.Minute)
@@ -263,7 +260,7 @@ func TestARefusedPodKeepsWhatItRan(t *testing.T) {
 			d.Cluster.Changed(*s, false)
 			d.Cluster.Step(5 * time.Minute)
 			r := d.Run()
-			wantConsumed(t, r, test.want)
+			wantConsumed(t, r, "9.333")
 			wantEstimated(t, r, "0.000")
 		})
 	}

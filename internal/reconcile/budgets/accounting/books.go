@@ -238,8 +238,13 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 			return
 		}
 	}
+	if held := b.documents.ledger.Contradicts(&r); held != 0 {
+		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: the kubelet of its node %s reports that it ended at %s, but a run recorded its hours until %s: "+
+			"these are kept. Check the node's clock, and whether its credentials leaked", p.Namespace, p.Name, p.Node.Name,
+			r.End.At.Time().Format(time.RFC3339), held.Time().Format(time.RFC3339)))
+	}
 	if p.Refused != 0 {
-		if known, there := b.documents.ledger.Get(p.UID); there && known.Runs.At != 0 {
+		if _, there := b.documents.ledger.Get(p.UID); there {
 			r.End = ledger.ExactEnd(p.Refused, ledger.StatusWritten) // its past is its own
 		}
 	}

@@ -1,0 +1,43 @@
+package budgets_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// TestAKubeletErasesNoHours: hours that runs recorded stay, whatever the pod's status says later,
+// and a run warns if its times contradict them.
+func TestAKubeletErasesNoHours(t *testing.T) {
+	t.Parallel()
+	for source, warned := range map[ledger.Source]bool{ledger.ContainerFinished: true, ledger.Rejected: false} {
+		for _, deleted := range []bool{false, true} {
+			d, uid := watched(t)
+			d.Cluster.Step(time.Hour)
+			d.Run()
+			d.Cluster.Step(time.Minute)
+			s := *d.Cluster.Pods[uid]
+			s.End, s.Phase = ledger.ExactEnd(s.Scheduled.At, source), "Succeeded"
+			if deleted {
+				d.Cluster.Remove(uid)
+				d.Cluster.History = d.Cluster.History[:len(d.Cluster.History)-1]
+			} else {
+				d.Cluster.Pods[uid] = &s
+			}
+			d.Cluster.Changed(s, deleted)
+			r := d.Run()
+			if got, err := strconv.ParseFloat(r.Budgets[0].ConsumedGPUHours, 64); err != nil || got < 8 {
+				t.Errorf("%s, deleted %v: %v GPU-hours are left (%v)", source, deleted, got, err)
+			}
+			if slices.ContainsFunc(r.Warnings, func(w string) bool {
+				return strings.Contains(w, "the pod ml/a: the kubelet of its node node-1 reports that it ended at") && strings.Contains(w, "these are kept")
+			}) != warned {
+				t.Errorf("%s, deleted %v: the warnings are %q", source, deleted, r.Warnings)
+			}
+		}
+	}
+}
