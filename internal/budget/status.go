@@ -127,7 +127,8 @@ type Usage struct {
 	// bears out.
 	Estimated int64 `json:"estimated"`
 	// Unshown is the part of Estimated that nothing bears out but pods' own word: that
-	// of pods whose nodes were never seen. No limit is reached by it.
+	// of pods whose nodes were never seen, or that request more than any node has. No limit
+	// is reached by it.
 	Unshown int64 `json:"unshown,omitempty"`
 	// ErrorBound is by how much Consumed may be wrong, either way.
 	ErrorBound int64 `json:"error_bound"`

@@ -51,11 +51,11 @@ const (
 const ReservationLabel = groupLabel
 
 // ReservationOf returns the node and the group for which a pod reserves a GPU. The pod must be in a
-// reservation namespace, and its kubelet must have accepted it.
+// reservation namespace, its kubelet must have accepted it, and it must not be a static pod.
 func ReservationOf(pod *corev1.Pod) (node, group string, ok bool) {
 	group = pod.Labels[groupLabel]
 	v := interval{pod: pod}
-	if group == "" || !isReservation(pod) || !v.taken() || v.rejected() {
+	if group == "" || !isReservation(pod) || isMirror(pod) || !v.taken() || v.rejected() {
 		return "", "", false
 	}
 	return pod.Spec.NodeName, group, true

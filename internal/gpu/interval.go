@@ -170,8 +170,7 @@ func (v interval) deleted() (ledger.Time, bool) {
 // an exception: its mirror is created again whenever the API server lost it.
 func (v interval) ended(what string, t time.Time) (ledger.Time, bool) {
 	at, ok := v.believe(what, t)
-	_, mirror := v.pod.Annotations[corev1.MirrorPodAnnotationKey]
-	if ok && at < v.appeared()-clockSkew && !mirror {
+	if ok && at < v.appeared()-clockSkew && !isMirror(v.pod) {
 		v.doubts.addf("%s is %s, before the pod's creation: not believed", what, at.Time().Format(time.RFC3339))
 		return 0, false
 	}

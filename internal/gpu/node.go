@@ -258,7 +258,7 @@ func (d *Devices) readCardList(text string) {
 }
 
 // Allocatable returns how many GPUs a node can assign to pods, by the same weights. They come from
-// its device plugins and from the slices of DRA drivers.
+// its device plugins and from the slices of DRA drivers, and are at most mostOnNode.
 func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 	node := NodeOf(n)
 	d := node.devices()
@@ -277,7 +277,10 @@ func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 			total.Add(total, gpus)
 		}
 	}
-	return total
+	if len(t.own) > 0 {
+		return total
+	}
+	return least(total, big.NewRat(mostOnNode, 1))
 }
 
 func (t *Table) onNode(i *Inventory, node string) *big.Rat {

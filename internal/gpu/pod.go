@@ -22,8 +22,7 @@ type Pod struct {
 	Running ledger.Start
 	// End is when it released them; open while it holds them.
 	End ledger.End
-	// Refused is when its kubelet rejected the pod. It is the end only if the ledger knows that the
-	// pod ran.
+	// Refused is when its kubelet rejected the pod. It is the end only if the ledger knows the pod.
 	Refused ledger.Time
 	Live
 	// Problems lists what could not be understood about the pod, for the operator.
@@ -44,7 +43,7 @@ type Live struct {
 	PriorityClassName string
 	Priority          int32
 	Annotations       map[string]string // only those that begin with gpupool/
-	Mirror            bool              // a static pod's mirror, which cannot be evicted
+	Mirror            bool              // a static pod's mirror, which counts nothing
 }
 
 // Holds reports whether the pod has an interval: it holds or held GPUs since a known time.

@@ -14,6 +14,9 @@ import (
 // exceed every budget at once: it counts as none and is reported as a problem.
 const mostGPUs = 10_000
 
+// mostOnNode is how many GPUs a node is believed to have: twice those of the largest that are sold.
+const mostOnNode = 64
+
 // amount is how much a pod holds of one resource, and how many GPUs that is.
 type amount struct{ units, gpus *big.Rat }
 

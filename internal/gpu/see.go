@@ -69,6 +69,13 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	}
 	y := &tally{table: t, pod: pod, node: &s.Node, doubts: *problems}
 	held := y.requested()
+	if isMirror(pod) {
+		if len(held) > 0 || len(pod.Spec.ResourceClaims) > 0 || ByFraction(pod) {
+			y.doubts.losef("it is a static pod, and only its node vouches for it: not counted")
+		}
+		*problems = y.doubts
+		return
+	}
 	shared := y.claimed(held, w)
 	if !held.gpus() && !shared.gpus() {
 		y.fraction(held, w)
@@ -81,6 +88,7 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	for _, claim := range sortedKeys(shared) {
 		s.Shares = append(s.Shares, y.shares(shared[claim], sortedKeys(shared[claim]), claim)...)
 	}
+	y.plausible(s.Shares)
 	s.Shown, s.Capped = y.shown(), y.capped
 	*problems = y.doubts
 }
@@ -104,6 +112,13 @@ func liveOf(pod *corev1.Pod) Live {
 			l.Annotations[key] = value
 		}
 	}
-	_, l.Mirror = pod.Annotations[corev1.MirrorPodAnnotationKey]
+	l.Mirror = isMirror(pod)
 	return l
+}
+
+// isMirror reports whether a pod is the mirror of a static pod. No scheduler assigned devices to it,
+// and the kubelet of any node can create one in any namespace: it counts against nobody.
+func isMirror(pod *corev1.Pod) bool {
+	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror
 }

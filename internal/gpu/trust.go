@@ -104,6 +104,23 @@ func (y *tally) atMost(name, of string, h amount) amount {
 	return h
 }
 
+// plausible makes what the pod holds an estimate if it is more than any node has. A node reports its
+// own capacity, and a compromised one reports anything.
+func (y *tally) plausible(shares []ledger.Share) {
+	total := new(big.Rat)
+	for i := range shares {
+		if _, own := y.table.own[shares[i].Resource]; !own {
+			total.Add(total, new(big.Rat).Mul(shares[i].Units, shares[i].Weight))
+		}
+	}
+	if y.node.Name == "" || total.Cmp(big.NewRat(mostOnNode, 1)) <= 0 {
+		return
+	}
+	y.unsure = true
+	y.doubts.addf("its requests come to %s GPUs of its node %s, more than the %d that any node is believed to have: an estimate",
+		total.RatString(), y.node.Name, mostOnNode)
+}
+
 // ofCards limits parts of cards, which no node lists, to those of as many cards as the pod may
 // hold.
 func (y *tally) ofCards(name string, h amount, held amounts) amount {

@@ -269,3 +269,66 @@ func TestStartedContainersKeepARefusedPodsPast(t *testing.T) {
 		t.Errorf("it was refused at %v, and ran", s.Refused.Time().Format(time.TimeOnly))
 	}
 }
+
+// TestStaticPodsCountNothing: a kubelet can create one in any namespace, on a node that it describes
+// itself.
+func TestStaticPodsCountNothing(t *testing.T) {
+	t.Parallel()
+	mirror := func(c corev1.Container) *corev1.Pod {
+		p := pod(c)
+		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "h"}
+		return p
+	}
+	for _, count := range []string{"1", "9000", "1e18"} {
+		s := table(t).See(mirror(asks("nvidia.com/gpu="+count)), having("nvidia.com/gpu=1000000"))
+		if len(s.Shares) > 0 || s.Holds() || !s.Incomplete || !s.Mirror {
+			t.Errorf("%s: it holds %v", count, s.Shares)
+		}
+		doubted(t, s, "it is a static pod, and only its node vouches for it: not counted")
+	}
+	more, err := gpu.Rules{Extra: []string{"example.com/npu"}}.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := more.See(mirror(asks("example.com/npu=9")), having("example.com/npu=9")); len(s.Shares) > 0 || !s.Incomplete {
+		t.Errorf("it holds %v", s.Shares)
+	}
+	undoubted(t, see(t, mirror(asks("cpu=1 nvidia.com/gpu=0"))))
+	reserving := mirror(asks("nvidia.com/gpu=1"))
+	reserving.Namespace, reserving.Labels = "kai-resource-reservation", map[string]string{"runai-gpu-group": "g"}
+	if _, _, ok := gpu.ReservationOf(reserving); ok {
+		t.Error("it reserves a GPU for fractions")
+	}
+}
+
+// TestMoreThanANodeIsBelievedToHaveIsAnEstimate: a node reports its own capacity.
+func TestMoreThanANodeIsBelievedToHaveIsAnEstimate(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		asks     string
+		estimate bool
+	}{
+		{"nvidia.com/gpu=64", false},
+		{"nvidia.com/gpu=65", true},
+		{"nvidia.com/gpu=40 amd.com/gpu=40", true},
+		{"nvidia.com/mig-1g.5gb=112", false},
+		{"nvidia.com/mig-1g.5gb=800", true},
+	} {
+		s := table(t).See(pod(asks(tt.asks)), having("nvidia.com/gpu=1000000 amd.com/gpu=1000000 nvidia.com/mig-1g.5gb=1000000"))
+		if (s.Shown == 0) != tt.estimate {
+			t.Errorf("%s: it is shown by %d", tt.asks, s.Shown)
+		}
+		if tt.estimate {
+			doubted(t, s, "more than the 64 that any node is believed to have: an estimate")
+		} else {
+			undoubted(t, s)
+		}
+	}
+	own := table(t, "nvidia.com/gpu=100").See(pod(asks("nvidia.com/gpu=8")), having("nvidia.com/gpu=8"))
+	if own.Shown == 0 {
+		t.Error("a weight of the user's own makes it an estimate")
+	}
+	if got := table(t).Allocatable(node(nil, "nvidia.com/gpu=9000"), nil).RatString(); got != "64" {
+		t.Errorf("the node can assign %s GPUs", got)
+	}
+}

@@ -59,7 +59,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 			p.problem(pod, fmt.Sprintf("nothing tells when it ended: counted until %s, and further each time; kubectl get --show-managed-fields may tell",
 				q.at.Format(time.RFC3339)))
 		}
-		if s.Shown == 0 && !p.noNodes && s.Scheduled.At != 0 && len(s.Shares) > 0 {
+		if s.Shown == 0 && !p.noNodes && !s.Node.Shown && s.Scheduled.At != 0 && len(s.Shares) > 0 {
 			p.problem(pod, fmt.Sprintf("nothing shows what its node %s has: an estimate, which reaches no limit", s.Node.Name))
 		}
 		if s.Incomplete {

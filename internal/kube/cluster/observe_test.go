@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,32 @@ func TestObserveSeesPodsWithGPUsAlone(t *testing.T) {
 	}
 	if calls := c.Calls(); calls["list pods"] < 2 || calls["list nodes"] != 1 || calls["get namespaces"] != 1 {
 		t.Errorf("calls: %v", calls)
+	}
+}
+
+// TestObserveReportsPodsThatItDoesNotCount: a static pod, and a request beyond all machines.
+func TestObserveReportsPodsThatItDoesNotCount(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("observe-problems", 1_000_000))
+	pods := []*corev1.Pod{
+		kubetest.Create(t, server, kubetest.Pod(ns, "static", kubetest.GPUs(9000), kubetest.BoundTo(node.Name),
+			kubetest.Annotation(corev1.MirrorPodAnnotationKey, "x"))),
+		kubetest.Create(t, server, kubetest.Pod(ns, "vast", kubetest.GPUs(20_000), kubetest.OnNode(node.Name))),
+	}
+	for _, pod := range pods {
+		server.WaitRunning(t, pod)
+	}
+	found := in(ns, observe(t, connect(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods)
+	if len(found) != 2 {
+		t.Fatalf("%d pods are reported: %v", len(found), names(found))
+	}
+	for _, p := range found {
+		want := map[string]string{"static": "it is a static pod", "vast": "more than any machine has: counted as none"}[p.Name]
+		if p.Holds() || !strings.Contains(strings.Join(p.Problems, "; "), want) {
+			t.Errorf("%s holds %v: %q", p.Name, p.Shares, p.Problems)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func byClaim(pod *corev1.Pod) bool {
 }
 
 // pod is what a pod holds; false for one without GPUs, unless it says that it has
-// some.
+// some, which is then one of its problems.
 func (l *observation) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 	if !l.table.MayHold(pod) {
 		return gpu.Pod{}, false, nil
@@ -130,7 +130,7 @@ func (l *observation) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 		world.Reserved = func(node, group string) bool { return reserved[reservation{node, group}] }
 	}
 	seen := l.table.See(pod, world)
-	return seen, len(seen.Shares) > 0 || byClaim(pod) || seen.Capped, nil
+	return seen, len(seen.Shares) > 0 || byClaim(pod) || seen.Capped || seen.Incomplete, nil
 }
 
 // readClaims lists the resource claims.

@@ -27,7 +27,7 @@ func (b *Books) bind(p gpu.Pod) {
 // awaited says whether a bound pod that holds nothing yet may get an interval: once
 // its kubelet takes it, or its node turns out to have what it asks for.
 func awaited(p gpu.Pod) bool {
-	if p.Phase == "Succeeded" || p.Phase == "Failed" || !p.End.Open() {
+	if p.Mirror || p.Phase == "Succeeded" || p.Phase == "Failed" || !p.End.Open() {
 		return false
 	}
 	return p.Scheduled.At == 0 || p.Capped || p.Incomplete
