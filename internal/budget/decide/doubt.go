@@ -54,7 +54,7 @@ func warn(f *facts) (r result) {
 			wording.Instant(f.usage.WindowStart), wording.Instant(*f.Result.KnownSince))
 	}
 	if f.usage.Unshown > 0 {
-		r.warnf("%s of the %s GPU-hours are of pods whose nodes were never seen, or that request more GPUs than any node has: nothing is enforced because of them",
+		r.warnf("%s of the %s GPU-hours are of pods whose nodes were never seen, or that request more than any node has: nothing is enforced because of them",
 			budget.Hours(f.usage.Unshown), budget.Hours(f.usage.Consumed))
 	}
 	if f.Result.Unbounded {
