@@ -43,7 +43,7 @@ func everyEvent(a history.About) []history.Event {
 		a.Launched(ask(1)), a.Refused(ask(2), soldOut),
 		a.Instance(history.Begin, instance), a.Instance(history.Reclaim, instance), a.Instance(history.End, instance),
 		a.Instances(history.Terminate, "ins-aaaaaaa1", "ins-aaaaaaa2"), a.Instances(history.Adopt, "ins-aaaaaaa3"),
-		a.Declaration(history.Create), a.Updated(2), a.Declaration(history.Destroy),
+		a.Declaration(history.Create), a.Updated(2), a.Declaration(history.Delete), a.Declaration(history.Destroy),
 		a.Since(history.Freeze, noon), a.Since(history.Unfreeze, noon), a.Workload(history.Pause, serve, noon), a.Workload(history.Resume, serve, noon),
 		a.Workload(history.Mend, serve, noon), a.Workload(history.Scale, serve, noon), a.Evict(pod),
 		a.Evicted(pod, history.Done), a.Paused(serve, noon, history.Done), a.Since(history.Frozen, noon),

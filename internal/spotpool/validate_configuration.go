@@ -71,7 +71,8 @@ func (v *validator) network() {
 		v.Add("internet_charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".",
 			"%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
 	case c.InternetChargeType != "" && c.InternetMaxBandwidthOut == 0:
-		v.Add("internet_charge_type", "Set internet_max_bandwidth_out, or omit internet_charge_type.", "an instance without a public address has no internet traffic")
+		v.Add("internet_charge_type", "Set internet_max_bandwidth_out, or omit internet_charge_type.", "an instance without a public address has no "+
+			"internet traffic")
 	case c.InternetChargeType != "":
 		problem.OneOf(&v.List, "internet_charge_type", c.InternetChargeType, bandwidthTypes...)
 	}
@@ -94,7 +95,8 @@ func (v *validator) disks() {
 		problem.OneOf(&v.List, at+".data_disk_type", disk.Type, systemDiskTypes...)
 		v.Within(at+".data_disk_size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
 		if disk.Size%dataDiskStep != 0 {
-			v.Add(at+".data_disk_size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data disks", disk.Size,
+			v.Add(at+".data_disk_size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data "+
+				"disks", disk.Size,
 				dataDiskStep)
 		}
 	}

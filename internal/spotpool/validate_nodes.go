@@ -30,7 +30,8 @@ func (v *validator) nodes() {
 			v.Add("nodes.expected_labels", "Write it as Kubernetes does, such as \"pool\" or \"example.com/pool\".", "%q is no name of a label", key)
 		}
 		if wrong := validation.IsValidLabelValue(n.ExpectedLabels[key]); len(wrong) > 0 {
-			v.Add("nodes.expected_labels", "Use at most 63 letters, digits, and -, _ and . between them.", "%q is no value of the label %s", n.ExpectedLabels[key], key)
+			v.Add("nodes.expected_labels", "Use at most 63 letters, digits, and -, _ and . between them.", "%q is no value of the label %s",
+				n.ExpectedLabels[key], key)
 		}
 	}
 }

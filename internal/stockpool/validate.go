@@ -97,7 +97,8 @@ func (v *validator) counts() {
 		v.Add("maximum", "Leave it out, or write replicas_policy = \"available\".", "a maximum belongs to replicas_policy = \"available\"")
 	}
 	if d.ReplicasPolicy == ReplicasAvailable && d.AllocatedSelector == "" {
-		v.Add("allocated_selector", "Say which labels a pod has that is in use, such as \"session\".", "replicas_policy = \"available\" can't tell which pods are in use")
+		v.Add("allocated_selector", "Say which labels a pod has that is in use, such as \"session\".", "replicas_policy = \"available\" can't tell which "+
+			"pods are in use")
 	}
 	if d.PodDisruptionBudget != nil {
 		v.Within("pod_disruption_budget.min_available", int64(d.PodDisruptionBudget.MinAvailable), 1, int64(max(1, most)), "",

@@ -110,7 +110,8 @@ func (l Location) Warning(getenv func(string) string) string {
 	if getenv("CI") != "true" || l.Backend != Directory || filepath.IsAbs(l.Path) {
 		return ""
 	}
-	return fmt.Sprintf("the store %s is in a CI job's working directory and likely gone after the job: set the argument store, --store or %s", l, EnvironmentVariable)
+	return fmt.Sprintf("the store %s is in a CI job's working directory and likely gone after the job: set the argument store, --store or %s", l,
+		EnvironmentVariable)
 }
 
 func orPlaceholder(s, placeholder string) string {

@@ -60,7 +60,7 @@ func check(ctx context.Context, vale string, texts []text) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	byFile := map[string]text{}
 	for n, t := range texts {
 		// A number keeps apart what two forms take from one file.

@@ -64,9 +64,10 @@ func drawBudgets(t *rapid.T) []budget.Declaration {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) budget.Declaration {
 		d := budget.Declaration{
 			Name: "b", GPUHours: rapid.SampledFrom([]string{"0.001", "0.5", "1", "3.25", "8", "20"}).Draw(t, "limit"),
-			Selector:        rapid.SampledFrom(selectors).Draw(t, "selector"),
-			CountFrom:       rapid.SampledFrom([]budget.CountFrom{budget.FromScheduled, budget.FromRunning}).Draw(t, "from"),
-			PodEndEstimate:  rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}).Draw(t, "vanished"),
+			Selector:  rapid.SampledFrom(selectors).Draw(t, "selector"),
+			CountFrom: rapid.SampledFrom([]budget.CountFrom{budget.FromScheduled, budget.FromRunning}).Draw(t, "from"),
+			PodEndEstimate: rapid.SampledFrom([]ledger.EndEstimate{ledger.EstimateEarliest, ledger.EstimateMidpoint, ledger.EstimateLatest}).Draw(t,
+				"vanished"),
 			BreakdownLabels: []string{"team"},
 		}
 		switch rapid.IntRange(0, 3).Draw(t, "window") {

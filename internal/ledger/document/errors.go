@@ -30,7 +30,8 @@ type OlderError struct {
 // documents have the same form.
 func (e *OlderError) Error() string {
 	return fmt.Sprintf("the ledger's document %s was written by an older gpupool (unsupported format version %d): move all documents of "+
-		"this ledger away together. The next gpupool reconcile starts a new ledger without the GPU-hours used before: an exceeded budget can then recover and stop "+
+		"this ledger away together. The next gpupool reconcile starts a new ledger without the GPU-hours used before: an exceeded budget can then recover "+
+		"and stop "+
 		"blocking launches", e.Document, e.Version)
 }
 

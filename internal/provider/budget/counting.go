@@ -39,7 +39,8 @@ func countingAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"count_from": kit.DefaultChoice(defaults.CountFrom, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, "+
 			"when its first container started."),
-		"pod_end_estimate": kit.DefaultChoice(defaults.PodEndEstimate, "Where the end of a pod is taken to be that nobody saw ending, between the last run that "+
+		"pod_end_estimate": kit.DefaultChoice(defaults.PodEndEstimate, "Where the end of a pod is taken to be that nobody saw ending, between the last run "+
+			"that "+
 			"saw it and the one that missed it: at the former (`earliest`), half-way (`midpoint`) or at the latter (`latest`). Such ends are reported as "+
 			"estimated, with a bound."),
 		"resource_weights": kit.TextMap(kit.Optional, "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a "+

@@ -75,7 +75,8 @@ func configurationAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "`user_data_raw` that is in neither the state nor a plan, and may come from an ephemeral value. It needs " +
 				"`user_data_raw_wo_version`. The store keeps it, since `gpupool reconcile` launches instances later. It conflicts with `user_data_raw`.",
 		},
-		"user_data_raw_wo_version": kit.Whole(kit.Optional, "Version of `user_data_raw_wo`, 1 or more. Change it to have a changed `user_data_raw_wo` applied: "+
+		"user_data_raw_wo_version": kit.Whole(kit.Optional, "Version of `user_data_raw_wo`, 1 or more. Change it to have a changed `user_data_raw_wo` "+
+			"applied: "+
 			"instances that were launched with another version are outdated. With the same version, the store keeps the value that it has."),
 		"cam_role_name": kit.Text(kit.Optional, "CAM role that the instances may take on."),
 		"project_id":    kit.DefaultNumber(defaults.ProjectID, "Project of the instances; 0 is the default one."),

@@ -60,7 +60,8 @@ func offeringAttributes() map[string]schema.Attribute {
 		"availability_zone": kit.Text(kit.Required, "Availability zone in the pool's region, such as `ap-singapore-2`."),
 		"instance_type":     kit.Text(kit.Required, "Instance type, such as `GN7.2XLARGE32`. The data source `gpupool_spot_offers` lists those that are sold."),
 		"subnet_id":         kit.Text(kit.Required, "Subnet of `vpc_id` in that zone, such as `subnet-a1b2c3d4`."),
-		"spot_max_price": kit.Text(kit.Optional, "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. While "+
+		"spot_max_price": kit.Text(kit.Optional, "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. "+
+			"While "+
 			"the market price is above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand "+
 			"instances."),
 	}

@@ -97,7 +97,8 @@ func TestModelKeepsTheWordingOfWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	d := core.Declaration{
 		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 1, Maximum: 2,
-		Offerings:     []core.Offering{{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", SpotMaxPrice: 3_500_000}},
+		Offerings: []core.Offering{{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4",
+			SpotMaxPrice: 3_500_000}},
 		MaxHourlyCost: 12_000_000, Cooldown: core.Duration(time.Hour), LaunchTimeout: core.Duration(15 * time.Minute),
 		OnDemandFallback: &core.OnDemandFallback{After: core.Duration(time.Hour), Maximum: 1},
 	}.WithDefaults()

@@ -62,7 +62,8 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 				"more than a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
 		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
 			"only where no two networks of the cluster have the same addresses."),
-		"expected_labels": kit.TextMap(kit.Optional, "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool could take "+
+		"expected_labels": kit.TextMap(kit.Optional, "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool "+
+			"could take "+
 			"if it grew. gpupool does not set them."),
 		"drain": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
@@ -81,7 +82,8 @@ func drainAttributes() map[string]schema.Attribute {
 			"does not wait for it: the next one goes on."),
 		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, "+
 			"and drains it again an hour later at the earliest."),
-		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "What becomes of pods without a controller, which nothing would make anew: `wait` waits for them "+
+		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "What becomes of pods without a controller, which nothing would make anew: `wait` waits "+
+			"for them "+
 			"until the timeout; `evict` evicts them."),
 	}
 }

@@ -65,7 +65,8 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 		d.OnDestroy = held.recorded.OnDestroy // the record decides, and the state may be older
 		// No time lifts that. What may be over by the apply, as a hold or a cluster that is away, is a warning.
 		if len(held.protected) > 0 && d.OnDestroy != core.DestroyRetain {
-			diags.AddError(fmt.Sprintf("Spot pool %s has protected instances", d.Key()), fmt.Sprintf("The plan would %s it, which would be refused: %s cannot be "+
+			diags.AddError(fmt.Sprintf("Spot pool %s has protected instances", d.Key()), fmt.Sprintf("The plan would %s it, which would be refused: %s "+
+				"cannot be "+
 				"terminated, by the tag gpupool/protected or termination protection. Lift the protection, or set on_destroy = \"retain\" and apply that first.",
 				verb(doing), named(held.protected)))
 			return

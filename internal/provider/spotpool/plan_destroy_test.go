@@ -115,7 +115,8 @@ func TestDestroyPlanOfManyMachines(t *testing.T) {
 	for verb, values := range map[string]providertest.Values{
 		"destroy": nil, "replace": train(providertest.Values{"minimum": 13, "maximum": 13, "name": "other"}),
 	} {
-		says(t, fresh(t, w).Plan(o, values).Diagnostics.String(), []string{"ERROR", "The plan would " + verb + " it, which would be refused: " + w.Pool("train")[0] + " cannot"}, "ends 13")
+		says(t, fresh(t, w).Plan(o, values).Diagnostics.String(), []string{"ERROR", "The plan would " + verb + " it, which would be refused: " +
+			"" + w.Pool("train")[0] + " cannot"}, "ends 13")
 	}
 	says(t, fresh(t, w).Plan(o, retained).Diagnostics.String(), nil, "ERROR")
 	protected = false

@@ -25,7 +25,8 @@ func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func behaviourAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"pod_disruption_budget": kit.Object(kit.Optional, "Keeps evictions, such as those of a drain, from ending too many pods at once, by a PodDisruptionBudget "+
+		"pod_disruption_budget": kit.Object(kit.Optional, "Keeps evictions, such as those of a drain, from ending too many pods at once, by a "+
+			"PodDisruptionBudget "+
 			"of the pool's name.", disruptionAttributes()),
 		"budget": kit.Text(kit.Optional, "Name of a budget whose selector takes the pods. The pool does not grow while this or another budget that covers "+
 			"its pods is exceeded, or its use unknown; while a budget whose action is `pause` pauses, the pool is scaled to zero, and comes back by itself."),

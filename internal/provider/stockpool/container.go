@@ -42,7 +42,8 @@ func (c *container) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func containerAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `pod_security_level = \"restricted\"` it must run "+
+		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `pod_security_level = \"restricted\"` "+
+			"it must run "+
 			"as a user other than root, and without capabilities."),
 		"memory":       kit.Text(kit.Required, "Memory of each pod, as Kubernetes writes quantities, such as `\"16Gi\"`: requested, and the limit."),
 		"gpu":          kit.Whole(kit.Required, "How many GPUs each pod holds: requested, and the limit."),

@@ -42,7 +42,8 @@ func placementAttributes() map[string]schema.Attribute {
 		"runtime_class_name":   kit.Text(kit.Optional, "RuntimeClass of the pods, such as `nvidia`."),
 		"image_pull_secrets":   kit.Texts(kit.Optional, "Names of the Secrets of the namespace by which the image is pulled."),
 		"service_account_name": kit.Text(kit.Optional, "ServiceAccount of the pods. They get a token of it; without this argument they get none."),
-		"pod_security_level": kit.DefaultChoice(defaults.PodSecurityLevel, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no "+
+		"pod_security_level": kit.DefaultChoice(defaults.PodSecurityLevel, "Level of the Pod Security Standards that the pods keep to: `restricted` (no "+
+			"root, no "+
 			"capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
 	}
 }

@@ -37,7 +37,8 @@ func sizeAttributes() map[string]schema.Attribute {
 		"namespace": kit.Text(kit.Required, "Namespace of the cluster, which must exist. Another one replaces the pool."),
 		"spec_name": kit.Text(kit.Required, "What the flavour is called, such as `g1.1`: the value of the label `gpupool/spec-name` of the pods."),
 		"replicas":  kit.Whole(kit.Required, "How many pods are kept: of all pods, or of those that are not in use, see `replicas_policy`."),
-		"replicas_policy": kit.DefaultChoice(defaults.ReplicasPolicy, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that "+
+		"replicas_policy": kit.DefaultChoice(defaults.ReplicasPolicy, "What `replicas` counts: `total`, all pods; or `available`, those that are not in "+
+			"use. A pod that "+
 			"somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given "+
 			"back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
 		"maximum": kit.Whole(kit.Optional, "How many pods there may be at most, in use or not, with `replicas_policy = \"available\"`."),

@@ -10,22 +10,22 @@ import (
 )
 
 // IsExceeded reports whether a budget is known to have used its limit up.
-func (r Report) IsExceeded() bool { return r.UsageReport != nil && r.Exceeded != nil && *r.Exceeded }
+func (b Report) IsExceeded() bool { return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded }
 
 // Enforcement is what is done about a budget, the mildest first: what is in force, what was
 // requested and is not observed yet, and Ineffective if anything had no effect in time.
-func (r Report) Enforcement() (list []state.State) {
+func (b Report) Enforcement() (list []state.State) {
 	ineffective := false
 	for _, of := range []struct {
 		measure            budget.Action
 		requested, inForce state.State
 	}{{budget.Freeze, state.Freezing, state.Frozen}, {budget.Pause, state.Pausing, state.Paused}, {budget.Evict, state.Evicting, state.Evicting}} {
-		failed := budget.CountEffects(r.Effects, of.measure, budget.Ineffective) > 0
+		failed := budget.CountEffects(b.Effects, of.measure, budget.Ineffective) > 0
 		ineffective = ineffective || failed
 		switch {
-		case failed, budget.CountEffects(r.Effects, of.measure, budget.Requested) > 0:
+		case failed, budget.CountEffects(b.Effects, of.measure, budget.Requested) > 0:
 			list = append(list, of.requested)
-		case slices.Contains(r.Enforced, of.measure):
+		case slices.Contains(b.Enforced, of.measure):
 			list = append(list, of.inForce)
 		}
 	}
@@ -36,40 +36,40 @@ func (r Report) Enforcement() (list []state.State) {
 }
 
 // States is how a budget is after a run: its limit first, then what is done about it.
-func (r Report) States() []state.State {
+func (b Report) States() []state.State {
 	switch {
-	case r.Deleted:
+	case b.Deleted:
 		return []state.State{state.Deleted}
-	case r.Outcome == outcome.Failed:
+	case b.Outcome == outcome.Failed:
 		return []state.State{state.Failing}
-	case r.Outcome == outcome.Skipped:
+	case b.Outcome == outcome.Skipped:
 		return []state.State{state.Skipped}
-	case r.IsExceeded() && r.Action == budget.AlertOnly:
+	case b.IsExceeded() && b.Action == budget.AlertOnly:
 		return []state.State{state.Exceeded, state.AlertOnly}
-	case r.IsExceeded():
-		return append([]state.State{state.Exceeded}, r.Enforcement()...)
-	case len(r.Enforcement()) > 0:
-		return r.Enforcement()
-	case len(r.Fired) > 0:
+	case b.IsExceeded():
+		return append([]state.State{state.Exceeded}, b.Enforcement()...)
+	case len(b.Enforcement()) > 0:
+		return b.Enforcement()
+	case len(b.Fired) > 0:
 		return []state.State{state.NearLimit}
 	}
 	return []state.State{state.WithinLimit}
 }
 
 // states is how a budget is, as far as the last run tells.
-func (d Description) states() []state.State {
+func (e Description) states() []state.State {
 	switch {
-	case d.Failing != nil && d.IsExceeded():
-		return append([]state.State{state.Failing}, d.States()...)
-	case d.Failing != nil:
+	case e.Failing != nil && e.IsExceeded():
+		return append([]state.State{state.Failing}, e.States()...)
+	case e.Failing != nil:
 		return []state.State{state.Failing}
-	case d.Phase == declaration.Deleting:
+	case e.Phase == declaration.Deleting:
 		return []state.State{state.Deleting}
-	case d.UsageReport == nil && d.Outcome == outcome.Skipped:
+	case e.UsageReport == nil && e.Outcome == outcome.Skipped:
 		return []state.State{state.Unknown}
 	}
-	return d.Report.States()
+	return e.Report.States()
 }
 
 // SetState sets the states, once all that they follow from is known.
-func (d *Description) SetState() { d.State = d.states() }
+func (e *Description) SetState() { e.State = e.states() }

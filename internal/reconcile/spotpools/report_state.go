@@ -11,24 +11,24 @@ import (
 
 // Oversized reports whether a pool holds more than its maximum. Instances that are
 // protected, or can't be terminated now, keep it there.
-func (r Report) Oversized() bool { return r.Observed && r.Held > r.Maximum }
+func (p Report) Oversized() bool { return p.Observed && p.Held > p.Maximum }
 
 // StateAfter is how a pool is after a run; changed says whether the run decided anything.
-func (r Report) StateAfter(changed bool) state.State {
+func (p Report) StateAfter(changed bool) state.State {
 	switch {
-	case r.Outcome == outcome.Failed:
+	case p.Outcome == outcome.Failed:
 		return state.Failing
-	case r.Outcome == outcome.Skipped:
+	case p.Outcome == outcome.Skipped:
 		return state.Skipped
-	case r.Outcome == outcome.Short:
+	case p.Outcome == outcome.Short:
 		return state.Short
-	case r.Outcome == outcome.Planned:
+	case p.Outcome == outcome.Planned:
 		return state.OutOfSync
-	case r.Nodes != nil && r.Nodes.ReplacingSuspended != "":
+	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
 		return state.Degraded
 	case changed:
 		return state.Changed
-	case r.Oversized():
+	case p.Oversized():
 		return state.Oversized
 	}
 	return state.InSync

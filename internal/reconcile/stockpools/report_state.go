@@ -8,24 +8,24 @@ import (
 
 // StateAfter is how a stock pool is after a run; changed says whether the run decided
 // anything. A run that is done leaves pods to their Deployment, so it does not wait for them.
-func (r Report) StateAfter(changed bool) state.State {
+func (p Report) StateAfter(changed bool) state.State {
 	switch {
-	case r.Outcome == outcome.Failed:
+	case p.Outcome == outcome.Failed:
 		return state.Failing
-	case r.Outcome == outcome.Skipped:
+	case p.Outcome == outcome.Skipped:
 		return state.Skipped
-	case r.Outcome == outcome.Short:
+	case p.Outcome == outcome.Short:
 		return state.Short
-	case r.Outcome == outcome.Planned:
+	case p.Outcome == outcome.Planned:
 		return state.OutOfSync
 	case changed:
 		return state.Changed
 	}
-	return r.stateOfPhase()
+	return p.stateOfPhase()
 }
 
-func (r Report) stateOfPhase() state.State {
-	switch r.Phase {
+func (p Report) stateOfPhase() state.State {
+	switch p.Phase {
 	case decide.Degraded:
 		return state.Degraded
 	case decide.Pausing:

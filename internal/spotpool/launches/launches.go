@@ -162,7 +162,8 @@ func (s Launches) WhyLost() string {
 	if s.LostAt.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any "+
+	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so instances launched shortly before may not be listed yet: nothing is launched "+
+		"until %s, and any "+
 		"apply or reconcile after that launches what is missing",
 		wording.Instant(s.LostAt), wording.Instant(s.LostAt.Add(spotpool.TagLag)))
 }
