@@ -66,9 +66,11 @@ func TestLifeOfAPoolWithNodes(t *testing.T) {
 			Check: held(w, 1),
 		},
 		resource.TestStep{
-			Config:            w.Config(pool(attributes{"minimum": "1", "maximum": "1"})),
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.Null())},
+			Config:           w.Config(pool(attributes{"minimum": "1", "maximum": "1"})),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate)),
+			ConfigStateChecks: []statecheck.StateCheck{ // until its mark is observed to be off the node
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid)),
+			},
 		},
 	)
 }
