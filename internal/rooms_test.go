@@ -114,7 +114,8 @@ var rooms = map[string]struct {
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
 		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/wording",
-		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/spotpool",
+		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/reconcile/state", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/spotpool/fleet", module + "internal/spotpool/launches", module + "internal/spotpool/markets",
 		module + "internal/spotpool/decide",
 		module + "internal/budget",
@@ -173,7 +174,8 @@ var rooms = map[string]struct {
 		"k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
 	"internal/tencent": {may: []string{
-		module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
+		module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording",
+		"github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
 	"internal/notice": {may: []string{module + "internal/node"}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes

@@ -37,7 +37,8 @@ func TestStockPoolsFromState(t *testing.T) {
 		ReplicasPolicy: stockpool.ReplicasAvailable, Maximum: 4, Args: []string{"--serve"}, Env: map[string]string{"A": "b"},
 		Ports:  []stockpool.Port{{Port: 80, Protocol: "TCP"}},
 		Labels: map[string]string{"team": "a"}, Tolerations: []stockpool.Toleration{{Key: "gpu", Operator: "Exists"}}, GPUResource: "nvidia.com/gpu",
-		PodSecurityLevel: stockpool.Restricted, PodDisruptionBudget: &stockpool.PodDisruptionBudget{MinAvailable: 1}, AllocatedSelector: "session", Budget: "team-a",
+		PodSecurityLevel: stockpool.Restricted, PodDisruptionBudget: &stockpool.PodDisruptionBudget{MinAvailable: 1},
+		AllocatedSelector: "session", Budget: "team-a",
 		OnDestroy: stockpool.DestroyDelete,
 	}}}
 	if diff := cmp.Diff(want, state.StockPools); diff != "" {

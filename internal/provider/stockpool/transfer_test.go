@@ -46,8 +46,9 @@ func TestDeclarationSurvivesTheModel(t *testing.T) {
 		ReplicasPolicy: core.ReplicasAvailable, Maximum: 4, CPU: "500m", Command: []string{"run"}, Args: []string{"-v"}, Env: map[string]string{"A": "b"},
 		Ports: []core.Port{{Port: 80, Name: "http", Protocol: "TCP"}}, Labels: map[string]string{"team": "a"}, NodeSelector: map[string]string{"pool": "train"},
 		Tolerations: []core.Toleration{{Key: "gpu", Operator: "Exists", Effect: "NoSchedule"}}, GPUResource: "nvidia.com/gpu", RuntimeClassName: "nvidia",
-		ImagePullSecrets: []string{"registry"}, ServiceAccountName: "runtime", PodSecurityLevel: core.Baseline, PodDisruptionBudget: &core.PodDisruptionBudget{MinAvailable: 1},
-		AllocatedSelector: "session", Budget: "team-a", OnDestroy: core.DestroyRetain,
+		ImagePullSecrets: []string{"registry"}, ServiceAccountName: "runtime", PodSecurityLevel: core.Baseline,
+		PodDisruptionBudget: &core.PodDisruptionBudget{MinAvailable: 1},
+		AllocatedSelector:   "session", Budget: "team-a", OnDestroy: core.DestroyRetain,
 	}
 	if diff := cmp.Diff(d, modelOf(d).declaration()); diff != "" {
 		t.Errorf("the declaration changed on its way through the model:\n%s", diff)
