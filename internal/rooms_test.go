@@ -101,8 +101,10 @@ var rooms = map[string]struct {
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
-	"internal/reconcile/state":   {},
-	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
+	"internal/reconcile/state": {may: []string{module + "internal/declaration"}},
+	"internal/reconcile/outcome": {may: []string{
+		module + "internal/errorclass", module + "internal/reconcile/state", module + "internal/spotpool", module + "internal/wording",
+	}},
 	"internal/reconcile/loop": {may: []string{
 		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
 	}},

@@ -60,11 +60,6 @@ func FailingBudget(b budgets.Description) bool {
 	return b.Failing != nil || b.Outcome == outcome.Failed
 }
 
-// Exceeded reports whether a budget had used its limit up when it was last judged.
-func Exceeded(b budgets.Description) bool {
-	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
-}
-
 func (r StatusReport) totals() Totals {
 	var t Totals
 	for _, p := range r.SpotPools {
@@ -84,7 +79,7 @@ func (r StatusReport) totals() Totals {
 		switch {
 		case FailingBudget(b):
 			t.Budgets.Failing++
-		case Exceeded(b):
+		case b.IsExceeded():
 			t.Budgets.Exceeded++
 		case b.UsageReport == nil, b.Untrusted != "":
 			t.Budgets.Unknown++

@@ -30,13 +30,8 @@ type view struct {
 
 func (v view) text(style terminal.Style) string { return style.Paint(v.color, v.word) }
 
-// poolView is the view of a pool or a stock pool.
-func poolView(s state.State) view {
-	return view{rankOf(s), string(s), describe.StateColor(s)}
-}
-
-// budgetView is the view of a budget: the worst of its states counts.
-func budgetView(states []state.State) view {
+// viewOf is the view of an object: the worst of its states counts.
+func viewOf(states ...state.State) view {
 	v := view{calm, state.Join(states), describe.StateColor(states[0])}
 	for _, s := range states {
 		v.rank = min(v.rank, rankOf(s))

@@ -136,7 +136,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 	for _, p := range pools {
 		name := describe.PoolName(p.Report)
 		entries = append(entries, entry{
-			view: poolView(p.State), object: p.Summary().Object(), title: name, name: name,
+			view: viewOf(p.State), object: p.Summary().Object(), title: name, name: name,
 			numbers: func(style terminal.Style) []string {
 				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),

@@ -7,7 +7,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -21,7 +20,7 @@ func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock
 	var entries []entry
 	for _, b := range budgets {
 		entries = append(entries, entry{
-			view: budgetView(b.State), object: b.Summary().Object(), title: "budget " + b.Name, name: b.Name,
+			view: viewOf(b.State...), object: b.Summary().Object(), title: "budget " + b.Name, name: b.Name,
 			numbers: func(style terminal.Style) []string {
 				asOf := "-"
 				if b.UsageReport != nil {
@@ -69,7 +68,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 	if b.Phase == declaration.Deleting {
 		details.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
 	}
-	if reconcile.Exceeded(b) {
+	if b.IsExceeded() {
 		addRemedy(details, moreHours(b.Name))
 	}
 	details.Add(terminal.Dim, "note: ", b.Messages...)

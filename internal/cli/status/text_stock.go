@@ -17,7 +17,7 @@ func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock
 	for _, p := range pools {
 		name := describe.StockName(p.Report)
 		entries = append(entries, entry{
-			view: poolView(p.State), object: p.Summary().Object(), title: "stock pool " + name, name: name,
+			view: viewOf(p.State), object: p.Summary().Object(), title: "stock pool " + name, name: name,
 			numbers: func(terminal.Style) []string { return describe.StockCells(p.Report)[1:] },
 			lines:   stockDetails(v, p, clock),
 		})

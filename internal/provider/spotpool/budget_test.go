@@ -71,11 +71,7 @@ resource "gpupool_budget" "team_a" {
 // told at each refresh, and not only once it is short.
 func TestBudgetIsDestroyed(t *testing.T) {
 	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	declareBudget(t, w)
-	w.Judge("team-a", used(1))
-	s := serve(t, w)
-	o := create(t, s, train(gated))
+	w, s, o := createGated(t)
 	process := w.Process()
 	d, err := process.Budgets().Find(t.Context(), "team-a")
 	if err != nil {

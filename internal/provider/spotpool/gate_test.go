@@ -81,15 +81,21 @@ func TestGateOfANewPool(t *testing.T) {
 	}
 }
 
-// While its budget is exceeded a pool keeps what it has and gets nothing new; the
-// plan says why. It goes on by itself.
-func TestGateOfAPool(t *testing.T) {
-	t.Parallel()
+// createGated creates a pool whose budget is within its limit.
+func createGated(t *testing.T) (*providertest.World, *providertest.Server, *providertest.Object) {
+	t.Helper()
 	w := providertest.NewWithCluster(t)
 	declareBudget(t, w)
 	w.Judge("team-a", used(1))
 	s := serve(t, w)
-	o := create(t, s, train(gated))
+	return w, s, create(t, s, train(gated))
+}
+
+// While its budget is exceeded a pool keeps what it has and gets nothing new; the
+// plan says why. It goes on by itself.
+func TestGateOfAPool(t *testing.T) {
+	t.Parallel()
+	w, s, o := createGated(t)
 	if n := len(w.Pool("train")); n != 2 {
 		t.Fatalf("%d instances, not 2", n)
 	}
@@ -181,11 +187,7 @@ func TestGateOfAnotherBudget(t *testing.T) {
 // an apply behind what its plan said.
 func TestWarningsOfAnApplyHaveAHeadlineOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	declareBudget(t, w)
-	w.Judge("team-a", used(1))
-	s := serve(t, w)
-	o := create(t, s, train(gated))
+	w, s, o := createGated(t)
 	w.Judge("team-a", used(100000))
 	o, _ = s.Read(o)
 	p := s.Plan(o, train(gated).With(providertest.Values{"minimum": 4}))

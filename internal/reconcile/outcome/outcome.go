@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -21,6 +22,12 @@ const (
 	Failed  Outcome = "failed"
 	Skipped Outcome = "skipped" // someone else holds the lock, or it must not be touched
 )
+
+// State is the state of an object whose run ended so; empty of Done, which other things
+// decide.
+func (o Outcome) State() state.State {
+	return map[Outcome]state.State{Planned: state.OutOfSync, Short: state.Short, Failed: state.Failing, Skipped: state.Skipped}[o]
+}
 
 // Form is how a decision's verb reads with the outcome: "launched", "could not launch".
 func (o Outcome) Form(v wording.Verb) string {

@@ -15,15 +15,9 @@ func (p Report) Oversized() bool { return p.Observed && p.Held > p.Maximum }
 
 // StateAfter is how a pool is after a run; changed says whether the run decided anything.
 func (p Report) StateAfter(changed bool) state.State {
-	switch {
-	case p.Outcome == outcome.Failed:
-		return state.Failing
-	case p.Outcome == outcome.Skipped:
-		return state.Skipped
-	case p.Outcome == outcome.Short:
-		return state.Short
-	case p.Outcome == outcome.Planned:
-		return state.OutOfSync
+	switch s := p.Outcome.State(); {
+	case s != "":
+		return s
 	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
 		return state.Degraded
 	case changed:
@@ -37,8 +31,8 @@ func (p Report) StateAfter(changed bool) state.State {
 // state is how a pool is now.
 func (d Description) state() state.State {
 	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
-	drain := func(d spotpool.Decision) bool { return d.Kind == spotpool.KindDrain }
-	switch phase := state.OfPhase(string(d.Phase)); {
+	otherThanDrain := func(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
+	switch phase := state.OfPhase(d.Phase); {
 	case d.Failing != nil:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
@@ -51,7 +45,7 @@ func (d Description) state() state.State {
 		return state.Short
 	case d.Nodes != nil && d.Nodes.ReplacingSuspended != "":
 		return state.Degraded
-	case len(d.Decisions) > 0 && !slices.ContainsFunc(d.Decisions, func(d spotpool.Decision) bool { return !drain(d) }):
+	case len(d.Decisions) > 0 && !slices.ContainsFunc(d.Decisions, otherThanDrain):
 		return state.Draining
 	case len(d.Decisions) > 0:
 		return state.OutOfSync

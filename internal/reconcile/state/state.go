@@ -2,7 +2,11 @@
 // tables, JSON and guides use it alike.
 package state
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
 
 // State is how an object is, in one word.
 type State string
@@ -49,11 +53,11 @@ func Join(states []State) string {
 }
 
 // OfPhase is the state of a record that is being created or deleted; empty if it is neither.
-func OfPhase(phase string) State {
+func OfPhase(phase declaration.Phase) State {
 	switch phase {
-	case "creating":
+	case declaration.Creating:
 		return Creating
-	case "deleting":
+	case declaration.Deleting:
 		return Deleting
 	}
 	return ""

@@ -9,15 +9,9 @@ import (
 // StateAfter is how a stock pool is after a run; changed says whether the run decided
 // anything. A run that is done leaves pods to their Deployment, so it does not wait for them.
 func (p Report) StateAfter(changed bool) state.State {
-	switch {
-	case p.Outcome == outcome.Failed:
-		return state.Failing
-	case p.Outcome == outcome.Skipped:
-		return state.Skipped
-	case p.Outcome == outcome.Short:
-		return state.Short
-	case p.Outcome == outcome.Planned:
-		return state.OutOfSync
+	switch s := p.Outcome.State(); {
+	case s != "":
+		return s
 	case changed:
 		return state.Changed
 	}
@@ -42,7 +36,7 @@ func (p Report) stateOfPhase() state.State {
 
 // state is how a stock pool is now.
 func (d Description) state() state.State {
-	switch phase := state.OfPhase(string(d.RecordPhase)); {
+	switch phase := state.OfPhase(d.RecordPhase); {
 	case d.Failing != nil:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
