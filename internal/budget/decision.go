@@ -6,26 +6,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Decision is one thing to do because of a budget, with its reasons.
+// Decision is one action of a budget, with its reasons.
 type Decision struct {
-	Kind   Kind   `json:"kind"`
-	Object string `json:"object"` // "budget/team-a"
-	// Thresholds are the percents that an alert tells of, the lowest first.
+	// The kind of the decision.
+	Kind Kind `json:"kind"`
+	// The budget, such as `budget/team-a`.
+	Object string `json:"object"`
+	// The thresholds of an alert, in percent.
 	Thresholds []int `json:"thresholds,omitempty"`
-	// Namespaces are where an alert, a freeze or its end is told of.
+	// The namespaces of an alert or a freeze.
 	Namespaces []string `json:"namespaces,omitempty"`
-	// Pod is the victim of an eviction, or what ends already.
+	// The evicted pod, or the one with a shorter grace period.
 	Pod *Pod `json:"pod,omitempty"`
 	// Rank is where a victim stands among the others, which its last reason says; nil
 	// where they have no order.
 	Rank *Rank `json:"-"`
-	// Owner is what is suspended or resumed.
+	// The paused or resumed workload.
 	Owner *Workload `json:"owner,omitempty"`
 	// Waiting are the uids of the pods that the owner has waiting for GPUs. They are
 	// to be gone before what holds GPUs is suspended.
 	Waiting []string `json:"-"`
 	// Holding are the owner's pods that hold GPUs.
 	Holding []string `json:"-"`
+	// The reasons, as text.
 	Reasons []string `json:"reasons"`
 }
 

@@ -221,15 +221,15 @@ type Expression struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// Action is what is done when a budget is exceeded.
+// Action is the action of a budget whose limit is exceeded.
 type Action string
 
 // The actions, from mildest to hardest.
 const (
-	AlertOnly Action = "alert_only"
-	Freeze    Action = "freeze" // no new GPU pods
-	Pause     Action = "pause"  // Jobs suspended, Deployments and StatefulSets scaled to zero
-	Evict     Action = "evict"
+	AlertOnly Action = "alert_only" // report only
+	Freeze    Action = "freeze"     // block new GPU pods
+	Pause     Action = "pause"      // suspend Jobs, and scale Deployments and StatefulSets to zero
+	Evict     Action = "evict"      // block new GPU pods, then evict pods
 )
 
 // Past names what a destructive action does to pods.

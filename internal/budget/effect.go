@@ -18,31 +18,34 @@ const EffectTimeout = 10 * time.Minute
 // effectsAtMost is how many effects a status lists of those that are the budget's own.
 const effectsAtMost = 100
 
-// EffectPhase is how far something that was requested of the cluster has come. What was
-// observed to be done is no Effect any longer.
+// EffectPhase is the phase of a requested change that was not observed yet.
 type EffectPhase string
 
 // The phases.
 const (
-	Requested   EffectPhase = "requested"   // and has EffectTimeout to show
-	Ineffective EffectPhase = "ineffective" // had it, and did not
+	Requested   EffectPhase = "requested"   // requested less than ten minutes ago
+	Ineffective EffectPhase = "ineffective" // requested more than ten minutes ago, and pods still hold GPUs
 )
 
 // Effect is something that was requested of the cluster because of a budget, and that no
 // later observation has shown to be done.
 type Effect struct {
-	Measure Action `json:"measure"` // freeze, pause or evict
-	// Object is the workload or pod that it is about; empty for a freeze.
-	Object string `json:"object,omitempty"` // "Deployment ml/train"
-	UID    string `json:"uid,omitempty"`
-	// StockPool is who takes care of it in the place of the budget; empty for the budget.
-	StockPool string      `json:"stock_pool,omitempty"` // "stock_pool/ml/pool-g1"
-	Phase     EffectPhase `json:"phase"`
-	// Since is the observation by which it was requested.
+	// The requested action: `freeze`, `pause` or `evict`.
+	Measure Action `json:"measure"`
+	// The workload or pod, such as `Deployment ml/train`. Absent for a freeze.
+	Object string `json:"object,omitempty"`
+	// The UID of the workload or pod.
+	UID string `json:"uid,omitempty"`
+	// The stock pool that pauses the workload for the budget.
+	StockPool string `json:"stock_pool,omitempty"`
+	// The phase of the effect.
+	Phase EffectPhase `json:"phase"`
+	// When it was requested.
 	Since time.Time `json:"since"`
-	// Pods hold GPUs and are not about to be gone: the first of them, and how many more.
-	Pods     []string `json:"pods,omitempty"`
-	MorePods int      `json:"more_pods,omitempty"`
+	// Pods that still hold GPUs and are not about to terminate.
+	Pods []string `json:"pods,omitempty"`
+	// The number of such pods that are not listed.
+	MorePods int `json:"more_pods,omitempty"`
 }
 
 // NewEffect is one that is requested now.

@@ -9,10 +9,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Grant is hours that a person adds to a budget for a while. The declaration stays as
-// it is.
+// Grant is additional GPU-hours for a budget, until they expire. The declaration does not change.
 type Grant struct {
 	exception.Exception
+	// The additional GPU-hours.
 	GPUHours string `json:"gpu_hours"`
 }
 

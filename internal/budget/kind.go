@@ -2,18 +2,18 @@ package budget
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
 
-// Kind is what a decision does.
+// Kind is the kind of a decision about a budget.
 type Kind string
 
 // The kinds of decisions about budgets. Each stands in Kinds as well.
 const (
-	KindAlert    Kind = "alert"    // Events in the pods' namespaces, and the report
-	KindFreeze   Kind = "freeze"   // bind the policy
-	KindUnfreeze Kind = "unfreeze" // lift it
-	KindPause    Kind = "suspend"  // pause one owner; its JSON and metrics say suspend
-	KindResume   Kind = "resume"   // undo that
-	KindEvict    Kind = "evict"    // one pod
-	KindShorten  Kind = "shorten"  // the time that a pod takes to end
+	KindAlert    Kind = "alert"    // report thresholds, as Events in the namespaces of the pods
+	KindFreeze   Kind = "freeze"   // block new GPU pods
+	KindUnfreeze Kind = "unfreeze" // allow new GPU pods again
+	KindPause    Kind = "suspend"  // pause a workload
+	KindResume   Kind = "resume"   // resume a workload
+	KindEvict    Kind = "evict"    // evict a pod
+	KindShorten  Kind = "shorten"  // shorten the grace period of a terminating pod
 )
 
 // KindData is what reports, metrics and the cluster's Events take from a kind.

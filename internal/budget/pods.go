@@ -9,6 +9,7 @@ import (
 
 // Workload names the owner of pods, in a namespace.
 type Workload struct {
+	// The workload's namespace.
 	Namespace string `json:"namespace"`
 	ledger.Owner
 }
@@ -56,13 +57,19 @@ func (p *Pod) Controller() Workload {
 	return Workload{Namespace: p.Namespace, Owner: *p.Owner}
 }
 
+// podForm is the JSON of a pod.
+type podForm struct {
+	// The pod's UID.
+	UID string `json:"uid"`
+	// The pod's namespace.
+	Namespace string `json:"namespace"`
+	// The pod's name.
+	Name string `json:"name"`
+}
+
 // MarshalJSON writes which pod it is, and nothing else of it.
 func (p Pod) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		UID       string `json:"uid"`
-		Namespace string `json:"namespace"`
-		Name      string `json:"name"`
-	}{p.UID, p.Namespace, p.Name})
+	return json.Marshal(podForm{p.UID, p.Namespace, p.Name})
 }
 
 // String names the pod: "ml/train-0".

@@ -28,11 +28,15 @@ func newVersion(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// versionReport is the JSON of version.
+// versionReport is the JSON of version: the build.
 type versionReport struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`
-	Go       string `json:"go"`
+	// The version.
+	Version string `json:"version"`
+	// The commit of the build.
+	Commit string `json:"commit,omitempty"`
+	// The Go version.
+	Go string `json:"go"`
+	// The operating system and architecture.
 	Platform string `json:"platform"`
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Phase is how far a pool, a budget or a stock pool has come in its life.
+// Phase is the phase of an object's record in the store.
 type Phase string
 
 // The phases.
 const (
-	Creating Phase = "creating" // its creation is not finished
-	Active   Phase = "active"
-	Deleting Phase = "deleting" // its deletion is not finished
+	Creating Phase = "creating" // its creation is incomplete
+	Active   Phase = "active"   // it exists
+	Deleting Phase = "deleting" // its deletion is incomplete
 )
 
 // Record is what a store keeps of one declared thing.

@@ -11,31 +11,36 @@ import (
 
 // RunSummary is what the store keeps of the last run.
 type RunSummary struct {
-	RunID      string    `json:"run_id"`
-	StartedAt  time.Time `json:"started_at"`
+	// The ID of the run.
+	RunID string `json:"run_id"`
+	// When it began.
+	StartedAt time.Time `json:"started_at"`
+	// When it ended.
 	FinishedAt time.Time `json:"finished_at"`
-	Failed     int       `json:"failed"`    // declarations
-	Decisions  int       `json:"decisions"` // done or tried
-	// Starts are when the last runs of all began, the latest last.
+	// The number of objects that failed.
+	Failed int `json:"failed"`
+	// The number of decisions that were carried out or tried.
+	Decisions int `json:"decisions"`
+	// When the last runs began. The latest is last.
 	Starts []time.Time `json:"starts,omitempty"`
-	// Counters count what all runs did.
+	// The counters of all runs of the store.
 	Counters Counters `json:"counters,omitzero"`
-	// Failing are the objects that failed when they were last seen to, and Skipped
-	// those that were passed over, such as by reason of a lock.
+	// The objects that failed, by name. `run` stands for a run that failed as a whole.
 	Failing Failures `json:"failing,omitempty"`
+	// The objects that were skipped, by name.
 	Skipped Failures `json:"skipped,omitempty"`
-	// Leftovers are what the run warned of that an older gpupool can have left in the cluster.
+	// Objects that an older gpupool can have left in the cluster.
 	Leftovers []string `json:"leftovers,omitempty"`
-	// BudgetErrors are the errors of budgets, by name. It is what earlier versions
-	// wrote in the place of Failing, and is only read.
+	// The errors of budgets, by name. Only older versions write this field.
 	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
 }
 
 // Counters count what all runs of a store did, so that they never fall, whichever
 // process runs and whatever the history forgets.
 type Counters struct {
+	// The number of recorded runs.
 	Runs int64 `json:"runs"`
-	// Decisions are those that were done or tried, by "kind/outcome".
+	// The number of decisions, by `kind/outcome`.
 	Decisions map[string]int64 `json:"decisions,omitempty"`
 }
 
@@ -65,12 +70,16 @@ func (f Failures) Of(object string) *Failing {
 	return nil
 }
 
-// Failing is one object that failed in the last run, or in the last runs.
+// Failing is an object that failed in the last run, or in several runs in a row.
 type Failing struct {
-	Since  time.Time     `json:"since"` // when the first of these runs began
-	Runs   int           `json:"runs"`  // in a row
-	LastAt time.Time     `json:"last_at"`
-	Error  history.Error `json:"error"` // the last one
+	// When the first of these runs began.
+	Since time.Time `json:"since"`
+	// The number of these runs, in a row.
+	Runs int `json:"runs"`
+	// When the last of them began.
+	LastAt time.Time `json:"last_at"`
+	// The last error.
+	Error history.Error `json:"error"`
 }
 
 // The bounds of a run's summary, since the store's documents have one.
@@ -162,8 +171,9 @@ func (s RunSummary) WithFailing() RunSummary {
 
 // Overdue says that a run has not come at its usual distance from the one before.
 type Overdue struct {
-	Since time.Time `json:"since"` // when it would have been usual
-	// UsualSeconds is how far the last runs began from each other: the median.
+	// When the next run was due.
+	Since time.Time `json:"since"`
+	// The median time between the starts of the last runs, in seconds.
 	UsualSeconds int `json:"usual_seconds"`
 }
 

@@ -2,15 +2,15 @@
 // about them. The callers assign the classes.
 package errorclass
 
-// Class groups errors by their remedy.
+// Class is the class of an error of Tencent Cloud or Kubernetes, by its remedy.
 type Class string
 
 // The classes of errors.
 const (
 	Capacity      Class = "capacity"      // no stock: use another offering, or wait
-	Price         Class = "price"         // the cap is below the market
-	Quota         Class = "quota"         // the account's limit: vCPUs, instances, balance
+	Price         Class = "price"         // the maximum price is below the market price: raise `spot_max_price`, or wait
+	Quota         Class = "quota"         // the account's limit or balance: open a ticket, or add funds
 	Configuration Class = "configuration" // the declaration must change, or the setup of gpupool or the cluster
 	Authorisation Class = "authorisation" // credentials or permissions must change
-	Transient     Class = "transient"     // retry later
+	Transient     Class = "transient"     // throttled, or no response: the next run tries again
 )

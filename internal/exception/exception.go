@@ -30,11 +30,16 @@ const (
 
 // Exception is one exception.
 type Exception struct {
-	ID    string    `json:"id"`
-	From  time.Time `json:"from"`
-	Until time.Time `json:"until"` // when it expires
-	Who   string    `json:"who"`
-	Why   string    `json:"why"`
+	// A random ID.
+	ID string `json:"id"`
+	// When it began.
+	From time.Time `json:"from"`
+	// When it expires.
+	Until time.Time `json:"until"`
+	// The person.
+	Who string `json:"who"`
+	// The reason.
+	Why string `json:"why"`
 }
 
 // Release requests an early end. Why may be empty.

@@ -8,55 +8,88 @@ import (
 	"time"
 )
 
-// Event is one thing that happened. The columns of the Parquet have the names of the JSON fields.
+// Event is one event. Parquet and CSV have the same columns. A column of a CSV that belongs to a
+// group starts with its name, as in `error_code`.
 type Event struct {
-	ID   string    `json:"id"`
-	At   time.Time `json:"at"` // UTC, in milliseconds
-	Kind Kind      `json:"kind"`
-	// Object is the subject: "spot_pool/REGION/NAME", "budget/NAME" or "run".
-	Object     string   `json:"object"`
-	ObjectUID  string   `json:"object_uid,omitempty"`
-	ClusterUID string   `json:"cluster_uid,omitempty"` // empty if no cluster is involved
-	RunID      string   `json:"run_id,omitempty"`
-	Actor      string   `json:"actor,omitempty"` // "reconcile", "terraform", or a person
-	Reasons    []string `json:"reasons,omitempty"`
-	Outcome    string   `json:"outcome,omitempty"`
+	// An ID that is derived from the content. The same event has the same ID.
+	ID string `json:"id"`
+	// When it happened.
+	At time.Time `json:"at"`
+	// The kind of the event.
+	Kind Kind `json:"kind"`
+	// The object, such as `spot_pool/REGION/NAME`, `budget/NAME`, `stock_pool/NAMESPACE/NAME` or
+	// `run`.
+	Object string `json:"object"`
+	// The object's UID.
+	ObjectUID string `json:"object_uid,omitempty"`
+	// The UID of the cluster. Absent if no cluster is involved.
+	ClusterUID string `json:"cluster_uid,omitempty"`
+	// The ID of the run.
+	RunID string `json:"run_id,omitempty"`
+	// `reconcile`, `terraform` or a person.
+	Actor string `json:"actor,omitempty"`
+	// The reasons, as text.
+	Reasons []string `json:"reasons,omitempty"`
+	// `requested` for a request, and `done`, `ineffective`, `timed_out` or `kept` for its effect.
+	Outcome string `json:"outcome,omitempty"`
 
-	Count       int        `json:"count,omitempty"` // of instances that were launched or terminated
-	Offering    *Offering  `json:"offering,omitempty"`
-	ChargeType  string     `json:"charge_type,omitempty"`
-	Price       string     `json:"price,omitempty"` // in CNY an hour
-	InstanceIDs []string   `json:"instance_ids,omitempty"`
-	Pods        []Identity `json:"pods,omitempty"`
-	Workloads   []Identity `json:"workloads,omitempty"`
-	Threshold   int        `json:"threshold,omitempty"` // in percent
-	Error       *Error     `json:"error,omitempty"`
-	Until       time.Time  `json:"until,omitzero"` // until when it holds, or when it comes
-	Node        string     `json:"node,omitempty"` // the name of the node
+	// The number of instances.
+	Count int `json:"count,omitempty"`
+	// The offering of an instance.
+	Offering *Offering `json:"offering,omitempty"`
+	// The charge type of an instance.
+	ChargeType string `json:"charge_type,omitempty"`
+	// The hourly price in CNY.
+	Price string `json:"price,omitempty"`
+	// The instances.
+	InstanceIDs []string `json:"instance_ids,omitempty"`
+	// The pods.
+	Pods []Identity `json:"pods,omitempty"`
+	// The workloads.
+	Workloads []Identity `json:"workloads,omitempty"`
+	// The alert threshold, in percent.
+	Threshold int `json:"threshold,omitempty"`
+	// The error.
+	Error *Error `json:"error,omitempty"`
+	// When it expires, or when Tencent Cloud reclaims the instance.
+	Until time.Time `json:"until,omitzero"`
+	// The name of the node.
+	Node string `json:"node,omitempty"`
 }
 
 // Offering is the offering of an instance.
 type Offering struct {
+	// The availability zone.
 	AvailabilityZone string `json:"availability_zone"`
-	InstanceType     string `json:"instance_type"`
-	SubnetID         string `json:"subnet_id"`
+	// The instance type.
+	InstanceType string `json:"instance_type"`
+	// The subnet.
+	SubnetID string `json:"subnet_id"`
 }
 
 // Identity is a pod or a workload. A workload's name starts with its kind, as in
 // "Deployment/serve".
 type Identity struct {
+	// The namespace.
 	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid"`
+	// The name. For a workload, it starts with the kind, as in `Deployment/serve`.
+	Name string `json:"name"`
+	// The UID.
+	UID string `json:"uid"`
 }
 
 // Error is a failure and its remedy.
 type Error struct {
-	Class     string `json:"class"`
-	Code      string `json:"code"`
-	Message   string `json:"message"`
+	// The error class.
+	Class string `json:"class"`
+	// Tencent Cloud's error code.
+	Code string `json:"code"`
+	// The message.
+	Message string `json:"message"`
+	// Tencent Cloud's request ID, for a support ticket.
 	RequestID string `json:"request_id"`
-	Remedy    string `json:"remedy"`
+	// The remedy.
+	Remedy string `json:"remedy"`
 }
 
 // The limits of an event: no message and no list fills a document. Count is the length of the whole

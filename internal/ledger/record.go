@@ -93,10 +93,14 @@ func (l Labels) Has(key string) bool {
 
 // Owner is the controller of a pod.
 type Owner struct {
+	// The API version.
 	APIVersion string `json:"api_version"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	UID        string `json:"uid,omitempty"` // always set for a pod's owner
+	// The kind.
+	Kind string `json:"kind"`
+	// The name.
+	Name string `json:"name"`
+	// The UID.
+	UID string `json:"uid,omitempty"`
 }
 
 // Allocation is the GPUs that a pod holds, as first observed.
@@ -222,7 +226,8 @@ func (e End) Bound(p EndEstimate) Time {
 	return max(point-e.Earliest, e.At-point)
 }
 
-// Source is how a moment is known.
+// Source is the source of the start or the end of a pod's interval. Of several, the best one
+// counts: the lists start with it.
 type Source string
 
 // The sources of ends, from best to worst. The better one wins a merge.
@@ -231,23 +236,23 @@ const (
 	// when it starts, since it never held a device.
 	Rejected          Source = "rejected"
 	ContainerFinished Source = "container_finished" // the last end of a container
-	DisruptionTarget  Source = "disruption_target"  // the condition's last transition
-	NotReady          Source = "not_ready"          // Ready or ContainersReady became false
-	StatusWritten     Source = "status_written"     // managedFields' time of the last status write
-	InstanceEnded     Source = "instance_ended"     // the spot pool's record, or Tencent Cloud
-	NodeGone          Source = "node_gone"
-	SeenTerminal      Source = "seen_terminal"      // the first run that found it ended
-	DeletionTimestamp Source = "deletion_timestamp" // which includes the grace period
-	Event             Source = "event"
-	Estimated         Source = "estimated" // between the last run that observed it and the first that missed it
+	DisruptionTarget  Source = "disruption_target"  // when the condition DisruptionTarget became true
+	NotReady          Source = "not_ready"          // when Ready or ContainersReady became false
+	StatusWritten     Source = "status_written"     // the last write of the pod's status
+	InstanceEnded     Source = "instance_ended"     // the end of the instance
+	NodeGone          Source = "node_gone"          // when the node disappeared
+	SeenTerminal      Source = "seen_terminal"      // the first run that observed the end
+	DeletionTimestamp Source = "deletion_timestamp" // the deletion timestamp, which includes the grace period
+	Event             Source = "event"              // a Kubernetes Event
+	Estimated         Source = "estimated"          // between the last run that observed the pod and the first that missed it
 )
 
 // The sources of starts, from best to worst.
 const (
-	PodScheduled     Source = "pod_scheduled"     // the condition's last transition
-	StartTime        Source = "start_time"        // status.startTime, the kubelet's
+	PodScheduled     Source = "pod_scheduled"     // when the condition PodScheduled became true
+	StartTime        Source = "start_time"        // the pod's `status.startTime`
 	ContainerStarted Source = "container_started" // the earliest start of a container
-	Created          Source = "created"           // metadata.creationTimestamp
+	Created          Source = "created"           // the pod's creation timestamp
 )
 
 // EndEstimate is where in its range an estimated end is placed.

@@ -1,10 +1,7 @@
 package manifests_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,31 +72,5 @@ func TestEveryRightHasItsPowers(t *testing.T) {
 				t.Errorf("with %s: %s is not in the table", action, right)
 			}
 		}
-	}
-}
-
-// TestTheGuideHasThePowers compares the guide's table; -update writes it.
-func TestTheGuideHasThePowers(t *testing.T) {
-	t.Parallel()
-	const begin = "| right | where |"
-	guide := filepath.Join("..", "..", "templates", "guides", "running-in-a-cluster.md")
-	text, err := os.ReadFile(guide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, table, found := strings.Cut(string(text), begin)
-	if !found {
-		t.Fatal("the guide has no such table")
-	}
-	table, after, _ := strings.Cut(begin+table, "\n\n")
-	want := strings.TrimSuffix(manifests.PowersTable(), "\n")
-	if *update {
-		if err := os.WriteFile(guide, []byte(before+want+"\n\n"+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, table); diff != "" {
-		t.Errorf("run the test with -update, and make generate (-want +got)\n%s", diff)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Phase is how far a drain has come.
+// Phase is the phase of a drain.
 type Phase string
 
 // The phases. The zero value is that of no drain.
@@ -23,12 +23,12 @@ type Phase string
 // A drain for a notice is never kept, and ends nothing: its time is up when the cloud
 // takes the instance.
 const (
-	NoDrain  Phase = ""
-	Asked    Phase = "asked"
-	Draining Phase = "draining"
-	Done     Phase = "done"
-	TimedOut Phase = "timed_out"
-	Kept     Phase = "kept"
+	NoDrain  Phase = ""          // no drain
+	Asked    Phase = "asked"     // requested, and not observed cordoned yet
+	Draining Phase = "draining"  // cordoned: pods are evicted
+	Done     Phase = "done"      // no pods are left
+	TimedOut Phase = "timed_out" // timed out: the instance is terminated
+	Kept     Phase = "kept"      // timed out: the node is kept for an hour
 )
 
 // KeptFor is how long a node that was kept after its drain timed out is not drained
@@ -44,31 +44,37 @@ const (
 	Keep      OnTimeout = "keep"
 )
 
-// Drain is the life of one drain.
+// Drain is the drain of one node.
 type Drain struct {
+	// The instance that will be terminated after the drain.
 	InstanceID string `json:"instance_id"`
-	Node       string `json:"node"`
-	UID        string `json:"node_uid"`
-	Why        string `json:"why"`
-	// Refresh says that the instance works, and is replaced by a better one.
-	Refresh bool      `json:"refresh,omitempty"`
-	Phase   Phase     `json:"phase"`
+	// The node's name.
+	Node string `json:"node"`
+	// The node's UID.
+	UID string `json:"node_uid"`
+	// Why it is drained.
+	Why string `json:"why"`
+	// Whether the instance works and is replaced by a better one.
+	Refresh bool `json:"refresh,omitempty"`
+	// The phase of the drain.
+	Phase Phase `json:"phase"`
+	// When the drain was requested.
 	AskedAt time.Time `json:"asked_at"`
-	// Since is when the node was first seen cordoned. Observed is for how long it was: the
-	// timeout bounds that.
-	Since    time.Time `json:"draining_since,omitzero"`
-	Observed Elapsed   `json:"observed,omitzero"`
-	// Left are the pods that are still there, and Blocked why they are.
-	Left    int      `json:"pods_left,omitempty"`
+	// When the node was first observed cordoned.
+	Since time.Time `json:"draining_since,omitzero"`
+	// How long it was observed cordoned. The timeout limits this time.
+	Observed Elapsed `json:"observed,omitzero"`
+	// The number of pods that are left.
+	Left int `json:"pods_left,omitempty"`
+	// Why they are left.
 	Blocked []string `json:"blocked,omitempty"`
-	// Refused says that it was kept since the cloud refused to end its instance, and
-	// Uncordoned that a kept node was seen to take new pods again.
-	Refused    bool `json:"refused,omitempty"`
+	// Whether the node was kept because Tencent Cloud refused to terminate the instance.
+	Refused bool `json:"refused,omitempty"`
+	// Whether a kept node takes new pods again.
 	Uncordoned bool `json:"uncordoned,omitempty"`
-	// EndedAt is when it was done, timed out, or was kept.
+	// When the drain was complete, timed out, or the node was kept.
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// TakenAt is when the cloud takes the instance back, where the drain is for that: it
-	// lasts until then at most, and what is left there is the cloud's to end.
+	// When Tencent Cloud reclaims the instance. The drain lasts until then at most.
 	TakenAt time.Time `json:"taken_at,omitzero"`
 }
 

@@ -14,10 +14,10 @@ const (
 // Elapsed is how long something has lasted. Only time between two successive
 // observations that saw it counts. The zero value has not begun.
 type Elapsed struct {
-	// Counted is what counts up to At, the last observation that saw it and is noted. At is
-	// zero after one that failed.
-	Counted span      `json:"counted,omitempty"`
-	At      time.Time `json:"at,omitzero"`
+	// The counted time until `at`. Only time between two observations counts.
+	Counted span `json:"counted,omitempty"`
+	// The last observation. Absent after one that failed.
+	At time.Time `json:"at,omitzero"`
 }
 
 // span is a length of time, in JSON as "5m2s".

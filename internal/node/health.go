@@ -2,17 +2,17 @@ package node
 
 import "time"
 
-// Health is that of an instance as a node.
+// Health is the health of an instance as a node.
 type Health string
 
 // What it may be. The zero value says that it is not known, and nothing follows from it.
 const (
-	Unknown   Health = ""
-	Joining   Health = "joining"      // it runs, and is no Ready node yet
-	Late      Health = "never_joined" // the same, for longer than the join timeout
-	Healthy   Health = "ready"
-	Unready   Health = "unready"   // it was a Ready node, and is none now
-	Unhealthy Health = "unhealthy" // the same, for longer than the unhealthy timeout
+	Unknown   Health = ""             // not known
+	Joining   Health = "joining"      // it runs and is not a Ready node yet
+	Late      Health = "never_joined" // it did not join within `join_timeout`
+	Healthy   Health = "ready"        // it is a Ready node
+	Unready   Health = "unready"      // it was a Ready node and is not now
+	Unhealthy Health = "unhealthy"    // it has not been Ready for longer than `unhealthy_timeout`
 )
 
 // Failed reports whether an instance in this health is to be replaced.

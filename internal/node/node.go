@@ -17,26 +17,31 @@ const (
 	ReadyUnknown Readiness = "Unknown"
 )
 
-// Node is a node as a cluster shows it.
+// Node is a Kubernetes node, as observed.
 type Node struct {
-	Name       string    `json:"name"`
-	UID        string    `json:"uid"`
-	ProviderID string    `json:"provider_id,omitempty"`
-	Addresses  []string  `json:"addresses,omitempty"` // internal ones
-	CreatedAt  time.Time `json:"created_at"`
-	Ready      Readiness `json:"ready"`
-	// ReadySince is when Ready last changed, by the cluster's clock.
+	// The node's name.
+	Name string `json:"name"`
+	// The node's UID.
+	UID string `json:"uid"`
+	// The node's provider ID.
+	ProviderID string `json:"provider_id,omitempty"`
+	// Its internal addresses.
+	Addresses []string `json:"addresses,omitempty"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// The status of its condition Ready.
+	Ready Readiness `json:"ready"`
+	// When its condition Ready last changed.
 	ReadySince time.Time `json:"ready_since,omitzero"`
-	// Cordoned says that the scheduler takes it for no new pods.
+	// Whether it is cordoned.
 	Cordoned bool `json:"cordoned,omitempty"`
-	// Pool is the uid of the pool that marked it as its own; empty where none did.
+	// The UID of the pool that marked it.
 	Pool string `json:"pool_uid,omitempty"`
-	// CordonedBy is the uid of the pool that cordoned it; empty where somebody else did,
-	// or nobody.
+	// The UID of the pool that cordoned it. Absent if another user did.
 	CordonedBy string `json:"cordoned_by,omitempty"`
-	// TakenAt is when the cloud takes the instance back, where it gave notice.
+	// When Tencent Cloud reclaims its instance, according to its interruption notice.
 	TakenAt time.Time `json:"taken_at,omitzero"`
-	// GPUPods is how many pods on it have GPUs, if they were counted.
+	// The number of pods with GPUs on it, if they were counted.
 	GPUPods int `json:"gpu_pods,omitempty"`
 }
 

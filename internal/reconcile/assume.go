@@ -9,10 +9,14 @@ import (
 
 // Assumption is an attribute that a dry run takes to be other than declared.
 type Assumption struct {
-	Object    string `json:"object"` // "budget/team-a", "spot_pool/ap-singapore/train"
+	// The object, such as `budget/team-a` or `spot_pool/ap-singapore/train`.
+	Object string `json:"object"`
+	// The assumed attribute.
 	Attribute string `json:"attribute"`
-	Value     string `json:"value"`
-	Declared  string `json:"declared"` // what is declared; of a spot_max_price those of all offerings
+	// The assumed value.
+	Value string `json:"value"`
+	// The declared value. For `spot_max_price`, those of all offerings.
+	Declared string `json:"declared"`
 
 	kind string
 	name string

@@ -17,19 +17,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Explanation is all that decisions about some pools, budgets and stock pools follow
-// from, and what a run would do about them now.
+// Explanation is the state of the named objects, and everything that their decisions depend on.
 type Explanation struct {
-	SchemaVersion int                      `json:"schema_version"`
-	At            time.Time                `json:"at"`
-	Store         string                   `json:"store"`
-	SpotPools     []spotpools.Description  `json:"spot_pools"`
-	Budgets       []budgets.Description    `json:"budgets"`
-	StockPools    []stockpools.Description `json:"stock_pools"`
-	// Events are what the history tells of them, of the last day or since their limit
-	// was exceeded.
-	Events   []history.Event `json:"events"`
-	Warnings []string        `json:"warnings"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// When the objects were observed.
+	At time.Time `json:"at"`
+	// The location of the store.
+	Store string `json:"store"`
+	// The named spot pools, as observed now.
+	SpotPools []spotpools.Description `json:"spot_pools"`
+	// The named budgets. They are measured now if the cluster can be observed.
+	Budgets []budgets.Description `json:"budgets"`
+	// The named stock pools, as observed now.
+	StockPools []stockpools.Description `json:"stock_pools"`
+	// Their events of the last day, or since the budget was exceeded.
+	Events []history.Event `json:"events"`
+	// Warnings that concern all objects.
+	Warnings []string `json:"warnings"`
 }
 
 // eventsFor is how far back the events of an explanation go, at least.

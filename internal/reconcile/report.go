@@ -12,23 +12,34 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
-// Report is what one run did. Its JSON is stable: fields are added, never
-// changed or removed, within one schema version.
+// Report is the result of one run.
 type Report struct {
-	SchemaVersion int       `json:"schema_version"`
-	RunID         string    `json:"run_id"`
-	StartedAt     time.Time `json:"started_at"`
-	FinishedAt    time.Time `json:"finished_at"`
-	DryRun        bool      `json:"dry_run"`
-	// Names are what the run was asked for; absent where that was all.
-	Names      []string            `json:"names,omitempty"`
-	Assumed    []Assumption        `json:"assumed,omitempty"` // in a dry run
-	Decisions  []outcome.Result    `json:"decisions"`
-	SpotPools  []spotpools.Report  `json:"spot_pools"`
-	Budgets    []budgets.Report    `json:"budgets"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// A random ID of the run. Events and logs contain it.
+	RunID string `json:"run_id"`
+	// When the run began.
+	StartedAt time.Time `json:"started_at"`
+	// When the run ended.
+	FinishedAt time.Time `json:"finished_at"`
+	// Whether it was a dry run, which changes nothing.
+	DryRun bool `json:"dry_run"`
+	// The names and patterns on the command line. Absent if the run was for all objects.
+	Names []string `json:"names,omitempty"`
+	// The assumptions of a dry run with `--assume`.
+	Assumed []Assumption `json:"assumed,omitempty"`
+	// Everything that the run decided, in order.
+	Decisions []outcome.Result `json:"decisions"`
+	// The spot pools at the end of the run.
+	SpotPools []spotpools.Report `json:"spot_pools"`
+	// The budgets as the run measured them.
+	Budgets []budgets.Report `json:"budgets"`
+	// The stock pools at the end of the run.
 	StockPools []stockpools.Report `json:"stock_pools"`
-	Warnings   []string            `json:"warnings"`
-	Calls      map[string]int      `json:"calls"`
+	// Warnings that concern the whole run.
+	Warnings []string `json:"warnings"`
+	// The number of calls, by action of Tencent Cloud or by verb and resource of Kubernetes.
+	Calls map[string]int `json:"calls"`
 	// Counters are those of all runs of the store; zero if they are unknown.
 	Counters declaration.Counters `json:"-"`
 }

@@ -13,28 +13,36 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// StatusReport is everything declared, beside what there is of it.
+// StatusReport is the state of all objects, or of the named ones.
 type StatusReport struct {
-	SchemaVersion int                     `json:"schema_version"`
-	At            time.Time               `json:"at"`
-	Store         string                  `json:"store"`
-	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
-	// Failing is what the last runs as a whole failed with, before they saw to anything.
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// When the objects were observed.
+	At time.Time `json:"at"`
+	// The location of the store.
+	Store string `json:"store"`
+	// The summary of the last run. Null if the store has none.
+	LastRun *declaration.RunSummary `json:"last_run"`
+	// The error of the last runs if they failed as a whole, before they reached any object.
 	Failing *declaration.Failing `json:"failing,omitempty"`
-	// UnderWay is the run that goes on now, as far as the record of its lock tells.
+	// The process that runs `gpupool reconcile` now, if its lock shows one.
 	UnderWay *store.Holder `json:"run_under_way,omitempty"`
-	// Killed is the run that was killed after the last one, as far as can be told.
+	// The process that ran `gpupool reconcile` last and was killed.
 	Killed *store.Holder `json:"run_killed,omitempty"`
-	// Unwritable is why no run can write what it does; empty where nothing is known to
-	// keep it from that.
+	// Why the store cannot be written, such as a full disk. Present only if runs are overdue.
 	Unwritable string `json:"store_unwritable,omitempty"`
-	// Overdue says that runs have stopped coming, as far as can be told.
-	Overdue    *declaration.Overdue     `json:"overdue,omitempty"`
-	Totals     Totals                   `json:"totals"`
-	SpotPools  []spotpools.Description  `json:"spot_pools"`
-	Budgets    []budgets.Description    `json:"budgets"`
+	// Present if the next run is overdue.
+	Overdue *declaration.Overdue `json:"overdue,omitempty"`
+	// The totals of everything below.
+	Totals Totals `json:"totals"`
+	// The spot pools, as observed now.
+	SpotPools []spotpools.Description `json:"spot_pools"`
+	// The budgets, as the last run measured them.
+	Budgets []budgets.Description `json:"budgets"`
+	// The stock pools, as observed now.
 	StockPools []stockpools.Description `json:"stock_pools"`
-	Warnings   []string                 `json:"warnings"`
+	// Warnings that concern all objects.
+	Warnings []string `json:"warnings"`
 	// LastRunLost says that there is a summary of the last run, and that it can't be read.
 	LastRunLost bool `json:"-"`
 	// Orphans is how many objects have documents and no record; the warnings name them.

@@ -12,39 +12,55 @@ import (
 
 // Totals count all that a status is of.
 type Totals struct {
-	SpotPools PoolTotals   `json:"spot_pools"`
-	Budgets   BudgetTotals `json:"budgets"`
-	// StockPools is absent where none are declared.
+	// The totals of the spot pools.
+	SpotPools PoolTotals `json:"spot_pools"`
+	// The totals of the budgets.
+	Budgets BudgetTotals `json:"budgets"`
+	// The totals of the stock pools. Absent if there are none.
 	StockPools *StockTotals `json:"stock_pools,omitempty"`
 }
 
 // PoolTotals count pools, each once, and their instances.
 type PoolTotals struct {
-	OK       int `json:"ok"`
-	Short    int `json:"short"`
-	Failing  int `json:"failing"`
-	Held     int `json:"held"`
+	// Pools that are neither short nor failing.
+	OK int `json:"ok"`
+	// Pools below their minimum.
+	Short int `json:"short"`
+	// Pools that failed, or could not be observed.
+	Failing int `json:"failing"`
+	// All instances of the pools.
+	Held int `json:"held"`
+	// Instances that work, or will soon.
 	Capacity int `json:"capacity"`
-	// HourlyPrice is that of all instances of which a price is known.
+	// The hourly price of all instances with a known price.
 	HourlyPrice spotpool.Price `json:"hourly_price"`
 }
 
 // BudgetTotals count budgets, each once.
 type BudgetTotals struct {
-	OK       int `json:"ok"`
+	// Budgets below their limit.
+	OK int `json:"ok"`
+	// Budgets at or above their limit.
 	Exceeded int `json:"exceeded"`
-	Failing  int `json:"failing"`
-	// Unknown are those that nobody judged yet, or whose status is not to be relied on.
+	// Budgets that failed.
+	Failing int `json:"failing"`
+	// Budgets without a measurement, or with one that is too old or incomplete.
 	Unknown int `json:"unknown"`
 }
 
 // StockTotals count stock pools, each once, and their pods.
 type StockTotals struct {
-	OK        int `json:"ok"`
-	Short     int `json:"short"` // of pods that are ready
-	Failing   int `json:"failing"`
-	Desired   int `json:"desired"`
+	// Stock pools that are neither short nor failing.
+	OK int `json:"ok"`
+	// Stock pools with too few ready pods.
+	Short int `json:"short"`
+	// Stock pools that failed, or could not be observed.
+	Failing int `json:"failing"`
+	// The desired number of pods.
+	Desired int `json:"desired"`
+	// Pods that are ready and not in use.
 	Available int `json:"available"`
+	// Pods in use.
 	Allocated int `json:"allocated"`
 }
 

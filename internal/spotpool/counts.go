@@ -2,17 +2,21 @@ package spotpool
 
 // Counts are the numbers of a pool that decisions compare.
 type Counts struct {
-	Minimum   int `json:"minimum"`
-	Maximum   int `json:"maximum"`
-	Capacity  int `json:"capacity"`
-	Held      int `json:"held"`
+	// The declared minimum.
+	Minimum int `json:"minimum"`
+	// The declared maximum.
+	Maximum int `json:"maximum"`
+	// Instances that work, or will soon.
+	Capacity int `json:"capacity"`
+	// All instances and pending launches. The maximum limits this number.
+	Held int `json:"held"`
+	// Instances missing to the desired number.
 	Shortfall int `json:"shortfall"`
-	// Wanted is how many the pool is to have now, where that is not minimum: 0 while its
-	// exceeded budget drains it.
-	Wanted   *int `json:"wanted,omitempty"`
-	Outdated int  `json:"outdated"`
-	// HourlyPrice is what the held instances cost at present prices; unknown
-	// prices count as nothing.
+	// The desired number if it is not the minimum: 0 while the exceeded budget drains the pool.
+	Wanted *int `json:"wanted,omitempty"`
+	// Instances with another configuration than the declared one.
+	Outdated int `json:"outdated"`
+	// The hourly price of all instances. Null if unknown.
 	HourlyPrice Price `json:"hourly_price"`
 }
 

@@ -9,32 +9,36 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Decision is one thing to do to a pool, with its reasons.
+// Decision is one change of a spot pool, with its reasons.
 type Decision struct {
-	Kind   Kind   `json:"kind"`
-	Object string `json:"object"` // "spot_pool/ap-singapore/train"
-	Count  int    `json:"count"`
-	// Offering and ChargeType say where and how a launch goes.
-	Offering   *Offering  `json:"offering,omitempty"`
+	// The kind of the decision.
+	Kind Kind `json:"kind"`
+	// The pool, such as `spot_pool/ap-singapore/train`.
+	Object string `json:"object"`
+	// The number of instances.
+	Count int `json:"count"`
+	// The offering of a launch.
+	Offering *Offering `json:"offering,omitempty"`
+	// The charge type of a launch.
 	ChargeType ChargeType `json:"charge_type,omitempty"`
-	// Sequence is the number of a launch, from which its token follows.
-	Sequence int64  `json:"sequence,omitempty"`
-	Token    string `json:"token,omitempty"`
-	// Resume says that the launch was asked for before, and its outcome never
-	// learned.
+	// The sequence number of a launch.
+	Sequence int64 `json:"sequence,omitempty"`
+	// The client token of a launch, which makes its repetition safe.
+	Token string `json:"token,omitempty"`
+	// Whether the launch repeats one whose outcome is unknown.
 	Resume bool `json:"resume,omitempty"`
-	// InstanceIDs are the instances that were launched, or are to end.
+	// The launched or affected instances.
 	InstanceIDs []string `json:"instance_ids,omitempty"`
-	// Refresh says that the decision replaces instances that work.
+	// Whether the decision replaces instances that work.
 	Refresh bool `json:"refresh,omitempty"`
-	// Node is the one that is drained, uncordoned or deleted.
+	// The node that is drained, uncordoned or deleted.
 	Node *node.Node `json:"node,omitempty"`
-	// BootstrapTokenID is the public part of the token that is ended.
+	// The public part of the bootstrap token that is deleted.
 	BootstrapTokenID string `json:"bootstrap_token_id,omitempty"`
-	// TakenAt is when the cloud takes the instance back for which a node is drained; zero
-	// where the pool ends it.
+	// When Tencent Cloud reclaims the instance whose node is drained.
 	TakenAt time.Time `json:"taken_at,omitzero"`
-	Reasons []string  `json:"reasons"`
+	// The reasons, as text.
+	Reasons []string `json:"reasons"`
 
 	// Price is what one instance of a launch is known to cost; the journal keeps it.
 	Price Price `json:"-"`

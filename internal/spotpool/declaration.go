@@ -69,12 +69,15 @@ const (
 	DefaultSurplusAfter      = Duration(60 * 60e9)
 )
 
-// Offering is one place and type in which a pool may launch.
+// Offering is a zone and an instance type in which a pool may launch.
 type Offering struct {
+	// The availability zone.
 	AvailabilityZone string `json:"availability_zone"`
-	InstanceType     string `json:"instance_type"`
-	SubnetID         string `json:"subnet_id"`
-	// SpotMaxPrice caps the hourly spot price; zero means the market price.
+	// The instance type.
+	InstanceType string `json:"instance_type"`
+	// The subnet.
+	SubnetID string `json:"subnet_id"`
+	// The highest hourly spot price. Absent for the market price.
 	SpotMaxPrice Price `json:"spot_max_price,omitempty"`
 }
 
@@ -111,8 +114,10 @@ type Configuration struct {
 // OnDemandFallback lets a pool that has been short of spot instances for a
 // while launch on-demand ones instead.
 type OnDemandFallback struct {
-	After   Duration `json:"after"`   // how long the pool must have been short
-	Maximum int      `json:"maximum"` // how many on-demand instances, beside on_demand_base
+	// How long the pool must be short before.
+	After Duration `json:"after"`
+	// The most on-demand instances, in addition to `on_demand_base`.
+	Maximum int `json:"maximum"`
 }
 
 // Refresh says how outdated instances are replaced.

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Hold keeps a pool from launching and ending for a while, because a person wants it
-// so. The declaration stays as it is.
+// Hold is a pause of the reconciliation of a pool, until it expires. The declaration does not
+// change.
 type Hold struct{ exception.Exception }
 
 // Holds are those of one pool. One that ended by itself stays until the history has

@@ -2,16 +2,16 @@ package spotpool
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
 
-// Kind is what a decision does.
+// Kind is the kind of a decision about a spot pool.
 type Kind string
 
 // The kinds of decisions about spot pools. Each stands in Kinds as well.
 const (
-	KindLaunch     Kind = "launch"
-	KindTerminate  Kind = "terminate"
-	KindDrain      Kind = "drain"       // keep new pods off a node, and evict those that are there
-	KindUncordon   Kind = "uncordon"    // let a node have new pods again
-	KindDeleteNode Kind = "delete_node" // of an instance that is gone
+	KindLaunch     Kind = "launch"      // launch instances
+	KindTerminate  Kind = "terminate"   // terminate instances
+	KindDrain      Kind = "drain"       // cordon a node and evict its pods
+	KindUncordon   Kind = "uncordon"    // uncordon a node
+	KindDeleteNode Kind = "delete_node" // delete the Node of a terminated instance
 	KindEndToken   Kind = "end_token"   // delete the Secret of a bootstrap token
 )
 

@@ -8,9 +8,12 @@ import (
 
 // Market is what has a price and a stock of its own.
 type Market struct {
-	AvailabilityZone string     `json:"availability_zone"`
-	InstanceType     string     `json:"instance_type"`
-	ChargeType       ChargeType `json:"charge_type"`
+	// The availability zone.
+	AvailabilityZone string `json:"availability_zone"`
+	// The instance type. Empty for all types of the zone.
+	InstanceType string `json:"instance_type"`
+	// The charge type.
+	ChargeType ChargeType `json:"charge_type"`
 }
 
 // String names the market for people, "GN7.2XLARGE32 in ap-singapore-2".
@@ -52,12 +55,18 @@ const (
 // Offer is the price and the stock of a market at one time.
 type Offer struct {
 	Market
-	Price    Price  `json:"price"` // an hour, what is paid; 0: unknown
-	Stock    Stock  `json:"stock,omitempty"`
-	VCPUs    int    `json:"vcpus,omitempty"`
-	MemoryGB int    `json:"memory_gb,omitempty"`
-	GPUs     string `json:"gpus,omitempty"` // a decimal: a share of a GPU is below 1
-	GPUType  string `json:"gpu_type,omitempty"`
+	// The hourly price. Null if unknown.
+	Price Price `json:"price"`
+	// The stock, as Tencent Cloud reports it. Only a launch shows it.
+	Stock Stock `json:"stock,omitempty"`
+	// The vCPUs of an instance.
+	VCPUs int `json:"vcpus,omitempty"`
+	// The memory of an instance, in GB.
+	MemoryGB int `json:"memory_gb,omitempty"`
+	// The GPUs of an instance, a decimal number.
+	GPUs string `json:"gpus,omitempty"`
+	// The GPU model.
+	GPUType string `json:"gpu_type,omitempty"`
 }
 
 // Markets is what the cloud sells in a region, and how much of it the account

@@ -36,27 +36,45 @@ func (s State) Up() bool { return s == StateRunning || s == StateStarting || s =
 
 // Instance is one machine of the cloud, as observed.
 type Instance struct {
-	ID               string     `json:"instance_id"`
-	Region           string     `json:"region,omitempty"` // empty where the cloud's answer contradicts itself
-	AccountID        string     `json:"account_id,omitempty"`
-	PoolUID          string     `json:"uid,omitempty"`    // tag gpupool/uid
-	PoolName         string     `json:"pool,omitempty"`   // tag gpupool/pool
-	SeqTag           int64      `json:"seq,omitempty"`    // tag gpupool/seq; 0: none
-	ConfigurationTag string     `json:"config,omitempty"` // tag gpupool/config
-	AvailabilityZone string     `json:"availability_zone"`
-	InstanceType     string     `json:"instance_type"`
-	SubnetID         string     `json:"subnet_id,omitempty"`
-	VPCID            string     `json:"vpc_id,omitempty"`
-	ChargeType       ChargeType `json:"charge_type"`
-	State            State      `json:"state"`
-	Restricted       bool       `json:"restricted,omitempty"`    // RestrictState is not NORMAL
-	Protected        bool       `json:"protected,omitempty"`     // tag gpupool/protected
-	APIProtected     bool       `json:"api_protected,omitempty"` // the cloud's own termination protection
-	LaunchedAt       time.Time  `json:"launched_at,omitzero"`    // CreatedTime, UTC
-	PrivateIP        string     `json:"private_ip,omitempty"`
-	PublicIP         string     `json:"public_ip,omitempty"`
-	// OperationError is what the cloud says of the last operation that failed: the
-	// reason of a LAUNCH_FAILED.
+	// The instance ID.
+	ID string `json:"instance_id"`
+	// The region.
+	Region string `json:"region,omitempty"`
+	// The account.
+	AccountID string `json:"account_id,omitempty"`
+	// The tag `gpupool/uid`.
+	PoolUID string `json:"uid,omitempty"`
+	// The tag `gpupool/pool`.
+	PoolName string `json:"pool,omitempty"`
+	// The tag `gpupool/seq`.
+	SeqTag int64 `json:"seq,omitempty"`
+	// The tag `gpupool/config`.
+	ConfigurationTag string `json:"config,omitempty"`
+	// The availability zone.
+	AvailabilityZone string `json:"availability_zone"`
+	// The instance type.
+	InstanceType string `json:"instance_type"`
+	// The subnet.
+	SubnetID string `json:"subnet_id,omitempty"`
+	// The VPC.
+	VPCID string `json:"vpc_id,omitempty"`
+	// The charge type.
+	ChargeType ChargeType `json:"charge_type"`
+	// Tencent Cloud's InstanceState.
+	State State `json:"state"`
+	// Whether the instance is expired or isolated.
+	Restricted bool `json:"restricted,omitempty"`
+	// Whether it has the tag `gpupool/protected`.
+	Protected bool `json:"protected,omitempty"`
+	// Whether it has termination protection of Tencent Cloud.
+	APIProtected bool `json:"api_protected,omitempty"`
+	// When it was created.
+	LaunchedAt time.Time `json:"launched_at,omitzero"`
+	// The private address.
+	PrivateIP string `json:"private_ip,omitempty"`
+	// The public address.
+	PublicIP string `json:"public_ip,omitempty"`
+	// The error of its last operation that failed.
 	OperationError string `json:"operation_error,omitempty"`
 }
 

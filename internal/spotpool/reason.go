@@ -10,38 +10,39 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Code says in a word why a pool stays as it is.
+// Code is a reason why a pool stays below its minimum. The list starts with the most binding one.
+// The codes from `hourly_cap` to `not_sold` concern one offering each.
 type Code string
 
 // The codes. Those from BecauseHourlyCap to BecauseNotSold are of one offering each,
 // in the order in which the last of them is met first: what is only above the hourly
 // cost cap is sold, in stock, and within its price cap and the quota.
 const (
-	BecauseHold            Code = "hold"
-	BecauseGate            Code = "gate"
-	BecauseGateUnknown     Code = "gate_unknown"
-	BecauseGateUndeclared  Code = "gate_undeclared"
-	BecauseContradiction   Code = "contradiction"
-	BecauseJournalLost     Code = "journal_lost"
-	BecauseRefused         Code = "refused"
-	BecauseHourlyCap       Code = "hourly_cap"
-	BecausePriceUnknown    Code = "price_unknown"
-	BecauseBatch           Code = "batch"
-	BecauseQuota           Code = "quota"
-	BecauseCooldown        Code = "cooldown"
-	BecauseAboveMaxPrice   Code = "above_max_price"
-	BecauseSoldOut         Code = "sold_out"
-	BecauseNotSold         Code = "not_sold"
-	BecauseLaunchTimeout   Code = "launch_timeout"
-	BecauseMaximum         Code = "maximum"
-	BecausePerRunCap       Code = "per_run_cap"
-	BecauseOpenLaunch      Code = "open_launch"
-	BecauseReplacement     Code = "replacement"
-	BecauseFallbackLater   Code = "fallback_later"
-	BecauseFallbackMaximum Code = "fallback_maximum"
-	BecauseCluster         Code = "cluster"
-	BecauseDrain           Code = "drain"
-	BecauseSurplus         Code = "surplus"
+	BecauseHold            Code = "hold"             // an operator put the pool on hold: nothing is launched or terminated
+	BecauseGate            Code = "gate"             // its budget is exceeded
+	BecauseGateUnknown     Code = "gate_unknown"     // its budget's usage is unknown
+	BecauseGateUndeclared  Code = "gate_undeclared"  // the store has no budget of that name
+	BecauseContradiction   Code = "contradiction"    // it is unclear whether some instances belong to the pool
+	BecauseJournalLost     Code = "journal_lost"     // its journal was lost less than ten minutes ago: earlier launches may not be listed yet
+	BecauseRefused         Code = "refused"          // Tencent Cloud refused a launch, and no other offering would help
+	BecauseHourlyCap       Code = "hourly_cap"       // a launch would exceed `max_hourly_cost`
+	BecausePriceUnknown    Code = "price_unknown"    // a price is unknown, so `max_hourly_cost` cannot be checked
+	BecauseBatch           Code = "batch"            // a larger batch was refused recently
+	BecauseQuota           Code = "quota"            // the account's spot quota in the zone is used up
+	BecauseCooldown        Code = "cooldown"         // Tencent Cloud refused the offering recently: it is tried again later
+	BecauseAboveMaxPrice   Code = "above_max_price"  // the market price is above `spot_max_price`
+	BecauseSoldOut         Code = "sold_out"         // the offering has no stock
+	BecauseNotSold         Code = "not_sold"         // the offering is not sold in the zone
+	BecauseLaunchTimeout   Code = "launch_timeout"   // instances that have been starting for longer than `launch_timeout` use up the maximum
+	BecauseMaximum         Code = "maximum"          // the pool has its maximum of instances
+	BecausePerRunCap       Code = "per_run_cap"      // the run launched `max_launches_per_run` instances: the next run continues
+	BecauseOpenLaunch      Code = "open_launch"      // a launch is pending
+	BecauseReplacement     Code = "replacement"      // drifted instances, failing nodes or on-demand instances cannot be replaced yet
+	BecauseFallbackLater   Code = "fallback_later"   // on-demand instances are launched later
+	BecauseFallbackMaximum Code = "fallback_maximum" // `on_demand_fallback` allows no more on-demand instances
+	BecauseCluster         Code = "cluster"          // the cluster could not be observed, or the node of an instance is unclear: nothing is drained, replaced or terminated
+	BecauseDrain           Code = "drain"            // a termination waits for the drain of its node
+	BecauseSurplus         Code = "surplus"          // replacements left more instances than desired, which are scaled in later
 )
 
 // codes are all of them, what binds most first, and how counts of offerings call
@@ -96,14 +97,18 @@ func (c Code) HoldsBack() bool { return c.rank() < BecauseHourlyCap.rank() }
 // Reason is one thing that keeps a pool below its minimum, or its outdated instances
 // from being replaced: of an offering, or of the whole pool.
 type Reason struct {
+	// The code of the reason.
 	Code Code `json:"code"`
-	// Offering and ChargeType say which offering was passed over; absent where the
-	// reason is the whole pool's.
-	Offering   *Offering  `json:"offering,omitempty"`
+	// The offering that was passed over. Absent if the reason concerns the whole pool.
+	Offering *Offering `json:"offering,omitempty"`
+	// The charge type that was passed over.
 	ChargeType ChargeType `json:"charge_type,omitempty"`
-	Price      Price      `json:"price,omitempty"` // of the market, an hour; absent where it is unknown
-	Until      time.Time  `json:"until,omitzero"`  // when it ends by itself
-	Text       string     `json:"text"`
+	// The hourly market price. Null or absent if unknown.
+	Price Price `json:"price,omitempty"`
+	// When the reason expires, if it does.
+	Until time.Time `json:"until,omitzero"`
+	// The reason as text.
+	Text string `json:"text"`
 }
 
 // String is the reason for people, with the offering that it is of.

@@ -36,8 +36,11 @@ func fingerprint(of *appsv1.Deployment) string {
 
 // Change is one field of a Deployment that is not as declared.
 type Change struct {
-	Field string `json:"field"` // "spec.replicas"
-	Was   string `json:"was"`
+	// The field, such as `spec.replicas`.
+	Field string `json:"field"`
+	// The observed value.
+	Was string `json:"was"`
+	// The declared value.
 	Wants string `json:"wants"`
 }
 

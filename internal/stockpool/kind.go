@@ -9,23 +9,23 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Kind is what a decision does.
+// Kind is the kind of a decision about a stock pool.
 type Kind string
 
 // The kinds of decisions about stock pools. Each stands in Kinds as well. All but those
 // about a Deployment that is not there yet, pauses, pods and disruption budgets apply the
 // whole declaration; their kind says why.
 const (
-	KindCreate  Kind = "create"  // a Deployment, empty if no pods are left of one before
-	KindOwn     Kind = "own"     // write down whose Deployment it is
-	KindApply   Kind = "apply"   // what is declared
-	KindMend    Kind = "mend"    // undo what somebody changed
-	KindScale   Kind = "scale"   // to another number of pods
-	KindPause   Kind = "pause"   // to none, because of a budget
-	KindResume  Kind = "resume"  // after that
-	KindSpare   Kind = "spare"   // have a scale-down leave pods in use
-	KindGuard   Kind = "guard"   // have evictions leave pods
-	KindUnguard Kind = "unguard" // undo that
+	KindCreate  Kind = "create"  // create the Deployment
+	KindOwn     Kind = "own"     // record which Deployment belongs to the stock pool
+	KindApply   Kind = "apply"   // apply the declaration
+	KindMend    Kind = "mend"    // revert drift
+	KindScale   Kind = "scale"   // change the number of pods
+	KindPause   Kind = "pause"   // scale to zero because of a budget
+	KindResume  Kind = "resume"  // scale up after that
+	KindSpare   Kind = "spare"   // mark pods in use, so that a scale-down spares them
+	KindGuard   Kind = "guard"   // create the disruption budget
+	KindUnguard Kind = "unguard" // delete the disruption budget
 )
 
 // KindData is what reports and metrics take from a kind.
@@ -65,21 +65,26 @@ func (d Decision) Applies() bool {
 	return slices.Contains([]Kind{KindApply, KindMend, KindScale, KindResume}, d.Kind)
 }
 
-// Decision is one thing to do about a stock pool, with its reasons.
+// Decision is one change of a stock pool, with its reasons.
 type Decision struct {
-	Kind   Kind   `json:"kind"`
-	Object string `json:"object"` // "stock_pool/default/pool-g1"
-	// Replicas is how many pods the Deployment gets by it, and Was how many it had.
+	// The kind of the decision.
+	Kind Kind `json:"kind"`
+	// The stock pool, such as `stock_pool/ml/pool-g1`.
+	Object string `json:"object"`
+	// The new number of pods.
 	Replicas int `json:"replicas"`
-	Was      int `json:"was"`
-	// Changes are what somebody changed, and By who did, as far as the cluster shows.
+	// The previous number of pods.
+	Was int `json:"was"`
+	// The reverted changes.
 	Changes []Change `json:"changes,omitempty"`
-	By      []string `json:"by,omitempty"`
-	// Spared are the names of pods that are in use, and Released those that no longer
-	// are.
-	Spared   []string `json:"spared,omitempty"`
+	// The users who made them, if the cluster shows it.
+	By []string `json:"by,omitempty"`
+	// Pods in use that a scale-down spares.
+	Spared []string `json:"spared,omitempty"`
+	// Pods that are no longer in use.
 	Released []string `json:"released,omitempty"`
-	Reasons  []string `json:"reasons"`
+	// The reasons, as text.
+	Reasons []string `json:"reasons"`
 }
 
 // Verb is what Summary begins with.

@@ -97,15 +97,19 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the lock %q is held by %s", e.Name, e.Holder)
 }
 
-// Holder is the recorded holder of a lock.
+// Holder is the process that holds a lock.
 type Holder struct {
-	Command string    `json:"command"`
-	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
-	Since   time.Time `json:"since"`
-	// Heard is its last sign of life. Until is when the lock expires without another one; absent if
-	// the lock lasts as long as its holder.
+	// The command.
+	Command string `json:"command"`
+	// The process ID.
+	PID int `json:"pid"`
+	// The host name.
+	Host string `json:"host"`
+	// Since when it has the lock.
+	Since time.Time `json:"since"`
+	// When it last renewed the lock. Absent for a directory.
 	Heard time.Time `json:"heard,omitzero"`
+	// When the lock expires without a renewal. Absent for a directory.
 	Until time.Time `json:"until,omitzero"`
 	// Gone says that it was killed without releasing the lock, which is now free.
 	Gone bool `json:"-"`

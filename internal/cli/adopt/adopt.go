@@ -71,12 +71,16 @@ func poolAndInstances(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// report is the JSON of adopt.
+// report is the JSON of adopt: the instances that a pool adopted.
 type report struct {
-	SchemaVersion int      `json:"schema_version"`
-	DryRun        bool     `json:"dry_run"`
-	Object        string   `json:"object"`
-	InstanceIDs   []string `json:"instance_ids"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// Whether it was a dry run.
+	DryRun bool `json:"dry_run"`
+	// The pool, such as `spot_pool/ap-singapore/train`.
+	Object string `json:"object"`
+	// The adopted instances.
+	InstanceIDs []string `json:"instance_ids"`
 }
 
 func (o *options) run(ctx context.Context, args []string) error {

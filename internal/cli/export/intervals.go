@@ -16,29 +16,51 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// interval is one pod's time with the GPUs that it held.
+// interval is a row of the exported ledger: one pod, and the time that it held GPUs. Parquet and
+// CSV have the same columns.
 type interval struct {
-	UID          string            `json:"uid" parquet:"uid"`
-	Start        stamp             `json:"start" parquet:"start,timestamp"`
-	EndEarliest  *stamp            `json:"end_earliest" parquet:"end_earliest,optional,timestamp"` // null where the end is exact
-	End          *stamp            `json:"end" parquet:"end,optional,timestamp"`                   // null while it holds
-	GPUs         billionths        `json:"gpus" parquet:"gpus,decimal(9:18)"`
-	Shared       bool              `json:"shared" parquet:"shared"`       // others may hold the same
-	Estimated    bool              `json:"estimated" parquet:"estimated"` // the pod's word alone
-	ClusterUID   string            `json:"cluster_uid" parquet:"cluster_uid,dict"`
-	Namespace    string            `json:"namespace" parquet:"namespace,dict"`
-	Name         string            `json:"name" parquet:"name"`
-	Labels       map[string]string `json:"labels" parquet:"labels" parquet-key:",dict" parquet-value:",dict"`
-	OwnerKind    string            `json:"owner_kind" parquet:"owner_kind,dict"`
-	OwnerName    string            `json:"owner_name" parquet:"owner_name,dict"`
-	Node         string            `json:"node" parquet:"node,dict"`
-	Model        string            `json:"model" parquet:"model,dict"`
-	InstanceType string            `json:"instance_type" parquet:"instance_type,dict"`
-	InstanceID   string            `json:"instance_id" parquet:"instance_id,dict"`
-	SpotPool     string            `json:"spot_pool" parquet:"spot_pool,dict"`
-	StartSource  string            `json:"start_source" parquet:"start_source,dict"`
-	EndSource    string            `json:"end_source" parquet:"end_source,dict"`
-	FirstSeen    stamp             `json:"first_seen" parquet:"first_seen,timestamp"`
+	// The pod's UID.
+	UID string `json:"uid" parquet:"uid"`
+	// When the pod was bound to its node.
+	Start stamp `json:"start" parquet:"start,timestamp"`
+	// The earliest possible end. Null if the end is exact.
+	EndEarliest *stamp `json:"end_earliest" parquet:"end_earliest,optional,timestamp"`
+	// The end, or the latest possible one. Null while the pod holds GPUs.
+	End *stamp `json:"end" parquet:"end,optional,timestamp"`
+	// The number of GPUs.
+	GPUs billionths `json:"gpus" parquet:"gpus,decimal(9:18)"`
+	// Whether other pods may hold the same GPUs.
+	Shared bool `json:"shared" parquet:"shared"`
+	// Whether only the pod itself shows the GPUs, and its node does not.
+	Estimated bool `json:"estimated" parquet:"estimated"`
+	// The UID of the cluster.
+	ClusterUID string `json:"cluster_uid" parquet:"cluster_uid,dict"`
+	// The pod's namespace.
+	Namespace string `json:"namespace" parquet:"namespace,dict"`
+	// The pod's name.
+	Name string `json:"name" parquet:"name"`
+	// The pod's labels, as first observed.
+	Labels map[string]string `json:"labels" parquet:"labels" parquet-key:",dict" parquet-value:",dict"`
+	// The kind of its controller.
+	OwnerKind string `json:"owner_kind" parquet:"owner_kind,dict"`
+	// The name of its controller.
+	OwnerName string `json:"owner_name" parquet:"owner_name,dict"`
+	// The name of its node.
+	Node string `json:"node" parquet:"node,dict"`
+	// The GPU model.
+	Model string `json:"model" parquet:"model,dict"`
+	// The instance type of its node.
+	InstanceType string `json:"instance_type" parquet:"instance_type,dict"`
+	// The instance of its node.
+	InstanceID string `json:"instance_id" parquet:"instance_id,dict"`
+	// The spot pool of its node.
+	SpotPool string `json:"spot_pool" parquet:"spot_pool,dict"`
+	// How the start is known: one of the [sources](codes.md#sources-of-starts-and-ends).
+	StartSource string `json:"start_source" parquet:"start_source,dict"`
+	// How the end is known: one of the [sources](codes.md#sources-of-starts-and-ends).
+	EndSource string `json:"end_source" parquet:"end_source,dict"`
+	// The first run that observed the pod.
+	FirstSeen stamp `json:"first_seen" parquet:"first_seen,timestamp"`
 }
 
 var intervalTable = table[interval, interval]{

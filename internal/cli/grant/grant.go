@@ -63,13 +63,18 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of grant.
+// report is the JSON of grant: additional GPU-hours for a budget.
 type report struct {
-	SchemaVersion    int          `json:"schema_version"`
-	Budget           string       `json:"budget"`
-	DeclaredGPUHours string       `json:"declared_gpu_hours"`
-	LimitGPUHours    string       `json:"limit_gpu_hours"`
-	Grant            budget.Grant `json:"grant"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The budget's name.
+	Budget string `json:"budget"`
+	// The declared limit.
+	DeclaredGPUHours string `json:"declared_gpu_hours"`
+	// The limit from the next run on.
+	LimitGPUHours string `json:"limit_gpu_hours"`
+	// The new grant.
+	Grant budget.Grant `json:"grant"`
 }
 
 func (o *options) run(ctx context.Context, args []string) error {

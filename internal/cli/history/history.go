@@ -80,15 +80,22 @@ func kindNames() []string {
 	return names
 }
 
-// Report is the JSON of history.
+// Report is the history of the store, or of the named objects.
 type Report struct {
-	SchemaVersion int             `json:"schema_version"`
-	Store         string          `json:"store"`
-	Since         time.Time       `json:"since"`
-	Until         time.Time       `json:"until"`
-	Events        []history.Event `json:"events"`
-	Lost          []string        `json:"lost"`                // what of it can't be read
-	KeptSince     time.Time       `json:"kept_since,omitzero"` // what was before is no longer kept
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The location of the store.
+	Store string `json:"store"`
+	// The start of the requested time.
+	Since time.Time `json:"since"`
+	// The end of the requested time.
+	Until time.Time `json:"until"`
+	// The events, by time.
+	Events []history.Event `json:"events"`
+	// Parts of the history that cannot be read.
+	Lost []string `json:"lost"`
+	// Earlier events are no longer kept. Absent if all are.
+	KeptSince time.Time `json:"kept_since,omitzero"`
 }
 
 func (o *options) run(ctx context.Context, args []string) error {

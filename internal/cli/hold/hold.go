@@ -54,12 +54,16 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of hold.
+// report is the JSON of hold: a pause of the reconciliation of a pool.
 type report struct {
-	SchemaVersion int           `json:"schema_version"`
-	Object        string        `json:"object"`
-	Hold          spotpool.Hold `json:"hold"`
-	Busy          string        `json:"busy,omitempty"` // who still acts by what was decided before
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The pool, such as `spot_pool/ap-singapore/train`.
+	Object string `json:"object"`
+	// The new hold.
+	Hold spotpool.Hold `json:"hold"`
+	// The process that still carries out earlier decisions.
+	Busy string `json:"busy,omitempty"`
 }
 
 func (o *options) run(ctx context.Context, args []string) error {

@@ -65,16 +65,20 @@ only a launch tells.`,
 	return cmd
 }
 
-// report is the JSON of offers.
+// report is the JSON of offers: prices and stock of a region.
 type report struct {
-	SchemaVersion int              `json:"schema_version"`
-	At            time.Time        `json:"at"`
-	Region        string           `json:"region"`
-	Offers        []spotpool.Offer `json:"offers"`
-	// SpotVCPUs is how many vCPUs the account may still launch as spot
-	// instances, by zone; null where the cloud did not say.
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// When Tencent Cloud was asked.
+	At time.Time `json:"at"`
+	// The region.
+	Region string `json:"region"`
+	// The offers.
+	Offers []spotpool.Offer `json:"offers"`
+	// The vCPUs left of the account's spot quota, by zone. Null if unknown.
 	SpotVCPUs map[string]int `json:"spot_vcpus"`
-	Warnings  []string       `json:"warnings"`
+	// Everything that could not be observed.
+	Warnings []string `json:"warnings"`
 }
 
 func (o *options) run(ctx context.Context, _ []string) error {

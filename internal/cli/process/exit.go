@@ -7,15 +7,15 @@ import (
 
 // The exit codes. 130 and 143 are 128 and the number of the signal.
 const (
-	ExitDone      = 0
-	ExitFailed    = 1  // nothing of what was asked for could be done
-	ExitChanges   = 2  // only with --detailed-exitcode: something was done, or would be
-	ExitTrouble   = 2  // with --exit-code alone: something is not as it should be
-	ExitPartly    = 3  // some declarations failed and the rest was done
-	ExitRunLocked = 11 // another run is under way
-	exitUsage     = 64 // EX_USAGE of sysexits.h
-	exitInterrupt = 130
-	exitTerminate = 143
+	ExitDone      = 0   // success
+	ExitFailed    = 1   // failed: nothing that was requested could be done
+	ExitChanges   = 2   // changes, only with `--detailed-exitcode`
+	ExitTrouble   = 2   // only with `--exit-code`: an object is short, failing or exceeded
+	ExitPartly    = 3   // some objects failed, and the rest was done
+	ExitRunLocked = 11  // another `gpupool reconcile` runs
+	exitUsage     = 64  // invalid usage
+	exitInterrupt = 130 // stopped by SIGINT
+	exitTerminate = 143 // stopped by SIGTERM
 )
 
 // ExitCodesHelp is what help says of exit codes.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
@@ -56,14 +57,19 @@ func (o *options) writeMetrics(report reconcile.Report, success bool) {
 			o.session.Warn(fmt.Sprintf("when a run last succeeded can't be read from %s, and starts anew: %v", o.metricsFile, err))
 		}
 	}
+	if err := prometheus.WriteToTextfile(o.metricsFile, metricsOf(report, success, finished, succeeded).registry); err != nil {
+		o.session.Warn(fmt.Sprintf("the metrics could not be written: %v", err))
+	}
+}
+
+// metricsOf gathers the metrics of a run that finished now; succeeded is when one last did.
+func metricsOf(report reconcile.Report, success bool, finished time.Time, succeeded float64) metrics {
 	m := newMetrics()
 	m.run(report, success)
 	m.set("gpupool_last_run_timestamp_seconds", "When the last run ended.", float64(finished.Unix()))
 	m.set(lastSuccess, "When the last run ended that succeeded; 0: none has.", succeeded)
 	m.set("gpupool_run_duration_seconds", "How long the last run took.", finished.Sub(report.StartedAt).Seconds())
-	if err := prometheus.WriteToTextfile(o.metricsFile, m.registry); err != nil {
-		o.session.Warn(fmt.Sprintf("the metrics could not be written: %v", err))
-	}
+	return m
 }
 
 // previousSuccess reads the time of the last success from the last run's metrics; 0

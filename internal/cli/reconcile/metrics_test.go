@@ -9,44 +9,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
 // written are the names of all metrics that a run can write.
-func written(t *testing.T) []string {
+func written(t *testing.T) (names []string) {
 	t.Helper()
-	path := t.TempDir() + "/gpupool.prom"
-	used := &budgets.UsageReport{
-		Coverage: "1", ConsumedGPUHours: "1", EstimatedGPUHours: "0", ErrorBoundGPUHours: "0", BurnRateGPUs: "1", LimitGPUHours: ptr("4"),
-		RemainingGPUHours: ptr("3"),
-	}
-	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
-	o.writeMetrics(reconcile.Report{
-		FinishedAt: time.Now(), Counters: declaration.Counters{}.Plus("launch/done"),
-		SpotPools: []spotpools.Report{{
-			Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
-		}},
-		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used, AlertThresholds: []int{80}}},
-		StockPools: []stockpools.Report{{Namespace: "ml", Name: "g1", Observed: true}},
-	}, true)
-	text, err := os.ReadFile(path)
+	all, err := Metrics()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return names(string(text))
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	return names
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // names are the metrics that a text names, each once.
 func names(text string) []string {
@@ -75,15 +56,6 @@ func TestMetricsOfNodes(t *testing.T) {
 		}
 	}
 	clitest.Golden(t, "metrics_nodes.txt", strings.Join(got, ""))
-}
-
-// TestReferenceHasEveryMetric compares the table of the reference with what is
-// written.
-func TestReferenceHasEveryMetric(t *testing.T) {
-	t.Parallel()
-	if diff := cmp.Diff(written(t), names(clitest.Section(t, clitest.Guide(t, "reconcile.md"), "## Metrics"))); diff != "" {
-		t.Errorf("written (-) and documented (+):\n%s", diff)
-	}
 }
 
 // TestAlertsAskForMetricsThatAreThere reads the alerting rules of the examples.

@@ -58,15 +58,19 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of release.
+// report is the JSON of release: the grants and holds that it ended.
 type report struct {
-	SchemaVersion int             `json:"schema_version"`
-	Object        string          `json:"object"`
-	Grants        []budget.Grant  `json:"grants"`
-	Holds         []spotpool.Hold `json:"holds"`
-	// ReplacingSuspended says why a pool's instances were not replaced until now.
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The budget or pool.
+	Object string `json:"object"`
+	// The released grants.
+	Grants []budget.Grant `json:"grants"`
+	// The released holds.
+	Holds []spotpool.Hold `json:"holds"`
+	// Why failing nodes were not replaced until now.
 	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
-	// LimitGPUHours is that of a budget from now on.
+	// The budget's limit from the next run on.
 	LimitGPUHours string `json:"limit_gpu_hours,omitempty"`
 }
 

@@ -26,16 +26,21 @@ type findings struct {
 
 // count is how many documents there are of a kind.
 type count struct {
-	Kind       string `json:"kind"`
-	Documents  int    `json:"documents"`
-	Unreadable int    `json:"unreadable"`
+	// The kind of the documents.
+	Kind string `json:"kind"`
+	// The number of documents.
+	Documents int `json:"documents"`
+	// The number of documents that cannot be read.
+	Unreadable int `json:"unreadable"`
 }
 
 // problem is a document that can't be read, or is missing though others refer to it; or
 // what is left of an object whose record is lost.
 type problem struct {
+	// The document's name.
 	Document string `json:"document"`
-	Error    string `json:"error"`
+	// Why it cannot be read, or is missing.
+	Error string `json:"error"`
 }
 
 // readAll reads every document.

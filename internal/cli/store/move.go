@@ -68,20 +68,29 @@ const (
 	canceled    = "canceled"
 )
 
-// moveReport is the JSON of move.
+// moveReport is the JSON of move: the documents of a moved store.
 type moveReport struct {
-	SchemaVersion int         `json:"schema_version"`
-	From          string      `json:"from"`
-	To            string      `json:"to"`
-	DryRun        bool        `json:"dry_run"`
-	Outcome       string      `json:"outcome"`
-	Documents     []moveCount `json:"documents"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The old location.
+	From string `json:"from"`
+	// The new location.
+	To string `json:"to"`
+	// Whether it was a dry run.
+	DryRun bool `json:"dry_run"`
+	// `moved`, `moved-before` or `canceled`. Empty for a dry run.
+	Outcome string `json:"outcome"`
+	// The documents, by kind.
+	Documents []moveCount `json:"documents"`
 }
 
 type moveCount struct {
-	Kind      string `json:"kind"`
-	Documents int    `json:"documents"`
-	Bytes     int    `json:"bytes"`
+	// The kind of the documents.
+	Kind string `json:"kind"`
+	// The number of documents.
+	Documents int `json:"documents"`
+	// Their size.
+	Bytes int `json:"bytes"`
 }
 
 func (o *moveOptions) run(ctx context.Context, from, to string) error {

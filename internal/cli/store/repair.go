@@ -67,14 +67,20 @@ const (
 	repaired = "repaired" // it is a store again
 )
 
-// report is the JSON of repair.
+// report is the JSON of repair: the documents of a store.
 type report struct {
-	SchemaVersion int       `json:"schema_version"`
-	Store         string    `json:"store"`
-	DryRun        bool      `json:"dry_run"`
-	Outcome       string    `json:"outcome"`
-	Documents     []count   `json:"documents"`
-	Problems      []problem `json:"problems"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The location of the store.
+	Store string `json:"store"`
+	// Whether it was a dry run.
+	DryRun bool `json:"dry_run"`
+	// `sound` if it was a store before, `planned` in a dry run, or `repaired`.
+	Outcome string `json:"outcome"`
+	// The documents, by kind.
+	Documents []count `json:"documents"`
+	// Documents that cannot be read or are missing.
+	Problems []problem `json:"problems"`
 }
 
 func (o *repairOptions) run(ctx context.Context) error {

@@ -27,28 +27,38 @@ const (
 
 // Listed is how the JSON of usage goes on where it does not list every pod.
 type Listed struct {
-	// By is what Groups are of: namespace, or label:KEY. Pods is then empty.
-	By     string  `json:"by,omitempty"`
+	// The grouping: `namespace` or `label:KEY`. The list of pods is then empty.
+	By string `json:"by,omitempty"`
+	// The groups.
 	Groups []Group `json:"groups,omitzero"`
-	// LeftOut is what --top left out; nil where that is nothing.
+	// Entries that `--top` left out. Absent if there are none.
 	LeftOut *LeftOut `json:"left_out,omitempty"`
 }
 
 // Group is what the pods of one namespace, or with one value of a label, used in the
 // window.
 type Group struct {
-	Name              string `json:"name"` // empty for pods without the label
-	TrackedPods       int    `json:"tracked_pods"`
-	ActivePods        int    `json:"active_pods"`
-	BurnRateGPUs      string `json:"burn_rate_gpus"`
-	GPUHours          string `json:"gpu_hours"`
+	// The namespace or the value of the label. Empty for pods without the label.
+	Name string `json:"name"`
+	// Pods that held GPUs inside the window.
+	TrackedPods int `json:"tracked_pods"`
+	// Pods that hold GPUs now.
+	ActivePods int `json:"active_pods"`
+	// The GPUs that these pods hold.
+	BurnRateGPUs string `json:"burn_rate_gpus"`
+	// The usage inside the window.
+	GPUHours string `json:"gpu_hours"`
+	// The part of the usage that relies on estimates.
 	EstimatedGPUHours string `json:"estimated_gpu_hours"`
-	MilliGPUSeconds   int64  `json:"milli_gpu_seconds"`
+	// The usage in milli-GPU-seconds.
+	MilliGPUSeconds int64 `json:"milli_gpu_seconds"`
 }
 
 // LeftOut is what is not listed and counts in the totals.
 type LeftOut struct {
-	Entries  int    `json:"entries"`
+	// The number of entries that are not listed.
+	Entries int `json:"entries"`
+	// Their usage.
 	GPUHours string `json:"gpu_hours"`
 }
 

@@ -12,16 +12,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// LiveReport is the JSON of usage from the cluster and the ledger: that of a list of
-// pods, and what else is known.
+// LiveReport is the usage of a budget or a selector, from the cluster and the ledger.
 type LiveReport struct {
-	SchemaVersion int    `json:"schema_version"`
-	Budget        string `json:"budget,omitempty"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The named budget.
+	Budget string `json:"budget,omitempty"`
 	*budgets.UsageReport
-	Overlaps []string       `json:"overlaps,omitempty"`
-	Grants   []budget.Grant `json:"grants,omitempty"` // in force, and a part of the limit
-	Pods     []Pod          `json:"pods"`
+	// Other budgets that cover some of its pods.
+	Overlaps []string `json:"overlaps,omitempty"`
+	// The grants in force. The limit includes them.
+	Grants []budget.Grant `json:"grants,omitempty"`
+	// The pods that held GPUs inside the window.
+	Pods []Pod `json:"pods"`
 	Listed
+	// Everything that could not be measured.
 	Warnings []string `json:"warnings"`
 }
 

@@ -13,50 +13,76 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// ReplayReport is the JSON of a replay.
+// ReplayReport is the result of `gpupool usage --replay`: the usage of a budget in the past,
+// against a limit.
 type ReplayReport struct {
-	SchemaVersion int       `json:"schema_version"`
-	Budget        string    `json:"budget,omitempty"`
-	ReplayedFrom  time.Time `json:"replayed_from"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The named budget.
+	Budget string `json:"budget,omitempty"`
+	// The start of the replay, which is the start of the ledger.
+	ReplayedFrom time.Time `json:"replayed_from"`
+	// The end of the replay.
 	ReplayedUntil time.Time `json:"replayed_until"`
-	// CompleteFrom is from when on the ledger holds the whole window; null where it
-	// does not yet. Before that usage may have been higher.
-	CompleteFrom  *time.Time  `json:"complete_from"`
-	Coverage      json.Number `json:"coverage"`
-	Window        string      `json:"window"` // its length, or the period
-	TimeZone      string      `json:"time_zone,omitempty"`
-	LimitGPUHours string      `json:"limit_gpu_hours"`
-	PeakGPUHours  string      `json:"peak_gpu_hours"`
-	PeakAt        time.Time   `json:"peak_at"`
-	Thresholds    []Threshold `json:"thresholds"`
-	// Exceeded is whether the limit would ever have been, and ExceededSeconds for how
-	// long, rounded down.
-	Exceeded        bool     `json:"exceeded"`
-	ExceededSeconds int64    `json:"exceeded_seconds"`
-	ExceededTimes   []Excess `json:"exceeded_times"`
-	// ByNamespace and ByLabel are what was used while it would have been.
-	ByNamespace map[string]string            `json:"by_namespace,omitempty"`
-	ByLabel     map[string]map[string]string `json:"by_label,omitempty"`
-	Warnings    []string                     `json:"warnings"`
+	// When the ledger begins to cover the whole window. Usage before may have been higher. Null if
+	// it does not yet.
+	CompleteFrom *time.Time `json:"complete_from"`
+	// The observed part of the time, from 0 to 1.
+	Coverage json.Number `json:"coverage"`
+	// The length of the window, or the period.
+	Window string `json:"window"`
+	// The time zone of the period.
+	TimeZone string `json:"time_zone,omitempty"`
+	// The limit.
+	LimitGPUHours string `json:"limit_gpu_hours"`
+	// The highest usage.
+	PeakGPUHours string `json:"peak_gpu_hours"`
+	// When it was first reached.
+	PeakAt time.Time `json:"peak_at"`
+	// The alert thresholds.
+	Thresholds []Threshold `json:"thresholds"`
+	// Whether the limit would have been exceeded.
+	Exceeded bool `json:"exceeded"`
+	// For how long, rounded down.
+	ExceededSeconds int64 `json:"exceeded_seconds"`
+	// Each time that the limit would have been exceeded.
+	ExceededTimes []Excess `json:"exceeded_times"`
+	// The usage during these times, by namespace.
+	ByNamespace map[string]string `json:"by_namespace,omitempty"`
+	// The usage during these times, by key and value of the breakdown labels.
+	ByLabel map[string]map[string]string `json:"by_label,omitempty"`
+	// Everything that could not be measured.
+	Warnings []string `json:"warnings"`
 }
 
 // Threshold is when a threshold would have been told of.
 type Threshold struct {
-	Percent       int         `json:"percent"`
-	GPUHours      string      `json:"gpu_hours"`
-	ReachedBefore bool        `json:"reached_before"` // when the replay begins
-	ReachedAt     []time.Time `json:"reached_at"`
+	// The threshold, in percent of the limit.
+	Percent int `json:"percent"`
+	// The threshold in GPU-hours.
+	GPUHours string `json:"gpu_hours"`
+	// Whether it was reached before the replay begins.
+	ReachedBefore bool `json:"reached_before"`
+	// When it would have been reported.
+	ReachedAt []time.Time `json:"reached_at"`
 }
 
 // Excess is a time in which the limit would have been exceeded.
 type Excess struct {
-	Since        time.Time                    `json:"since"`
-	Until        *time.Time                   `json:"until"` // null while it lasts
-	Seconds      int64                        `json:"seconds"`
-	PeakGPUHours string                       `json:"peak_gpu_hours"`
-	PeakAt       time.Time                    `json:"peak_at"`
-	ByNamespace  map[string]string            `json:"by_namespace,omitempty"`
-	ByLabel      map[string]map[string]string `json:"by_label,omitempty"`
+	// The start.
+	Since time.Time `json:"since"`
+	// The end. Null if it lasts.
+	Until *time.Time `json:"until"`
+	// The length, in seconds.
+	Seconds int64 `json:"seconds"`
+	// The highest usage.
+	PeakGPUHours string `json:"peak_gpu_hours"`
+	// When it was first reached.
+	PeakAt time.Time `json:"peak_at"`
+	// The usage during this time, by namespace.
+	ByNamespace map[string]string `json:"by_namespace,omitempty"`
+	// The usage during this time, by key and value of the breakdown labels.
+	ByLabel map[string]map[string]string `json:"by_label,omitempty"`
 }
 
 // replayed prints what a limit would have come to.

@@ -8,34 +8,48 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Report is the JSON of usage from a list of pods.
+// Report is the usage of the pods in a file, from `kubectl get pods -o json`.
 type Report struct {
-	SchemaVersion           int     `json:"schema_version"`
-	ConsumedGPUHours        string  `json:"consumed_gpu_hours"`
-	ConsumedMilliGPUSeconds int64   `json:"consumed_milli_gpu_seconds"`
-	RemainingGPUHours       *string `json:"remaining_gpu_hours"`
-	Exceeded                *bool   `json:"exceeded"`
-	// ExceededSince is when usage in the rolling window last reached the limit.
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The usage inside the window.
+	ConsumedGPUHours string `json:"consumed_gpu_hours"`
+	// The same usage. One GPU-hour is 3,600,000 milli-GPU-seconds.
+	ConsumedMilliGPUSeconds int64 `json:"consumed_milli_gpu_seconds"`
+	// The limit less the usage. Null without a limit.
+	RemainingGPUHours *string `json:"remaining_gpu_hours"`
+	// Whether the usage is at or above the limit. Null without a limit.
+	Exceeded *bool `json:"exceeded"`
+	// When the usage last reached the limit.
 	ExceededSince *time.Time `json:"exceeded_since"`
-	TrackedPods   int        `json:"tracked_pods"`
-	Pods          []Pod      `json:"pods"`
+	// Pods that held GPUs inside the window.
+	TrackedPods int `json:"tracked_pods"`
+	// These pods.
+	Pods []Pod `json:"pods"`
 	Listed
 	// unshown is the part of what was consumed that reaches no limit, since nothing
 	// shows what the pods' nodes have.
 	unshown int64
 }
 
-// Pod is one pod that held GPUs in the window. Start and End are those of its whole
-// interval; End is null while the pod holds them.
+// Pod is a pod that held GPUs inside the window.
 type Pod struct {
-	UID       string     `json:"uid"`
-	Namespace string     `json:"namespace"`
-	Name      string     `json:"name"`
-	GPUs      string     `json:"gpus"`
-	Start     time.Time  `json:"start"`
-	End       *time.Time `json:"end"`
-	EndSource *string    `json:"end_source"`
-	GPUHours  string     `json:"gpu_hours"` // in the window
+	// The UID.
+	UID string `json:"uid"`
+	// The namespace.
+	Namespace string `json:"namespace"`
+	// The name.
+	Name string `json:"name"`
+	// The GPUs: a decimal number, or a fraction such as `1/7`.
+	GPUs string `json:"gpus"`
+	// The start of the whole interval.
+	Start time.Time `json:"start"`
+	// The end of the whole interval. Null while the pod holds GPUs.
+	End *time.Time `json:"end"`
+	// How the end is known: one of the [sources](codes.md#sources-of-starts-and-ends).
+	EndSource *string `json:"end_source"`
+	// The usage inside the window.
+	GPUHours string `json:"gpu_hours"`
 }
 
 // report measures the pods by the rules of a budget that selects the same.

@@ -57,11 +57,15 @@ const (
 
 // result is how one pool, budget or stock pool stands to the condition.
 type result struct {
-	Object  string     `json:"object"`
-	Reached bool       `json:"reached"`
-	Source  string     `json:"source"`
-	AsOf    *time.Time `json:"as_of"` // null where nothing was seen
-	// Missing says what is not so yet.
+	// The pool, stock pool or budget.
+	Object string `json:"object"`
+	// Whether the condition is met.
+	Reached bool `json:"reached"`
+	// How it was observed: `cloud`, `cluster`, or `store` for the last run.
+	Source string `json:"source"`
+	// When it was observed. Null if it was not.
+	AsOf *time.Time `json:"as_of"`
+	// The part that is missing.
 	Missing string `json:"missing,omitempty"`
 	said    string // what is so
 }

@@ -92,13 +92,18 @@ func named(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// report is the JSON of wait.
+// report is the JSON of wait: whether objects meet a condition.
 type report struct {
-	SchemaVersion int       `json:"schema_version"`
-	At            time.Time `json:"at"`
-	For           string    `json:"for"`
-	Reached       bool      `json:"reached"`
-	Objects       []result  `json:"objects"`
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// When the objects were last observed.
+	At time.Time `json:"at"`
+	// The condition.
+	For string `json:"for"`
+	// Whether all objects meet it.
+	Reached bool `json:"reached"`
+	// The named objects.
+	Objects []result `json:"objects"`
 }
 
 func (o *options) run(ctx context.Context, names []string) error {

@@ -16,20 +16,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
-// Description is one budget, as the last run judged it.
+// Description is a budget, as the last run measured it.
 type Description struct {
 	Report
-	// State is how the budget is: its limit first, then what is done about it.
-	State []state.State     `json:"state"`
+	// The budget's states: its limit first, then its enforcement.
+	State []state.State `json:"state"`
+	// The phase of the budget's record.
 	Phase declaration.Phase `json:"phase"`
-	// Window is the declared window or period.
+	// The declared window or period.
 	Window string `json:"window,omitempty"`
-	// LastRunError is what the last run failed with, where it could not judge or
-	// enforce the budget; what else is told is then of an earlier one.
+	// The error of the last run. Everything else is then older.
 	LastRunError string `json:"last_run_error,omitempty"`
-	// Failing is what the last runs failed with, and PassedOver why they passed the
-	// budget over; absent where the last one did not.
-	Failing    *declaration.Failing `json:"failing,omitempty"`
+	// The error of the last runs. Absent if the last one succeeded.
+	Failing *declaration.Failing `json:"failing,omitempty"`
+	// Why the last runs skipped the budget, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
 	// Untrusted is why what is told is not to be relied on, one of the warnings: it is
 	// too old, or of an earlier declaration; empty where it is.
@@ -37,14 +37,16 @@ type Description struct {
 	*Why
 }
 
-// Why is all that decisions about a budget follow from.
+// Why is everything that decisions about a budget depend on. Only `gpupool explain` has these
+// fields.
 type Why struct {
-	Declared   Declared    `json:"declared"`
+	// The arguments of the enforcement.
+	Declared Declared `json:"declared"`
+	// The alert thresholds.
 	Thresholds []Threshold `json:"thresholds"`
-	// Decisions are what a run would do now; where the cluster can't be asked, there
-	// are none, and a warning says so.
+	// The decisions that a run would make now. Empty if the cluster cannot be observed.
 	Decisions []outcome.Result `json:"decisions"`
-	// Next is what comes by itself, and when.
+	// Changes to expect, with their times.
 	Next []Step `json:"next"`
 }
 

@@ -10,36 +10,49 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// UsageReport is the use of a budget as programs read it: hours are decimal
-// strings with three digits after the point, GPUs exact ones.
+// UsageReport is the usage of a budget.
 type UsageReport struct {
-	AsOf        time.Time `json:"as_of"` // the cluster's clock
+	// When the usage was measured, by the cluster's clock.
+	AsOf time.Time `json:"as_of"`
+	// The start of the window.
 	WindowStart time.Time `json:"window_start"`
-	WindowEnd   time.Time `json:"window_end"` // of a rolling window, as_of
-	// LimitGPUHours, RemainingGPUHours, UsedPercent and Exceeded are null without
-	// a limit.
-	LimitGPUHours           *string    `json:"limit_gpu_hours"`
-	ConsumedGPUHours        string     `json:"consumed_gpu_hours"`
-	ConsumedMilliGPUSeconds int64      `json:"consumed_milli_gpu_seconds"`
-	RemainingGPUHours       *string    `json:"remaining_gpu_hours"`
-	UsedPercent             *int64     `json:"used_percent"` // rounded down
-	Exceeded                *bool      `json:"exceeded"`
-	ExceededSince           *time.Time `json:"exceeded_since"`
-	// EstimatedGPUHours is the part that rests on estimated ends, and
-	// ErrorBoundGPUHours by how much the whole may be wrong, either way.
-	EstimatedGPUHours  string `json:"estimated_gpu_hours"`
+	// The end of the window. For a rolling window, the same as `as_of`.
+	WindowEnd time.Time `json:"window_end"`
+	// The limit. Null without one.
+	LimitGPUHours *string `json:"limit_gpu_hours"`
+	// The usage inside the window.
+	ConsumedGPUHours string `json:"consumed_gpu_hours"`
+	// The same usage. One GPU-hour is 3,600,000 milli-GPU-seconds.
+	ConsumedMilliGPUSeconds int64 `json:"consumed_milli_gpu_seconds"`
+	// The limit less the usage. Null without a limit.
+	RemainingGPUHours *string `json:"remaining_gpu_hours"`
+	// The usage in percent of the limit, rounded down. Null without a limit.
+	UsedPercent *int64 `json:"used_percent"`
+	// Whether the usage is at or above the limit. Null without a limit.
+	Exceeded *bool `json:"exceeded"`
+	// Since when. Null if the limit is not exceeded.
+	ExceededSince *time.Time `json:"exceeded_since"`
+	// The part of the usage that relies on estimates.
+	EstimatedGPUHours string `json:"estimated_gpu_hours"`
+	// The largest possible error of the usage, in either direction.
 	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
-	// Coverage is how much of the window until now was observed, from 0 to 1.
-	Coverage            json.Number `json:"coverage"`
-	TrackedPods         int         `json:"tracked_pods"`
-	ActivePods          int         `json:"active_pods"` // hold GPUs now
-	BurnRateGPUs        string      `json:"burn_rate_gpus"`
-	ProjectedExhaustion *time.Time  `json:"projected_exhaustion"`
-	// RecoversAt is when usage falls below the limit with no more use, or the calendar
-	// period ends; null while it is below.
-	RecoversAt  *time.Time                   `json:"recovers_at"`
-	ByNamespace map[string]string            `json:"by_namespace,omitempty"`
-	ByLabel     map[string]map[string]string `json:"by_label,omitempty"`
+	// The observed part of the window until now, from 0 to 1.
+	Coverage json.Number `json:"coverage"`
+	// Pods that held GPUs inside the window.
+	TrackedPods int `json:"tracked_pods"`
+	// Pods that hold GPUs now.
+	ActivePods int `json:"active_pods"`
+	// The GPUs that these pods hold.
+	BurnRateGPUs string `json:"burn_rate_gpus"`
+	// When the limit is reached at this rate. Null if it is not, or not in this period.
+	ProjectedExhaustion *time.Time `json:"projected_exhaustion"`
+	// When the usage falls below the limit without more usage, or when the period ends. Null while
+	// it is below.
+	RecoversAt *time.Time `json:"recovers_at"`
+	// GPU-hours by namespace.
+	ByNamespace map[string]string `json:"by_namespace,omitempty"`
+	// GPU-hours by key and value of the labels in `breakdown_labels`.
+	ByLabel map[string]map[string]string `json:"by_label,omitempty"`
 }
 
 // NewUsageReport writes usage out. Without a limit, nothing is said of one.
@@ -78,48 +91,52 @@ func hours(amounts map[string]int64) map[string]string {
 	return list
 }
 
-// Report is a budget's numbers at the end of the run.
+// Report is a budget at the end of a run.
 type Report struct {
-	Name   string        `json:"name"`
-	UID    string        `json:"uid,omitempty"`
+	// The budget's name.
+	Name string `json:"name"`
+	// The budget's UID.
+	UID string `json:"uid,omitempty"`
+	// The declared action.
 	Action budget.Action `json:"action,omitempty"`
-	// TimeZone is that of a budget whose period has one.
+	// The time zone of the period.
 	TimeZone string `json:"time_zone,omitempty"`
-	// Observed is false where usage could not be told; its fields are then absent.
+	// Whether the usage could be measured. If not, its fields are absent.
 	Observed bool `json:"observed"`
-	// LimitGPUHours is the limit that usage was judged by, else the declared one;
-	// absent where the declaration can't be read.
+	// The limit, with grants. Absent if the declaration cannot be read.
 	LimitGPUHours *string `json:"limit_gpu_hours,omitempty"`
 	*UsageReport
-	// Grants are those in force, and a part of the limit from the next run on.
+	// The grants in force. The limit of the next run includes them.
 	Grants []budget.Grant `json:"grants,omitempty"`
 	// Judged are those that were a part of the limit when the budget was judged.
 	Judged []budget.Grant `json:"-"`
-	// KnownSince is when the ledger begins, where the window begins before it and nobody
-	// accepted that.
+	// The start of the ledger. Absent if the ledger covers the window, or if the loss was accepted.
 	KnownSince *time.Time `json:"known_since,omitempty"`
-	// Withheld is why something is not done, or not lifted, since a part of the window
-	// is not known well enough.
+	// Why an action is withheld because a part of the window is unknown.
 	Withheld string `json:"withheld,omitempty"`
 	// AlertThresholds are the declared ones, in percent of the limit; Fired are those that were
 	// reported and have not re-armed.
 	AlertThresholds []int `json:"-"`
-	Fired           []int `json:"fired_thresholds,omitempty"`
-	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
-	// where nothing is enforced.
+	// The reported alert thresholds that have not re-armed, in percent.
+	Fired []int `json:"fired_thresholds,omitempty"`
+	// The end of the grace period. Null if nothing is to be enforced.
 	EnforceAt *time.Time `json:"enforce_at"`
-	// Enforced are the measures in force, of which all was observed to be done.
+	// The actions in force, as observed.
 	Enforced []budget.Action `json:"enforced,omitempty"`
-	// Effects are what was requested and has not been observed to be done, and
-	// EffectsLeftOut how many more there are.
-	Effects        []budget.Effect `json:"effects,omitempty"`
-	EffectsLeftOut int             `json:"effects_left_out,omitempty"`
-	// Deleted says that the run finished the budget's deletion.
-	Deleted  bool                 `json:"deleted,omitempty"`
-	Outcome  outcome.Outcome      `json:"outcome"`
-	Messages []string             `json:"notices,omitempty"`
-	Warnings []string             `json:"warnings,omitempty"`
-	Error    *outcome.ErrorReport `json:"error,omitempty"`
+	// Requested changes that were not observed yet.
+	Effects []budget.Effect `json:"effects,omitempty"`
+	// The number of effects that are not listed.
+	EffectsLeftOut int `json:"effects_left_out,omitempty"`
+	// Whether the run finished the budget's deletion.
+	Deleted bool `json:"deleted,omitempty"`
+	// The outcome of the budget as a whole.
+	Outcome outcome.Outcome `json:"outcome"`
+	// Events of its workloads.
+	Messages []string `json:"notices,omitempty"`
+	// Warnings, which need attention.
+	Warnings []string `json:"warnings,omitempty"`
+	// The error of a budget that failed.
+	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
 // Summary is what became of the budget.

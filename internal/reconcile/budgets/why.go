@@ -10,25 +10,36 @@ import (
 
 // Declared is what of a declaration says how a limit is enforced.
 type Declared struct {
-	TimeZone           string               `json:"time_zone,omitempty"`
-	GracePeriod        string               `json:"grace_period,omitempty"`
-	MaxEvictionsPerRun int                  `json:"max_evictions_per_run,omitempty"`
-	EvictionOrder      budget.EvictionOrder `json:"eviction_order,omitempty"`
-	MaxStatusAge       string               `json:"max_status_age,omitempty"`
+	// The time zone of the period.
+	TimeZone string `json:"time_zone,omitempty"`
+	// The time between the report and the enforcement.
+	GracePeriod string `json:"grace_period,omitempty"`
+	// The most pods that one run evicts.
+	MaxEvictionsPerRun int `json:"max_evictions_per_run,omitempty"`
+	// Which pods are evicted first.
+	EvictionOrder budget.EvictionOrder `json:"eviction_order,omitempty"`
+	// How old a measurement may be to block launches or allow them.
+	MaxStatusAge string `json:"max_status_age,omitempty"`
 }
 
 // Threshold is one percentage that is told of.
 type Threshold struct {
-	Percent  int    `json:"percent"`
+	// The threshold, in percent of the limit.
+	Percent int `json:"percent"`
+	// The threshold in GPU-hours.
 	GPUHours string `json:"gpu_hours"`
-	Reached  bool   `json:"reached"`
-	Told     bool   `json:"told"` // and has not re-armed
+	// Whether the usage reaches it.
+	Reached bool `json:"reached"`
+	// Whether it was reported and has not re-armed.
+	Told bool `json:"told"`
 }
 
 // Step is what comes by itself.
 type Step struct {
-	At   time.Time `json:"at"`
-	What string    `json:"what"`
+	// When it happens.
+	At time.Time `json:"at"`
+	// The change.
+	What string `json:"what"`
 }
 
 // explain adds why.

@@ -11,16 +11,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Outcome says what became of a decision or a pool.
+// Outcome is the outcome of a decision, or of a run for an object.
 type Outcome string
 
 // The outcomes.
 const (
-	Done    Outcome = "done"
+	Done    Outcome = "done"    // it was done
 	Planned Outcome = "planned" // a dry run left it out
-	Short   Outcome = "short"   // stock, price or quota did not allow it
-	Failed  Outcome = "failed"
-	Skipped Outcome = "skipped" // someone else holds the lock, or it must not be touched
+	Short   Outcome = "short"   // stock, price or quota did not allow it, or a drain is in progress
+	Failed  Outcome = "failed"  // it failed
+	Skipped Outcome = "skipped" // another process has the lock, or it must not be done now
 )
 
 // State is the state of an object whose run ended so; empty of Done, which other things
@@ -44,13 +44,17 @@ func (o Outcome) Form(v wording.Verb) string {
 	return "failed to " + v.Base
 }
 
-// ErrorReport is an error as programs read it.
+// ErrorReport is an error.
 type ErrorReport struct {
-	Class     errorclass.Class `json:"class,omitempty"`
-	Code      string           `json:"code,omitempty"`
-	Message   string           `json:"message"`
-	RequestID string           `json:"request_id,omitempty"`
-	// Remedy is what to do about it, where that is known.
+	// The class of an error of Tencent Cloud or Kubernetes.
+	Class errorclass.Class `json:"class,omitempty"`
+	// Tencent Cloud's error code.
+	Code string `json:"code,omitempty"`
+	// The message.
+	Message string `json:"message"`
+	// Tencent Cloud's request ID, for a support ticket.
+	RequestID string `json:"request_id,omitempty"`
+	// The remedy, if known.
 	Remedy string `json:"remedy,omitempty"`
 }
 

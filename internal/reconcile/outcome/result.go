@@ -50,16 +50,21 @@ func (r Result) Object() string { _, object, _ := r.Heading(); return object }
 // Reasons say why.
 func (r Result) Reasons() []string { _, _, reasons := r.Heading(); return reasons }
 
+// resultForm is a decision of a run, with its outcome.
+type resultForm struct {
+	// What happened to the decision.
+	Outcome Outcome `json:"outcome"`
+	// The error of a decision that failed, or that was refused.
+	Error *ErrorReport `json:"error,omitempty"`
+}
+
 // MarshalJSON writes the decision's fields and the outcome as one object.
 func (r Result) MarshalJSON() ([]byte, error) {
 	fields, err := json.Marshal(r.Decision)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := json.Marshal(struct {
-		Outcome Outcome      `json:"outcome"`
-		Error   *ErrorReport `json:"error,omitempty"`
-	}{r.Outcome, r.Error})
+	tail, err := json.Marshal(resultForm{r.Outcome, r.Error})
 	if err != nil {
 		return nil, err
 	}

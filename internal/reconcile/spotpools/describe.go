@@ -15,45 +15,59 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// Description is one pool with its machines, and what a run would do about it now.
+// Description is a spot pool as observed now, with its instances.
 type Description struct {
 	Report
-	// State is how the pool is.
-	State     state.State         `json:"state"`
-	Phase     declaration.Phase   `json:"phase"`
-	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
-	Machines  []decide.Member     `json:"machines"`
-	Cooldowns []markets.Cooldown  `json:"cooldowns"`
-	Pending   int                 `json:"open_intents"`
-	// Failing is what the last runs failed with, and PassedOver why they passed the
-	// pool over; absent where the last one did not.
-	Failing    *declaration.Failing `json:"failing,omitempty"`
+	// The pool's state.
+	State state.State `json:"state"`
+	// The phase of the pool's record.
+	Phase declaration.Phase `json:"phase"`
+	// The decisions that a run would make now.
+	Decisions []spotpool.Decision `json:"decisions"`
+	// The pool's instances.
+	Machines []decide.Member `json:"machines"`
+	// Offerings that are cooling down.
+	Cooldowns []markets.Cooldown `json:"cooldowns"`
+	// The number of launches whose outcome is unknown.
+	Pending int `json:"open_intents"`
+	// The error of the last runs. Absent if the last one succeeded.
+	Failing *declaration.Failing `json:"failing,omitempty"`
+	// Why the last runs skipped the pool, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
-	// ShortSince is since when fewer instances run than are wanted, as the last run saw
-	// it.
+	// Since when fewer instances run than desired, as of the last run.
 	ShortSince time.Time `json:"short_since,omitzero"`
 	*Why
 }
 
-// Why is all that decisions about a pool follow from.
+// Why is everything that decisions about a spot pool depend on. Only `gpupool explain` has these
+// fields.
 type Why struct {
+	// The arguments that limit launches or choose their offering.
 	Declared Declared `json:"declared"`
-	// Offerings are what there is to say of each, and Standings what each instance
-	// counts as.
+	// Each offering, by charge type.
 	Offerings []decide.Appraisal `json:"offerings"`
-	Standings []decide.Standing  `json:"standings"`
+	// How each instance counts.
+	Standings []decide.Standing `json:"standings"`
 }
 
 // Declared is what of a declaration bounds launches, or chooses where they go.
 type Declared struct {
+	// The order in which offerings are tried.
 	AllocationStrategy spotpool.AllocationStrategy `json:"allocation_strategy,omitempty"`
-	InstanceChargeType spotpool.ChargeType         `json:"instance_charge_type,omitempty"`
-	MaxHourlyCost      spotpool.Price              `json:"max_hourly_cost"` // null without a cap
-	MaxLaunchesPerRun  int                         `json:"max_launches_per_run,omitempty"`
-	LaunchTimeout      spotpool.Duration           `json:"launch_timeout,omitempty"`
-	Cooldown           spotpool.Duration           `json:"cooldown,omitempty"`
-	OnDemandBase       int                         `json:"on_demand_base,omitempty"`
-	OnDemandFallback   *spotpool.OnDemandFallback  `json:"on_demand_fallback,omitempty"`
+	// The preferred charge type.
+	InstanceChargeType spotpool.ChargeType `json:"instance_charge_type,omitempty"`
+	// The limit of the hourly cost. Null without a limit.
+	MaxHourlyCost spotpool.Price `json:"max_hourly_cost"`
+	// The most instances that one run launches.
+	MaxLaunchesPerRun int `json:"max_launches_per_run,omitempty"`
+	// How long an instance may take to start.
+	LaunchTimeout spotpool.Duration `json:"launch_timeout,omitempty"`
+	// How long an offering is avoided after a refusal.
+	Cooldown spotpool.Duration `json:"cooldown,omitempty"`
+	// The number of on-demand instances.
+	OnDemandBase int `json:"on_demand_base,omitempty"`
+	// When on-demand instances are launched instead of spot ones.
+	OnDemandFallback *spotpool.OnDemandFallback `json:"on_demand_fallback,omitempty"`
 }
 
 func declared(d spotpool.Declaration) Declared {

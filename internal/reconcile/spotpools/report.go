@@ -9,39 +9,47 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// Report is a pool's numbers at the end of the run.
+// Report is a spot pool at the end of a run.
 type Report struct {
-	Name   string `json:"name"`
+	// The pool's name.
+	Name string `json:"name"`
+	// The pool's region.
 	Region string `json:"region"`
-	UID    string `json:"uid,omitempty"`
+	// The pool's UID. Absent if its record cannot be read.
+	UID string `json:"uid,omitempty"`
 	spotpool.Counts
-	// Observed is false where the pool could not be observed; its counts are then 0 and
-	// mean nothing.
+	// Whether the pool could be observed. If not, its counts are 0 and mean nothing.
 	Observed bool `json:"observed"`
-	// Deleted says that the run finished the pool's deletion.
+	// Whether the run finished the pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
-	// Gate is the pool's gate; nil where it has no budget, or could not be observed.
+	// Whether its budget blocks launches. Absent without a budget or an observation.
 	Gate *GateReport `json:"gate,omitempty"`
-	// Hold is the one in force; nil where there is none.
-	Hold    *spotpool.Hold  `json:"hold,omitempty"`
+	// The hold in force, if any.
+	Hold *spotpool.Hold `json:"hold,omitempty"`
+	// The outcome of the pool as a whole. `skipped` if another process has its lock.
 	Outcome outcome.Outcome `json:"outcome"`
-	// Nodes says how its instances fare as nodes; nil where it has none, or could not be
-	// observed.
+	// The health of its instances as nodes. Absent for a pool without `nodes`.
 	Nodes *decide.PoolNodes `json:"nodes,omitempty"`
-	// Short is why it stays below minimum, in at most three lines, and ShortReasons is
-	// all of it, offering by offering.
-	Short        []string             `json:"short,omitempty"`
-	ShortReasons spotpool.Reasons     `json:"short_reasons,omitempty"`
-	Messages     []string             `json:"notices,omitempty"`
-	Warnings     []string             `json:"warnings,omitempty"`
-	Error        *outcome.ErrorReport `json:"error,omitempty"`
+	// Why the pool stays below its minimum, in at most three lines.
+	Short []string `json:"short,omitempty"`
+	// All reasons why the pool stays below its minimum. The binding one is first.
+	ShortReasons spotpool.Reasons `json:"short_reasons,omitempty"`
+	// Events of its instances.
+	Messages []string `json:"notices,omitempty"`
+	// Warnings, which need attention.
+	Warnings []string `json:"warnings,omitempty"`
+	// The error of a pool that failed.
+	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
 // GateReport says whether a pool's budget holds its launches back.
 type GateReport struct {
+	// The budget's name.
 	Budget string `json:"budget"`
-	Closed bool   `json:"closed"`
-	Reason string `json:"reason,omitempty"` // why it is closed
+	// Whether the budget blocks launches.
+	Closed bool `json:"closed"`
+	// Why it blocks launches.
+	Reason string `json:"reason,omitempty"`
 }
 
 func newGateReport(d spotpool.Declaration, p decide.Plan) *GateReport {

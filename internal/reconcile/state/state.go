@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// State is how an object is, in one word.
+// State is the state of an object. Tables and JSON use the same words.
 type State string
 
 // The states.
@@ -19,28 +19,28 @@ const (
 	Progressing State = "Progressing" // instances launch or join, or a rollout is in progress
 	Draining    State = "Draining"    // nodes drain, and a run would change nothing else
 	Drained     State = "Drained"     // an exceeded budget drained it
-	Creating    State = "Creating"
-	Deleting    State = "Deleting"
-	Deleted     State = "Deleted"
-	Short       State = "Short"     // fewer instances, or pods, than desired
-	Oversized   State = "Oversized" // more instances than the maximum
-	Pending     State = "Pending"   // no pod is ready yet
-	Degraded    State = "Degraded"  // nodes fail, or pods are missing and nothing is in progress
-	Blocked     State = "Blocked"   // a budget keeps it from growing
-	OnHold      State = "OnHold"
-	Freezing    State = "Freezing"
-	Frozen      State = "Frozen"
-	Pausing     State = "Pausing"
-	Paused      State = "Paused"
-	Evicting    State = "Evicting"
+	Creating    State = "Creating"    // its creation is incomplete: apply again
+	Deleting    State = "Deleting"    // its deletion is incomplete
+	Deleted     State = "Deleted"     // this run finished its deletion
+	Short       State = "Short"       // fewer instances, or pods, than desired
+	Oversized   State = "Oversized"   // more instances than the maximum
+	Pending     State = "Pending"     // no pod is ready yet
+	Degraded    State = "Degraded"    // nodes fail, or pods are missing and nothing is in progress
+	Blocked     State = "Blocked"     // a budget keeps it from growing
+	OnHold      State = "OnHold"      // an operator paused its reconciliation
+	Freezing    State = "Freezing"    // a freeze was requested
+	Frozen      State = "Frozen"      // new GPU pods are blocked
+	Pausing     State = "Pausing"     // pauses were requested
+	Paused      State = "Paused"      // no paused workload holds a GPU
+	Evicting    State = "Evicting"    // evictions were requested
 	Ineffective State = "Ineffective" // an enforcement had no effect in time
-	WithinLimit State = "WithinLimit"
-	NearLimit   State = "NearLimit" // above an alert threshold
-	Exceeded    State = "Exceeded"
-	AlertOnly   State = "AlertOnly" // exceeded, and the budget enforces nothing
-	Failing     State = "Failing"   // the last runs failed, or this one did
-	Skipped     State = "Skipped"   // this run left it out
-	Unknown     State = "Unknown"   // not observed
+	WithinLimit State = "WithinLimit" // below the limit and the alert thresholds
+	NearLimit   State = "NearLimit"   // above an alert threshold
+	Exceeded    State = "Exceeded"    // at or above the limit
+	AlertOnly   State = "AlertOnly"   // exceeded, and the budget enforces nothing
+	Failing     State = "Failing"     // the last runs failed, or this one did
+	Skipped     State = "Skipped"     // this run left it out
+	Unknown     State = "Unknown"     // not observed
 )
 
 // Join lists states as kubectl lists those of a node: "Exceeded,Freezing".

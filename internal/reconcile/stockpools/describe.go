@@ -14,46 +14,63 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// Description is one stock pool, and what a run would do about it now.
+// Description is a stock pool, as observed now.
 type Description struct {
 	Report
-	// State is how the stock pool is.
-	State       state.State          `json:"state"`
-	RecordPhase declaration.Phase    `json:"record_phase"`
-	Decisions   []stockpool.Decision `json:"decisions"` // what a run would do now
-	// Failing is what the last runs failed with, and PassedOver why they passed the pool
-	// over; absent where the last one did not.
-	Failing    *declaration.Failing `json:"failing,omitempty"`
+	// The stock pool's state.
+	State state.State `json:"state"`
+	// The phase of the stock pool's record.
+	RecordPhase declaration.Phase `json:"record_phase"`
+	// The decisions that a run would make now.
+	Decisions []stockpool.Decision `json:"decisions"`
+	// The error of the last runs. Absent if the last one succeeded.
+	Failing *declaration.Failing `json:"failing,omitempty"`
+	// Why the last runs skipped the stock pool, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
 	*Why
 }
 
-// Why is all that decisions about a stock pool follow from.
+// Why is everything that decisions about a stock pool depend on. Only `gpupool explain` has these
+// fields.
 type Why struct {
+	// The declared pods.
 	Declared Declared `json:"declared"`
-	// Budgets are those that cover its pods, and the one that it names, as the last run
-	// judged them.
+	// The budgets that cover its pods, and the one that it names, as of the last run.
 	Budgets []decide.Cover `json:"budgets"`
-	// Standings are its pods, and Writers who last wrote what of its Deployment.
+	// How each pod counts.
 	Standings []decide.Standing `json:"standings"`
-	Writers   []drift.Writer    `json:"writers"`
+	// The writers of fields of its Deployment. The latest is first.
+	Writers []drift.Writer `json:"writers"`
 }
 
 // Declared is what of a declaration says how many pods there are, and what each asks for.
 type Declared struct {
-	Generation        int64                    `json:"generation,omitempty"`
-	Image             string                   `json:"image,omitempty"`
-	Memory            string                   `json:"memory,omitempty"`
-	CPU               string                   `json:"cpu,omitempty"`
-	GPU               int                      `json:"gpu"`
-	GPUResource       string                   `json:"gpu_resource,omitempty"`
-	Replicas          int                      `json:"replicas"`
-	ReplicasPolicy    stockpool.ReplicasPolicy `json:"replicas_policy,omitempty"`
-	Maximum           int                      `json:"maximum,omitempty"`
-	NodeSelector      map[string]string        `json:"node_selector,omitempty"`
-	AllocatedSelector string                   `json:"allocated_selector,omitempty"`
-	MinAvailable      int                      `json:"min_available,omitempty"`
-	Budget            string                   `json:"budget,omitempty"`
+	// The generation of the declaration.
+	Generation int64 `json:"generation,omitempty"`
+	// The container image.
+	Image string `json:"image,omitempty"`
+	// The requested memory.
+	Memory string `json:"memory,omitempty"`
+	// The requested CPU.
+	CPU string `json:"cpu,omitempty"`
+	// The requested GPUs.
+	GPU int `json:"gpu"`
+	// The resource name of the GPUs.
+	GPUResource string `json:"gpu_resource,omitempty"`
+	// The declared number of pods.
+	Replicas int `json:"replicas"`
+	// Which pods `replicas` counts.
+	ReplicasPolicy stockpool.ReplicasPolicy `json:"replicas_policy,omitempty"`
+	// The most pods.
+	Maximum int `json:"maximum,omitempty"`
+	// The node selector of the pods.
+	NodeSelector map[string]string `json:"node_selector,omitempty"`
+	// The label selector of pods in use.
+	AllocatedSelector string `json:"allocated_selector,omitempty"`
+	// The `min_available` of the disruption budget.
+	MinAvailable int `json:"min_available,omitempty"`
+	// The named budget.
+	Budget string `json:"budget,omitempty"`
 }
 
 func declared(d stockpool.Declaration) Declared {

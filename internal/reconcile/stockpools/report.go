@@ -7,22 +7,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// Report is how a stock pool is at the end of the run.
+// Report is a stock pool at the end of a run.
 type Report struct {
-	Name      string `json:"name"`
+	// The stock pool's name.
+	Name string `json:"name"`
+	// The stock pool's namespace.
 	Namespace string `json:"namespace"`
-	UID       string `json:"uid,omitempty"`
-	SpecName  string `json:"spec_name,omitempty"`
-	// Observed is false where the pool could not be observed; its numbers are then 0 and
-	// mean nothing.
+	// The stock pool's UID.
+	UID string `json:"uid,omitempty"`
+	// The declared `spec_name`.
+	SpecName string `json:"spec_name,omitempty"`
+	// Whether the stock pool could be observed. If not, its counts are 0 and mean nothing.
 	Observed bool `json:"observed"`
 	decide.Status
-	// Deleted says that the run finished the pool's deletion.
-	Deleted  bool                 `json:"deleted,omitempty"`
-	Outcome  outcome.Outcome      `json:"outcome"`
-	Notices  []string             `json:"notices,omitempty"`
-	Warnings []string             `json:"warnings,omitempty"`
-	Error    *outcome.ErrorReport `json:"error,omitempty"`
+	// Whether the run finished the stock pool's deletion.
+	Deleted bool `json:"deleted,omitempty"`
+	// The outcome of the stock pool as a whole. `short` if pods are not ready.
+	Outcome outcome.Outcome `json:"outcome"`
+	// Events of its Deployment.
+	Notices []string `json:"notices,omitempty"`
+	// Warnings, which need attention.
+	Warnings []string `json:"warnings,omitempty"`
+	// The error of a stock pool that failed.
+	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
 // Summary is what became of the pool.

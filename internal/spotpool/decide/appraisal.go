@@ -14,21 +14,28 @@ import (
 // not.
 type Appraisal struct {
 	spotpool.Offering
+	// The charge type.
 	ChargeType spotpool.ChargeType `json:"charge_type"`
-	Price      spotpool.Price      `json:"price"` // of the market, an hour; null where it is unknown
-	Stock      spotpool.Stock      `json:"stock,omitempty"`
-	VCPUs      int                 `json:"vcpus,omitempty"` // that one instance needs
-	// SpotVCPUs is what is left of the account's spot quota in the zone; absent where
-	// it is unknown, or nothing to the offering.
-	SpotVCPUs *int               `json:"spot_vcpus,omitempty"`
+	// The hourly market price. Null if unknown.
+	Price spotpool.Price `json:"price"`
+	// The stock, as Tencent Cloud reports it.
+	Stock spotpool.Stock `json:"stock,omitempty"`
+	// The vCPUs of an instance.
+	VCPUs int `json:"vcpus,omitempty"`
+	// The vCPUs left of the account's spot quota in the zone. Absent if unknown.
+	SpotVCPUs *int `json:"spot_vcpus,omitempty"`
+	// Its cool-downs.
 	Cooldowns []markets.Cooldown `json:"cooldowns,omitempty"`
-	Held      int                `json:"held"`     // instances of the pool that are there
-	Launches  int                `json:"launches"` // instances that a run would launch there now
-	// Code and Why say why it is passed over; absent where it may launch. What holds
-	// the whole pool back is not among them.
-	Code  spotpool.Code `json:"code,omitempty"`
-	Until time.Time     `json:"until,omitzero"` // when that ends by itself
-	Why   string        `json:"why,omitempty"`
+	// The pool's instances of this offering.
+	Held int `json:"held"`
+	// The instances that a run would launch here now.
+	Launches int `json:"launches"`
+	// Why it is passed over. Absent if it may launch.
+	Code spotpool.Code `json:"code,omitempty"`
+	// When that ends, if it does.
+	Until time.Time `json:"until,omitzero"`
+	// The same reason as text.
+	Why string `json:"why,omitempty"`
 }
 
 // Appraise says of each offering, and each charge type in which the pool may launch,
@@ -96,12 +103,15 @@ func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 
 // Standing says what an instance counts as, and why.
 type Standing struct {
+	// The instance.
 	InstanceID string `json:"instance_id"`
-	Held       bool   `json:"held"`
-	Capacity   bool   `json:"capacity"`
-	Why        string `json:"why"`
-	// AsNode says how it fares as a node, and what follows from that; empty where its
-	// pool has no nodes, or it is none yet.
+	// Whether it counts toward the maximum.
+	Held bool `json:"held"`
+	// Whether it counts toward the minimum.
+	Capacity bool `json:"capacity"`
+	// Why it counts, or does not.
+	Why string `json:"why"`
+	// Its health as a node, and what follows. Absent for a pool without `nodes`.
 	AsNode string `json:"as_node,omitempty"`
 }
 

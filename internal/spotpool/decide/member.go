@@ -8,44 +8,48 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// Condition is what an instance's state means to its pool.
+// Condition is the meaning of an instance's state to its pool. Running and launching instances
+// count toward the minimum. All but failed and terminating ones count toward the maximum.
 type Condition string
 
 // The conditions. Running and launching instances are capacity; all but failed
 // and terminating ones are held.
 const (
-	Running     Condition = "running"
-	Launching   Condition = "launching"
-	Stuck       Condition = "stuck"      // launching for longer than the launch timeout
-	Restricted  Condition = "restricted" // running, but expired or isolated
-	Stopped     Condition = "stopped"
-	Isolated    Condition = "isolated" // in the recycle bin, to be destroyed
-	Failed      Condition = "failed"   // its launch failed
-	Terminating Condition = "terminating"
-	Unusable    Condition = "unusable" // any state that is none of the above
+	Running     Condition = "running"     // it runs
+	Launching   Condition = "launching"   // it starts
+	Stuck       Condition = "stuck"       // it has been starting for longer than `launch_timeout`
+	Restricted  Condition = "restricted"  // it runs, but is expired or isolated
+	Stopped     Condition = "stopped"     // it is stopped
+	Isolated    Condition = "isolated"    // it is in the recycle bin
+	Failed      Condition = "failed"      // its launch failed
+	Terminating Condition = "terminating" // it terminates
+	Unusable    Condition = "unusable"    // any other state
 )
 
-// Member is one of a pool's own instances, as the pool sees it.
+// Member is an instance of a spot pool.
 type Member struct {
 	spotpool.Instance
-	Condition Condition      `json:"condition"`
-	Outdated  bool           `json:"outdated"` // its configuration is known to differ from the declared one
-	Price     spotpool.Price `json:"hourly_price"`
-	// Ending says that its end was asked for, and does not show yet.
+	// The meaning of the state to the pool.
+	Condition Condition `json:"condition"`
+	// Whether its configuration differs from the declared one.
+	Outdated bool `json:"outdated"`
+	// Its hourly price.
+	Price spotpool.Price `json:"hourly_price"`
+	// Whether its termination was requested and is not visible yet.
 	Ending bool `json:"ending,omitempty"`
-	// Untagged says that it is known by its id alone: its tags have not arrived.
+	// Whether it is known only by its ID, because its tags have not arrived.
 	Untagged bool `json:"untagged,omitempty"`
-	// Health is how it fares as a node, and Node is which; empty where its pool has no
-	// nodes, or nothing is known.
+	// The health of its node. Absent if unknown.
 	Health node.Health `json:"node_health,omitempty"`
-	Node   node.Node   `json:"node,omitzero"`
-	// GPUPods is how many pods on its node hold GPUs; nil where they were not counted.
-	GPUPods *int       `json:"gpu_pods,omitempty"`
-	Drain   node.Drain `json:"drain,omitzero"`
-	// ReplacedSince is since when another is to take its place; zero where none is.
+	// Its node.
+	Node node.Node `json:"node,omitzero"`
+	// The number of pods with GPUs on its node. Absent if they were not counted.
+	GPUPods *int `json:"gpu_pods,omitempty"`
+	// The drain of its node.
+	Drain node.Drain `json:"drain,omitzero"`
+	// Since when another instance is to replace it.
 	ReplacedSince time.Time `json:"replaced_since,omitzero"`
-	// TakenAt is when the cloud takes it back, by a notice that is in force; zero where
-	// there is none.
+	// When Tencent Cloud reclaims it, according to its interruption notice.
 	TakenAt time.Time `json:"taken_at,omitzero"`
 
 	// Available says that it runs, and is a node that has been Ready for node.MinReady,

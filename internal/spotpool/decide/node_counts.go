@@ -11,25 +11,28 @@ import (
 
 // PoolNodes says how a pool's instances fare as nodes.
 type PoolNodes struct {
-	// Seen is false where the cluster was not seen: how many are how is then not known.
+	// Whether the cluster could be observed. If not, nothing is counted.
 	Seen bool `json:"seen"`
 	*NodeStates
-	// ReplacingSuspended is why nothing that fails is replaced; empty where it may be.
+	// Why failing nodes are not replaced. Absent if they are.
 	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
 	// ReplacingAwaits is why no replacement is begun while it is not known yet whether it
 	// has to be suspended.
 	ReplacingAwaits string `json:"-"`
-	// Drains are those that go on, and those after which a node is kept for a while.
+	// Drains in progress, and kept nodes.
 	Drains []DrainReport `json:"drains,omitempty"`
-	// Notices are of the instances that the cloud takes back.
+	// Instances with an interruption notice.
 	Notices []NoticeReport `json:"notices,omitempty"`
 }
 
 // NoticeReport says when the cloud takes an instance back.
 type NoticeReport struct {
-	InstanceID string    `json:"instance_id"`
-	Node       string    `json:"node"`
-	TakenAt    time.Time `json:"taken_at"`
+	// The instance.
+	InstanceID string `json:"instance_id"`
+	// The name of its node.
+	Node string `json:"node"`
+	// When Tencent Cloud reclaims it.
+	TakenAt time.Time `json:"taken_at"`
 }
 
 // String says so for people.
@@ -39,13 +42,17 @@ func (r NoticeReport) String() string {
 
 // NodeStates count instances by how they fare as nodes, each once, but for Draining.
 type NodeStates struct {
-	Ready   int `json:"ready"`
+	// Instances that are Ready nodes.
+	Ready int `json:"ready"`
+	// Instances that have not joined yet.
 	Joining int `json:"joining"`
-	Unready int `json:"unready"` // for less than the unhealthy timeout
-	Failing int `json:"failing"` // for longer than a timeout: they are to be replaced
-	// Unknown are those of which it is not known which node they are.
+	// Nodes that are not Ready, for less than `unhealthy_timeout`.
+	Unready int `json:"unready"`
+	// Instances that exceeded a timeout and will be replaced.
+	Failing int `json:"failing"`
+	// Instances whose node is not known.
 	Unknown int `json:"untold"`
-	// Draining are those whose nodes are being emptied, however they fare.
+	// Nodes that are draining, in addition to one of the counts above.
 	Draining int `json:"draining"`
 }
 
@@ -73,10 +80,10 @@ func (s NodeStates) String() string {
 // DrainReport is a drain, and what comes of it.
 type DrainReport struct {
 	node.Drain
-	// Until is when its time is up, or when a node that was kept may be drained again; zero
-	// while its time does not count.
+	// When the drain times out, or when a kept node may be drained again. Absent while no time
+	// counts.
 	Until time.Time `json:"until,omitzero"`
-	// OnTimeout says what becomes of the instance then; empty where the cloud takes it.
+	// What happens to the instance on a timeout. Absent if Tencent Cloud reclaims it.
 	OnTimeout node.OnTimeout `json:"on_timeout,omitempty"`
 }
 

@@ -10,38 +10,38 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Cause says why an offering is cooling down.
+// Cause is the cause of a cool-down.
 type Cause string
 
 // The causes of a cool-down. An offering whose instance was just reclaimed, or
 // failed to launch, is avoided where another one can launch. The other causes rule
 // an offering out until the cool-down is over.
 const (
-	CausedBySoldOut      Cause = "sold out"
-	CausedByPrice        Cause = "market price above the cap"
-	CausedByQuota        Cause = "quota used up"
-	CausedByNotSold      Cause = "not sold here"
-	CausedByReclaim      Cause = "just reclaimed"
-	CausedByLaunchFailed Cause = "launch failed"
-	// CausedByBatch does not rule an offering out: it bounds the batch.
-	CausedByBatch Cause = "no stock or quota for a larger batch"
+	CausedBySoldOut      Cause = "sold out"                             // the offering has no stock
+	CausedByPrice        Cause = "market price above the cap"           // the market price is above the maximum price
+	CausedByQuota        Cause = "quota used up"                        // the account's quota is used up
+	CausedByNotSold      Cause = "not sold here"                        // the offering is not sold in the zone
+	CausedByReclaim      Cause = "just reclaimed"                       // an instance was just reclaimed: other offerings are preferred
+	CausedByLaunchFailed Cause = "launch failed"                        // an instance failed to launch: other offerings are preferred
+	CausedByBatch        Cause = "no stock or quota for a larger batch" // a large launch was refused: smaller ones are tried
 )
 
 // Soft reports whether an offering that cools down is avoided only while another one can
 // launch.
 func (c Cause) Soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
 
-// Cooldown keeps launches out of a market for a while. An empty instance type
-// stands for all of the zone.
+// Cooldown is a time in which an offering is avoided.
 type Cooldown struct {
 	spotpool.Market
-	Cause  Cause     `json:"cause"`
-	Until  time.Time `json:"until"`
-	Detail string    `json:"detail,omitempty"` // the cloud's code, or an instance
-	// Batch is the largest count to ask for; only with CausedByBatch.
+	// Why it cools down.
+	Cause Cause `json:"cause"`
+	// When it ends.
+	Until time.Time `json:"until"`
+	// Tencent Cloud's error code, or the instance.
+	Detail string `json:"detail,omitempty"`
+	// The most instances to request at once.
 	Batch int `json:"batch,omitempty"`
-	// SpotMaxPrice is the cap that was refused; only with CausedByPrice. An
-	// offering whose cap was raised since is free to try again.
+	// The refused price. An offering with a higher one may launch.
 	SpotMaxPrice spotpool.Price `json:"spot_max_price,omitempty"`
 }
 

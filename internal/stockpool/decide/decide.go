@@ -25,12 +25,13 @@ type Situation struct {
 
 // Cover is a budget that covers the pool's pods, or that the pool names.
 type Cover struct {
+	// The budget's name.
 	Budget string `json:"budget"`
-	// Exceeded says that its limit is reached, and Pauses that it wants what it covers
-	// stopped now.
+	// Whether its limit is exceeded.
 	Exceeded bool `json:"exceeded"`
-	Pauses   bool `json:"pauses"`
-	// Unknown says that this is not known.
+	// Whether it pauses the pods that it covers.
+	Pauses bool `json:"pauses"`
+	// Whether its usage is unknown.
 	Unknown bool `json:"unknown"`
 	// ByDrift says that the budget counts the pods only by what others made of the
 	// Deployment.
@@ -39,7 +40,8 @@ type Cover struct {
 	// WaitsUntil is how long a rollout that is under way may take to replace them.
 	ByPods     bool      `json:"-"`
 	WaitsUntil time.Time `json:"-"`
-	Reason     string    `json:"reason,omitempty"` // of whatever holds the pool back
+	// Why the stock pool does not grow because of it.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Plan is what follows from a situation.

@@ -9,10 +9,14 @@ import (
 
 // Standing is one pod of a pool, and what it counts as.
 type Standing struct {
-	Pod      string   `json:"pod"`
-	Node     string   `json:"node,omitempty"`
+	// The pod's name.
+	Pod string `json:"pod"`
+	// The name of its node.
+	Node string `json:"node,omitempty"`
+	// How the pod counts.
 	CountsAs CountsAs `json:"counts_as"`
-	Why      string   `json:"why,omitempty"`
+	// Why.
+	Why string `json:"why,omitempty"`
 }
 
 // CountsAs is what a pod counts as.

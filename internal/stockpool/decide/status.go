@@ -2,17 +2,17 @@ package decide
 
 import "time"
 
-// Phase says how a stock pool is, in a word.
+// Phase is the phase of a stock pool. A stock pool that could not be observed has none.
 type Phase string
 
 // The phases. One that could not be observed has none.
 const (
-	Pending     Phase = "Pending"     // no pod of it is ready yet
-	Progressing Phase = "Progressing" // a rollout is under way
-	Ready       Phase = "Ready"       // all that is declared is there
-	Degraded    Phase = "Degraded"    // something is missing, and nothing is under way
-	Pausing     Phase = "Pausing"     // a budget has it scaled to zero, and pods still hold GPUs
-	Paused      Phase = "Paused"      // a budget has it scaled to zero, and none does
+	Pending     Phase = "Pending"     // no pod is ready yet
+	Progressing Phase = "Progressing" // a rollout is in progress
+	Ready       Phase = "Ready"       // everything is in sync and ready
+	Degraded    Phase = "Degraded"    // pods are missing, and nothing is in progress
+	Pausing     Phase = "Pausing"     // a budget scaled it to zero, and pods still hold GPUs
+	Paused      Phase = "Paused"      // a budget scaled it to zero, and no pod holds a GPU
 )
 
 // Phases are all phases, the best first.
@@ -20,29 +20,39 @@ func Phases() []Phase { return []Phase{Ready, Progressing, Pending, Pausing, Pau
 
 // Status is how a stock pool is.
 type Status struct {
+	// The phase. Absent if the stock pool could not be observed.
 	Phase Phase `json:"phase,omitempty"`
-	// Desired is how many pods it is to have now, and Replicas how many there are;
-	// Allocated of these are in use, and Available are ready and not in use.
-	Desired   int `json:"desired"`
-	Replicas  int `json:"replicas"`
+	// The desired number of pods.
+	Desired int `json:"desired"`
+	// The number of pods.
+	Replicas int `json:"replicas"`
+	// Pods in use.
 	Allocated int `json:"allocated"`
+	// Pods that are ready and not in use.
 	Available int `json:"available"`
-	// Waiting is how many have no node, as none has room.
+	// Pods that no node has room for.
 	Waiting int `json:"waiting"`
 	// Fewest is how many a scale-down has to leave so that none in use ends.
 	Fewest int `json:"-"`
-	// ObservedGeneration is that of the declaration which was last applied.
-	ObservedGeneration int64       `json:"observed_generation"`
-	SyncedAt           time.Time   `json:"synced_at,omitzero"`
-	DeploymentUID      string      `json:"deployment_uid,omitempty"`
-	Conditions         []Condition `json:"conditions,omitempty"`
+	// The generation of the declaration that was last applied.
+	ObservedGeneration int64 `json:"observed_generation"`
+	// When the Deployment was last in sync.
+	SyncedAt time.Time `json:"synced_at,omitzero"`
+	// The UID of its Deployment.
+	DeploymentUID string `json:"deployment_uid,omitempty"`
+	// The conditions.
+	Conditions []Condition `json:"conditions,omitempty"`
 }
 
 // Condition is one thing that is so or not, and why.
 type Condition struct {
-	Type    string `json:"type"`
-	Status  string `json:"status"` // True, False or Unknown
-	Reason  string `json:"reason"`
+	// The type of the condition.
+	Type string `json:"type"`
+	// `True`, `False` or `Unknown`.
+	Status string `json:"status"`
+	// The reason in one word.
+	Reason string `json:"reason"`
+	// The details.
 	Message string `json:"message,omitempty"`
 }
 

@@ -14,10 +14,14 @@ import (
 
 // Writer is who last wrote some fields of a pool's Deployment.
 type Writer struct {
-	Manager     string    `json:"manager"`
-	Subresource string    `json:"subresource,omitempty"` // "scale"
-	At          time.Time `json:"at,omitzero"`
-	Fields      []string  `json:"fields"` // "spec.replicas"; what is in lists is not named
+	// The field manager.
+	Manager string `json:"manager"`
+	// The subresource, such as `scale`.
+	Subresource string `json:"subresource,omitempty"`
+	// When it wrote.
+	At time.Time `json:"at,omitzero"`
+	// The fields, such as `spec.replicas`. Elements of lists are not listed.
+	Fields []string `json:"fields"`
 }
 
 // String is how people name the writer.

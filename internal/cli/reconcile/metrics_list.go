@@ -1,0 +1,45 @@
+package reconcile
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+)
+
+// A Metric describes a metric.
+type Metric struct {
+	Name, Type, Help string
+	Labels           []string
+}
+
+// Metrics returns all metrics that a run can write, by name.
+func Metrics() ([]Metric, error) {
+	one, day := "1", time.Unix(0, 0)
+	usage := &budgets.UsageReport{
+		Coverage: "1", ConsumedGPUHours: one, EstimatedGPUHours: one, ErrorBoundGPUHours: one, BurnRateGPUs: one, LimitGPUHours: &one,
+		RemainingGPUHours: &one,
+	}
+	families, err := metricsOf(reconcile.Report{
+		FinishedAt: day, Counters: declaration.Counters{}.Plus("launch/done"),
+		SpotPools: []spotpools.Report{{
+			Name: "train", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
+		}},
+		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: usage, AlertThresholds: []int{80}}},
+		StockPools: []stockpools.Report{{Name: "g1", Observed: true}},
+	}, true, day, 0).registry.Gather()
+	var list []Metric
+	for _, f := range families {
+		m := Metric{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Help: f.GetHelp()}
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			m.Labels = append(m.Labels, l.GetName())
+		}
+		list = append(list, m)
+	}
+	return list, err
+}
