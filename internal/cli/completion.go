@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 )
 
-const completionExamples = `  # bash, for this shell alone, and for good (needs the package bash-completion)
+const completionExamples = `  # bash: for this shell, and permanently (needs the package bash-completion)
   source <(gpupool completion bash)
   gpupool completion bash > ~/.local/share/bash-completion/completions/gpupool
 
@@ -21,13 +21,13 @@ const completionExamples = `  # bash, for this shell alone, and for good (needs 
   # fish
   gpupool completion fish > ~/.config/fish/completions/gpupool.fish
 
-  # PowerShell, for this shell alone
+  # PowerShell, for this shell
   gpupool completion powershell | Out-String | Invoke-Expression`
 
 func newCompletion(s *process.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "completion bash|zsh|fish|powershell",
-		Short:                 "Print the script that lets a shell complete gpupool's commands and flags",
+		Short:                 "Print a shell completion script",
 		Example:               completionExamples,
 		ValidArgs:             shells,
 		Args:                  oneShell,
@@ -41,14 +41,14 @@ func newCompletion(s *process.Session) *cobra.Command {
 
 var shells = []cobra.Completion{"bash", "zsh", "fish", "powershell"}
 
-// oneShell says which shells there are.
+// oneShell requires one supported shell.
 func oneShell(_ *cobra.Command, args []string) error {
-	known := "bash, zsh, fish and powershell"
+	known := "bash, zsh, fish or powershell"
 	switch {
 	case len(args) != 1:
-		return fmt.Errorf("name one shell: there are scripts for %s", known)
+		return fmt.Errorf("expected one shell: %s", known)
 	case !slices.Contains(shells, args[0]):
-		return fmt.Errorf("there is no script for %s: there are those for %s", args[0], known)
+		return fmt.Errorf("unsupported shell %s: use one of %s", args[0], known)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestFromNoticeToLaunch(t *testing.T) {
 	agent := w.start("notice-watch", "--node", n.Name, "--metadata-endpoint", w.sim.URL+"?instance_id="+id, "--kubeconfig", server.Kubeconfig(), "-v")
 	p := w.start("reconcile", "--every", "10m", "-o", "json", "-vv", "--kubeconfig", server.Kubeconfig())
 	eventually(t, "the watch", func() bool { return strings.Contains(p.stderr(), `action="watch nodes"`) })
-	eventually(t, "the agent", func() bool { return strings.Contains(agent.stderr(), "watching for a notice") })
+	eventually(t, "the agent", func() bool { return strings.Contains(agent.stderr(), "watching for an interruption notice") })
 	launches, given := w.calls("RunInstances"), time.Now()
 	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(node.NoticeAhead)}); err != nil {
 		t.Fatal(err)

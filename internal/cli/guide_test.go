@@ -18,7 +18,7 @@ import (
 )
 
 // atTheirWord is what usage says of a list of pods without one of nodes.
-const atTheirWord = "gpupool: warning: without --nodes each pod is taken at its word: what its node has does not limit what it counts\n"
+const atTheirWord = "gpupool: warning: without --nodes, usage is not limited by the GPUs of nodes\n"
 
 // answers runs a command in this process, and returns what it prints.
 func answers(t *testing.T, args ...string) string {

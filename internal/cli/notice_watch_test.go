@@ -23,7 +23,7 @@ func TestNoticeWatch(t *testing.T) {
 	kubetest.Create(t, cluster, kubetest.Node(id, 8))
 	p := w.start("notice-watch", "--node", id, "--metadata-endpoint", w.sim.URL, "--interval", "1s", "--kubeconfig", cluster.Kubeconfig(), "--log-format",
 		"json")
-	eventually(t, "it watches", func() bool { return strings.Contains(p.stderr(), "watching for a notice") })
+	eventually(t, "it watches", func() bool { return strings.Contains(p.stderr(), "watching for an interruption notice") })
 	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(2 * time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestNoticeWatchRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	for says, args := range map[string][]string{
-		"say which node this is, by --node or NODE_NAME":   {},
+		"--node is missing: set it, or NODE_NAME":          {},
 		"--interval must be from 1s to 30s":                {"--node", "a", "--interval", "1m"},
 		`invalid address of a metadata service "metadata"`: {"--node", "a", "--metadata-endpoint", "metadata"},
 		fmt.Sprintf("unknown command %q", "now"):           {"now"},

@@ -1,24 +1,20 @@
-// Package cli is the command line of gpupool: the list of its commands, and the
-// process that they run in.
+// Package cli is the command line of gpupool: its commands, and the process that
+// they run in.
 //
-// Each command is a folder: options that its flags fill, New, which only defines
-// the flags, and a run function. To add one, make its folder, and name it in
-// newRoot. Commands import none of each other; what they share is in
+// Each command is a folder with options that its flags fill, New, which only defines
+// the flags, and a run function. To add one, make its folder and add it to newRoot.
+// Commands do not import each other; they share
 //
 //	process   arguments, streams, logs, signals, exit codes
-//	connect   the store, the cluster and the cloud that flags name, and the world
-//	describe  how pools, budgets and decisions read to people
-//	terminal  colours, columns, width, progress
+//	connect   the store, the cluster and the account that flags name
+//	describe  pools, budgets and decisions as text
+//	terminal  colors, columns, width, progress
 //
 // None of them keeps state in the package. Data goes to standard output, everything
-// else to standard error. What pools and budgets need done is not decided here, but
-// in package reconcile.
+// else to standard error. Package reconcile decides what to do; this package does not.
 package cli
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
@@ -40,40 +36,39 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/wait"
 )
 
-// Run runs the command that the process's arguments name, and returns the exit
-// code.
+// Run runs the command that the process's arguments name and returns the exit code.
 func Run(p Process) int { return process.Run(p, newRoot) }
 
-const rootHelp = `gpupool keeps pools of GPU spot instances at the size that Terraform declares, and
-GPU-hours of a Kubernetes cluster's pods within the budgets that it declares.
+const rootHelp = `gpupool keeps Tencent Cloud GPU spot pools at the size that Terraform declares, and
+enforces GPU-hour budgets for the pods of a Kubernetes cluster.
 
-Terraform declares them (provider gpupool/gpupool) and writes them into a store;
-gpupool reconcile, run by cron or a CI job, reads the store, brings back what the
-cloud has taken away, counts GPU-hours, and enforces budgets. Both decide by the
-same rules.
+Declare spot pools, budgets and stock pools with the Terraform provider
+gpupool/gpupool, which writes them to a store. Run "gpupool reconcile" from cron, a
+CI job or a CronJob: it reads the store, replaces reclaimed instances, counts
+GPU-hours and enforces budgets. An apply and a reconcile run follow the same rules.
 
-The same program is the Terraform provider: Terraform starts it by itself.`
+This program is also the Terraform provider, which Terraform starts itself.`
 
-const rootExamples = `  # What is declared, and what is there
+const rootExamples = `  # What is declared, what exists, and what a run would change
   gpupool status
 
-  # What a run would do, and then the run, as cron does it
+  # Print what a run would do, then do it
   gpupool reconcile --dry-run
   gpupool reconcile
 
-  # A local CVM to try everything without an account
+  # Serve a local CVM API, to try gpupool without an account
   gpupool simulate`
 
-// Root returns all commands, for pages and checks about them; they do not run.
+// Root returns all commands, for generated pages and checks. They do not run.
 func Root() *cobra.Command {
 	return newRoot(&process.Session{Process: Process{Getenv: func(string) string { return "" }}})
 }
 
-// newRoot is the command gpupool, with all the others.
+// newRoot makes the command gpupool with all others.
 func newRoot(s *process.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "gpupool",
-		Short:             "Keeps GPU spot pools and GPU-hour budgets as they are declared",
+		Short:             "Keep GPU spot pools at size and enforce GPU-hour budgets",
 		Long:              rootHelp + "\n\n" + process.ExitCodesHelp,
 		Example:           rootExamples,
 		SilenceErrors:     true,
@@ -83,39 +78,14 @@ func newRoot(s *process.Session) *cobra.Command {
 	}
 	root.SetVersionTemplate(versionText(s.Build))
 	root.SetHelpCommand(newHelp(root))
+	root.SetHelpFunc(printHelp)
+	root.Flags().Bool("version", false, "Print the version.")
+	root.PersistentFlags().BoolP("help", "h", false, "Print help.")
 	s.QuietFlag(root)
-	root.AddCommand(
-		reconcile.New(s), status.New(s), explain.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s), wait.New(s),
-		grant.New(s), hold.New(s), release.New(s),
-		store.New(s), manifests.New(s), noticewatch.New(s), simulate.New(s), newVersion(s), newCompletion(s),
-	)
+	addGroup(root, "inspect", "Inspect",
+		status.New(s), explain.New(s), usage.New(s), history.New(s), offers.New(s), wait.New(s), export.New(s))
+	addGroup(root, "operate", "Operate", reconcile.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
+	addGroup(root, "setup", "Set up", manifests.New(s), noticewatch.New(s), store.New(s), simulate.New(s), newCompletion(s))
+	root.AddCommand(newVersion(s))
 	return root
-}
-
-// newHelp is cobra's help command, except that an unknown topic is an error.
-func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Say how a command is used",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, c := range root.Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, c.Name()+"\t"+c.Short)
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			topic, rest, err := root.Find(args)
-			if err == nil && len(rest) > 0 {
-				err = fmt.Errorf("there is no command %q", strings.Join(args, " "))
-			}
-			if err != nil {
-				return err
-			}
-			topic.InitDefaultHelpFlag()
-			return topic.Help()
-		},
-	}
 }

@@ -216,7 +216,7 @@ func TestTimeout(t *testing.T) {
 	if code := p.exitCode(t); code != 1 {
 		t.Errorf("the exit code is %d", code)
 	}
-	if !strings.Contains(p.stderr(), "the run was stopped after 2s (--timeout) with 1 of 1 pools to go") {
+	if !strings.Contains(p.stderr(), "the run was stopped after 2s (--timeout) with 1 of 1 pools left") {
 		t.Errorf("standard error: %s", p.stderr())
 	}
 }
@@ -235,7 +235,7 @@ func TestStopWhileTheStateIsRead(t *testing.T) {
 	cmd.Dir, cmd.Env, cmd.Stdin = w.dir, append(w.environment(), "PATH="+os.Getenv("PATH")), read
 	output, err := cmd.CombinedOutput()
 	read.Close()
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "from standard input: --timeout is over") {
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "from standard input: --timeout expired") {
 		t.Errorf("%v\n%s", err, output)
 	}
 }

@@ -15,7 +15,7 @@ func newVersion(s *process.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Example: "  gpupool version\n  gpupool version -o json",
+		Example: "  # Version, commit and platform\n  gpupool version\n  gpupool version -o json",
 		Args:    cobra.NoArgs,
 		RunE: s.Command(func(context.Context, []string) error {
 			b := s.Build

@@ -15,7 +15,7 @@ type Counts struct {
 	// The desired number if it is not the minimum: 0 while the exceeded budget drains the pool.
 	Wanted *int `json:"wanted,omitempty"`
 	// Instances with another configuration than the declared one.
-	Outdated int `json:"outdated"`
+	Drifted int `json:"drifted"`
 	// The hourly price of all instances. Null if unknown.
 	HourlyPrice Price `json:"hourly_price"`
 }

@@ -60,7 +60,7 @@ func (d Decision) Summary() string {
 	case KindLaunch:
 		verb := "launch"
 		if d.Resume {
-			verb = fmt.Sprintf("ask again for launch %d:", d.Sequence)
+			verb = fmt.Sprintf("retry launch %d:", d.Sequence)
 		}
 		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, ChargeName(d.ChargeType), d.Offering.InstanceType, d.Offering.AvailabilityZone)
 	case KindTerminate:
@@ -81,7 +81,7 @@ func (d Decision) Summary() string {
 // Verb is what Summary begins with.
 func (d Decision) Verb() wording.Verb {
 	if d.Kind == KindLaunch && d.Resume {
-		return wording.Verb{Base: "ask", Past: "asked", Regardless: true}
+		return wording.Verb{Base: "retry", Past: "retried"}
 	}
 	return d.Kind.Data().Verb
 }

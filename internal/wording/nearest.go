@@ -2,8 +2,7 @@ package wording
 
 import "slices"
 
-// Nearest is the one of some names that another was probably meant to be; empty if none is
-// like it.
+// Nearest is the name that is most similar to another one; empty if none is similar.
 func Nearest(name string, names []string) string {
 	nearest, least := "", len(name)/2+1
 	for _, other := range slices.Sorted(slices.Values(names)) {
@@ -14,8 +13,8 @@ func Nearest(name string, names []string) string {
 	return nearest
 }
 
-// Distance is how many characters are to be put in, left out or replaced for one
-// name to become the other (Levenshtein's).
+// Distance is the Levenshtein distance of two names: the number of characters to insert,
+// delete or replace.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for n := range row {

@@ -1,5 +1,4 @@
-// Package wording writes lists, counts and reasons as people read them, for pools
-// and budgets alike.
+// Package wording formats lists, counts and reasons.
 package wording
 
 import (
@@ -8,10 +7,10 @@ import (
 	"time"
 )
 
-// NamedAtMost is how many of a list people are shown; the rest is counted.
+// NamedAtMost is the most names of a list; the rest is counted.
 const NamedAtMost = 5
 
-// Some names the first of a list and counts the rest.
+// Some lists the first names and counts the rest.
 func Some(list []string) string {
 	if len(list) <= NamedAtMost {
 		return strings.Join(list, ", ")
@@ -19,7 +18,7 @@ func Some(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:NamedAtMost-1], ", "), len(list)-NamedAtMost+1)
 }
 
-// Plural chooses the word that goes with a count.
+// Plural returns the word for a count.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -27,16 +26,16 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Are is the verb that goes with a count.
+// Are is "is" or "are" for a count.
 func Are(n int) string { return Plural(n, "is", "are") }
 
-// Have is the verb that goes with a count.
+// Have is "has" or "have" for a count.
 func Have(n int) string { return Plural(n, "has", "have") }
 
-// Instant writes a time as decisions show it.
+// Instant formats a time for decisions.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Because writes what was decided and why on one line.
+// Because formats a decision and its reasons on one line.
 func Because(summary string, reasons []string) string {
 	if len(reasons) == 0 {
 		return summary
@@ -44,10 +43,8 @@ func Because(summary string, reasons []string) string {
 	return summary + ": " + strings.Join(reasons, "; ")
 }
 
-// Verb is what a decision does, as people read it.
+// Verb is the verb of a decision.
 type Verb struct {
 	Base string // "launch"
 	Past string // "launched"
-	// Regardless says that it was done whatever came of it, as asking is.
-	Regardless bool
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const adoptExamples = `  # Whether it would work
+const adoptExamples = `  # Check whether it is possible
   gpupool adopt ap-singapore/train ins-a1b2c3d4 ins-e5f6a7b8 --dry-run
 
-  # The instance is the pool's from now on
+  # Add an instance to the pool
   gpupool adopt ap-singapore/train ins-a1b2c3d4
   gpupool adopt train ins-a1b2c3d4 --region ap-singapore`
 
@@ -35,15 +35,19 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:   "adopt POOL INSTANCE...",
-		Short: "Take existing instances into a pool",
-		Long: `Take instances that run already into a pool, all of them or none: they get the
-pool's tags, count from then on, and end with the pool. POOL is REGION/NAME, or
-NAME with --region.
+		Short: "Add existing instances to a pool",
+		Long: `Add running instances to a pool, all of them or none. They get the tags of the pool,
+count toward its capacity, and are terminated with it. POOL is REGION/NAME, or NAME
+with --region.
 
-Refused are instances that would pass the pool's maximum, are paid for in another
-way, are in another VPC, don't run, or are tagged as another pool's, and all of them
-while its exceeded budget drains the pool. What they were launched with is unknown, so
-a refresh leaves them alone until the pool's configuration next changes.`,
+These are refused:
+  - more instances than the maximum of the pool allows
+  - instances with another charge type, in another VPC, or not running
+  - instances with the tags of another pool
+  - all instances while an exceeded budget drains the pool
+
+Their launch configuration is unknown. A refresh therefore skips them until the
+configuration of the pool changes.`,
 		Example: adoptExamples,
 		Args:    poolAndInstances,
 		RunE:    s.Command(o.run),
@@ -51,22 +55,21 @@ a refresh leaves them alone until the pool's configuration next changes.`,
 		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools),
 	}
 	o.store.Register(cmd, s)
-	o.cloud.RegisterRegion(cmd, "`REGION` of a POOL that names none (TENCENTCLOUD_REGION)")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "check, and change nothing")
+	o.cloud.RegisterRegion(cmd, "`REGION` of the pool, if POOL has none (TENCENTCLOUD_REGION).")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "Check, and change nothing.")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
 	return cmd
 }
 
-// poolAndInstances says which of the arguments is missing.
+// poolAndInstances requires a pool and instances.
 func poolAndInstances(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return errors.New("the pool and the instances are missing: gpupool adopt POOL INSTANCE..., such as gpupool adopt ap-singapore/train ins-a1b2c3d4")
+		return errors.New("POOL and INSTANCE are missing: gpupool adopt ap-singapore/train ins-a1b2c3d4")
 	case 1:
-		return fmt.Errorf("the instances that %[1]s is to take in are missing: gpupool adopt %[1]s INSTANCE..., such as gpupool adopt %[1]s ins-a1b2c3d4",
-			args[0])
+		return fmt.Errorf("INSTANCE is missing: gpupool adopt %s ins-a1b2c3d4", args[0])
 	}
 	return nil
 }
@@ -84,19 +87,19 @@ type report struct {
 }
 
 func (o *options) run(ctx context.Context, args []string) error {
-	region, name, found := strings.Cut(args[0], "/")
+	region, name, found := strings.Cut(strings.TrimPrefix(args[0], "spot_pool/"), "/")
 	if !found {
-		region, name = o.cloud.Region, args[0]
+		region, name = o.cloud.Region, strings.TrimPrefix(args[0], "spot_pool/")
 	}
 	switch {
 	case found && o.cloud.Region != "" && o.cloud.Region != region:
-		return process.Usagef("POOL is in %s, and --region says %s", region, o.cloud.Region)
+		return process.Usagef("POOL is in %s, but --region is %s", region, o.cloud.Region)
 	case name == "" || found && region == "" || strings.Contains(name, "/"):
-		return process.Usagef("POOL must be REGION/NAME, such as ap-singapore/train, not %q", args[0])
+		return process.Usagef("invalid POOL %q: use REGION/NAME, such as ap-singapore/train", args[0])
 	}
 	for _, id := range args[1:] {
 		if !strings.HasPrefix(id, "ins-") {
-			return process.Usagef("%q is no instance: its id begins with ins-", id)
+			return process.Usagef("invalid instance ID %q: it must start with ins-", id)
 		}
 	}
 	place, err := o.store.Open(ctx, false)
@@ -121,6 +124,6 @@ func (o *options) run(ctx context.Context, args []string) error {
 		if o.dryRun {
 			verb = "would adopt"
 		}
-		return fmt.Sprintf("%s into %s/%s: %s\n", verb, region, name, strings.Join(args[1:], ", "))
+		return fmt.Sprintf("%s into %s: %s\n", verb, adopted.Object, strings.Join(args[1:], ", "))
 	})
 }

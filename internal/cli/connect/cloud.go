@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -11,11 +12,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// CloudFlags say which account is used, and how it is reached. The environment fills
-// in the rest. Secrets have no flags, since everyone can read a command line.
+// CloudFlags select the Tencent Cloud account and endpoints. Environment variables are the
+// defaults. Secrets have no flags, since other users can read a command line.
 type CloudFlags struct {
 	session    *process.Session
-	Region     string // empty: the environment's
+	Region     string // if empty, from the environment
 	endpoint   string
 	profile    string
 	profileDir string
@@ -29,26 +30,26 @@ type CloudFlags struct {
 // Register gives a command the flags.
 func (o *CloudFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.session = s
-	f := cmd.Flags()
-	f.StringVar(&o.endpoint, "endpoint", "", "`URL` that stands for CVM, tag and STS alike; no other host is then called (GPUPOOL_ENDPOINT)")
-	f.StringVar(&o.profile, "profile", "", "`NAME` of the profile with the credentials (TENCENTCLOUD_PROFILE)")
-	f.StringVar(&o.profileDir, "shared-credentials-dir", "", "`DIR` of the profiles (TENCENTCLOUD_SHARED_CREDENTIALS_DIR, else ~/.tccli)")
-	f.StringVar(&o.camRole, "cam-role-name", "", "`ROLE` of the instance this runs on, to take credentials from (TENCENTCLOUD_CAM_ROLE_NAME)")
-	f.BoolVar(&o.podOIDC, "enable-pod-oidc", false, "take credentials from the identity that TKE gives to pods (TKE_*)")
-	f.StringVar(&o.domain, "domain", "", "root `DOMAIN` of the API (TENCENTCLOUD_DOMAIN, else tencentcloudapi.com)")
-	f.StringSliceVar(&o.allowed, "allowed-account-id", nil, "`ID` of an account that may be used; repeat it for several (default: any)")
-	f.StringSliceVar(&o.forbidden, "forbidden-account-id", nil, "`ID` of an account that must not be used; repeat it for several")
+	f := pflag.NewFlagSet("cloud", pflag.ContinueOnError)
+	f.StringVar(&o.endpoint, "endpoint", "", "`URL` to use instead of the CVM, tag and STS endpoints (GPUPOOL_ENDPOINT).")
+	f.StringVar(&o.profile, "profile", "", "`NAME` of the credentials profile (TENCENTCLOUD_PROFILE).")
+	f.StringVar(&o.profileDir, "shared-credentials-dir", "", "`DIR` of the profiles (TENCENTCLOUD_SHARED_CREDENTIALS_DIR, or ~/.tccli).")
+	f.StringVar(&o.camRole, "cam-role-name", "", "CAM `ROLE` of this instance to use (TENCENTCLOUD_CAM_ROLE_NAME).")
+	f.BoolVar(&o.podOIDC, "enable-pod-oidc", false, "Use the identity that TKE gives to pods (TKE_*).")
+	f.StringVar(&o.domain, "domain", "", "Root `DOMAIN` of the API (TENCENTCLOUD_DOMAIN, or tencentcloudapi.com).")
+	f.StringSliceVar(&o.allowed, "allowed-account-id", nil, "`ID` of an allowed account; can be repeated. If omitted, any account is allowed.")
+	f.StringSliceVar(&o.forbidden, "forbidden-account-id", nil, "`ID` of a forbidden account; can be repeated.")
+	process.AddFlags(cmd, "Tencent Cloud flags", f)
 	_ = cmd.MarkFlagDirname("shared-credentials-dir")
 }
 
-// RegisterRegion gives a command about one region the flag that names it.
+// RegisterRegion gives a command the flag for one region.
 func (o *CloudFlags) RegisterRegion(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringVar(&o.Region, "region", "", usage)
 }
 
-// Cloud is the client for what a store declares. Where the store has pools, it is
-// prepared now, so that missing credentials are reported at once; else it is prepared
-// when it is first used, as a store of budgets alone needs no account.
+// Cloud is the client for a store. If the store has pools, it is prepared now, to report
+// missing credentials at once. Otherwise no account may be needed, and it is lazy.
 func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (spotpools.Cloud, error) {
 	pools, err := place.List(ctx, store.SpotPools)
 	if err == nil && len(pools) > 0 {
@@ -57,12 +58,12 @@ func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (spotpools.Cl
 	return o.Lazy(), nil
 }
 
-// Lazy is a client that is prepared when it is first needed.
+// Lazy is a client that is prepared at its first use.
 func (o *CloudFlags) Lazy() spotpools.Cloud {
 	return spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return o.Client(ctx) })
 }
 
-// Client prepares a client. It looks credentials up, and makes no call yet.
+// Client prepares a client. It reads credentials, without API calls.
 func (o *CloudFlags) Client(ctx context.Context) (*tencent.Client, error) {
 	config := tencent.Config{
 		Region: o.Region, Endpoint: o.endpoint, Profile: o.profile, SharedCredentialsDir: o.profileDir,

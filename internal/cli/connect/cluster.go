@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
@@ -12,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// ClusterFlags say which cluster is used, and as whom. The environment fills in the
-// rest, and then the files that kubectl reads. Credentials have no flags, since
-// everyone can read a command line.
+// ClusterFlags select the Kubernetes cluster and user. Environment variables and the files of
+// kubectl are the defaults. Credentials have no flags, since other users can read a command
+// line.
 type ClusterFlags struct {
 	session    *process.Session
 	kubeconfig string
@@ -31,14 +32,15 @@ type ClusterFlags struct {
 // Register gives a command the flags.
 func (o *ClusterFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.session = s
-	f := cmd.Flags()
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (KUBE_CONFIG_PATH, KUBECONFIG, else ~/.kube/config, else the "+
-		"pod's own service account)")
-	f.StringVar(&o.context, "context", "", "`NAME` of the kubeconfig's context to use (KUBE_CTX, else the current one)")
+	f := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
+	f.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"Kubeconfig `FILE` (KUBE_CONFIG_PATH, KUBECONFIG, ~/.kube/config, or the service account of the pod).")
+	f.StringVar(&o.context, "context", "", "`NAME` of the kubeconfig context (KUBE_CTX, or the current context).")
+	process.AddFlags(cmd, storeFlags, f)
 	_ = cmd.MarkFlagFilename("kubeconfig")
 }
 
-// client prepares the one client of the command. It makes no call yet.
+// client prepares the client of the command, without API calls.
 func (o *ClusterFlags) client() (*kubeclient.Client, error) {
 	o.once.Do(func() {
 		config := kubeclient.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: o.session.Logger()}
@@ -48,7 +50,7 @@ func (o *ClusterFlags) client() (*kubeclient.Client, error) {
 	return o.opened, o.err
 }
 
-// Reach prepares what a command asks of the cluster, once. It makes no call yet.
+// Reach prepares the adapter of the cluster once, without API calls.
 func (o *ClusterFlags) Reach() (*kubecluster.Cluster, error) {
 	client, err := o.client()
 	if err != nil {
@@ -58,7 +60,7 @@ func (o *ClusterFlags) Reach() (*kubecluster.Cluster, error) {
 	return o.reached, nil
 }
 
-// Cluster returns a function that reaches the cluster.
+// Cluster returns a function that prepares the cluster.
 func (o *StoreFlags) Cluster() func(context.Context) (reconcile.Cluster, error) {
 	return func(context.Context) (reconcile.Cluster, error) {
 		reached, err := o.cluster.Reach()
@@ -69,5 +71,5 @@ func (o *StoreFlags) Cluster() func(context.Context) (reconcile.Cluster, error) 
 	}
 }
 
-// Reach is the cluster's own adapter, for what runs do not ask of it.
+// Reach returns the adapter of the cluster.
 func (o *StoreFlags) Reach() (*kubecluster.Cluster, error) { return o.cluster.Reach() }

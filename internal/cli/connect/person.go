@@ -3,67 +3,94 @@ package connect
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"os/user"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// PersonFlags say what a person decides for a while, who they are, and why.
+// PersonFlags describe a temporary decision: how long it lasts, its author and its reason.
 type PersonFlags struct {
 	store    *StoreFlags
 	length   time.Duration
+	until    string
 	why, who string
 }
 
-// Register gives a command the flags. A command that ends something has no length.
-func (o *PersonFlags) Register(cmd *cobra.Command, of *StoreFlags, length bool) {
+// Register gives a command the flags. A command that ends a decision has no duration.
+func (o *PersonFlags) Register(cmd *cobra.Command, of *StoreFlags, lasts bool) {
 	o.store = of
 	f := cmd.Flags()
-	reason := "why, for whoever looks at it later"
-	if length {
-		process.DurationVar(cmd, &o.length, "for", 0, "for how long, such as 90m, 4h or 2d: at least 1m, at most 30d (required)")
-		reason += " (required)"
+	reason := "`TEXT` of the reason, for status, plans and the history."
+	if lasts {
+		process.DurationVar(cmd, &o.length, "for", 0, "Duration, such as 90m, 4h or 2d: from 1m to 30d.")
+		f.StringVar(&o.until, "until", "", "End `TIME` instead of a duration: 06:00, \"2026-11-21 14:00\" or RFC 3339.")
+		process.Exclusive(cmd, "for", "until", "one is a duration, the other its end")
+		_ = cmd.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions)
+		reason += " Required."
 	}
-	f.StringVar(&o.why, "reason", "", "`TEXT` that says "+reason)
-	f.StringVar(&o.who, "by", "", "`NAME` of who decides it (what the cluster calls you where the store is in one, else the user of this machine)")
+	f.StringVar(&o.why, "reason", "", reason)
+	f.StringVar(&o.who, "author", "", "`NAME` of the author. If omitted, your Kubernetes user if the store is in a cluster, or your local user.")
 	_ = cmd.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions)
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("author", cobra.NoFileCompletions)
 }
 
-// Request is what is asked for. What of it is missing is wrong usage.
+// Request returns the requested decision. Missing flags are wrong usage.
 func (o *PersonFlags) Request(ctx context.Context, place store.Store) (exception.Request, error) {
-	r := exception.Request{For: o.length, Who: o.person(ctx, place), Why: o.why}
+	length, err := o.duration(o.store.clock(place)())
+	if err != nil {
+		return exception.Request{}, process.WrongUsage(err)
+	}
+	r := exception.Request{For: length, Who: o.person(ctx, place), Why: o.why}
 	if _, err := r.Begin("asked", o.store.session.Now()); err != nil {
-		switch {
-		case o.length == 0:
-			return r, process.Usagef("say for how long, by --for 4h")
-		case o.why == "":
-			return r, process.Usagef("say why, by --reason: status, plans and the history show it")
+		if o.why == "" {
+			return r, process.Usagef("--reason is missing: status, plans and the history show it")
 		}
 		return r, process.WrongUsage(err)
 	}
-	if o.length > week {
-		o.store.session.Warn("it lasts for " + duration.Words(o.length) + ": what is to stay longer than a week belongs into the declaration")
+	if length > week {
+		o.store.session.Warn("it lasts for " + duration.Words(length) + ": declare a change that lasts longer than a week")
 	}
 	return r, nil
 }
 
-// week is the longest time for which nothing is said of the length.
+// duration is the duration by --for or --until.
+func (o *PersonFlags) duration(now time.Time) (time.Duration, error) {
+	switch {
+	case o.until == "" && o.length == 0:
+		return 0, errors.New("the duration is missing: set --for 4h or --until 06:00")
+	case o.until == "":
+		return o.length, nil
+	}
+	now = now.Truncate(time.Second)
+	until, ok := terminal.ParseMoment(o.until, now, cmp.Or(o.store.session.Zone, time.UTC), true)
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("--until: invalid time %q: use a time such as 06:00 or \"2026-11-21 14:00\" (local time), or 2026-11-21T06:00:00Z", o.until)
+	case !until.After(now):
+		return 0, fmt.Errorf("--until %s is in the past", o.until)
+	}
+	return until.Sub(now), nil
+}
+
+// week is the longest duration without a warning.
 const week = 7 * 24 * time.Hour
 
-// Release is the early end that is asked for.
+// Release returns the requested early end.
 func (o *PersonFlags) Release(ctx context.Context, place store.Store) exception.Release {
 	return exception.Release{Who: o.person(ctx, place), Why: o.why}
 }
 
-// person is who asks.
+// person is the author: the flag, the Kubernetes user or the local user.
 func (o *PersonFlags) person(ctx context.Context, place store.Store) string {
 	if o.who != "" {
 		return o.who
@@ -78,7 +105,7 @@ func (o *PersonFlags) person(ctx context.Context, place store.Store) string {
 	if known, err := user.Current(); err == nil && known.Username != "" {
 		return known.Username
 	}
-	return cmp.Or(o.store.session.Getenv("USER"), "someone")
+	return cmp.Or(o.store.session.Getenv("USER"), "unknown")
 }
 
 // StoreWorld has only the command's store. Its clock is the API server's if the store is

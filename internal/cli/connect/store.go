@@ -1,5 +1,5 @@
-// Package connect opens what commands work on, as flags and environment say: the
-// store, the cluster, the cloud, and the world that has them.
+// Package connect opens the store, the Kubernetes cluster and the Tencent Cloud account that
+// flags and environment variables select.
 package connect
 
 import (
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -16,42 +17,46 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
 
-// StoreFlags say where the store is, and in which cluster a store in a namespace is.
+// storeFlags is the title of the flags of a store and its cluster in help.
+const storeFlags = "Store and cluster flags"
+
+// StoreFlags select the store and its cluster.
 type StoreFlags struct {
 	session  *process.Session
 	location string
 	cluster  ClusterFlags
-	actor    string // what the command calls itself in records and locks
+	actor    string // the name of the command in records and locks
 }
 
 // Register gives a command the flags.
 func (o *StoreFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.session = s
-	cmd.Flags().StringVar(&o.location, "store", "", "where declarations are kept: `directory:DIR` or kubernetes:NAMESPACE (GPUPOOL_STORE, else "+
-		"directory:.gpupool)")
+	f := pflag.NewFlagSet("store", pflag.ContinueOnError)
+	f.StringVar(&o.location, "store", "", "`STORE` of the declarations: directory:DIR or kubernetes:NAMESPACE (GPUPOOL_STORE, or directory:.gpupool).")
+	process.AddFlags(cmd, storeFlags, f)
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions([]string{"directory:", "kubernetes:"}, cobra.ShellCompDirectiveNoSpace))
 	o.cluster.Register(cmd, s)
 	o.actor = "gpupool " + cmd.Name()
 }
 
-// RegisterCluster gives a command that names its stores by itself the other flags.
+// RegisterCluster gives a command with stores as arguments the other flags.
 func (o *StoreFlags) RegisterCluster(cmd *cobra.Command, s *process.Session) {
 	o.session = s
 	o.cluster.Register(cmd, s)
 	o.actor = "gpupool " + cmd.Name()
 }
 
-// Movable opens a store to move it, or to move one there.
+// Movable opens a store as the source or target of a move.
 func (o *StoreFlags) Movable(ctx context.Context, at store.Location, create bool) (store.Movable, error) {
 	return open.Movable(ctx, at, o.options(create))
 }
 
-// RemainsAt opens a place, whether it is a store or not.
+// RemainsAt opens a location, whether it is a store or not.
 func (o *StoreFlags) RemainsAt(at store.Location) (store.Remains, error) {
 	return open.Remains(at, o.options(false))
 }
 
-// Locate says where the store is, without opening it.
+// Locate returns the location of the store, without opening it.
 func (o *StoreFlags) Locate() (store.Location, error) {
 	location, err := store.Resolve(o.location, o.session.Getenv)
 	if err != nil && o.location != "" {
@@ -60,7 +65,7 @@ func (o *StoreFlags) Locate() (store.Location, error) {
 	return location, err
 }
 
-// Open opens the store. Only a command that declares may create it.
+// Open opens the store, and creates it if create is true.
 func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error) {
 	location, err := o.Locate()
 	if err != nil {
@@ -72,7 +77,7 @@ func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error)
 	return open.Store(ctx, location, o.options(create))
 }
 
-// Remains opens the place of a store that lost its description.
+// Remains opens the location of a store that may have lost its description.
 func (o *StoreFlags) Remains() (store.Remains, error) {
 	location, err := o.Locate()
 	if err != nil {
@@ -85,11 +90,10 @@ func (o *StoreFlags) options(create bool) open.Options {
 	return open.Options{Create: create, Command: o.actor, Kubernetes: o.cluster.client}
 }
 
-// completionTimeout is how long a shell waits for names from a cluster.
+// completionTimeout is the longest time that a shell waits for names.
 const completionTimeout = 3 * time.Second
 
-// CompleteNames completes arguments with the names of what the store declares: the
-// first argument alone, or each.
+// CompleteNames completes the first argument, or each one, with declared names.
 func (o *StoreFlags) CompleteNames(firstAlone bool, kinds ...store.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if firstAlone && len(args) > 0 {
@@ -103,8 +107,7 @@ func (o *StoreFlags) CompleteNames(firstAlone bool, kinds ...store.Kind) cobra.C
 	}
 }
 
-// names are the names of what the store declares. It asks only the store, since a
-// shell waits for the answer.
+// names are the declared names. It reads only the store, since a shell waits.
 func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, error) {
 	location, err := o.Locate()
 	if err != nil {
@@ -129,7 +132,7 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 	return names, nil
 }
 
-// Declared is all that a store declares, such as "spot_pool/REGION/NAME".
+// Declared are the declared objects of a store, such as "spot_pool/REGION/NAME".
 func Declared(ctx context.Context, place store.Store) (objects []string, err error) {
 	for _, of := range []struct {
 		kind   store.Kind
@@ -146,7 +149,7 @@ func Declared(ctx context.Context, place store.Store) (objects []string, err err
 	return objects, nil
 }
 
-// Ledgers are the documents of ledgers by cluster and name, as ledger.Load takes them.
+// Ledgers are the documents of ledgers by cluster and name, for ledger.Load.
 func Ledgers(documents []store.Document) map[string]map[string][]byte {
 	clusters := map[string]map[string][]byte{}
 	for _, d := range documents {

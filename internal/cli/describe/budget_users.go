@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// Users adds who used most of a budget: the namespaces, and the values of the labels
-// that it is broken down by. Fewer namespaces than least are told of elsewhere.
+// Users adds the largest users of a budget by namespace and by label. It omits namespaces
+// if there are fewer than least.
 func (d *Details) Users(u *budgets.UsageReport, least int) {
 	if u == nil {
 		return
@@ -29,14 +29,14 @@ func (d *Details) Users(u *budgets.UsageReport, least int) {
 	}
 }
 
-// usersAtMost is how many namespaces, or values of a label, are named.
+// usersAtMost is the most users that are listed.
 const usersAtMost = 3
 
-// mostUsing names those that used most of a whole, and sums up the others.
+// mostUsing lists the largest users of a whole, and the sum of the others.
 func mostUsing(hours map[string]string, whole int64) string {
 	amounts := map[string]int64{}
 	for name, text := range hours {
-		amounts[name], _ = budget.ParseHours(text) // which a report wrote; of 0.000 it is 0, and an error
+		amounts[name], _ = budget.ParseHours(text) // 0.000 is an error, and 0
 	}
 	names := slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), strings.Compare(a, b))
@@ -45,7 +45,7 @@ func mostUsing(hours map[string]string, whole int64) string {
 	others, count, unnamed := int64(0), 0, false
 	for _, name := range names {
 		switch {
-		case name == budget.Others: // how many these are is not known
+		case name == budget.Others: // an unknown number
 			others += amounts[name]
 			unnamed = true
 		case len(parts) < usersAtMost:
@@ -64,7 +64,7 @@ func mostUsing(hours map[string]string, whole int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// share is the part of a whole, as whole percents rounded down.
+// share is a part in percent, rounded down.
 func share(part, whole int64) string {
 	if whole <= 0 {
 		return ""

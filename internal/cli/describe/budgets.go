@@ -15,7 +15,7 @@ func BudgetColumns() []string {
 	return []string{"BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS"}
 }
 
-// BudgetCells are the columns that say what a budget has used.
+// BudgetCells are the usage of a budget.
 func BudgetCells(style terminal.Style, b budgets.Report) []string {
 	u := b.UsageReport
 	if u == nil {
@@ -31,7 +31,7 @@ func BudgetCells(style terminal.Style, b budgets.Report) []string {
 	}
 }
 
-// limitText is a budget's limit, with what of it is granted.
+// limitText is the limit of a budget, with its grants.
 func limitText(b budgets.Report) string {
 	granted, coming := int64(0), int64(0)
 	for _, g := range b.Judged {
@@ -47,12 +47,12 @@ func limitText(b budgets.Report) string {
 		text += " (" + budget.Hours(granted) + " granted)"
 	}
 	if coming > 0 {
-		text += " (+" + budget.Hours(coming) + " from the next run on)"
+		text += " (+" + budget.Hours(coming) + " from next run)"
 	}
 	return text
 }
 
-// usedText is how much of its limit a budget has used, with a bar on a terminal.
+// usedText is the used part of the limit, with a bar on a terminal.
 func usedText(style terminal.Style, u *budgets.UsageReport) string {
 	if u.UsedPercent == nil {
 		return "-"
@@ -64,7 +64,7 @@ func usedText(style terminal.Style, u *budgets.UsageReport) string {
 	return text
 }
 
-// orDash is a number, or a dash where there is none.
+// orDash is a number, or a dash if there is none.
 func orDash(s *string) string {
 	if s == nil {
 		return "-"
@@ -72,32 +72,31 @@ func orDash(s *string) string {
 	return *s
 }
 
-// BudgetState is how far a budget is from its limit, and what is done about it.
+// BudgetState is the states of a budget as a cell.
 func BudgetState(style terminal.Style, states []state.State) string {
 	return style.Paint(StateColor(states[0]), state.Join(states))
 }
 
-// Recovery adds when an exceeded budget falls below its limit by itself.
+// Recovery adds when an exceeded budget falls below its limit.
 func (d *Details) Recovery(u *budgets.UsageReport, clock terminal.Clock) {
 	if u == nil || u.RecoversAt == nil {
 		return
 	}
 	at := *u.RecoversAt
-	text := "by itself " + clock.When(at) + ", if nothing more is used"
+	text := clock.When(at) + ", without further usage"
 	switch past := !at.After(clock.Now); {
 	case u.WindowEnd.After(u.AsOf) && past:
-		text = "its period ended " + clock.When(at) + ": the next run tells"
+		text = "its period ended " + clock.When(at) + "; the next run updates it"
 	case u.WindowEnd.After(u.AsOf):
 		text = "when its period ends, " + clock.When(at)
 	case past:
-		text = "was to be by itself " + clock.When(at) + ", if nothing more was used: the next run tells"
+		text = clock.When(at) + ", without further usage; the next run updates it"
 	}
 	d.Add(terminal.Cyan, "recovers: ", text)
 }
 
-// Coverage adds how much of a budget's window was observed, where something is not
-// decided for that, and from when on, where the ledger begins later. That a budget or a
-// ledger is new, or a run came late, is no matter else.
+// Coverage adds the observed part of the window if it delays a decision, or if the ledger
+// starts later than the window.
 func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
 	if b.UsageReport == nil {
 		return
@@ -108,13 +107,13 @@ func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
 	}
 	switch part := fmt.Sprintf("%.1f%% of the window", coverage*100); {
 	case b.Withheld != "":
-		d.Add(terminal.Yellow, "coverage: ", part+" until now was observed")
+		d.Add(terminal.Yellow, "coverage: ", part+" was observed by runs; pods before that or in between may be missing")
 	case b.KnownSince != nil:
-		d.Add(terminal.Dim, "coverage: ", part+": the ledger began "+clock.When(*b.KnownSince))
+		d.Add(terminal.Dim, "coverage: ", part+" was observed; the ledger starts "+clock.When(*b.KnownSince))
 	}
 }
 
-// Effects adds what was requested and has not been observed to be done.
+// Effects adds enforcement that was requested and not yet observed.
 func (d *Details) Effects(b budgets.Report, clock terminal.Clock) {
 	for _, e := range b.Effects {
 		since := " since " + clock.When(e.Since)

@@ -1,5 +1,4 @@
-// Package describe words for people what several commands print of pools, budgets and
-// decisions. What only one command prints is in that command's package.
+// Package describe formats pools, budgets and decisions as text, for several commands.
 package describe
 
 import (
@@ -15,58 +14,59 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Details gathers the lines about one pool or budget.
+// Details collects lines about an object.
 type Details struct {
 	Style terminal.Style
 	Lines []string
 }
 
-// Add adds texts, each behind its label.
+// Add adds texts with a label.
 func (d *Details) Add(c terminal.Colour, label string, texts ...string) {
 	for _, text := range texts {
 		d.Lines = append(d.Lines, d.Style.Paint(c, label)+indented(text, "    "))
 	}
 }
 
-// Reasons adds a decision's reasons.
+// Reasons adds the reasons of a decision.
 func (d *Details) Reasons(reasons []string) {
 	for _, reason := range reasons {
 		d.Lines = append(d.Lines, "  - "+reason)
 	}
 }
 
-// Error adds what went wrong with a decision.
+// Error adds the error of a decision.
 func (d *Details) Error(o outcome.Outcome, message string) {
 	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColour(o), string(o)+": ")+indented(message, "      "))
 }
 
-// HeldBack adds why a pool's budget would not let it launch, where nothing is to be
-// launched.
+// HeldBack adds why the budget of a pool would block launches.
 func (d *Details) HeldBack(p spotpools.Report) {
 	if why := p.HeldBack(); why != "" {
-		d.Add(terminal.Yellow, "held back: ", why)
+		d.Add(terminal.Yellow, "blocked: ", why)
 	}
 }
 
-// Open adds how many launches have no known outcome, and when that is asked for.
+// Open adds the number of launches with an unknown result.
 func (d *Details) Open(launches int, hold *spotpool.Hold) {
-	then := "the next run asks again"
+	then := "the next run retries"
 	if hold != nil {
-		then = "it is asked for once the hold has ended"
+		then = "retried after the hold"
 	}
 	if launches > 0 {
-		d.Add(terminal.Yellow, "open: ", Plural(launches, "launch")+" without a known outcome; "+then)
+		d.Add(terminal.Yellow, "pending: ", Plural(launches, "launch")+" with an unknown result; "+then)
 	}
 }
+
+// Remedy adds a remedy. Its lines after the first are commands.
+func (d *Details) Remedy(text string) { d.Add(terminal.Bold, "to do: ", text) }
 
 // indented indents all lines of a text but the first.
 func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }
 
-// titlesAtMost is how many pools with the same details are named.
+// titlesAtMost is the most objects with the same details that are named.
 const titlesAtMost = 3
 
-// Sections are the details of pools and budgets, each under a title. Details that
-// many have, such as refused credentials, are written once.
+// Sections are details under titles. Details that several objects share are written once.
 type Sections struct {
 	list    []*section
 	byLines map[string]*section
@@ -74,11 +74,10 @@ type Sections struct {
 
 type section struct{ titles, lines []string }
 
-// requests are the ids that the cloud gives to calls, each its own.
+// requests are the IDs of API calls.
 var requests = regexp.MustCompile(`RequestId [-0-9A-Za-z]+`)
 
-// Add adds details, if there are any. Those that differ in the ids of requests alone
-// are the same.
+// Add adds details, if there are any. Details are the same if only request IDs differ.
 func (s *Sections) Add(title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -95,8 +94,7 @@ func (s *Sections) Add(title string, lines []string) {
 	s.list = append(s.list, s.byLines[key])
 }
 
-// Write writes the sections, each with an empty line before it, in lines that are no
-// wider than this; zero is no bound.
+// Write writes the sections, wrapped at a width; zero is no limit. Commands are not wrapped.
 func (s *Sections) Write(out *bytes.Buffer, style terminal.Style, width int) {
 	for _, section := range s.list {
 		if out.Len() > 0 {
@@ -107,14 +105,24 @@ func (s *Sections) Write(out *bytes.Buffer, style terminal.Style, width int) {
 		}
 		for _, line := range section.lines {
 			for part := range strings.SplitSeq("  "+line, "\n") {
-				indent := part[:len(part)-len(strings.TrimLeft(part, " "))] + "    "
-				fmt.Fprintln(out, strings.Join(terminal.Wrap(part, width, indent), "\n"))
+				fmt.Fprintln(out, strings.Join(WrapDetail(part, width), "\n"))
 			}
 		}
 	}
 }
 
-// Grants adds what persons granted to a budget.
+// command matches a line with a command to paste.
+var command = regexp.MustCompile(`^ *(?:gpupool|kubectl|terraform) `)
+
+// WrapDetail wraps a line of details, unless it is a command to paste.
+func WrapDetail(line string, width int) []string {
+	if command.MatchString(line) {
+		return []string{line}
+	}
+	return terminal.Wrap(line, width, line[:len(line)-len(strings.TrimLeft(line, " "))]+"    ")
+}
+
+// Grants adds the grants of a budget.
 func (d *Details) Grants(grants []budget.Grant) {
 	for _, g := range grants {
 		d.Add(terminal.Yellow, "granted: ", g.String())

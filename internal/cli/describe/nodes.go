@@ -9,23 +9,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// NodesColumn is the title of the column that NodesCell fills.
+// NodesColumn is the title of NodesCell.
 const NodesColumn = "NODES"
 
-// HasNodes reports whether the instances of any of these pools become nodes. Where none
-// do, nothing is said of nodes.
+// HasNodes reports whether the instances of a pool become nodes.
 func HasNodes[P any](pools []P, report func(P) spotpools.Report) bool {
 	return slices.ContainsFunc(pools, func(p P) bool { return report(p).Nodes != nil })
 }
 
-// NodesCell is how many of a pool's nodes are Ready; a dash where it has none.
+// NodesCell is the number of Ready nodes of all instances.
 func NodesCell(style terminal.Style, p spotpools.Report) string {
 	n := p.Nodes
 	switch {
 	case n == nil:
 		return "-"
 	case !n.Seen:
-		return style.Paint(terminal.Red, "unseen")
+		return style.Paint(terminal.Red, "unknown")
 	}
 	text := fmt.Sprintf("%d/%d", n.Ready, n.All())
 	if n.Failing > 0 {
@@ -34,11 +33,10 @@ func NodesCell(style terminal.Style, p spotpools.Report) string {
 	return text
 }
 
-// drainsAtMost is how many drains of a pool are told of.
+// drainsAtMost is the most drains of a pool that are listed.
 const drainsAtMost = 5
 
-// Nodes adds how a pool's nodes fare where they are not all Ready, and what drains wait
-// for. That the cluster was not seen is said as an error.
+// Nodes adds the health of nodes if not all are Ready, interruption notices and drains.
 func (d *Details) Nodes(n *decide.PoolNodes) {
 	if n == nil {
 		return

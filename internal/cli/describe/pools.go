@@ -11,11 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// PoolName is what people call a pool.
+// PoolName is the name of a pool with its region.
 func PoolName(p spotpools.Report) string { return p.Region + "/" + p.Name }
 
-// Seen is a number that was observed of a pool; a dash where the pool could not be
-// looked at.
+// Seen is an observed number of a pool; a dash if the pool was not observed.
 func Seen(p spotpools.Report, n int) string {
 	if !p.Observed {
 		return "-"
@@ -23,8 +22,7 @@ func Seen(p spotpools.Report, n int) string {
 	return fmt.Sprint(n)
 }
 
-// Declared is a number of a pool's declaration; a dash where its record can't be
-// read.
+// Declared is a declared number of a pool; a dash if its record is unreadable.
 func Declared(p spotpools.Report, n int) string {
 	if p.UID == "" {
 		return "-"
@@ -32,17 +30,16 @@ func Declared(p spotpools.Report, n int) string {
 	return fmt.Sprint(n)
 }
 
-// Short is why a pool stays as it is, in brief, and where the rest is told.
+// Short is why a pool stays short, in brief.
 func Short(p spotpools.Report) []string {
 	lines := slices.Clone(p.Short)
 	if last := len(lines) - 1; last >= 0 && len(p.ShortReasons) > len(lines) {
-		lines[last] += " (gpupool explain NAME tells of each)"
+		lines[last] += " (gpupool explain " + PoolName(p) + " lists each)"
 	}
 	return lines
 }
 
-// ShortLabel is the label of what Short returns: nothing is short of a pool that only has a
-// surplus.
+// ShortLabel is the label of Short. A pool with only a surplus is not short.
 func ShortLabel(p spotpools.Report) string {
 	other := func(r spotpool.Reason) bool { return r.Code != spotpool.BecauseSurplus }
 	if len(p.ShortReasons) > 0 && !slices.ContainsFunc(p.ShortReasons, other) {
@@ -51,7 +48,7 @@ func ShortLabel(p spotpools.Report) string {
 	return "short: "
 }
 
-// OutcomeColour is the colour of what became of a decision, a pool or a budget.
+// OutcomeColour is the color of an outcome.
 func OutcomeColour(o outcome.Outcome) terminal.Colour {
 	switch o {
 	case outcome.Done:
@@ -66,8 +63,7 @@ func OutcomeColour(o outcome.Outcome) terminal.Colour {
 	return terminal.Dim
 }
 
-// StateColor is the color of a state: red if someone has to act, yellow if someone may want
-// to know.
+// StateColor is the color of a state: red if it needs action, yellow if it may.
 func StateColor(s state.State) terminal.Colour {
 	switch s {
 	case state.InSync, state.WithinLimit, state.Changed:
@@ -82,14 +78,14 @@ func StateColor(s state.State) terminal.Colour {
 	return terminal.Yellow
 }
 
-// NoNulls makes JSON print an empty list of a pool's status as [], not as null.
+// NoNulls makes empty lists of a pool [] in JSON, not null.
 func NoNulls(p *spotpools.Description) {
 	OrEmpty(&p.Decisions)
 	OrEmpty(&p.Machines)
 	OrEmpty(&p.Cooldowns)
 }
 
-// OrEmpty makes a list that is nil an empty one.
+// OrEmpty makes a nil list an empty one.
 func OrEmpty[T any](list *[]T) {
 	if *list == nil {
 		*list = []T{}

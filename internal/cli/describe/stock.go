@@ -8,15 +8,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// StockColumns are the columns of tables of stock pools, but for what became of them.
+// StockColumns are the titles of StockCells.
 func StockColumns() []string {
 	return []string{"STOCK POOL", "DESIRED", "AVAILABLE", "ALLOCATED", "PODS"}
 }
 
-// StockName is what people call a stock pool.
+// StockName is the name of a stock pool with its namespace.
 func StockName(p stockpools.Report) string { return p.Namespace + "/" + p.Name }
 
-// StockCells are a stock pool's cells of these columns.
+// StockCells are the numbers of a stock pool.
 func StockCells(p stockpools.Report) []string {
 	seen := func(n int) string {
 		if !p.Observed {
@@ -27,8 +27,7 @@ func StockCells(p stockpools.Report) []string {
 	return []string{StockName(p), seen(p.Desired), seen(p.Available), seen(p.Allocated), seen(p.Replicas)}
 }
 
-// Conditions says what of a stock pool is not as it should be, and why. That it is not
-// as declared, decisions and errors say.
+// Conditions adds the conditions of a stock pool that are not met, except Synced.
 func (d *Details) Conditions(p stockpools.Report) {
 	for _, c := range p.Conditions {
 		if c.Status == "True" || c.Type == decide.Synced {
@@ -44,8 +43,8 @@ func (d *Details) Conditions(p stockpools.Report) {
 	}
 }
 
-// conditionLabels are what a condition that is not so is called.
+// conditionLabels are the labels of conditions that are not met.
 var conditionLabels = map[string]string{
-	decide.WithinBudget: "held back: ", decide.Scheduled: "no room: ", decide.Started: "not started: ", decide.RolledOut: "rollout: ",
+	decide.WithinBudget: "blocked: ", decide.Scheduled: "no room: ", decide.Started: "not started: ", decide.RolledOut: "rollout: ",
 	decide.Stocked: "short: ",
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Price is a price in CNY, or a dash where it is unknown.
+// Price is a price in CNY, or a dash if it is unknown.
 func Price(p spotpool.Price) string {
 	if p == 0 {
 		return "-"
@@ -30,10 +30,10 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// inOneWord is what several declarations of one kind are called.
+// inOneWord is the plural of each kind.
 var inOneWord = map[string]string{"spot_pool": "pools", "budget": "budgets", "stock_pool": "stock pools"}
 
-// Declarations is what these are called together.
+// Declarations is the common plural of declarations.
 func Declarations(list []outcome.Summary) string {
 	if len(list) == 0 {
 		return "pools"
@@ -47,15 +47,15 @@ func Declarations(list []outcome.Summary) string {
 	return cmp.Or(inOneWord[kind], "declarations")
 }
 
-// Declaration is what one is called: a pool by its name alone.
+// Declaration is an object as an argument of commands. A pool needs no kind.
 func Declaration(s outcome.Summary) string {
 	if s.Kind == "spot_pool" {
 		return s.Name
 	}
-	return strings.ReplaceAll(s.Kind, "_", " ") + " " + s.Name
+	return s.Object()
 }
 
-// FirstOf names the first few of a list, and counts the others.
+// FirstOf lists the first few, and counts the others.
 func FirstOf(list []string, most int) string {
 	if more := len(list) - most; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), more)

@@ -18,26 +18,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const explainHelp = `Print all that a decision follows from, and what a run of reconcile would do now.
+const explainHelp = `Show every input of a decision, and what a reconcile run would do now. Nothing is
+changed or locked.
 
-Of a pool: each offering with its price, stock, quota and cool-down, and why it is
-passed over; each instance, and what it counts as; what holds launches back. Of a
-budget: what is used and by whom, since when it is exceeded, its thresholds, what a run
-would do to whom, and what comes next. Of a stock pool: what is declared and what stands,
-why pods wait and which pool could grow, which budgets cover it, each pod, and who last
-wrote what of its Deployment. And what happened to each lately.
+  Pool        each offering with price, stock, quota and cooldown, and why it is
+              skipped; each instance and what it counts as; what blocks launches
+  Budget      usage and who caused it, alert thresholds, what a run would do to
+              which pods, and what follows
+  Stock pool  desired and actual pods, why pods are pending and which pool could
+              grow, covering budgets, and who last changed its Deployment
 
-It looks, and changes and locks nothing. NAME is that of a pool (REGION/NAME as well), a
-stock pool (NAMESPACE/NAME) or a budget, also with its kind before it
-(stock_pool/ml/g1), or a glob of these ('team-*').`
+Recent events of each are listed also.
 
-const explainExamples = `  # Why is it short?
+NAME is the name of a pool, a stock pool or a budget. It can include the region, the
+namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
+'team-*' selects several.`
+
+const explainExamples = `  # Why is the pool short?
   gpupool explain train
 
-  # Why do its pods wait?
+  # Why are the pods of the stock pool pending?
   gpupool explain stock_pool/ml/g1
 
-  # Offerings that are passed over for their price
+  # Offerings that are skipped because of their price
   gpupool explain train -o json | jq '.spot_pools[].offerings[] | select(.code == "above_max_price")'`
 
 type options struct {
@@ -51,7 +54,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:               "explain NAME...",
-		Short:             "Why a pool, a budget or a stock pool is as it is, and what comes next",
+		Short:             "Explain the state of a pool, a budget or a stock pool",
 		Long:              explainHelp,
 		Example:           explainExamples,
 		Args:              cobra.MinimumNArgs(1),
@@ -94,7 +97,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if !o.session.JSON() { // which has them
+	if !o.session.JSON() { // JSON contains them
 		o.session.Warn(explained.Warnings...)
 	}
 	if err := o.session.Print(noNulls(explained), func(style terminal.Style) string { return text(style, explained) }); err != nil {
@@ -103,7 +106,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return verdict(explained)
 }
 
-// noNulls makes JSON print an empty list as [], not as null.
+// noNulls makes empty lists [] in JSON, not null.
 func noNulls(x reconcile.Explanation) reconcile.Explanation {
 	x.SpotPools, x.Budgets = slices.Clone(x.SpotPools), slices.Clone(x.Budgets)
 	for n := range x.SpotPools {
@@ -129,12 +132,12 @@ func noNulls(x reconcile.Explanation) reconcile.Explanation {
 	return x
 }
 
-// verdict is the exit code, which fails where something could not be observed.
+// verdict is the exit code. It is an error if an object could not be observed.
 func verdict(x reconcile.Explanation) error {
 	all := x.Declarations()
 	failed := outcome.Count(all, outcome.Failed)
 	if failed == 0 {
 		return nil
 	}
-	return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d can't be explained: see what failed", failed, len(all)))
+	return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d could not be explained", failed, len(all)))
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// page is what is explained of one pool, budget or stock pool.
+// page is the explanation of one object.
 type page struct {
 	*describe.Details
 	clock terminal.Clock
-	rows  map[int]bool // the lines that are a table's, which are not wrapped
+	rows  map[int]bool // the lines of tables, which are not wrapped
 }
 
-// indent is by how much lines stand below their title.
+// indent is the indentation below a title.
 const indent = 2
 
-// text explains for people.
+// text is an explanation as text.
 func text(style terminal.Style, x reconcile.Explanation) string {
 	var out bytes.Buffer
 	clock := terminal.Clock{Now: x.At, Zone: time.Local}
@@ -34,11 +34,11 @@ func text(style terminal.Style, x reconcile.Explanation) string {
 		fmt.Fprintln(&out, style.Paint(terminal.Bold, title))
 		for n, text := range p.clock.Texts(p.Lines) {
 			for line := range strings.SplitSeq(text, "\n") {
-				width, hang := max(0, style.Width-indent), len(line)-len(strings.TrimLeft(line, " "))+4
+				width := max(0, style.Width-indent)
 				if p.rows[n] {
 					width = 0
 				}
-				for _, part := range terminal.Wrap(line, width, strings.Repeat(" ", hang)) {
+				for _, part := range describe.WrapDetail(line, width) {
 					fmt.Fprintln(&out, strings.TrimRight(strings.Repeat(" ", indent)+part, " "))
 				}
 			}
@@ -47,20 +47,20 @@ func text(style terminal.Style, x reconcile.Explanation) string {
 	for _, b := range x.Budgets {
 		p := newPage(style, clock)
 		p.budget(b)
-		p.lately(x.Events, "budget/"+b.Name)
-		write("budget "+b.Name, p)
+		p.recent(x.Events, "budget/"+b.Name)
+		write("budget/"+b.Name, p)
 	}
 	for _, pool := range x.SpotPools {
 		p := newPage(style, clock)
 		p.pool(pool)
-		p.lately(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
+		p.recent(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
 		write(describe.PoolName(pool.Report), p)
 	}
 	for _, pool := range x.StockPools {
 		p := newPage(style, clock)
 		p.stock(pool)
-		p.lately(x.Events, pool.Summary().Object())
-		write("stock pool "+describe.StockName(pool.Report), p)
+		p.recent(x.Events, pool.Summary().Object())
+		write(pool.Summary().Object(), p)
 	}
 	return out.String()
 }
@@ -69,15 +69,18 @@ func newPage(style terminal.Style, clock terminal.Clock) page {
 	return page{Details: &describe.Details{Style: style}, clock: clock, rows: map[int]bool{}}
 }
 
-// say adds plain lines.
+// say adds a line.
 func (p *page) say(format string, args ...any) {
 	p.Lines = append(p.Lines, fmt.Sprintf(format, args...))
 }
 
-// table adds a table, if it has rows, with an empty line before it.
-func (p *page) table(t *terminal.Table, rows int) {
+// table adds a table after an empty line, if it has rows.
+func (p *page) table(t *terminal.Table, rows int, spare ...string) {
 	if rows == 0 {
 		return
+	}
+	if p.Style.Width > 0 {
+		t.Fit(max(1, p.Style.Width-indent), spare...)
 	}
 	p.Lines = append(p.Lines, "")
 	for _, line := range t.Lines() {
@@ -86,12 +89,12 @@ func (p *page) table(t *terminal.Table, rows int) {
 	}
 }
 
-// heading is what decisions of both kinds say of themselves.
+// heading is the common part of decisions.
 type heading interface {
 	Summary() string
 }
 
-// wouldDo adds what a run would do, and why.
+// wouldDo adds a decision of a run now.
 func (p *page) wouldDo(d heading, reasons []string) {
 	p.Add(terminal.Cyan, "a run would ", d.Summary())
 	p.Reasons(reasons)
@@ -103,11 +106,11 @@ func (p *page) failure(e *outcome.ErrorReport) {
 	}
 }
 
-// eventsAtMost is how many of the latest events are told.
+// eventsAtMost is the most events that are listed.
 const eventsAtMost = 10
 
-// lately adds what happened to an object.
-func (p *page) lately(events []history.Event, object string) {
+// recent adds the latest events of an object.
+func (p *page) recent(events []history.Event, object string) {
 	var lines []string
 	for _, e := range events {
 		if e.Object == object {
@@ -118,9 +121,9 @@ func (p *page) lately(events []history.Event, object string) {
 		return
 	}
 	p.say("")
-	p.say("%s", p.Style.Paint(terminal.Bold, "what happened"))
+	p.say("%s", p.Style.Paint(terminal.Bold, "recent events"))
 	if more := len(lines) - eventsAtMost; more > 0 {
-		p.say("%d more before, see gpupool history", more)
+		p.say("%d earlier events: gpupool history %s", more, object)
 		lines = lines[more:]
 	}
 	p.Lines = append(p.Lines, lines...)
@@ -153,12 +156,12 @@ func (p *page) event(e history.Event) string {
 		line += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
 	}
 	if e.Kind == history.Notice {
-		line += ": the cloud takes it at " + p.clock.At(e.Until)
+		line += ": Tencent Cloud reclaims it at " + p.clock.At(e.Until)
 	}
 	switch {
 	case e.Error != nil:
 		line += ": " + terminal.OneLine(e.Error.Message)
-	case e.Kind == history.Mend || e.Kind == history.Scale: // what, and who
+	case e.Kind == history.Mend || e.Kind == history.Scale: // the fields and the writer
 		line += " (" + terminal.OneLine(strings.Join(e.Reasons, "; ")) + ")"
 	case len(e.Reasons) > 0:
 		line += " (" + terminal.OneLine(e.Reasons[0]) + ")"
@@ -166,5 +169,5 @@ func (p *page) event(e history.Event) string {
 	return line
 }
 
-// namedOfEvent is how many pods or instances of an event are named.
+// namedOfEvent is the most pods or instances of an event that are listed.
 const namedOfEvent = 5

@@ -19,7 +19,7 @@ func (p *page) budget(e budgets.Description) {
 		p.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
 	}
 	if e.UsageReport == nil {
-		p.say("no run has judged it so far")
+		p.say("no run has measured it yet")
 	} else {
 		p.used(e)
 	}
@@ -29,7 +29,7 @@ func (p *page) budget(e budgets.Description) {
 		p.wouldDo(d, d.Reasons())
 	}
 	if len(e.Decisions) == 0 && e.Observed {
-		p.say("a run would do nothing about it now")
+		p.say("a run would change nothing now")
 	}
 	for _, step := range e.Next {
 		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.clock.When(step.At), step.What))
@@ -48,44 +48,44 @@ func (p *page) budget(e budgets.Description) {
 	}
 }
 
-// used says how much is used, since when that is too much, and what is done about it.
+// used describes usage, the excess and the enforcement.
 func (p *page) used(e budgets.Description) {
 	u := e.UsageReport
 	line := u.ConsumedGPUHours
 	if u.LimitGPUHours != nil && u.UsedPercent != nil {
-		line += fmt.Sprintf(" of %s GPU-hours are used (%d%%)", *u.LimitGPUHours, *u.UsedPercent)
+		line += fmt.Sprintf(" of %s GPU-hours used (%d%%)", *u.LimitGPUHours, *u.UsedPercent)
 	} else {
-		line += " GPU-hours are used"
+		line += " GPU-hours used"
 	}
-	p.say("%s in the window %s, which began %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
+	p.say("%s in the window %s, since %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
 	now := describe.Plural(u.ActivePods, "pod") + " with GPUs now"
 	if u.ActivePods > 0 {
 		now = fmt.Sprintf("%s with %s GPUs now", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs)
 	}
-	p.say("%s; %s counted in the window", now, describe.Plural(u.TrackedPods, "pod"))
+	p.say("%s; %s in the window", now, describe.Plural(u.TrackedPods, "pod"))
 	if u.EstimatedGPUHours != "0.000" || u.ErrorBoundGPUHours != "0.000" {
-		p.say("%s of it are estimated, and the whole may be wrong by %s", u.EstimatedGPUHours, u.ErrorBoundGPUHours)
+		p.say("%s of it estimated; error bound %s", u.EstimatedGPUHours, u.ErrorBoundGPUHours)
 	}
 	if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
-		p.say("%.1f%% of the window until now was observed", coverage*100)
+		p.say("%.1f%% of the window was observed by runs; usage in the rest may be missing", coverage*100)
 	}
 	if u.ExceededSince != nil {
 		p.Add(terminal.Red, "exceeded: ", "since "+p.clock.When(*u.ExceededSince))
 	}
-	line = fmt.Sprintf("its enforcement is %s", e.Action)
+	line = fmt.Sprintf("enforcement: %s", e.Action)
 	if e.EnforceAt != nil && !e.EnforceAt.After(u.AsOf) {
-		line += ", and its grace is over since " + p.clock.When(*e.EnforceAt)
+		line += "; the grace period ended " + p.clock.When(*e.EnforceAt)
 	}
 	p.say("%s", line)
 	for _, measure := range e.Enforced {
-		p.Add(terminal.Red, "in force: ", string(measure))
+		p.Add(terminal.Red, "in effect: ", string(measure))
 	}
 	p.Effects(e.Report, p.clock)
 }
 
 func (p *page) thresholds(list []budgets.Threshold) {
 	t := &terminal.Table{}
-	t.Add("THRESHOLD", "GPU-HOURS", "REACHED", "TOLD")
+	t.Add("THRESHOLD", "GPU-HOURS", "REACHED", "ALERTED")
 	for _, threshold := range list {
 		t.Add(fmt.Sprintf("%d%%", threshold.Percent), threshold.GPUHours, yesNo(threshold.Reached), yesNo(threshold.Told))
 	}
@@ -99,7 +99,7 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-// who adds who used how much, the most first.
+// who adds the users of a budget, the largest first.
 func (p *page) who(title string, hours map[string]string) {
 	amount := func(name string) int64 {
 		n, _ := budget.ParseHours(hours[name]) // which a report wrote

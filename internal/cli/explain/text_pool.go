@@ -24,11 +24,11 @@ func (p *page) pool(e spotpools.Description) {
 	p.say("capacity %d of minimum %d, %d held of maximum %d, %s CNY an hour", e.Capacity, e.Minimum, e.Held, e.Maximum, describe.Price(e.HourlyPrice))
 	switch {
 	case e.Phase != declaration.Active:
-		p.Add(terminal.Yellow, string(e.Phase)+": ", "a run launches nothing for it")
+		p.Add(terminal.Yellow, string(e.Phase)+": ", "a run launches no instance for it")
 	case e.Shortfall > 0 && !e.ShortSince.IsZero():
-		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum, since %s", e.Shortfall, p.clock.When(e.ShortSince)))
+		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d below its minimum, since %s", e.Shortfall, p.clock.When(e.ShortSince)))
 	case e.Shortfall > 0:
-		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum", e.Shortfall))
+		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d below its minimum", e.Shortfall))
 	}
 	p.failing(e.Failing)
 	p.limits(e.Declared)
@@ -41,8 +41,8 @@ func (p *page) pool(e spotpools.Description) {
 		p.wouldDo(d, d.Reasons)
 	}
 	for _, why := range e.ShortReasons {
-		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Seen    // which is said above
-		if why.Offering == nil && !unseen && (e.Gate == nil || why.Text != e.Gate.Reason) { // offerings are in the table
+		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Seen    // reported above
+		if why.Offering == nil && !unseen && (e.Gate == nil || why.Text != e.Gate.Reason) { // offerings have a table
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
 		}
 	}
@@ -52,18 +52,17 @@ func (p *page) pool(e spotpools.Description) {
 		p.offerings(e.Offerings, heldBack(e.Report))
 	}
 	p.instances(e)
-	p.asNodes(e.Standings)
+	p.health(e.Standings)
 }
 
-// heldBack is why nothing of a pool is launched wherever it may be; empty where
-// something may be.
+// heldBack is why a pool launches nothing in any offering; empty if it may launch.
 func heldBack(report spotpools.Report) spotpool.Code {
 	for _, r := range report.ShortReasons {
 		if r.Code.HoldsBack() {
 			return r.Code
 		}
 	}
-	switch { // of a pool that is not short
+	switch { // the pool is not short
 	case report.Hold != nil:
 		return spotpool.BecauseHold
 	case report.Gate != nil && report.Gate.Closed:
@@ -72,29 +71,29 @@ func heldBack(report spotpools.Report) spotpool.Code {
 	return ""
 }
 
-// failing adds what the last runs failed with.
+// failing adds the error of the last runs.
 func (p *page) failing(f *declaration.Failing) {
 	if f == nil {
 		return
 	}
 	p.Add(terminal.Red, "failing: ", fmt.Sprintf("the last %s, since %s: %s", describe.Plural(f.Runs, "run"), p.clock.At(f.Since), f.Error.Message))
 	if f.Error.Remedy != "" {
-		p.Add(terminal.Bold, "to do: ", f.Error.Remedy)
+		p.Remedy(f.Error.Remedy)
 	}
 }
 
-// limits adds what bounds launches, and how offerings are chosen.
+// limits adds the limits of launches, and how offerings are chosen.
 func (p *page) limits(d spotpools.Declared) {
-	line := fmt.Sprintf("offerings are chosen by %s, at most %d launches a run", d.AllocationStrategy, d.MaxLaunchesPerRun)
+	line := fmt.Sprintf("allocation strategy %s, at most %d launches a run", d.AllocationStrategy, d.MaxLaunchesPerRun)
 	if d.MaxHourlyCost > 0 {
-		line += fmt.Sprintf(", at most %s CNY an hour in all", d.MaxHourlyCost)
+		line += fmt.Sprintf(", at most %s CNY an hour in total", d.MaxHourlyCost)
 	}
 	if d.OnDemandBase > 0 {
 		line += fmt.Sprintf(", %d of them on-demand", d.OnDemandBase)
 	}
 	p.say("%s", line)
 	if f := d.OnDemandFallback; f != nil {
-		p.say("where it has been short for %s, on-demand instances stand in: at most %d", f.After, f.Maximum)
+		p.say("on-demand fallback: at most %d instances after it was short for %s", f.Maximum, f.After)
 	}
 }
 
@@ -104,14 +103,14 @@ func (p *page) gate(g *spotpools.GateReport) {
 	case g.Closed:
 		p.Add(terminal.Red, "gate closed: ", g.Reason)
 	default:
-		p.say("gate open: its budget %s lets it launch", g.Budget)
+		p.say("gate open: budget/%s allows launches", g.Budget)
 	}
 }
 
 // offerings adds a line for each offering and charge type.
 func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
-	t.Add("OFFERING", "ZONE", "PAID", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
+	t.Add("OFFERING", "ZONE", "CHARGE", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
 	for _, a := range list {
 		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.SpotMaxPrice), "-", "-", "-"
 		if a.ChargeType == spotpool.OnDemand {
@@ -128,10 +127,10 @@ func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 		}
 		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Held), p.verdict(a, heldBack))
 	}
-	p.table(t, len(list))
+	p.table(t, len(list), "VCPUS", "QUOTA", "HELD", "CAP", "STOCK")
 }
 
-// verdict says what becomes of an offering.
+// verdict is the decision about an offering.
 func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 	switch {
 	case a.Launches == 0 && heldBack != "":
@@ -140,34 +139,34 @@ func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 		return p.Style.Paint(terminal.Cyan, fmt.Sprintf("launch %d", a.Launches))
 	case a.Code != "":
 		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + a.Why
-	case len(a.Cooldowns) > 0: // which do not rule it out
+	case len(a.Cooldowns) > 0: // a cooldown does not exclude it
 		c := a.Cooldowns[0]
 		if c.Batch > 0 {
 			return p.Style.Paint(terminal.Green, "may launch") + fmt.Sprintf(", at most %d at once: %s", c.Batch, c)
 		}
-		return p.Style.Paint(terminal.Green, "may launch") + ", where no other can: " + c.String()
+		return p.Style.Paint(terminal.Green, "may launch") + " if no other can: " + c.String()
 	}
 	return p.Style.Paint(terminal.Green, "may launch")
 }
 
-// nodes adds how the pool's nodes fare together.
+// nodes adds the health of the nodes.
 func (p *page) nodes(n *decide.PoolNodes) {
 	switch {
 	case n == nil:
 	case !n.Seen:
-		p.Add(terminal.Red, "nodes: ", "the cluster was not seen, so how they fare is not known, and nothing is drained, replaced or ended")
+		p.Add(terminal.Red, "nodes: ", "the cluster was not observed: health is unknown, and no instance is drained, replaced or terminated")
 	default:
 		p.say("nodes: %s", n)
 	}
 }
 
-// asNodes adds how each instance fares as a node, and what follows from that.
-func (p *page) asNodes(list []decide.Standing) {
+// health adds the health of each instance as a node.
+func (p *page) health(list []decide.Standing) {
 	if !slices.ContainsFunc(list, func(s decide.Standing) bool { return s.AsNode != "" }) {
 		return
 	}
 	p.say("")
-	p.say("%s", p.Style.Paint(terminal.Bold, "as nodes"))
+	p.say("%s", p.Style.Paint(terminal.Bold, "nodes"))
 	for _, s := range list {
 		if s.AsNode != "" {
 			p.say("%s: %s", s.InstanceID, s.AsNode)
@@ -175,7 +174,7 @@ func (p *page) asNodes(list []decide.Standing) {
 	}
 }
 
-// instances adds what each instance counts as, and why.
+// instances adds what each instance counts as.
 func (p *page) instances(e spotpools.Description) {
 	t := &terminal.Table{}
 	t.Add("INSTANCE", "TYPE", "ZONE", "CNY/H", "CONDITION", "COUNTS AS", "WHY")
@@ -190,5 +189,5 @@ func (p *page) instances(e spotpools.Description) {
 		}
 		t.Add(s.InstanceID, m.InstanceType, m.AvailabilityZone, describe.Price(m.Price), string(m.Condition), counts, s.Why)
 	}
-	p.table(t, len(e.Standings))
+	p.table(t, len(e.Standings), "CNY/H", "TYPE", "ZONE")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -22,19 +23,19 @@ func (p *page) stock(e stockpools.Description) {
 		p.failure(e.Error)
 	}
 	p.failing(e.Failing)
-	p.asDeclared(e)
+	p.declared(e)
 	if !e.Observed {
 		return
 	}
-	p.stands(e)
+	p.status(e)
 	if e.RecordPhase != declaration.Active && e.RecordPhase != "" {
-		p.Add(terminal.Yellow, string(e.RecordPhase)+": ", "a run makes no pods for it")
+		p.Add(terminal.Yellow, string(e.RecordPhase)+": ", "a run creates no pods for it")
 	}
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons)
 	}
 	if len(e.Decisions) == 0 && e.Outcome == outcome.Done {
-		p.say("a run would do nothing about it now")
+		p.say("a run would change nothing now")
 	}
 	p.Conditions(e.Report)
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
@@ -43,15 +44,15 @@ func (p *page) stock(e stockpools.Description) {
 	p.writers(e.Writers)
 }
 
-// asDeclared says how many pods are declared, and what each asks for.
-func (p *page) asDeclared(e stockpools.Description) {
+// declared describes the declaration.
+func (p *page) declared(e stockpools.Description) {
 	d := e.Declared
 	if d.Image == "" {
 		return
 	}
 	line := fmt.Sprintf("declared: %s of %s", describe.Plural(d.Replicas, "pod"), e.SpecName)
 	if d.ReplicasPolicy == stockpool.ReplicasAvailable {
-		line = fmt.Sprintf("declared: %s of %s that are not in use, and at most %d in all", describe.Plural(d.Replicas, "pod"), e.SpecName, d.Maximum)
+		line = fmt.Sprintf("declared: %s of %s available, at most %d in total", describe.Plural(d.Replicas, "pod"), e.SpecName, d.Maximum)
 	}
 	p.say("%s", line)
 	asks := []string{"memory " + d.Memory}
@@ -61,7 +62,7 @@ func (p *page) asDeclared(e stockpools.Description) {
 	if d.GPU > 0 {
 		asks = slices.Insert(asks, 0, fmt.Sprintf("%d %s", d.GPU, d.GPUResource))
 	}
-	p.say("each of them %s, image %s", strings.Join(asks, ", "), d.Image)
+	p.say("each with %s, image %s", strings.Join(asks, ", "), d.Image)
 	if len(d.NodeSelector) > 0 {
 		var labels []string
 		for _, key := range slices.Sorted(maps.Keys(d.NodeSelector)) {
@@ -70,41 +71,41 @@ func (p *page) asDeclared(e stockpools.Description) {
 		p.say("on nodes with %s", strings.Join(labels, ", "))
 	}
 	if d.AllocatedSelector != "" {
-		p.say("in use are those that allocated_selector selects: %s", d.AllocatedSelector)
+		p.say("allocated_selector, which selects pods in use: %s", d.AllocatedSelector)
 	}
 	if d.MinAvailable > 0 {
-		p.say("evictions leave %d of them", d.MinAvailable)
+		p.say("evictions keep at least %d", d.MinAvailable)
 	}
 }
 
-// stands says how the pool is, and which declaration its Deployment is of.
-func (p *page) stands(e stockpools.Description) {
-	p.say("%s: %d available and %d in use of %d desired, %s in all", e.Phase, e.Available, e.Allocated, e.Desired, describe.Plural(e.Replicas, "pod"))
+// status describes the pods, and which generation the Deployment has.
+func (p *page) status(e stockpools.Description) {
+	p.say("%s: %d available and %d in use of %d desired, %s in total", e.Phase, e.Available, e.Allocated, e.Desired, describe.Plural(e.Replicas, "pod"))
 	switch {
 	case e.DeploymentUID == "":
 		p.say("it has no Deployment yet")
 	case e.SyncedAt.IsZero():
-		p.say("nothing of its declaration was applied to its Deployment yet")
+		p.say("its declaration was not applied to its Deployment yet")
 	default:
-		p.say("its Deployment is as generation %d of %d, applied %s", e.ObservedGeneration, e.Declared.Generation, p.clock.When(e.SyncedAt))
+		p.say("its Deployment has generation %d of %d, applied %s", e.ObservedGeneration, e.Declared.Generation, p.clock.When(e.SyncedAt))
 	}
 }
 
-// coveredBy adds the budgets that the pool heeds.
+// coveredBy adds the budgets that cover the pods.
 func (p *page) coveredBy(e stockpools.Description) {
 	t := &terminal.Table{}
-	t.Add("BUDGET", "STATE", "WHAT COMES OF IT")
+	t.Add("BUDGET", "STATE", "EFFECT")
 	for _, c := range e.Budgets {
-		state, comes := p.Style.Paint(terminal.Green, "below its limit"), "the pool may grow"
+		word, effect := p.Style.Paint(terminal.Green, string(state.WithinLimit)), "the pool may grow"
 		switch {
 		case c.Unknown:
-			state, comes = p.Style.Paint(terminal.Yellow, "unknown"), "the pool does not grow"
+			word, effect = p.Style.Paint(terminal.Yellow, string(state.Unknown)), "the pool does not grow"
 		case c.Exceeded && c.Pauses:
-			state, comes = p.Style.Paint(terminal.Red, "exceeded"), "the pool is paused"
+			word, effect = p.Style.Paint(terminal.Red, string(state.Exceeded)), "the pool is paused"
 		case c.Exceeded:
-			state, comes = p.Style.Paint(terminal.Red, "exceeded"), "the pool does not grow"
+			word, effect = p.Style.Paint(terminal.Red, string(state.Exceeded)), "the pool does not grow"
 		}
-		t.Add(c.Budget, state, comes)
+		t.Add(c.Budget, word, effect)
 	}
 	p.table(t, len(e.Budgets))
 	if len(e.Budgets) == 0 {
@@ -125,13 +126,13 @@ func (p *page) pods(list []decide.Standing) {
 	p.table(t, len(list))
 }
 
-// fieldsAtMost is how many fields of one writer are named.
+// fieldsAtMost is the most fields of a writer that are listed.
 const fieldsAtMost = 3
 
-// writers adds who last wrote what of the pool's Deployment.
+// writers adds the last writers of the Deployment.
 func (p *page) writers(list []drift.Writer) {
 	t := &terminal.Table{}
-	t.Add("LAST WRITTEN BY", "WHEN", "WHAT")
+	t.Add("LAST WRITTEN BY", "WHEN", "FIELDS")
 	for _, w := range list {
 		at := "-"
 		if !w.At.IsZero() {
@@ -139,7 +140,7 @@ func (p *page) writers(list []drift.Writer) {
 		}
 		what := describe.FirstOf(w.Fields, fieldsAtMost)
 		if w.Manager == stockpool.FieldManager {
-			what = "what is declared"
+			what = "all declared fields"
 		}
 		t.Add(w.String(), at, what)
 	}

@@ -21,25 +21,26 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const exportHelp = `Write all that a store keeps of its ledgers or of its history, for other programs. In
-a directory there is a file for each cluster and day,
+const exportHelp = `Write the ledger or the history of a store as Parquet, CSV or JSON files, one for each
+cluster and day:
 
   cluster=UID/day=2026-11-21/ledger.parquet
 
-so that the files of many clusters in one place are one table to DuckDB, Spark or
-Trino. An interval is in the file of the day on which it began, an event in that of its
-own; days are those of UTC. What had to do with no cluster is under cluster=none.
+DuckDB, Spark and Trino read the files of many clusters as one table. An interval is
+in the file of the day on which it began, an event in the file of its own day. Days
+are in UTC. Rows without a cluster are in cluster=none.
 
-Exporting again brings the files up to date: rows are known by their uid or id, what is
-no longer in the store stays, and each file is written whole or not at all.`
+Run it again to update the files. Rows are identified by uid or id; rows that are no
+longer in the store are kept. Each file is replaced as a whole.`
 
-const exportExamples = `  gpupool export ledger --to /mnt/gpu-hours
+const exportExamples = `  # GPU-hours, and events
+  gpupool export ledger --to /mnt/gpu-hours
   gpupool export history --to /mnt/gpu-events
 
-  # All in one stream
+  # One stream
   gpupool export ledger --format csv --to - | gzip > ledger.csv.gz`
 
-// The forms in which rows are written.
+// File formats.
 const (
 	asParquet = "parquet"
 	asCSV     = "csv"
@@ -51,7 +52,7 @@ type options struct {
 	store          connect.StoreFlags
 	format, to     string
 	source, called string
-	lost           []string // what of it can't be read
+	lost           []string // unreadable parts
 }
 
 // New is the command.
@@ -59,7 +60,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s, format: asParquet}
 	cmd := &cobra.Command{
 		Use:       "export ledger|history",
-		Short:     "Write the ledger or the history as Parquet, CSV or JSON",
+		Short:     "Export the ledger or the history as Parquet, CSV or JSON",
 		Long:      exportHelp,
 		Example:   exportExamples,
 		ValidArgs: []string{string(store.Ledger), string(store.History)},
@@ -68,9 +69,9 @@ func New(s *process.Session) *cobra.Command {
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
-	process.ChoiceVar(cmd, &o.format, "format", "", "write Parquet, CSV with a header, or JSON with one object a line", asParquet, asCSV, asJSON)
-	f.StringVar(&o.to, "to", "", "`DIR`, or - for standard output")
-	f.StringVar(&o.source, "source", "", "what tells this store's files under cluster=none from those of other stores (a hash of where it is)")
+	process.ChoiceVar(cmd, &o.format, "format", "", "File format. JSON has one object a line.", asParquet, asCSV, asJSON)
+	f.StringVar(&o.to, "to", "", "`DIR` of the files, or - for standard output. Required.")
+	f.StringVar(&o.source, "source", "", "`NAME` of this store in file names of cluster=none. If omitted, a hash of its location.")
 	return cmd
 }
 
@@ -78,18 +79,18 @@ func (o *options) run(ctx context.Context, args []string) error {
 	o.called = args[0]
 	switch {
 	case o.to == "":
-		return process.Usagef("--to must say where: a directory, or - for standard output")
+		return process.Usagef("--to is missing: use a directory, or - for standard output")
 	case o.to == "-" && o.format == asParquet && o.session.Style().IsTerminal():
-		return process.Usagef("Parquet is not for a terminal: send it to a file or a program, or write --format csv or json")
+		return process.Usagef("cannot write Parquet to a terminal: redirect it, or use --format csv or json")
 	case strings.ContainsAny(o.source, `/\`):
-		return process.Usagef("--source is part of a file's name, and can't have a slash in it")
+		return process.Usagef("--source is part of file names and cannot contain a slash")
 	}
 	from, err := o.store.Open(ctx, false)
 	if err != nil {
 		return err
 	}
 	if o.called == string(store.History) {
-		return put(o, from, eventTable, nobody, func(tell func(*history.Event) error) error { return o.events(ctx, from, tell) })
+		return put(o, from, eventTable, keepAll, func(tell func(*history.Event) error) error { return o.events(ctx, from, tell) })
 	}
 	rows, err := o.intervals(ctx, from)
 	if err != nil {
@@ -110,11 +111,10 @@ func (o *options) run(ctx context.Context, args []string) error {
 	})
 }
 
-// nobody replaces what was written before: what is told again is the same.
-func nobody(string) bool { return false }
+// keepAll keeps earlier rows: events never change.
+func keepAll(string) bool { return false }
 
-// put writes rows to where they were asked for; all tells them in the order of their
-// time.
+// put writes rows to --to; all passes them on in the order of their time.
 func put[T, R any](o *options, from store.Store, t table[T, R], replaced func(key string) bool, all func(tell func(*T) error) error) error {
 	if o.to == "-" {
 		if err := t.stream(o, all); err != nil {
@@ -132,17 +132,17 @@ func put[T, R any](o *options, from store.Store, t table[T, R], replaced func(ke
 	}
 	text := fmt.Sprintf("%s of %s in %s below %s\n", describe.Plural(w.rows, t.called), describe.Plural(w.days, "day"), describe.Plural(w.files, "file"), o.to)
 	if w.rows == 0 && len(o.lost) == 0 {
-		text = fmt.Sprintf("the store %s has no %s: nothing was written\n", from, o.called)
+		text = fmt.Sprintf("the store %s has no %s: no file was written\n", from, o.called)
 	}
 	return errors.Join(o.session.Put(text), o.incomplete())
 }
 
-// incomplete says that a part of what was asked for can't be read; nil where all can.
+// incomplete is an error if parts are unreadable.
 func (o *options) incomplete() error {
 	if len(o.lost) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s of the %s can't be read, and is not in what was written", describe.Plural(len(o.lost), "part"), o.called)
+	return fmt.Errorf("%s of the %s unreadable and not exported", describe.Plural(len(o.lost), "part"), o.called)
 }
 
 // output is standard output.
@@ -156,7 +156,7 @@ func (o output) Write(data []byte) (int, error) {
 // stream writes rows to standard output.
 func (t table[T, R]) stream(o *options, all func(tell func(*T) error) error) error {
 	stdout := o.session.Stdout
-	if o.format == asParquet { // which has no characters that could steer
+	if o.format == asParquet { // binary
 		stdout = terminal.Raw(stdout)
 	}
 	to, err := t.sink(o.format, output{stdout})
@@ -169,7 +169,7 @@ func (t table[T, R]) stream(o *options, all func(tell func(*T) error) error) err
 	return err
 }
 
-// writing is the files of the day that rows are of just now.
+// writing has the open files of one day.
 type writing[T, R any] struct {
 	table[T, R]
 	*options
@@ -202,7 +202,7 @@ func (w *writing[T, R]) add(row *T) error {
 	return f.left(f.add(w.entry(row)))
 }
 
-// endDay puts the day's files into their places.
+// endDay replaces the files of the day.
 func (w *writing[T, R]) endDay() error {
 	for p, f := range w.open {
 		delete(w.open, p)
@@ -221,7 +221,7 @@ func (w *writing[T, R]) abandon() error {
 	return errors.Join(errs...)
 }
 
-// warn says once each what can't be exported.
+// warn warns once of each unreadable part.
 func (o *options) warn(texts []string) {
 	slices.Sort(texts)
 	o.session.Warn(slices.Compact(texts)...)

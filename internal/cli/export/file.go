@@ -16,10 +16,10 @@ import (
 // part is the rows of one cluster and day.
 type part struct{ cluster, day string }
 
-// noCluster stands for what had to do with none.
+// noCluster is the partition of rows without a cluster.
 const noCluster = "none"
 
-// file is the name of a part's file.
+// file is the file name of a part.
 func (p part) file(called, source, format string) string {
 	name := called
 	cluster := p.cluster
@@ -29,7 +29,7 @@ func (p part) file(called, source, format string) string {
 	return filepath.Join("cluster="+cluster, "day="+p.day, name+"."+format)
 }
 
-// sourceOf tells the files of stores without a cluster apart.
+// sourceOf distinguishes the files of several stores without a cluster.
 func sourceOf(place store.Store) string {
 	l := place.Location()
 	if l.Backend == store.Directory {
@@ -41,8 +41,7 @@ func sourceOf(place store.Store) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// file is a part's file that is brought up to date: rows that are in it already, and
-// those that are given, which are newer. It is replaced whole, when it is finished.
+// file merges newer rows into the file of a part. It is replaced as a whole at the end.
 type file[T any] struct {
 	*merger[T]
 	path              string
@@ -68,10 +67,10 @@ func (t table[T, R]) open(path, format string, replaced func(key string) bool) (
 	} else if f.before = nil; !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // others are to read it
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // other users read it
 		return f, err
 	}
-	if f.temporary, err = os.CreateTemp(filepath.Dir(path), ".export-*"); err != nil { // which no pattern of files finds
+	if f.temporary, err = os.CreateTemp(filepath.Dir(path), ".export-*"); err != nil { // no file pattern matches it
 		return f, err
 	}
 	to, err := t.sink(format, f.temporary)
@@ -81,15 +80,15 @@ func (t table[T, R]) open(path, format string, replaced func(key string) bool) (
 	return f, f.left(err)
 }
 
-// left says of an error that it left the file as it was.
+// left adds to an error that the file is unchanged.
 func (f *file[T]) left(err error) error {
 	if errors.Is(err, errForm) {
-		return fmt.Errorf("%s was left as it is: %w", f.path, err)
+		return fmt.Errorf("%s is unchanged: %w", f.path, err)
 	}
 	return err
 }
 
-// replace finishes the file, and puts it into its place.
+// replace finishes the file and moves it to its place.
 func (f *file[T]) replace() error {
 	err := f.left(f.finish())
 	if err == nil {
@@ -107,7 +106,7 @@ func (f *file[T]) replace() error {
 	return err
 }
 
-// abandon leaves what was there as it is.
+// abandon removes the temporary file.
 func (f *file[T]) abandon() error {
 	err := f.close()
 	if f.temporary != nil {

@@ -6,15 +6,14 @@ import (
 	"io"
 )
 
-// merger writes rows, and those before them that they don't replace, each key's once.
+// merger merges rows with earlier ones, and writes each key once.
 type merger[T any] struct {
 	sink[T]
-	// next reads what was there before; nil where nothing was. There says whether head
-	// is of it.
+	// next reads earlier rows; nil if there are none. There reports whether head is valid.
 	next  func() (entry[T], error)
 	there bool
 	head  entry[T]
-	// replaced says of what was there before whether one of its key is yet to come.
+	// replaced reports whether a new row replaces an earlier one.
 	replaced func(key string) bool
 	seed     maphash.Seed
 	written  map[uint64]struct{}
@@ -28,7 +27,7 @@ func newMerger[T any](to sink[T], before func() (entry[T], error), replaced func
 	return m, m.advance()
 }
 
-// advance goes on to the next of what was there before.
+// advance reads the next earlier row.
 func (m *merger[T]) advance() error {
 	e, err := m.next()
 	switch {
@@ -38,13 +37,13 @@ func (m *merger[T]) advance() error {
 	case err != nil:
 		return badForm(err)
 	case m.there && e.compare(m.head.place) < 0:
-		return badForm(errors.New("its rows are not in order"))
+		return badForm(errors.New("its rows are not sorted"))
 	}
 	m.there, m.head = true, e
 	return nil
 }
 
-// upTo writes what was there before, as far as it comes before a place; nil is the end.
+// upTo writes earlier rows until a place; nil is the end.
 func (m *merger[T]) upTo(end *place) error {
 	for m.there && (end == nil || m.head.compare(*end) < 0) {
 		if !m.replaced(m.head.key) {
@@ -68,7 +67,7 @@ func (m *merger[T]) once(e entry[T]) error {
 	return m.put(e)
 }
 
-// add writes a row, which is no earlier than the last.
+// add writes a row. Rows must be sorted.
 func (m *merger[T]) add(e entry[T]) error {
 	err := m.upTo(&e.place)
 	if err == nil {

@@ -16,11 +16,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
-// table is how rows of one sort are written and read. R is a row in Parquet. Rows come
-// in the order of their time, and in files stand so: however many there are, few are
-// held at once.
+// table writes and reads rows of one type. R is a row in Parquet. Rows are sorted by time, so
+// only a few are in memory.
 type table[T, R any] struct {
-	called    string // a row, to people
+	called    string // the name of a row
 	titles    []string
 	cells     func(*T) []string // the first is the row's key, and the second its time
 	place     func(*T) place
@@ -31,10 +30,10 @@ type table[T, R any] struct {
 	part      func(*T) part
 }
 
-// place is where a row comes among others.
+// place is the position of a row.
 type place struct {
 	at   int64 // milliseconds
-	rank int   // among the rows of one moment
+	rank int   // among rows with the same time
 	key  string
 }
 
@@ -42,7 +41,7 @@ func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.at, o.at), cmp.Compare(p.rank, o.rank), cmp.Compare(p.key, o.key))
 }
 
-// entry is a row, or, of one that is read from CSV, its cells alone.
+// entry is a row, or its cells if it was read from CSV.
 type entry[T any] struct {
 	place
 	row   *T
@@ -51,15 +50,15 @@ type entry[T any] struct {
 
 func (t table[T, R]) entry(row *T) entry[T] { return entry[T]{place: t.place(row), row: row} }
 
-// sink writes entries; what it holds of them is written at its end, at the latest.
+// sink writes entries. It may buffer them until its end.
 type sink[T any] struct {
 	put func(entry[T]) error
 	end func() error
 }
 
 const (
-	atOnce       = 64 << 10 // bytes of text that are written at once, and whole rows
-	rowsAtOnce   = 1000     // of Parquet that are handed on at once
+	atOnce       = 64 << 10 // bytes of text in one write
+	rowsAtOnce   = 1000     // rows of Parquet in one write
 	rowsPerGroup = 100_000
 )
 
@@ -123,11 +122,11 @@ func (t table[T, R]) parquetSink(out io.Writer) sink[T] {
 	}}
 }
 
-var errForm = errors.New("it is not of the form that is written: move it away, or export to another directory")
+var errForm = errors.New("unexpected format: move it away, or export to another directory")
 
 func badForm(err error) error { return fmt.Errorf("%w (%w)", errForm, err) }
 
-// source reads the entries of a file, one after the other; after the last, io.EOF.
+// source reads the entries of a file one by one, then io.EOF.
 func (t table[T, R]) source(format string, file *io.SectionReader) (func() (entry[T], error), error) {
 	switch format {
 	case asParquet:
@@ -168,7 +167,7 @@ func (t table[T, R]) parquetSource(file *io.SectionReader) (func() (entry[T], er
 	var there []R
 	return func() (entry[T], error) {
 		if len(there) == 0 {
-			clear(rows) // lists that were handed on are not written over
+			clear(rows) // lists of earlier rows are still in use
 			n, err := r.Read(rows)
 			if n == 0 {
 				return entry[T]{}, cmp.Or(err, io.ErrNoProgress)

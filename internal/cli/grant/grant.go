@@ -15,19 +15,23 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const grantHelp = `Add GPU-hours to a budget for a while, without a change of what is declared. From the
-next run on its limit is the declared one and all that is granted: a spot pool's
-launches and an enforcement go by that. Several grants add up. A grant ends by itself,
-or early by gpupool release; the limit is lowered then, and the grace period begins
-anew.
+const grantHelp = `Add GPU-hours to the limit of a budget for a limited time, without a change of the
+declaration. The next run uses the new limit for launches and for enforcement.
+Several grants add up.
 
-Who granted how much until when, and why, is told by status, usage, plans and the
-history. Terraform sees no difference.`
+A grant expires by itself; "gpupool release" ends it early. The limit then drops, and
+the grace period starts again.
 
-const grantExamples = `  # A release has to be trained to its end tonight
+"gpupool status", "gpupool usage", plans and the history show who granted how much,
+until when and why. Terraform sees no difference.`
+
+const grantExamples = `  # 50 more GPU-hours for the next four hours
   gpupool grant team-a 50 --for 4h --reason "release 3.1, agreed with the owner"
 
-  # It is done early
+  # Until 06:00
+  gpupool grant team-a 50 --until 06:00 --reason "nightly training"
+
+  # End all grants of the budget
   gpupool release budget/team-a`
 
 type options struct {
@@ -40,11 +44,11 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:     "grant BUDGET GPU-HOURS --for DURATION --reason TEXT",
-		Short:   "Add GPU-hours to a budget for a while",
+		Use:     "grant BUDGET GPU_HOURS (--for DURATION | --until TIME) --reason TEXT",
+		Short:   "Add GPU-hours to a budget for a limited time",
 		Long:    grantHelp,
 		Example: grantExamples,
-		Args:    cobra.ExactArgs(2),
+		Args:    process.Arguments(`gpupool grant team-a 50 --for 4h --reason "release 3.1"`, "BUDGET", "GPU_HOURS"),
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(true, store.Budgets),
@@ -52,7 +56,7 @@ func New(s *process.Session) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		for _, arg := range s.Args {
 			if hours, negative := strings.CutPrefix(arg, "-"); negative && hours != "" && strings.Trim(hours, "0123456789.") == "" {
-				return fmt.Errorf("%q is no number of GPU-hours to grant: it must be above zero", arg)
+				return fmt.Errorf("invalid GPU-hours %q: must be above 0", arg)
 			}
 		}
 		return err
@@ -86,11 +90,15 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	budgets := o.store.StoreWorld(place).Budgets()
+	if _, err := budgets.Find(ctx, name); err != nil {
+		return err
+	}
 	ask, err := o.person.Request(ctx, place)
 	if err != nil {
 		return err
 	}
-	granted, err := o.store.StoreWorld(place).Budgets().Grant(ctx, name, args[1], ask)
+	granted, err := budgets.Grant(ctx, name, args[1], ask)
 	if err != nil {
 		return err
 	}
@@ -100,8 +108,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 		LimitGPUHours: budget.Hours(granted.Limit), Grant: grant,
 	}
 	return o.session.Print(r, func(terminal.Style) string {
-		return fmt.Sprintf("granted %s GPU-hours to the budget %s until %s\nfrom the next run on its limit is %s GPU-hours, %s of them declared\ngpupool "+
-			"release budget/%s ends it early\n",
-			grant.GPUHours, r.Budget, o.session.Clock().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours, r.Budget)
+		return fmt.Sprintf("granted %s GPU-hours to budget/%s until %s\n"+
+			"limit from the next run on: %s GPU-hours (declared: %s)\n"+
+			"to end it early:\n  gpupool release budget/%[2]s\n",
+			grant.GPUHours, r.Budget, o.session.Clock().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
 	})
 }

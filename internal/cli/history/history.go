@@ -20,25 +20,27 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const historyHelp = `Print what happened to pools, stock pools and budgets, and why: one line for each event,
-the newest last. Events are what runs, applies and people did, saw and failed at. NAME
-is that of a pool (REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget, also
-with its kind before it (stock_pool/ml/g1), or a glob of these ('team-*').
+const historyHelp = `Show the events of pools, stock pools and budgets: what runs, applies and people did,
+observed or failed to do. The newest event is the last.
 
-The same refusal or failure again and again is one line, at the time of the last, with
-how often it was and since when. Times are local; in JSON and CSV, in which nothing is
-drawn together, they are in UTC. What is gone or damaged is said, and keeps nothing
-else from being told.`
+Repeated failures are one line, with their number and the time of the first. Times
+are local. JSON and CSV list every event, with times in UTC. Damaged or deleted days
+are reported, and do not hide other events.
 
-const historyExamples = `  # What happened last night
+NAME is the name of a pool, a stock pool or a budget. It can include the region, the
+namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
+'team-*' selects several.`
+
+const historyExamples = `  # Last night
   gpupool history --since 21:00 --until 07:00
 
-  # The reclaims and evictions of a week, of some pools and budgets
+  # Reclaims and evictions of a week, of some pools and budgets
   gpupool history 'team-*' --since 7d --kind reclaim,evict
 
-  # With reasons, ids and remedies
-  gpupool history train -v
+  # With reasons, IDs, errors and remedies
+  gpupool history train -o wide
 
+  # For a spreadsheet
   gpupool history --since 35d -o csv > history.csv`
 
 type options struct {
@@ -46,7 +48,6 @@ type options struct {
 	store        connect.StoreFlags
 	since, until string
 	kinds        []string
-	verbose      bool
 }
 
 // New is the command.
@@ -54,7 +55,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:               "history [NAME...]",
-		Short:             "What happened, and why",
+		Short:             "Show events and their reasons",
 		Long:              historyHelp,
 		Example:           historyExamples,
 		RunE:              s.Command(o.run),
@@ -62,13 +63,12 @@ func New(s *process.Session) *cobra.Command {
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "24h", "from when on: a `duration` before now (6h, 7d), or a moment (2026-11-21T06:00:00Z; 2026-11-21 14:00 or 14:00, "+
-		"in local time)")
-	f.StringVar(&o.until, "until", "", "up to when, as --since says it (default: the newest event)")
-	f.StringSliceVar(&o.kinds, "kind", nil, "`kinds` of events alone: launch,reclaim,evict")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "reasons, ids, errors and remedies, too")
+	f.StringVar(&o.since, "since", "24h", "First `TIME`: a duration before now (6h, 7d), local time (14:00, \"2026-11-21 14:00\"), or RFC 3339 (2026-11-21T06:00:00Z).")
+	f.StringVar(&o.until, "until", "", "Last `TIME`, in the same form. If omitted, the newest event.")
+	f.StringSliceVar(&o.kinds, "kind", nil, "Only events of these `KINDS`, such as launch,reclaim,evict.")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
-	s.OutputFlagCSV(cmd)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd, process.Wide, process.CSV)
 	return cmd
 }
 
@@ -113,7 +113,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	}
 	kept := &eventlog.Log{Store: place, Now: o.session.Now}
 	walk := func(tell func(*history.Event) error) (eventlog.Answer, error) { return kept.Walk(ctx, query, tell) }
-	programs := o.session.JSON() || o.session.CSV()
+	programs := o.session.JSON() || o.session.Output(process.CSV)
 	page := newPage(o.session)
 	if !programs || len(names) > 0 {
 		answer, err := walk(page.see)
@@ -128,22 +128,22 @@ func (o *options) run(ctx context.Context, args []string) error {
 	switch {
 	case o.session.JSON():
 		return page.json(Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: o.shownUntil(query).UTC()}, walk)
-	case o.session.CSV():
+	case o.session.Output(process.CSV):
 		answer, err = page.csv(walk)
 	default:
-		answer, err = page.table(query, o.shownUntil(query), o.verbose, walk)
+		answer, err = page.table(query, o.shownUntil(query), o.session.Output(process.Wide), walk)
 	}
 	if err != nil {
 		return err
 	}
 	o.session.Warn(answer.Lost...)
 	if answer.KeptSince.After(query.Since) {
-		o.session.Warn(fmt.Sprintf("what was before %s is no longer kept", answer.KeptSince.UTC().Format(time.RFC3339)))
+		o.session.Warn(fmt.Sprintf("events before %s are no longer kept", answer.KeptSince.UTC().Format(time.RFC3339)))
 	}
 	return nil
 }
 
-// shownUntil is the end of the time that was asked for: now, if none was.
+// shownUntil is the requested end, or now.
 func (o *options) shownUntil(q history.Query) time.Time {
 	if o.until == "" {
 		return o.session.Now()
@@ -151,7 +151,7 @@ func (o *options) shownUntil(q history.Query) time.Time {
 	return q.Until
 }
 
-// query is what the arguments ask for.
+// query returns the requested events.
 func (o *options) query(names declaration.Names) (history.Query, error) {
 	now, zone := o.session.Now(), cmp.Or(o.session.Zone, time.UTC)
 	q := history.Query{Of: names.Fits} // up to the newest event, as other clocks may be ahead of this one
@@ -170,7 +170,7 @@ func (o *options) query(names declaration.Names) (history.Query, error) {
 	return q, q.Validate()
 }
 
-// known fails where a name is of nothing that is declared or that the history tells of.
+// known returns an error if a name is neither declared nor in the history.
 func known(ctx context.Context, place store.Store, names declaration.Names, q history.Query, told []string, clock terminal.Clock) error {
 	if names.Among("", told) == nil {
 		return nil
@@ -182,7 +182,7 @@ func known(ctx context.Context, place store.Store, names declaration.Names, q hi
 	objects := slices.Concat(told, declared)
 	slices.Sort(objects)
 	if err := names.Among(place.String(), slices.Compact(objects)); err != nil {
-		return fmt.Errorf("nothing is told since %s of what is asked for, and %w", clock.At(q.Since), err)
+		return fmt.Errorf("no events since %s, and %w", clock.At(q.Since), err)
 	}
 	return nil
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
-// page prints events as they come: there may be a million.
+// page prints events one by one: there may be a million.
 type page struct {
 	session  *process.Session
 	out      bytes.Buffer
 	collapse history.Collapse
-	objects  map[string]bool // of which anything is told
+	objects  map[string]bool // with events
 	kinds    int             // the longest name of a kind
 }
 
 func newPage(s *process.Session) *page { return &page{session: s, objects: map[string]bool{}} }
 
-// walker tells all events that are asked for.
+// walker passes on all requested events.
 type walker func(tell func(*history.Event) error) (eventlog.Answer, error)
 
-// see sees an event before anything is printed.
+// see collects widths and repetitions before anything is printed.
 func (p *page) see(e *history.Event) error {
 	p.collapse.See(e)
 	p.objects[e.Object] = true
@@ -34,10 +34,10 @@ func (p *page) see(e *history.Event) error {
 	return nil
 }
 
-// atOnce is how much is written at once.
+// atOnce is the size of one write.
 const atOnce = 64 << 10
 
-// flush writes what is enough of it.
+// flush writes the buffer if it has at least this size.
 func (p *page) flush(enough int) error {
 	if p.out.Len() < enough {
 		return nil
@@ -48,7 +48,7 @@ func (p *page) flush(enough int) error {
 }
 
 func (p *page) csv(walk walker) (eventlog.Answer, error) {
-	w := csv.NewWriter(&p.out) // a buffer takes everything
+	w := csv.NewWriter(&p.out) // a buffer does not fail
 	_ = w.Write(history.Titles())
 	answer, err := walk(func(e *history.Event) error {
 		_ = w.Write(e.Cells())
@@ -62,8 +62,7 @@ func (p *page) csv(walk walker) (eventlog.Answer, error) {
 	return answer, err
 }
 
-// json prints a report, the events of which come after what is known of it already, and
-// before the rest.
+// json prints a report with its events one by one.
 func (p *page) json(r Report, walk walker) error {
 	r.Events, r.Lost = []history.Event{}, []string{}
 	const events = "\n  \"events\": ["

@@ -15,15 +15,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
-// table prints a history for people: a line an event, below the day that it was. All
-// events were seen before.
+// table prints events as lines below their day. All events were seen before.
 func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker) (eventlog.Answer, error) {
-	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout(verbose)
+	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout()
 	if len(p.objects) == 0 {
 		at := clock.Column(q.Since, until)
-		fmt.Fprintf(&p.out, "Nothing is told of between %s and %s.\n", at(q.Since), at(until))
+		fmt.Fprintf(&p.out, "No events between %s and %s.\n", at(q.Since), at(until))
 	} else {
-		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "OF", "WHAT"))
+		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "OBJECT", "MESSAGE"))
 	}
 	day := ""
 	answer, err := walk(func(e *history.Event) error {
@@ -36,12 +35,19 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 			fmt.Fprintln(&p.out, style.Paint(terminal.Bold, day))
 		}
 		then := clock.As(l.At)
-		line := lay.row(then.At(l.At), string(l.Kind), lay.called(l.Object), style.Paint(colour(l.Kind), what(&l, then)))
+		at, message := lay.row(then.At(l.At), string(l.Kind), lay.called(l.Object), ""), what(&l, then)
+		room := style.Width
+		if room > 0 {
+			room = max(leastMessage, room-lay.message())
+		}
+		for n, line := range terminal.Wrap(message, room, "") {
+			if n > 0 {
+				at = ""
+			}
+			fmt.Fprintf(&p.out, "%-*s%s\n", lay.message(), at, style.Paint(colour(l.Kind), line))
+		}
 		if verbose {
-			fmt.Fprintln(&p.out, line)
 			p.details(&l, then)
-		} else {
-			fmt.Fprintln(&p.out, style.Clip(line))
 		}
 		return p.flush(atOnce)
 	})
@@ -51,24 +57,25 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 	return answer, err
 }
 
-// layout is how wide the columns are, and the region of all pools, where there is but
-// one.
+// layout has the widths of columns, and the region of all pools if there is only one.
 type layout struct {
 	kinds, names int
 	region       string
-	longest      int // how many characters of a name are shown; 0 for all
 }
 
-func (p *page) layout(verbose bool) layout {
-	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("OF"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
-	if style := p.session.Style(); !verbose && style.IsTerminal() && style.Width > 0 {
-		l.longest = max(12, style.Width/4) // the rest is for what happened
-	}
+func (p *page) layout() layout {
+	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("OBJECT"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
 	for object := range p.objects {
 		l.names = max(l.names, utf8.RuneCountInString(l.called(object)))
 	}
 	return l
 }
+
+// leastMessage is the least width of messages. Longer names make lines wider.
+const leastMessage = 24
+
+// message is the column of messages.
+func (l layout) message() int { return len("15:04  ") + l.kinds + 2 + l.names + 2 }
 
 func (l layout) row(time, kind, name, what string) string {
 	return strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %-*s  %s", time, l.kinds, kind, l.names, name, what), " ")
@@ -89,18 +96,14 @@ func oneRegion(objects []string) string {
 	return one
 }
 
-// ofRegion says whether an object is a pool: the namespace of a stock pool is no region.
+// ofRegion reports whether the name of an object starts with a region.
 func ofRegion(object string) bool { return !strings.HasPrefix(object, "stock_pool/") }
 
-// called is what an object is called, without its region where all are of one.
+// called is the name of an object, without a region that all have in common.
 func (l layout) called(object string) string {
 	name := printable.Line(history.Name(object))
 	if l.region != "" && ofRegion(object) {
 		name = strings.TrimPrefix(name, l.region+"/")
-	}
-	if runes := []rune(name); l.longest > 0 && len(runes) > l.longest {
-		half := l.longest / 2
-		return string(runes[:half]) + "…" + string(runes[len(runes)-(l.longest-half-1):])
 	}
 	return name
 }
@@ -118,8 +121,7 @@ func colour(k history.Kind) terminal.Colour {
 	return terminal.Cyan
 }
 
-// what says in a few words what an event tells beside its kind and object. How often
-// it is told comes first: it must not be cut off.
+// what is the message of an event. The number of repetitions comes first.
 func what(l *history.Line, then terminal.Clock) string {
 	text := summary(l.Event, then)
 	if l.Times > 1 {
@@ -158,16 +160,16 @@ func summary(e *history.Event, then terminal.Clock) string {
 	return first(e.Reasons)
 }
 
-// enforced says what a measure is about, and whether it was requested or how it ended.
+// enforced describes the target and the outcome of an enforcement.
 func enforced(e *history.Event) string {
 	parts := []string{identities(slices.Concat(e.Workloads, e.Pods)), e.Outcome}
-	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // which has one workload, its own
+	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // it has only its own workload
 		parts = []string{e.Outcome, first(e.Reasons)}
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// mended says who changed what of a workload: who comes first, and must not be cut off.
+// mended describes who changed which fields of a workload.
 func mended(reasons []string) string {
 	var by string
 	var changes []string
@@ -181,7 +183,7 @@ func mended(reasons []string) string {
 	return by + strings.Join(changes, "; ")
 }
 
-// ofNode says what happened to an instance as a node.
+// ofNode describes an event of an instance as a node.
 func ofNode(e *history.Event, then terminal.Clock) string {
 	text := strings.Join(e.InstanceIDs, " ")
 	if e.Node != "" {
@@ -189,7 +191,7 @@ func ofNode(e *history.Event, then terminal.Clock) string {
 	}
 	switch {
 	case e.Kind == history.Notice:
-		return text + ": the cloud takes it at " + then.At(e.Until)
+		return text + ": Tencent Cloud reclaims it at " + then.At(e.Until)
 	case e.Outcome != "":
 		text += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
 	}
@@ -206,7 +208,7 @@ func paid(e *history.Event) string {
 	return "spot"
 }
 
-// where is an offering, with the zone as its region's pools see it.
+// where is an offering, with the zone relative to its region.
 func where(e *history.Event) string {
 	if e.Offering == nil || *e.Offering == (history.Offering{}) {
 		return ""
@@ -218,7 +220,7 @@ func where(e *history.Event) string {
 	return " " + e.Offering.InstanceType + " zone " + zone
 }
 
-// fault is the class of an error of the cloud, and else what it says.
+// fault is the class and code of an API error, or the message.
 func fault(e *history.Error) string {
 	switch {
 	case e == nil:
@@ -254,7 +256,7 @@ func first(list []string) string {
 	return list[0]
 }
 
-// details says all that is known of an event, below its line.
+// details prints all fields of an event below its line.
 func (p *page) details(l *history.Line, then terminal.Clock) {
 	for _, reason := range l.Reasons {
 		fmt.Fprintf(&p.out, "  - %s\n", terminal.OneLine(then.Text(reason)))

@@ -15,19 +15,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const holdHelp = `Keep a pool as it is for a while, whatever is declared: runs and applies neither launch
-nor end instances of it, and a destroy is refused. What the cloud takes back is still
-noticed, and not replaced before the hold ends. A launch whose outcome is unknown stays
-written down and is asked for again then.
+const holdHelp = `Pause a pool for a limited time. Runs and applies neither launch nor terminate its
+instances, and a destroy is refused. Reclaimed instances are still reported, but not
+replaced until the hold ends. A launch with an unknown result is retried then.
 
-Whoever is acting on the pool right now is waited for. A hold ends by itself, or early
-by gpupool release. Who holds it until when, and why, is told by status, plans and the
-history. Terraform sees no difference.`
+The command waits for a process that currently acts on the pool. A hold expires by
+itself; "gpupool release" ends it early.
 
-const holdExamples = `  # Nothing happens to the pool while its nodes are looked at
+"gpupool status", plans and the history show who holds the pool, until when and why.
+Terraform sees no difference.`
+
+const holdExamples = `  # Leave the pool unchanged during an investigation
   gpupool hold ap-singapore/train --for 2h --reason "nodes hang in NVML, looking"
 
-  gpupool release train`
+  # Until tomorrow morning
+  gpupool hold train --until 06:00 --reason "driver upgrade tonight"
+
+  # End it early
+  gpupool release spot_pool/ap-singapore/train`
 
 type options struct {
 	session *process.Session
@@ -39,11 +44,11 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:     "hold POOL --for DURATION --reason TEXT",
-		Short:   "Keep a pool from launching and ending for a while",
+		Use:     "hold POOL (--for DURATION | --until TIME) --reason TEXT",
+		Short:   "Pause a pool for a limited time",
 		Long:    holdHelp,
 		Example: holdExamples,
-		Args:    cobra.ExactArgs(1),
+		Args:    process.Arguments(`gpupool hold train --for 2h --reason "driver upgrade"`, "POOL"),
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools),
@@ -71,25 +76,30 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	pools, name := o.store.StoreWorld(place).SpotPools(), strings.TrimPrefix(args[0], "spot_pool/")
+	if _, err := pools.KeyOf(ctx, name); err != nil {
+		return err
+	}
 	ask, err := o.person.Request(ctx, place)
 	if err != nil {
 		return err
 	}
-	held, err := o.store.StoreWorld(place).SpotPools().Hold(ctx, strings.TrimPrefix(args[0], "spot_pool/"), ask)
+	held, err := pools.Hold(ctx, name, ask)
 	if err != nil {
 		return err
 	}
 	r := report{SchemaVersion: 1, Object: held.Declaration.Object(), Hold: held.Holds[0], Busy: held.Busy}
 	if r.Busy != "" && !o.session.JSON() {
-		o.session.Warn("the hold is in force, and what was decided before may still be done: " + r.Busy)
+		o.session.Warn("the hold is in effect, but earlier decisions may still be carried out: " + r.Busy)
 	}
 	return o.session.Print(r, func(terminal.Style) string {
-		clock, key := o.session.Clock(), held.Declaration.Key()
-		text := fmt.Sprintf("%s is on hold until %s: nothing of it is launched or ended\n", key, clock.At(held.InForce.Until))
-		if last := held.InForce; last.ID != r.Hold.ID {
-			return text + fmt.Sprintf("that is an earlier hold by %s: %s; yours ends at %s\ngpupool release %s ends all of them early\n", last.Who, last.Why,
-				clock.At(r.Hold.Until), key)
+		clock, last := o.session.Clock(), held.InForce
+		text := fmt.Sprintf("%s is on hold until %s: no instance is launched or terminated\n", r.Object, clock.At(last.Until))
+		end := "to end it early"
+		if last.ID != r.Hold.ID {
+			text += fmt.Sprintf("this is an earlier hold by %s: %s; yours ends at %s\n", last.Who, last.Why, clock.At(r.Hold.Until))
+			end = "to end all holds early"
 		}
-		return text + fmt.Sprintf("gpupool release %s ends it early\n", key)
+		return text + fmt.Sprintf("%s:\n  gpupool release %s\n", end, r.Object)
 	})
 }

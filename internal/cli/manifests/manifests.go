@@ -13,58 +13,63 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
-const manifestsHelp = `Print what a cluster needs to run gpupool by itself, for kubectl apply: a
-namespace that is the store, another one for the run, service accounts for it and
-for terraform apply, the rights that each needs and no others, the policies that
-hold the accounts to them, what freezes are made of, and a CronJob that runs gpupool
-reconcile, or a Deployment that runs it again and again (--mode deployment).
+const manifestsHelp = `Print the Kubernetes objects that run gpupool in a cluster, for kubectl apply:
 
-Nothing is called, and nothing is changed. What is printed is the same for the same
-flags, so that it can be kept in version control, and it can be applied again at any time,
-by kubectl apply with or without --server-side: freezes that are in force stay so.
+  - a namespace for the store, and one for the runs
+  - service accounts for runs and for terraform apply, with their least privileges,
+    and admission policies that restrict them further
+  - 64 ValidatingAdmissionPolicyBindings, unless --enforcement is alert_only: each can
+    block new GPU pods of one exceeded budget, and matches nothing until then
+  - a CronJob that runs "gpupool reconcile", or with --mode deployment a Deployment
 
-The run takes the cloud's credentials, and whatever else it is to find in its
-environment, from a Secret of the run's namespace. Without it, it does budgets alone.
+No API is called. The output is the same for the same flags: keep it in version
+control, and apply it again at any time, also with --server-side. To add a flag later,
+repeat the earlier ones. Enforcement that is in effect remains.
 
-Pools whose instances are nodes need rights on nodes, each of which is a flag with a
-policy of its own: to mark nodes as a pool's (--mark-nodes), to cordon them for drains
-(--cordon-nodes), and to delete those that bear the mark once their instances are gone
-(--delete-nodes). --notice-watch adds an agent on each node that marks it when the
-cloud takes its instance back (gpupool notice-watch).
+Runs read Tencent Cloud credentials and other variables from a Secret in the run
+namespace. Without it, they reconcile only budgets and stock pools.
 
-Stock pools need the right to keep Deployments (--stock-pools), and so to run any pods,
-in all namespaces but the system's, the store's and the run's, or in some alone
-(--stock-namespaces).
+Further privileges, each with an admission policy of its own:
+  --mark-nodes         label and annotate nodes of pools
+  --cordon-nodes       cordon nodes for drains
+  --delete-nodes       delete nodes of terminated instances
+  --stock-pools        manage Deployments of stock pools, and so run any pod, in all
+                       namespaces except those of the system, the store and the
+                       runs, or in --stock-namespaces
+  --bootstrap-groups   create and delete bootstrap tokens of these groups, to join
+                       instances to the cluster; no Secret can be read
 
-Pools whose launches make bootstrap tokens need the right to make and delete those:
---bootstrap-groups names the groups that the tokens may have. It is held to such
-Secrets by a policy of its own, and reads none.`
+--notice-watch adds a DaemonSet that marks a node when Tencent Cloud reclaims its
+instance (gpupool notice-watch).`
 
-const manifestsExamples = `  # Set a cluster up, or bring it up to this version
+const manifestsExamples = `  # Set up a cluster, or upgrade it to this version
   gpupool manifests | kubectl apply -f -
 
-  # The same with an image of your own, which a build of the sources needs
+  # With your own image, which a build from source needs
   gpupool manifests --image registry.example.com/gpupool:1.0 | kubectl apply -f -
 
-  # With the cloud's credentials, for spot pools
+  # With Tencent Cloud credentials, for spot pools
   kubectl -n gpupool-system-run create secret generic gpupool-tencentcloud \
-    --from-literal=TENCENTCLOUD_SECRET_ID=AKID... --from-literal=TENCENTCLOUD_SECRET_KEY=...
+    --from-literal=TENCENTCLOUD_SECRET_ID=AKID... \
+    --from-literal=TENCENTCLOUD_SECRET_KEY=...
 
-  # Count and tell, and be unable to do more
+  # Only count usage and alert
   gpupool manifests --enforcement alert_only | kubectl apply -f -
 
-  # For pools with nodes: drained, replaced before they are taken, forgotten when gone
+  # For pools with nodes: drain, replace early, and delete nodes
+  gpupool manifests --mark-nodes --cordon-nodes --delete-nodes --notice-watch \
+    --notice-watch-on pool=train --mode deployment | kubectl apply -f -
+
+  # For stock pools, in two namespaces only
+  gpupool manifests --stock-pools --stock-namespaces team-a,team-b \
+    | kubectl apply -f -
+
+  # For pools with instances that join by kubeadm
   gpupool manifests --mark-nodes --cordon-nodes --delete-nodes \
-    --notice-watch --notice-watch-on pool=train --mode deployment | kubectl apply -f -
+    --bootstrap-groups system:bootstrappers:kubeadm:default-node-token \
+    | kubectl apply -f -
 
-  # For stock pools, in the namespaces of two teams alone
-  gpupool manifests --stock-pools --stock-namespaces team-a,team-b | kubectl apply -f -
-
-  # For pools whose machines join by kubeadm
-  gpupool manifests --bootstrap-groups system:bootstrappers:kubeadm:default-node-token \
-    --mark-nodes --cordon-nodes --delete-nodes | kubectl apply -f -
-
-  # See what would change
+  # Show what would change
   gpupool manifests | kubectl diff -f -`
 
 // publishedImage is the image of releases, without its version.
@@ -85,50 +90,49 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s, mode: string(manifests.CronJob)}
 	cmd := &cobra.Command{
 		Use:     "manifests [-- ARGUMENT...]",
-		Short:   "Print what a cluster needs to run reconcile by itself",
-		Long:    manifestsHelp + "\n\nArguments after -- are handed to gpupool reconcile.",
+		Short:   "Print the Kubernetes objects that run gpupool in a cluster",
+		Long:    manifestsHelp + "\n\nArguments after -- are passed to gpupool reconcile.",
 		Example: manifestsExamples,
 		Args:    onlyAfterDash,
 		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()
 	o.given = f.Changed
-	f.StringVar(&o.manifests.Image, "image", "", "`NAME` of the image to run (default: the one published with this version, where it is a release)")
-	f.StringVar(&o.manifests.Namespace, "namespace", manifests.DefaultNamespace, "`NAME` of the namespace that is the store")
-	f.StringVar(&o.manifests.RunNamespace, "run-namespace", "", "`NAME` of the namespace of the run, its credentials and the accounts (default: the "+
-		"store's, with -run after it)")
-	f.StringVar(&o.manifests.Schedule, "schedule", manifests.DefaultSchedule, "when to run, as `CRON` writes it")
-	process.DurationVar(cmd, &o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "how long a run may take")
+	f.StringVar(&o.manifests.Image, "image", "", "Image `NAME`. If omitted, the image of this release.")
+	f.StringVar(&o.manifests.Namespace, "namespace", manifests.DefaultNamespace, "Namespace `NAME` of the store.")
+	f.StringVar(&o.manifests.RunNamespace, "run-namespace", "", "Namespace `NAME` of runs, credentials and service accounts. If omitted, that of the store "+
+		"with the suffix -run.")
+	f.StringVar(&o.manifests.Schedule, "schedule", manifests.DefaultSchedule, "Schedule of the CronJob, as a `CRON` expression.")
+	process.DurationVar(cmd, &o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "Longest duration of a run.")
 	f.StringVar(&o.enforcement, "enforcement", string(manifests.DefaultEnforcement),
-		"the hardest `ACTION` that the rights allow: alert_only, freeze, pause or evict")
+		"Strongest `ACTION` that the privileges allow: alert_only, freeze, pause or evict.")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret,
-		"`NAME` of the Secret whose entries become the run's environment; it may be absent")
-	process.ChoiceVar(cmd, &o.mode, "mode", "", "what runs gpupool reconcile: a CronJob, or a Deployment that does so every 40s and hears of "+
-		"notices in between", string(manifests.CronJob), string(manifests.Deployment))
-	f.BoolVar(&o.manifests.Mark, "mark-nodes", false, "allow to mark nodes as a pool's, and as cordoned by it")
-	f.BoolVar(&o.manifests.Cordon, "cordon-nodes", false, "allow to cordon nodes, and to undo that: for drains, with --mark-nodes")
-	f.BoolVar(&o.manifests.Delete, "delete-nodes", false, "allow to delete nodes that bear a pool's mark, with --mark-nodes")
-	f.BoolVar(&o.manifests.NoticeWatch, "notice-watch", false, "add an agent on each node that marks it when the cloud takes its instance back")
+		"`NAME` of the Secret with environment variables of runs. It can be absent.")
+	process.ChoiceVar(cmd, &o.mode, "mode", "", "What runs gpupool reconcile: a CronJob, or a Deployment that repeats it every 40s and reacts to "+
+		"interruption notices at once.", string(manifests.CronJob), string(manifests.Deployment))
+	f.BoolVar(&o.manifests.Mark, "mark-nodes", false, "Allow labels and annotations on nodes of pools.")
+	f.BoolVar(&o.manifests.Cordon, "cordon-nodes", false, "Allow cordon and uncordon of nodes, for drains. Needs --mark-nodes.")
+	f.BoolVar(&o.manifests.Delete, "delete-nodes", false, "Allow deletion of nodes with the mark of a pool. Needs --mark-nodes.")
+	f.BoolVar(&o.manifests.NoticeWatch, "notice-watch", false, "Add a DaemonSet that marks nodes when Tencent Cloud reclaims their instances.")
 	f.StringToStringVar(&o.manifests.NoticeWatchOn, "notice-watch-on", nil,
-		"`LABEL=VALUE` of the nodes that get an agent; repeat it for several (default: all nodes)")
+		"`LABEL=VALUE` of the nodes that run the DaemonSet; can be repeated. If omitted, all nodes.")
 	f.Lookup("notice-watch-on").DefValue = "" // else help says []
-	f.BoolVar(&o.manifests.Stock.Pools, "stock-pools", false, "allow to keep stock pools: Deployments and disruption budgets that bear the label "+
-		"gpupool/stock-pool")
+	f.BoolVar(&o.manifests.Stock.Pools, "stock-pools", false, "Allow Deployments and disruption budgets with the label gpupool/stock-pool.")
 	f.StringSliceVar(&o.manifests.Stock.Namespaces, "stock-namespaces", nil,
-		"`NAMES` of the namespaces in which stock pools may be, which have to exist (default: all but the system's, the store's and the run's)")
+		"Existing `NAMESPACES` of stock pools. If omitted, all except those of the system, the store and runs.")
 	f.Lookup("stock-namespaces").DefValue = "" // else help says []
 	f.StringSliceVar(&o.manifests.BootstrapGroups, "bootstrap-groups", nil,
-		"allow to make and end bootstrap tokens of this `GROUP`, by which machines join; repeat it, or write several with commas")
+		"Allow bootstrap tokens of this `GROUP`; can be repeated.")
 	f.Lookup("bootstrap-groups").DefValue = ""
 	_ = cmd.RegisterFlagCompletionFunc("enforcement", cobra.FixedCompletions(
 		[]string{string(budget.AlertOnly), string(budget.Freeze), string(budget.Pause), string(budget.Evict)}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// onlyAfterDash refuses arguments before --, which manifests does not have.
+// onlyAfterDash refuses arguments before --.
 func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	if before := cmd.ArgsLenAtDash(); len(args) > 0 && before != 0 {
-		return fmt.Errorf("%q is no argument of gpupool manifests: what is for gpupool reconcile comes after --", args[0])
+		return fmt.Errorf("unexpected argument %q: put arguments of gpupool reconcile after --", args[0])
 	}
 	return nil
 }
@@ -136,7 +140,7 @@ func onlyAfterDash(cmd *cobra.Command, args []string) error {
 func (o *options) run(_ context.Context, args []string) error {
 	o.manifests.Enforcement, o.manifests.Arguments, o.manifests.Mode = budget.Action(o.enforcement), args, manifests.Mode(o.mode)
 	if o.manifests.Mode == manifests.Deployment && o.given("schedule") {
-		return process.Usagef("a Deployment has no --schedule: how often it runs is said by --every of gpupool reconcile, as in -- --every=40s")
+		return process.Usagef("--schedule is for a CronJob: set the interval of a Deployment with -- --every=40s")
 	}
 	if !o.given("image") {
 		image, err := imageOf(o.session.Build.Version)
@@ -153,14 +157,17 @@ func (o *options) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.manifests.Enforcement != budget.AlertOnly {
+		o.session.Note("the policy bindings gpupool-freeze-01 to -64 match nothing until a run blocks new GPU pods of an exceeded budget with one of them")
+	}
 	return o.session.Put(string(text))
 }
 
 // imageOf names the image that was published with a version.
 func imageOf(version string) (string, error) {
 	if !released.MatchString(version) {
-		return "", fmt.Errorf("version %s is no release, and no image is published with it: push one of yours (make image), and name it with --image, such "+
-			"as --image registry.example.com/gpupool:1.0", version)
+		return "", fmt.Errorf("version %s is not a release and has no published image: build and push your own (make image), and set it with "+
+			"--image registry.example.com/gpupool:1.0", version)
 	}
 	return publishedImage + ":" + version, nil
 }

@@ -12,28 +12,31 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/notice"
 )
 
-const noticeWatchHelp = `Watch whether the cloud takes this instance back, and have its node say so. A spot
-instance learns of it two minutes before, from its metadata service alone. Then its
-Node gets the condition GpupoolReclaim and the taint gpupool/reclaim (NoSchedule), both
-with the time, and gpupool reconcile launches a replacement and drains the node.
+const noticeWatchHelp = `Watch the metadata service of this instance for an interruption notice, and mark its
+node. Tencent Cloud announces a reclaim of a spot instance two minutes ahead, only on
+its metadata service.
 
-It runs on each node, as the DaemonSet that gpupool manifests --notice-watch prints,
-until it is stopped. What the metadata service does not answer, or answers with
-something that is no time or can't be one, is told, and neither marks the node nor
-clears it. While the API server can't be reached, it tries again until the time has
-passed. Where the instance still runs five minutes after the time, and the metadata
-service says that it is not taken back, condition and taint are taken away again.
+On a notice, the node gets the condition GpupoolReclaim and the taint gpupool/reclaim
+(NoSchedule), with the time of the reclaim. "gpupool reconcile" then launches a
+replacement and drains the node.
+
+Run it on each node, with the DaemonSet of "gpupool manifests --notice-watch". It runs
+until interrupted. If the metadata service fails or returns an invalid time, a warning
+is printed, and the marks stay unchanged. If the API server is unreachable, it retries
+until the time of the reclaim. The marks are removed if the instance still runs five
+minutes after that time, without a notice.
 
 `
 
-const noticeWatchExamples = `  # As a DaemonSet on each node, with the rights that it needs
+const noticeWatchExamples = `  # As a DaemonSet on each node, with its privileges
   gpupool manifests --notice-watch | kubectl apply -f -
 
   # On an instance, by hand
   gpupool notice-watch --node 10.0.0.7 -v
 
-  # Against the local CVM, for one of its instances
-  gpupool notice-watch --node node-1 --metadata-endpoint 'http://127.0.0.1:9170?instance_id=ins-a1b2c3d4'`
+  # Against "gpupool simulate", for one of its instances
+  gpupool notice-watch --node node-1 \
+    --metadata-endpoint 'http://127.0.0.1:9170?instance_id=ins-a1b2c3d4'`
 
 // nodeVariable names the node, as the DaemonSet has it from the downward API.
 const nodeVariable = "NODE_NAME"
@@ -54,16 +57,16 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "notice-watch",
-		Short:   "Mark this node when the cloud will take its instance back",
+		Short:   "Mark this node when Tencent Cloud reclaims its instance",
 		Long:    noticeWatchHelp + process.ExitCodesHelp,
 		Example: noticeWatchExamples,
 		Args:    cobra.NoArgs,
 		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.node, "node", "", "`NAME` of the node that this instance is ("+nodeVariable+")")
-	f.StringVar(&o.endpoint, "metadata-endpoint", notice.DefaultEndpoint, "`URL` of the instance's metadata service")
-	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long from one question to the next")
+	f.StringVar(&o.node, "node", "", "`NAME` of the node of this instance ("+nodeVariable+").")
+	f.StringVar(&o.endpoint, "metadata-endpoint", notice.DefaultEndpoint, "`URL` of the metadata service.")
+	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "Time between two requests.")
 	o.cluster.Register(cmd, s)
 	s.LogFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("node", cobra.NoFileCompletions)
@@ -77,9 +80,9 @@ func (o *options) agent() (*notice.Agent, error) {
 	}
 	switch {
 	case o.node == "":
-		return nil, process.Usagef("say which node this is, by --node or %s: in a pod, the downward API knows it (spec.nodeName)", nodeVariable)
+		return nil, process.Usagef("--node is missing: set it, or %s from spec.nodeName by the downward API", nodeVariable)
 	case o.interval < time.Second || o.interval > longestInterval:
-		return nil, process.Usagef("--interval must be from 1s to %s: a notice comes two minutes ahead", longestInterval)
+		return nil, process.Usagef("--interval must be from 1s to %s: an interruption notice comes two minutes ahead", longestInterval)
 	}
 	metadata, err := notice.NewMetadata(o.endpoint, notice.DefaultTimeout)
 	if err != nil {
@@ -101,6 +104,6 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	agent.Log.Info("watching for a notice", "node", o.node)
+	agent.Log.Info("watching for an interruption notice", "node", o.node)
 	return agent.Run(ctx)
 }

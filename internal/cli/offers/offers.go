@@ -20,13 +20,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-const offersExamples = `  # Every GPU type that the region sells
+const offersExamples = `  # All GPU types of a region
   gpupool offers --region ap-singapore
 
-  # Where a T4 can be had now, as a spot instance
+  # T4 spot instances that are in stock
   gpupool offers --gpu-type T4 --in-stock
 
-  # For a script
+  # Spot offers of a zone, for a script
   gpupool offers --zone ap-singapore-2 -o json | jq '.offers[] | select(.charge_type == "SPOTPAID")'`
 
 type options struct {
@@ -43,25 +43,25 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:   "offers",
-		Short: "Price and stock of GPU types by zone",
-		Long: `Print what a region's zones ask for GPU instance types, as spot instances and on
-demand, and how much of them they have; where nothing fits, what there is instead,
-with exit code 1. Prices are CNY an hour for CPU, memory
-and GPU, without disks and bandwidth. Stock is the cloud's own word, and a hint:
-only a launch tells.`,
+		Short: "Show prices and stock of GPU instance types by zone",
+		Long: `Show the prices of GPU instance types in the zones of a region, spot and on-demand,
+and their stock. If nothing matches, print what is sold instead, with exit code 1.
+
+Prices are in CNY an hour for CPU, memory and GPU, without disks and bandwidth. Stock
+is what Tencent Cloud reports. It is a hint: only a launch proves it.`,
 		Example: offersExamples,
 		Args:    cobra.NoArgs,
 		RunE:    s.Command(o.run),
 	}
-	o.cloud.RegisterRegion(cmd, "`REGION` to ask about (TENCENTCLOUD_REGION)")
+	o.cloud.RegisterRegion(cmd, "`REGION` of the zones (TENCENTCLOUD_REGION).")
 	f := cmd.Flags()
-	f.StringVar(&o.gpuType, "gpu-type", "", "this `GPU` alone, such as T4")
-	f.StringVar(&o.zone, "zone", "", "this availability `ZONE` alone")
-	f.StringVar(&o.instanceType, "instance-type", "", "this instance `TYPE` alone, or a family such as GN7")
-	f.BoolVar(&o.inStock, "in-stock", false, "leave out what is sold out as a spot instance")
+	f.StringVar(&o.gpuType, "gpu-type", "", "Only this `GPU`, such as T4.")
+	f.StringVar(&o.zone, "zone", "", "Only this availability `ZONE`.")
+	f.StringVar(&o.instanceType, "instance-type", "", "Only this instance `TYPE`, or a family such as GN7.")
+	f.BoolVar(&o.inStock, "in-stock", false, "Only types with spot stock.")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
-	s.OutputFlag(cmd)
+	s.OutputFlag(cmd, process.Wide)
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	switch quota := markets.QuotaWarning(region); {
 	case err != nil && len(markets.Offers) == 0:
 		return err
-	case err != nil: // on-demand instances can still be had
+	case err != nil: // on-demand offers are known
 		report.Warnings = append(report.Warnings, err.Error())
 	case quota != "":
 		report.Warnings = append(report.Warnings, quota)
@@ -113,8 +113,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	return o.nothingFits(region, markets.Offers)
 }
 
-// nothingFits names what is sold, in the place of the first thing asked for that is
-// not.
+// nothingFits is the error that no offer matches. It lists what is sold instead.
 func (o *options) nothingFits(region string, all []spotpool.Offer) error {
 	asking := &options{}
 	for _, asked := range []struct {
@@ -134,15 +133,15 @@ func (o *options) nothingFits(region string, all []spotpool.Offer) error {
 		for _, f := range before {
 			sold[asked.sold(f)] = true
 		}
-		return fmt.Errorf("%s sells nothing with --%s %s: it sells %s", where, asked.flag, asked.value, strings.Join(slices.Sorted(maps.Keys(sold)), ", "))
+		return fmt.Errorf("no offers in %s with --%s %s: there are %s", where, asked.flag, asked.value, strings.Join(slices.Sorted(maps.Keys(sold)), ", "))
 	}
 	if len(asking.filter(all)) == 0 {
-		return fmt.Errorf("%s sells no GPUs", region)
+		return fmt.Errorf("no GPU offers in %s", region)
 	}
-	return fmt.Errorf("all that fits is sold out in %s as a spot instance: without --in-stock it is listed", asking.where(region))
+	return fmt.Errorf("all matching types are sold out in %s: omit --in-stock to list them", asking.where(region))
 }
 
-// where is what was asked for before, and is sold.
+// where is the zone or region of the search.
 func (o *options) where(region string) string {
 	if o.zone != "" {
 		return o.zone
@@ -150,7 +149,7 @@ func (o *options) where(region string) string {
 	return region
 }
 
-// filter selects the GPU types that were asked for, by zone, GPU, size and name.
+// filter selects matching GPU types, sorted by zone, GPU, size and name.
 func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 	sold := map[spotpool.Market]bool{}
 	for _, f := range offers {
@@ -184,11 +183,10 @@ func ofType(instanceType, wanted string) bool {
 	return strings.EqualFold(instanceType, wanted) || strings.EqualFold(family, wanted)
 }
 
-// text has a line for each zone and type, with both charge types, and what is left of
-// the quota below them.
+// text has a line for each zone and type with both charge types, and the quota.
 func (r report) text(style terminal.Style) string {
 	t := &terminal.Table{}
-	t.Add("ZONE", "INSTANCE TYPE", "GPU", "VCPU", "MEMORY", "ON-DEMAND CNY/H", "SPOT CNY/H", "SPOT STOCK")
+	t.Add("ZONE", "TYPE", "GPU", "VCPU", "MEMORY", "ON-DEMAND", "SPOT", "STOCK")
 	for n := 0; n < len(r.Offers); {
 		first := r.Offers[n]
 		var spot, demand spotpool.Offer
@@ -203,14 +201,20 @@ func (r report) text(style terminal.Style) string {
 			fmt.Sprintf("%d GiB", first.MemoryGB), describe.Price(demand.Price), describe.Price(spot.Price), stockText(style, spot))
 	}
 	var out bytes.Buffer
+	if style.Width > 0 {
+		t.Fit(style.Width, "VCPU", "MEMORY", "ON-DEMAND")
+	}
 	t.Write(&out)
+	out.WriteString("\nON-DEMAND and SPOT are prices in CNY an hour; STOCK is spot stock.\n")
 	if left := r.quota(); len(left) > 0 {
-		fmt.Fprintf(&out, "\nSpot vCPUs that the account may still launch: %s\n", strings.Join(left, ", "))
+		for _, line := range terminal.Wrap("Unused spot vCPU quota: "+strings.Join(left, ", "), style.Width, "  ") {
+			fmt.Fprintln(&out, line)
+		}
 	}
 	return out.String()
 }
 
-// quota says how many spot vCPUs are left in each of the zones that are listed.
+// quota is the unused spot vCPU quota of each listed zone.
 func (r report) quota() []string {
 	var left []string
 	for _, f := range r.Offers {

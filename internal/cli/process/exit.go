@@ -18,12 +18,17 @@ const (
 	exitTerminate = 143 // stopped by SIGTERM
 )
 
-// ExitCodesHelp is what help says of exit codes.
-const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone, or trouble,
-with --exit-code alone; 3 some declarations failed and the rest was done; 11 another
-run is under way; 64 wrong usage; 130 and 143 stopped by SIGINT or SIGTERM.`
+// ExitCodesHelp describes exit codes.
+const ExitCodesHelp = `Exit codes:
+  0         done
+  1         failed
+  2         with --detailed-exitcode: changes; with --exit-code: problems
+  3         some declarations failed, the rest was done
+  11        another run is in progress
+  64        wrong usage
+  130, 143  stopped by SIGINT or SIGTERM`
 
-// exitError is an exit code, and the error that led to it, if any.
+// exitError is an exit code with an optional error.
 type exitError struct {
 	code int
 	err  error
@@ -38,22 +43,21 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// WithExitCode attaches an exit code to an error. Without an error, the command has
-// said everything already.
+// WithExitCode attaches an exit code to an error. Without an error, nothing is printed.
 func WithExitCode(code int, err error) error {
 	return &exitError{code: code, err: err}
 }
 
-// usageError says that the command was called wrongly.
+// usageError is wrong usage.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// WrongUsage marks an error as a mistake in the arguments.
+// WrongUsage marks an error as wrong usage.
 func WrongUsage(err error) error { return &usageError{err} }
 
-// Usagef is a mistake in the arguments.
+// Usagef returns an error of wrong usage.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // ExitCode is the exit code of an error.
@@ -71,18 +75,18 @@ func ExitCode(err error) int {
 	case errors.As(err, &interrupt):
 		return interrupt.Code()
 	case errors.Is(err, ErrReaderGone):
-		return ExitDone // the reader has read enough
+		return ExitDone // the reader closed the pipe
 	}
 	return ExitFailed
 }
 
-// Silent reports whether nothing is to be said about an error.
+// Silent reports whether an error is not printed.
 func Silent(err error) bool {
 	var coded *exitError
 	return errors.As(err, &coded) && coded.err == nil || errors.Is(err, ErrReaderGone)
 }
 
-// Partly is the exit code where some declarations failed, and rest of them did not.
+// Partly is the exit code if declarations failed, and the rest did not.
 func Partly(rest int) int {
 	if rest > 0 {
 		return ExitPartly

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
-// Interrupt is the cause of a context that a signal ended.
+// Interrupt is the cause of a context that a signal canceled.
 type Interrupt struct{ signal os.Signal }
 
 func (e *Interrupt) Error() string {
@@ -29,8 +29,8 @@ func (e *Interrupt) Code() int {
 	return exitInterrupt
 }
 
-// Beside joins another error to it, unless the signal caused that error.
-func (e *Interrupt) Beside(err error) error {
+// Join joins another error to it, unless the signal caused that error.
+func (e *Interrupt) Join(err error) error {
 	var same *Interrupt
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &same) {
 		return e
@@ -38,8 +38,8 @@ func (e *Interrupt) Beside(err error) error {
 	return errors.Join(e, err)
 }
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends. The
-// second one ends the process.
+// interruptible returns a context that the first SIGINT or SIGTERM cancels. The second one
+// exits the process.
 func (p Process) interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -51,7 +51,7 @@ func (p Process) interruptible(parent context.Context) (context.Context, func())
 			select {
 			case s := <-signals:
 				if first != nil {
-					fmt.Fprintln(terminal.Raw(p.Stderr), "gpupool: stopped at the second signal: how this ended is not recorded")
+					fmt.Fprintln(terminal.Raw(p.Stderr), "gpupool: stopped by a second signal: the result is not recorded")
 					p.Exit(first.Code())
 					return
 				}
@@ -69,13 +69,13 @@ func (p Process) interruptible(parent context.Context) (context.Context, func())
 	}
 }
 
-// Interrupted returns the signal that ended the context, if one did.
+// Interrupted returns the signal that canceled the context, if any.
 func Interrupted(ctx context.Context) *Interrupt {
 	cause, _ := context.Cause(ctx).(*Interrupt) //nolint:errorlint // the cause itself, not something in its chain
 	return cause
 }
 
-// Pause waits, or returns the cause where the context ends before.
+// Pause waits, or returns the cause if the context is canceled.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -87,13 +87,13 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// OnInterrupt says on standard error what the first signal leads to.
+// OnInterrupt prints what happens after the first signal.
 func (p Process) OnInterrupt(ctx context.Context, what string) (stop func()) {
 	stopped := context.AfterFunc(ctx, func() {
 		if s := Interrupted(ctx); s != nil {
 			erase := ""
 			if p.styleOf(p.Stderr).IsTerminal() {
-				erase = terminal.EraseLine // erases progress that is being shown
+				erase = terminal.EraseLine // erases progress
 			}
 			fmt.Fprintf(terminal.Raw(p.Stderr), "%sgpupool: %s; %s\n", erase, s, what)
 		}

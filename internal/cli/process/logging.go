@@ -14,41 +14,40 @@ const (
 	logJSON = "json"
 )
 
-// logFlags say what is logged. Logs go to standard error.
+// logFlags select logs. Logs go to standard error.
 type logFlags struct {
 	verbosity int
-	format    string // empty: not chosen
-	quiet     bool   // errors alone
+	format    string // empty if not set
+	quiet     bool   // only errors
 }
 
-// LogFlags gives a command the flags that say what is logged.
+// LogFlags gives a command the flags about logs.
 func (s *Session) LogFlags(cmd *cobra.Command) {
-	cmd.Flags().CountVarP(&s.log.verbosity, "verbose", "v", "log what is done; twice (-vv): each call of the cloud and of the cluster, too")
-	ChoiceVar(cmd, &s.log.format, "log-format", "", "log as text or json, errors, warnings and progress included", logText, logJSON)
+	cmd.Flags().CountVarP(&s.log.verbosity, "verbose", "v", "Log what is done. Use -vv to log API calls also.")
+	ChoiceVar(cmd, &s.log.format, "log-format", "", "Format of logs, errors, warnings and progress.", logText, logJSON)
 }
 
-// QuietFlag gives a command and those below it the flag that leaves only errors on
-// standard error.
+// QuietFlag gives a command and its subcommands the flag for errors only.
 func (s *Session) QuietFlag(cmd *cobra.Command) {
-	cmd.PersistentFlags().BoolVarP(&s.log.quiet, "quiet", "q", false, "print no progress, no warnings and no logs: data and errors alone")
+	cmd.PersistentFlags().BoolVarP(&s.log.quiet, "quiet", "q", false, "Print only data and errors: no progress, warnings or logs.")
 }
 
-// validate refuses what asks for logs and for none.
+// validate refuses contradictory flags.
 func (f logFlags) validate() error {
 	if f.quiet && f.verbosity > 0 {
-		return Usagef("--quiet and --verbose (-v) exclude each other: one asks for no logs, the other for more. Leave one of them out")
+		return Usagef("--quiet and --verbose (-v) exclude each other")
 	}
 	return nil
 }
 
-// chosen reports whether logs were asked for. Else people get progress and a report.
+// chosen reports whether logs replace progress.
 func (f logFlags) chosen() bool { return f.verbosity > 0 || f.format != "" }
 
-// LogsJSON reports whether logs are for programs.
+// LogsJSON reports whether logs are JSON.
 func (s *Session) LogsJSON() bool { return s.log.format == logJSON }
 
-// Logger is the command's log. No secret gets there: decisions are logged, and the
-// names and outcomes of calls, but no call's body.
+// Logger is the log of the command: decisions, and names and results of API calls. It
+// contains no request bodies, and so no secrets.
 func (s *Session) Logger() *slog.Logger {
 	if !s.log.chosen() {
 		return slog.New(slog.DiscardHandler)
@@ -68,7 +67,7 @@ func (s *Session) Logger() *slog.Logger {
 	return slog.New(ofRuns{slog.NewTextHandler(s.Stderr, settings)})
 }
 
-// inUTC has programs read times in UTC, wherever the process is.
+// inUTC converts times to UTC.
 func inUTC(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindTime {
 		a.Value = slog.TimeValue(a.Value.Time().UTC())
@@ -76,7 +75,7 @@ func inUTC(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// ofRuns is a handler that has records say of which run they are.
+// ofRuns is a handler that adds the run ID to records.
 type ofRuns struct{ slog.Handler }
 
 // Handle implements slog.Handler.

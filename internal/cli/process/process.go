@@ -1,6 +1,5 @@
-// Package process is what every command has of the process it runs in: arguments and
-// flags, environment, streams, logs, signals and the exit code. It knows no command
-// by name.
+// Package process is the environment of a command: arguments and flags, environment
+// variables, streams, logs, signals and the exit code. It knows no command by name.
 package process
 
 import (
@@ -11,35 +10,33 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
-// Process is everything that commands know of the process they run in.
+// Process is the operating system process of a command.
 type Process struct {
 	Args   []string // without the program's name
 	Getenv func(name string) string
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Terminal is the size of the terminal that a stream writes to; ok is false where
-	// the stream does not write to one.
+	// Terminal is the size of the terminal of a stream; ok is false if it has none.
 	Terminal func(stream io.Writer) (width, height int, ok bool)
-	// Signals delivers requests to stop, until the returned function is called.
+	// Signals delivers signals to stop, until the returned function is called.
 	Signals func(chan<- os.Signal) (stop func())
-	// Exit ends the process at once. It is only for a second request to stop;
-	// otherwise Run returns the exit code.
+	// Exit exits at once, on a second signal. Otherwise Run returns the exit code.
 	Exit func(code int)
 	Now  func() time.Time
-	// Zone is where the people are who read what is printed; nil is UTC.
+	// Zone is the time zone of output; nil is UTC.
 	Zone  *time.Location
 	Build Build
 }
 
-// Build says which gpupool this is.
+// Build is the version of gpupool.
 type Build struct {
 	Version string // without a leading v
-	Commit  string // empty where it is unknown
+	Commit  string // empty if unknown
 }
 
-// withoutSteering is the process with streams on which no printed name can steer the
-// terminal. Standard output may have colours.
+// withoutSteering is the process with streams that escape control characters. Standard
+// output may have colors.
 func (p Process) withoutSteering() Process {
 	size := p.Terminal
 	p.Terminal = func(stream io.Writer) (width, height int, ok bool) { return size(terminal.Raw(stream)) }
@@ -48,8 +45,8 @@ func (p Process) withoutSteering() Process {
 	return p
 }
 
-// styleOf is how a stream may be written to. It has no colours where it is no
-// terminal, or a dumb one, or where NO_COLOR (no-color.org) is set.
+// styleOf is the style of a stream. It has colors on a terminal that is not dumb, unless
+// NO_COLOR (no-color.org) is set.
 func (p Process) styleOf(stream io.Writer) terminal.Style {
 	width, height, ok := p.Terminal(stream)
 	if !ok || p.Getenv("TERM") == "dumb" {

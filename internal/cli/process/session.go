@@ -21,12 +21,12 @@ import (
 type Session struct {
 	Process
 	log     logFlags
-	output  string // what --output says
-	running bool   // the arguments were understood, and the command runs
+	output  string // --output
+	running bool   // the arguments are valid, and the command runs
 }
 
-// Run runs the command that the process's arguments name, and returns the exit
-// code. newRoot makes the command that has all the others.
+// Run runs the command of the arguments and returns the exit code. newRoot makes the root
+// command.
 func Run(p Process, newRoot func(*Session) *cobra.Command) int {
 	p = p.withoutSteering()
 	ctx, stop := p.interruptible(context.Background())
@@ -41,10 +41,10 @@ func Run(p Process, newRoot func(*Session) *cobra.Command) int {
 	return s.finish(ctx, cmd, err)
 }
 
-// finish says what went wrong, and returns the exit code.
+// finish prints the error and returns the exit code.
 func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int {
 	if err != nil && !s.running {
-		err = &usageError{err} // everything that cobra itself finds wrong
+		err = &usageError{err} // an error of cobra
 	}
 	if signal := Interrupted(ctx); signal != nil && errors.Is(err, context.Canceled) {
 		err = signal
@@ -60,8 +60,8 @@ func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int
 	return code
 }
 
-// Command makes a RunE for cobra of a function. Its errors are not mistakes in flags
-// and arguments, as cobra's own are.
+// Command makes a RunE for cobra. Errors of the function are not wrong usage, unlike those
+// of cobra.
 func (s *Session) Command(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s.running = true
@@ -87,7 +87,7 @@ func (s *Session) complain(err error, code int) {
 // Warn writes warnings to standard error.
 func (s *Session) Warn(texts ...string) { s.WarnOf(context.Background(), texts...) }
 
-// WarnOf is Warn, of a run that the context names.
+// WarnOf is Warn with the run of the context.
 func (s *Session) WarnOf(ctx context.Context, texts ...string) {
 	if s.log.quiet {
 		return
@@ -101,8 +101,16 @@ func (s *Session) WarnOf(ctx context.Context, texts ...string) {
 	}
 }
 
-// Print writes a report: as JSON where --output asks for it, and else by text, for
-// people.
+// Note prints a note on standard error if that is a terminal.
+func (s *Session) Note(text string) {
+	if style := s.styleOf(s.Stderr); style.IsTerminal() && !s.log.quiet {
+		for _, line := range terminal.Wrap("gpupool: "+text, style.Width, "  ") {
+			fmt.Fprintln(s.Stderr, line)
+		}
+	}
+}
+
+// Print writes a report as JSON or as text.
 func (s *Session) Print(report any, text func(terminal.Style) string) error {
 	if s.JSON() {
 		return s.PutJSON(report, true)
@@ -110,7 +118,7 @@ func (s *Session) Print(report any, text func(terminal.Style) string) error {
 	return s.Put(text(s.Style()))
 }
 
-// Input opens a file, or standard input for "-", and says what to call it.
+// Input opens a file, or standard input for "-", and returns its name for errors.
 func (s *Session) Input(file string) (stream io.ReadCloser, name string, err error) {
 	if file == "-" {
 		return io.NopCloser(s.Stdin), "standard input", nil
@@ -119,17 +127,22 @@ func (s *Session) Input(file string) (stream io.ReadCloser, name string, err err
 	return stream, file, err
 }
 
-// Clock writes moments for the people who read what is printed.
+// Clock formats times for output.
 func (s *Session) Clock() terminal.Clock { return terminal.Clock{Now: s.Now(), Zone: s.Zone} }
 
-// Style is how standard output may be written to.
-func (s *Session) Style() terminal.Style { return s.styleOf(s.Stdout) }
+// Style is the style of standard output. Wide output has no width.
+func (s *Session) Style() terminal.Style {
+	style := s.styleOf(s.Stdout)
+	if s.output == Wide {
+		style.Width = 0
+	}
+	return style
+}
 
 // Put writes to standard output, in one write.
 func (s *Session) Put(text string) error { return PutTo(s.Stdout, text) }
 
-// PutJSON writes a value: indented where it is the only one, else on a line of its
-// own.
+// PutJSON writes a value: indented if it is the only one, otherwise on one line.
 func (s *Session) PutJSON(value any, alone bool) error {
 	data, err := json.Marshal(value)
 	if alone && err == nil {
@@ -141,7 +154,7 @@ func (s *Session) PutJSON(value any, alone bool) error {
 	return s.Put(string(data) + "\n")
 }
 
-// PutTo writes to a stream that is standard output, or stands for it.
+// PutTo writes to standard output or a stream in its place.
 func PutTo(stream io.Writer, text string) error {
 	_, err := io.WriteString(stream, text)
 	if err == nil || errors.Is(err, ErrReaderGone) {
@@ -150,16 +163,15 @@ func PutTo(stream io.Writer, text string) error {
 	return fmt.Errorf("cannot write to standard output: %w", err)
 }
 
-// ErrReaderGone says that nobody reads standard output any more.
+// ErrReaderGone is the error of a closed pipe at standard output.
 var ErrReaderGone error = syscall.EPIPE
 
-// StartProgress shows the progress of the command, unless logs were asked for, which
-// tell it, or nothing but errors.
+// StartProgress shows the progress of the command, unless there are logs or --quiet.
 func (s *Session) StartProgress() *terminal.Progress {
 	return terminal.StartProgress(s.Stderr, s.styleOf(s.Stderr), s.Now, !s.log.chosen() && !s.log.quiet)
 }
 
-// OnInterrupt says on standard error what a first signal leads to.
+// OnInterrupt prints what happens after a first signal.
 func (s *Session) OnInterrupt(ctx context.Context, what string) (stop func()) {
 	switch {
 	case s.log.quiet:

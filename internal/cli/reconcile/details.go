@@ -13,13 +13,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// idsAtMost is how many instances of a launch are named.
+// idsAtMost is the most instances of a launch that are listed.
 const idsAtMost = 8
 
-// poolDetails says what happened to a pool; nothing where nothing did.
+// poolDetails describes what happened to a pool.
 func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "seen: ", p.Messages...)
+	details.Add(terminal.Dim, "observed: ", p.Messages...)
 	addDecisions(details, withoutDrains(decisions, p.Nodes))
 	details.Nodes(p.Nodes)
 	for _, why := range describe.Short(p) {
@@ -33,11 +33,10 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 	return details.Lines
 }
 
-// budgetDetails says what happened about a budget, and where that is something or it is
-// exceeded, who used it; nothing where nothing did.
+// budgetDetails describes what happened to a budget, and its users if there was anything.
 func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "seen: ", b.Messages...)
+	details.Add(terminal.Dim, "observed: ", b.Messages...)
 	details.Grants(b.Grants)
 	addBudgetDecisions(details, decisions)
 	details.Recovery(b.UsageReport, clock)
@@ -49,7 +48,7 @@ func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report,
 	return details.Lines
 }
 
-// addDecisions adds what was decided, why, and what went wrong with it.
+// addDecisions adds decisions with reasons and errors.
 func addDecisions(details *describe.Details, decisions []outcome.Result) {
 	for _, d := range decisions {
 		details.Lines = append(details.Lines, decisionText(details.Style, d))
@@ -60,30 +59,29 @@ func addDecisions(details *describe.Details, decisions []outcome.Result) {
 	}
 }
 
-// withoutDrains leaves out what the report of the pool's nodes tells in full: drains that
-// go on.
+// withoutDrains omits drains in progress, which the report of nodes describes.
 func withoutDrains(decisions []outcome.Result, n *decide.PoolNodes) []outcome.Result {
 	if n == nil {
 		return decisions
 	}
-	goesOn := func(r outcome.Result) bool {
+	inProgress := func(r outcome.Result) bool {
 		d, ok := r.Decision.(spotpool.Decision)
 		return ok && d.Kind == spotpool.KindDrain && r.Outcome == outcome.Short && slices.ContainsFunc(n.Drains, func(drain decide.DrainReport) bool {
 			return slices.Contains(d.InstanceIDs, drain.InstanceID)
 		})
 	}
-	return slices.DeleteFunc(slices.Clone(decisions), goesOn)
+	return slices.DeleteFunc(slices.Clone(decisions), inProgress)
 }
 
-// addFailure adds what went wrong, unless a decision says it already.
+// addFailure adds an error, unless a decision has it.
 func addFailure(details *describe.Details, o outcome.Outcome, e *outcome.ErrorReport, decisions []outcome.Result) {
-	if e != nil && !saidAlready(decisions, e) {
+	if e != nil && !reported(decisions, e) {
 		details.Add(describe.OutcomeColour(o), string(o)+": ", e.Message)
 	}
 }
 
-// saidAlready reports whether one of the decisions has this error already.
-func saidAlready(decisions []outcome.Result, e *outcome.ErrorReport) bool {
+// reported reports whether one of the decisions has this error.
+func reported(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	for _, d := range decisions {
 		if d.Error != nil && d.Error.Message == e.Message {
 			return true
@@ -92,7 +90,7 @@ func saidAlready(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	return false
 }
 
-// decisionText is what was decided, with a verb for its outcome.
+// decisionText is a decision with a verb for its outcome.
 func decisionText(style terminal.Style, d outcome.Result) string {
 	verb := d.Verb()
 	rest := strings.TrimPrefix(d.Summary(), verb.Base+" ")

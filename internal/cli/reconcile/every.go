@@ -9,25 +9,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// again runs until it is stopped. What fails in one run may succeed in the next; only
-// the store and credentials must be there from the start. Between two runs it hears of
-// notices.
-func (o *options) again(ctx context.Context, w reconcile.World) error {
-	all, ears := w.Runner(), o.listen(w.SpotPools())
-	defer ears.close()
+// repeat runs until interrupted. A failed run is retried by the next; only the store and
+// credentials must exist at the start. Interruption notices start runs in between.
+func (o *options) repeat(ctx context.Context, w reconcile.World) error {
+	all, watcher := w.Runner(), o.watcher(w.SpotPools())
+	defer watcher.close()
 	for {
 		next := o.session.Now().Add(o.every)
-		if err := o.goOn(ctx, o.once(ctx, all, o.runOptions())); err != nil {
+		if err := o.reportError(ctx, o.once(ctx, all, o.runOptions())); err != nil {
 			return err
 		}
-		if err := o.untilNext(ctx, all, ears, next); err != nil {
+		if err := o.untilNext(ctx, all, watcher, next); err != nil {
 			return err
 		}
 	}
 }
 
-// goOn tells of what a run ended with, and is the error that ends all of them.
-func (o *options) goOn(ctx context.Context, err error) error {
+// reportError prints the error of a run, and returns one that ends all runs.
+func (o *options) reportError(ctx context.Context, err error) error {
 	if signal := process.Interrupted(ctx); signal != nil {
 		return process.WithExitCode(signal.Code(), signal)
 	}
@@ -40,13 +39,13 @@ func (o *options) goOn(ctx context.Context, err error) error {
 	return nil
 }
 
-// untilNext waits until the next run is due. Of the pools whose instances are taken back
-// meanwhile, or were during the run before, it runs at once.
-func (o *options) untilNext(ctx context.Context, all *reconcile.Runner, ears *ears, next time.Time) error {
+// untilNext waits until the next run is due. Interruption notices start runs of their pools
+// at once.
+func (o *options) untilNext(ctx context.Context, all *reconcile.Runner, watcher *noticeWatcher, next time.Time) error {
 	for {
-		ears.follow(ctx)
-		if asked, some := ears.heard(ctx); some {
-			if err := o.goOn(ctx, o.once(ctx, all, asked)); err != nil {
+		watcher.update(ctx)
+		if asked, some := watcher.due(ctx); some {
+			if err := o.reportError(ctx, o.once(ctx, all, asked)); err != nil {
 				return err
 			}
 			continue
@@ -58,7 +57,7 @@ func (o *options) untilNext(ctx context.Context, all *reconcile.Runner, ears *ea
 			return context.Cause(ctx)
 		case <-timer.C:
 			return nil
-		case <-ears.wake:
+		case <-watcher.wake:
 			timer.Stop()
 		}
 	}

@@ -22,29 +22,30 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 const lastSuccess = "gpupool_last_success_timestamp_seconds"
 
-// validateMetricsFile refuses a path that metrics can't be written to.
+// validateMetricsFile refuses an invalid path.
 func validateMetricsFile(path string) error {
 	if path == "" {
 		return nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return process.Usagef("--metrics-file %s is a directory: name a file in it", path)
+		return process.Usagef("--metrics-file %s is a directory: use a file in it", path)
 	}
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return process.Usagef("--metrics-file %s: there is no directory %s", path, dir)
+		return process.Usagef("--metrics-file %s: directory %s does not exist", path, dir)
 	}
 	return nil
 }
 
-// writeMetrics writes what a run did and saw, for the textfile collector of
-// node_exporter. A run that failed keeps the time of the last success.
+// writeMetrics writes metrics of a run for the node_exporter textfile collector. A failed run
+// keeps the time of the last success.
 func (o *options) writeMetrics(report reconcile.Report, success bool) {
 	if o.metricsFile == "" {
 		return
@@ -54,11 +55,11 @@ func (o *options) writeMetrics(report reconcile.Report, success bool) {
 	if !success {
 		var err error
 		if succeeded, err = previousSuccess(o.metricsFile); err != nil {
-			o.session.Warn(fmt.Sprintf("when a run last succeeded can't be read from %s, and starts anew: %v", o.metricsFile, err))
+			o.session.Warn(fmt.Sprintf("%s has no readable time of the last success, so it is reset: %v", o.metricsFile, err))
 		}
 	}
 	if err := prometheus.WriteToTextfile(o.metricsFile, metricsOf(report, success, finished, succeeded).registry); err != nil {
-		o.session.Warn(fmt.Sprintf("the metrics could not be written: %v", err))
+		o.session.Warn(fmt.Sprintf("cannot write metrics: %v", err))
 	}
 }
 
@@ -66,14 +67,14 @@ func (o *options) writeMetrics(report reconcile.Report, success bool) {
 func metricsOf(report reconcile.Report, success bool, finished time.Time, succeeded float64) metrics {
 	m := newMetrics()
 	m.run(report, success)
-	m.set("gpupool_last_run_timestamp_seconds", "When the last run ended.", float64(finished.Unix()))
-	m.set(lastSuccess, "When the last run ended that succeeded; 0: none has.", succeeded)
-	m.set("gpupool_run_duration_seconds", "How long the last run took.", finished.Sub(report.StartedAt).Seconds())
+	m.set("gpupool_last_run_timestamp_seconds", "Time at which the last run ended.", float64(finished.Unix()))
+	m.set(lastSuccess, "Time at which the last successful run ended; 0 if none was.", succeeded)
+	m.set("gpupool_run_duration_seconds", "Duration of the last run.", finished.Sub(report.StartedAt).Seconds())
 	return m
 }
 
-// previousSuccess reads the time of the last success from the last run's metrics; 0
-// where there are none.
+// previousSuccess reads the time of the last success from the metrics of the last run; 0 if
+// there are none.
 func previousSuccess(path string) (float64, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +95,7 @@ func previousSuccess(path string) (float64, error) {
 	return 0, nil
 }
 
-// metrics gathers the gauges of one run in a registry of their own, since what
-// Prometheus tells of a process by default says nothing about a cron run.
+// metrics has its own registry: default metrics of a process say nothing about a cron run.
 type metrics struct{ registry *prometheus.Registry }
 
 func newMetrics() metrics { return metrics{prometheus.NewRegistry()} }
@@ -113,8 +113,8 @@ func (m metrics) vector(name, help string, labels ...string) *prometheus.GaugeVe
 }
 
 func (m metrics) run(report reconcile.Report, success bool) {
-	m.set("gpupool_run_success", "Whether the last run did all that was declared (1) or something failed (0).", oneIf(success))
-	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by what was decided and what became of it.", "kind", "outcome")
+	m.set("gpupool_run_success", "Whether the last run succeeded (1), or something failed (0).", oneIf(success))
+	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by kind and outcome.", "kind", "outcome")
 	for _, of := range spotpool.Kinds() {
 		for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Short, outcome.Failed} {
 			decisions.WithLabelValues(string(of.Kind), string(outcome))
@@ -142,16 +142,40 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	m.pools(report.SpotPools)
 	m.budgets(report.Budgets)
 	m.stock(report.StockPools)
+	m.states(report)
 }
 
-// counters are kept in the store, so that a new file or another machine goes on with them.
+// states writes the states of each object, in the words of tables and JSON.
+func (m metrics) states(report reconcile.Report) {
+	changed := map[string]bool{}
+	for _, d := range report.Decisions {
+		changed[d.Object()] = true
+	}
+	gauge := m.vector("gpupool_object_state", "The states of an object after the last run: 1 for each.", "kind", "name", "state")
+	set := func(s outcome.Summary, states ...state.State) {
+		for _, is := range states {
+			gauge.WithLabelValues(s.Kind, s.Name, string(is)).Set(1)
+		}
+	}
+	for _, p := range report.SpotPools {
+		set(p.Summary(), p.StateAfter(changed[p.Summary().Object()]))
+	}
+	for _, b := range report.Budgets {
+		set(b.Summary(), b.States()...)
+	}
+	for _, p := range report.StockPools {
+		set(p.Summary(), p.StateAfter(changed[p.Summary().Object()]))
+	}
+}
+
+// counters come from the store, so that a new file or another host continues them.
 func (m metrics) counters(c declaration.Counters) {
 	if c.Runs == 0 {
 		return
 	}
-	runs := prometheus.NewCounter(prometheus.CounterOpts{Name: "gpupool_runs_total", Help: "Runs of the store that were recorded."})
+	runs := prometheus.NewCounter(prometheus.CounterOpts{Name: "gpupool_runs_total", Help: "Recorded runs of the store."})
 	decisions := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gpupool_decisions_total", Help: "Decisions of all runs of the store, by what was decided and the outcome.",
+		Name: "gpupool_decisions_total", Help: "Decisions of all runs of the store, by kind and outcome.",
 	}, []string{"kind", "outcome"})
 	m.registry.MustRegister(runs, decisions)
 	runs.Add(float64(c.Runs))
@@ -161,13 +185,13 @@ func (m metrics) counters(c declaration.Counters) {
 	}
 }
 
-// declarations counts the declarations of a run, including records that it could not
-// read. Where no run took place, their number is unknown, and no zero is written.
+// declarations counts the declarations of a run, including unreadable records. Without a
+// run, the number is unknown, and no zero is written.
 func (m metrics) declarations(report reconcile.Report) {
 	if report.FinishedAt.IsZero() {
 		return
 	}
-	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}, "stock_pool": {}} // 0 where there is none
+	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}, "stock_pool": {}} // 0 if there is none
 	for _, s := range report.Declarations() {
 		if s.Deleted {
 			continue
@@ -177,30 +201,29 @@ func (m metrics) declarations(report reconcile.Report) {
 		}
 		declared[s.Kind][s.Name] = true
 	}
-	gauge := m.vector("gpupool_declarations", "What was declared in the store at the end of the last run.", "kind")
+	gauge := m.vector("gpupool_declarations", "Declarations in the store at the end of the last run.", "kind")
 	for kind, names := range declared {
 		gauge.WithLabelValues(kind).Set(float64(len(names)))
 	}
 }
 
-// budgets writes nothing of a budget whose usage is unknown: no number is better than
-// a zero that nobody counted.
+// budgets writes no usage of a budget that was not measured: zero would be wrong.
 func (m metrics) budgets(budgets []budgets.Report) {
 	if len(budgets) == 0 {
 		return
 	}
-	limit := m.vector("gpupool_budget_limit_gpu_hours", "GPU-hours that the budget allows in its window.", "name")
-	consumed := m.vector("gpupool_budget_consumed_gpu_hours", "GPU-hours that were used in the budget's window.", "name")
-	remaining := m.vector("gpupool_budget_remaining_gpu_hours", "GPU-hours that are left in the budget's window.", "name")
-	estimated := m.vector("gpupool_budget_estimated_gpu_hours", "The part of the used GPU-hours that rests on estimated ends.", "name")
-	bound := m.vector("gpupool_budget_error_bound_gpu_hours", "By how much the used GPU-hours may be wrong, either way.", "name")
-	coverage := m.vector("gpupool_budget_coverage_ratio", "How much of the window until now was observed.", "name")
-	tracked := m.vector("gpupool_budget_tracked_pods", "Pods that held GPUs in the budget's window.", "name")
-	burn := m.vector("gpupool_budget_burn_rate_gpus", "GPUs that the budget's pods hold now.", "name")
-	threshold := m.vector("gpupool_budget_threshold_reached", "Whether usage reached an alert threshold, in percent of the limit, and has not fallen "+
-		"well below it since (1), or not (0).", "name", "threshold")
-	effects := m.vector("gpupool_budget_effects", "Workloads and pods of which a freeze, pause or eviction was requested and not observed to be done, "+
-		"by phase: requested, or ineffective if its time is over.", "name", "measure", "phase")
+	limit := m.vector("gpupool_budget_limit_gpu_hours", "Limit of the budget in its window, in GPU-hours.", "name")
+	consumed := m.vector("gpupool_budget_consumed_gpu_hours", "Usage of the budget in its window, in GPU-hours.", "name")
+	remaining := m.vector("gpupool_budget_remaining_gpu_hours", "GPU-hours left in the window of the budget.", "name")
+	estimated := m.vector("gpupool_budget_estimated_gpu_hours", "Estimated part of the usage, in GPU-hours.", "name")
+	bound := m.vector("gpupool_budget_error_bound_gpu_hours", "Error bound of the usage, in GPU-hours.", "name")
+	coverage := m.vector("gpupool_budget_coverage_ratio", "Observed part of the window until now.", "name")
+	tracked := m.vector("gpupool_budget_tracked_pods", "Pods that used GPUs in the window of the budget.", "name")
+	burn := m.vector("gpupool_budget_burn_rate_gpus", "GPUs that pods of the budget use now.", "name")
+	threshold := m.vector("gpupool_budget_threshold_reached", "Whether usage reached an alert threshold in percent of the limit (1), or not (0). It resets "+
+		"well below the threshold.", "name", "threshold")
+	effects := m.vector("gpupool_budget_effects", "Workloads and pods with a freeze, pause or eviction in progress, by phase: requested, or ineffective "+
+		"after a timeout.", "name", "measure", "phase")
 	for _, b := range budgets {
 		u := b.UsageReport
 		if u == nil {
@@ -236,19 +259,19 @@ func (m metrics) budgets(budgets []budgets.Report) {
 }
 
 func (m metrics) pools(pools []spotpools.Report) {
-	minimum := m.vector("gpupool_pool_minimum", "Instances that the pool is to have at least.", "region", "name")
-	maximum := m.vector("gpupool_pool_maximum", "Instances that the pool may have at most.", "region", "name")
-	capacity := m.vector("gpupool_pool_capacity", "Instances of the pool that work, or will soon.", "region", "name")
-	shortfall := m.vector("gpupool_pool_shortfall", "Instances that the pool lacks to its minimum.", "region", "name")
-	price := m.vector("gpupool_pool_hourly_price", "What the pool's instances cost, in CNY an hour.", "region", "name")
+	minimum := m.vector("gpupool_pool_minimum", "Minimum number of instances of the pool.", "region", "name")
+	maximum := m.vector("gpupool_pool_maximum", "Maximum number of instances of the pool.", "region", "name")
+	capacity := m.vector("gpupool_pool_capacity", "Instances of the pool that work or soon will.", "region", "name")
+	shortfall := m.vector("gpupool_pool_shortfall", "Instances missing to the minimum of the pool.", "region", "name")
+	price := m.vector("gpupool_pool_hourly_price", "Price of the instances of the pool, in CNY an hour.", "region", "name")
 	for _, p := range pools {
 		if p.UID == "" {
-			continue // its record can't be read, so nothing of it is known
+			continue // its record is unreadable
 		}
 		minimum.WithLabelValues(p.Region, p.Name).Set(float64(p.Minimum))
 		maximum.WithLabelValues(p.Region, p.Name).Set(float64(p.Maximum))
 		if !p.Observed {
-			continue // no number is better than a capacity of 0 that nobody saw
+			continue // capacity 0 would be wrong
 		}
 		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
 		shortfall.WithLabelValues(p.Region, p.Name).Set(float64(p.Shortfall))
@@ -263,13 +286,13 @@ func (m metrics) nodes(pools []spotpools.Report) {
 	if len(pools) == 0 {
 		return
 	}
-	nodes := m.vector("gpupool_pool_nodes", "Instances of the pool by how they fare as nodes.", "region", "name", "state")
-	drains := m.vector("gpupool_pool_drains", "Nodes of the pool that are being emptied before their instances end.", "region", "name")
-	suspended := m.vector("gpupool_pool_replacing_suspended", "Whether nothing of the pool is replaced that fails as a node (1), or it may be (0).", "region",
+	nodes := m.vector("gpupool_pool_nodes", "Instances of the pool by health as a node.", "region", "name", "state")
+	drains := m.vector("gpupool_pool_drains", "Nodes of the pool in a drain.", "region", "name")
+	suspended := m.vector("gpupool_pool_replacing_suspended", "Whether replacement of failing nodes is suspended (1), or not (0).", "region",
 		"name")
 	for _, p := range pools {
 		for state, n := range map[string]int{
-			"ready": p.Nodes.Ready, "joining": p.Nodes.Joining, "unready": p.Nodes.Unready, "failing": p.Nodes.Failing, "untold": p.Nodes.Unknown,
+			"ready": p.Nodes.Ready, "joining": p.Nodes.Joining, "unready": p.Nodes.Unready, "failing": p.Nodes.Failing, "unknown": p.Nodes.Unknown,
 		} {
 			nodes.WithLabelValues(p.Region, p.Name, state).Set(float64(n))
 		}
@@ -278,7 +301,7 @@ func (m metrics) nodes(pools []spotpools.Report) {
 	}
 }
 
-// inCNY is a price as a gauge's float.
+// inCNY is a price as a float.
 func inCNY(p spotpool.Price) float64 {
 	value, err := strconv.ParseFloat(p.String(), 64)
 	if err != nil {
@@ -287,7 +310,7 @@ func inCNY(p spotpool.Price) float64 {
 	return value
 }
 
-// oneIf is the value of a metric that answers yes or no.
+// oneIf is the value of a boolean metric.
 func oneIf(yes bool) float64 {
 	if yes {
 		return 1

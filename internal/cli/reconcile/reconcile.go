@@ -17,52 +17,51 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
-what budgets have used, tell of the thresholds that were crossed, and enforce their
-limits; then launch what a pool lacks to its minimum, terminate what it has above its
-maximum, go on with refreshes and deletions; and at last have each stock pool be as
-declared, as far as its budgets let it. A run returns once its launches are accepted;
---wait stays until the instances are there.
+const reconcileHelp = `Reconcile all declared budgets, pools and stock pools, once:
 
-Any number of runs may be started, beside each other and beside terraform apply:
-one run at a time works, and one process at a time works on a pool. A run that is
-killed is made good by the next one, without launching anything twice.
+  1. Count usage of budgets, alert at thresholds, and enforce limits.
+  2. Launch instances up to the minimum of each pool, terminate those above the
+     maximum, and continue refreshes and deletions.
+  3. Update the Deployment of each stock pool, as far as its budgets allow.
 
-NAME is that of a pool (REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget,
-also with its kind before it (stock_pool/ml/g1), or a glob of these ('team-*'). Then
-what is named is seen to, and the others are neither looked at nor changed: a budget
-that is not named counts as its last run left it. Pods are counted for all budgets, in
-the ledger that is everyone's. What is left to a run of all: forgetting what the ledger need not keep, tombstones, what destroyed budgets left
-in force, the time of the last run, and metrics.
+A run returns when its launches are accepted; --wait waits for the instances. A pool
+that stays short because of stock or price is not a failure: the exit code is 0.
 
-A pool that stays short because there is no stock, or only above its price cap,
-is no failure: its outcome says short, and the exit code is 0.
+Any number of runs can be started, also during terraform apply. One run works at a
+time, and one process works on a pool at a time. If a run is killed, the next one
+recovers, and launches nothing twice.
 
-With --every, the nodes of pools that have some are watched between the runs: when one
-is marked because the cloud takes its instance back (gpupool notice-watch), a run of
-that pool alone begins at once.
+NAME is the name of a pool, a stock pool or a budget. It can include the region, the
+namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
+'team-*' selects several.
+Only these are then reconciled. Usage is still counted for all budgets. Only a run
+without NAME cleans up the ledger and tombstones, removes the enforcement of destroyed
+budgets, and writes metrics.
+
+With --every, runs repeat. In between, nodes of pools are watched: an interruption
+notice (gpupool notice-watch) starts a run of that pool at once.
 
 `
 
-const reconcileExamples = `  # What a run would do
+const reconcileExamples = `  # Print what a run would do
   gpupool reconcile --dry-run
 
-  # A pool, and the budgets of a team, alone
+  # Only a pool, and the budgets of a team
   gpupool reconcile ap-singapore/train 'team-a-*'
 
-  # What would follow from a larger budget
+  # What if the budget was larger?
   gpupool reconcile --dry-run --assume budget/team-a.gpu_hours=200
 
-  # A line for cron: every minute, for at most five
+  # A crontab line: every minute, for at most five
   * * * * *  gpupool reconcile --store directory:/var/lib/gpupool --timeout 5m
 
-  # As a service, with metrics for the textfile collector of node_exporter
+  # As a service, with metrics for the node_exporter textfile collector
   gpupool reconcile --every 40s --metrics-file /var/lib/node_exporter/gpupool.prom
 
-  # In a pipeline that has the Terraform state and no store of its own
+  # In a pipeline that has the Terraform state and no store
   terraform show -json | gpupool reconcile --from-state - --wait
 
-  # For a script
+  # In a script
   gpupool reconcile -o json | jq '.spot_pools[] | select(.outcome != "done")'`
 
 type options struct {
@@ -96,7 +95,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "reconcile [NAME...]",
-		Short:   "Bring every pool and budget where it is declared to be",
+		Short:   "Reconcile pools, budgets and stock pools once, or repeatedly",
 		Long:    reconcileHelp + process.ExitCodesHelp,
 		Example: reconcileExamples,
 		RunE:    s.Command(o.run),
@@ -106,33 +105,33 @@ func New(s *process.Session) *cobra.Command {
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.store.Register(cmd, s)
-	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform "+
-		"state pull prints")
-	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
-	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, minimum, "+
-		"maximum or spot_max_price as in pool/train.minimum=4, or replicas or maximum as in stock_pool/ml/g1.replicas=4; repeat it for several")
-	f.BoolVar(&o.wait, "wait", false, "stay until what was launched or changed is there, or --timeout is over")
-	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
-	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
-	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
+	f.StringVar(&o.fromState, "from-state", "", "Also read declarations from this `FILE`, the output of terraform show -json or terraform state pull; "+
+		"- is standard input.")
+	f.BoolVar(&o.dryRun, "dry-run", false, "Print what a run would do, and change nothing.")
+	f.StringArrayVar(&o.assume, "assume", nil, "With --dry-run: assume another `ATTRIBUTE=VALUE`, such as budget/team-a.gpu_hours=200, "+
+		"pool/train.minimum=4 (also maximum, spot_max_price) or stock_pool/ml/g1.replicas=4 (also maximum). Can be repeated.")
+	f.BoolVar(&o.wait, "wait", false, "Wait for launched and changed instances, until --timeout.")
+	process.DurationVar(cmd, &o.every, "every", 0, "Repeat at this interval until interrupted.")
+	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "Longest duration of a run.")
+	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "Longest time to wait for another run. Then exit with 11.")
 	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", budgets.DefaultKeepLedger,
-		"how long the ledger keeps what ended, also where no budget's window reaches back to it")
-	process.DurationVar(cmd, &o.keepHistory, "keep-history", history.DefaultRetention.For, "how long the history is kept, which gpupool history shows")
+		"How long the ledger keeps pods that ended, at least.")
+	process.DurationVar(cmd, &o.keepHistory, "keep-history", history.DefaultRetention.For, "How long events are kept.")
 	o.historySize = sizeFlag(history.DefaultRetention.Bytes)
-	f.Var(&o.historySize, "history-size", "how large the history may become before its oldest days go")
-	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: budgets that are "+
-		"then below their limits lift what they enforce, and their pools launch (print that first with --dry-run)")
-	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "exit with this `CODE` where another run is under way")
-	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
-	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
+	f.Var(&o.historySize, "history-size", "Size above which the oldest days of events are deleted.")
+	f.StringVar(&o.acceptLoss, "accept-loss", "", "Continue without the lost part of the ledger, and record this `REASON`. Budgets below their limits "+
+		"then stop enforcement, and pools launch. Use --dry-run first.")
+	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "Exit with this `CODE` if another run is in progress.")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "Exit with 2 if a run changed something or, with --dry-run, would.")
+	f.StringVar(&o.metricsFile, "metrics-file", "", "Write metrics to this `FILE`, in the Prometheus text format.")
 	_ = cmd.MarkFlagFilename("metrics-file", "prom")
-	process.Exclusive(cmd, "dry-run", "wait", "a dry run launches nothing that could be waited for")
-	process.Exclusive(cmd, "dry-run", "metrics-file", "the metrics are of what runs did")
-	process.Exclusive(cmd, "every", "detailed-exitcode", "of many runs no exit code tells")
-	process.Exclusive(cmd, "every", "accept-loss", "what is lost later is nothing that anyone has looked at and accepted")
+	process.Exclusive(cmd, "dry-run", "wait", "a dry run launches nothing")
+	process.Exclusive(cmd, "dry-run", "metrics-file", "metrics describe what runs did")
+	process.Exclusive(cmd, "every", "detailed-exitcode", "--every has no exit code for a run")
+	process.Exclusive(cmd, "every", "accept-loss", "it would also accept losses that nobody has reviewed")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
-	s.OutputOrNoneFlag(cmd)
+	s.OutputFlag(cmd, process.Wide, process.None)
 	return cmd
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -15,16 +17,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
-// rowsAtMost is how many pools, or budgets, a table lists before it leaves out those
-// that need no attention.
+// rowsAtMost is how many objects a table lists before it omits those in sync.
 const rowsAtMost = 20
 
-// print prints the report of a run. Where there are several runs, it begins with the
-// time.
+// print prints the report of a run, with its time if there are several.
 func (o *options) print(ctx context.Context, report reconcile.Report, store string) error {
 	ctx = outcome.WithRun(ctx, report.RunID)
 	switch {
-	case o.session.Mute():
+	case o.session.Output(process.None):
 		o.session.WarnOf(ctx, report.Warnings...)
 		return nil
 	case o.session.JSON():
@@ -42,7 +42,6 @@ func (o *options) print(ctx context.Context, report reconcile.Report, store stri
 	return o.session.Put(out.String())
 }
 
-// zone is where the people are.
 func (o *options) zone() *time.Location {
 	if o.session.Zone == nil {
 		return time.UTC
@@ -50,15 +49,15 @@ func (o *options) zone() *time.Location {
 	return o.session.Zone
 }
 
-// writeReport writes a report for people: what was decided about each pool and why,
-// and then the pools' and budgets' state.
+// writeReport writes a report as text: the decisions about each object with their reasons,
+// then a table of states.
 func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, report reconcile.Report, store string) {
 	if len(report.Declarations()) == 0 {
-		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
+		fmt.Fprintf(out, "The store %s has no declarations.\n", store)
 		return
 	}
 	if report.DryRun {
-		fmt.Fprintln(out, "A dry run: nothing is changed.")
+		fmt.Fprintln(out, "Dry run: nothing is changed.")
 		for _, a := range report.Assumed {
 			fmt.Fprintf(out, "Assumed: %s.%s = %s (declared: %s)\n", a.Object, a.Attribute, a.Value, a.Declared)
 		}
@@ -70,13 +69,13 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 	var sections describe.Sections
 	for _, b := range report.Budgets {
 		there := clock.In(b.TimeZone)
-		sections.Add("budget "+b.Name, there.Texts(budgetDetails(style, there, b, decisions["budget/"+b.Name])))
+		sections.Add("budget/"+b.Name, there.Texts(budgetDetails(style, there, b, decisions["budget/"+b.Name])))
 	}
 	for _, p := range report.SpotPools {
 		sections.Add(describe.PoolName(p), clock.Texts(poolDetails(style, p, decisions[objectOf(p)])))
 	}
 	for _, p := range report.StockPools {
-		sections.Add("stock pool "+describe.StockName(p), clock.Texts(stockDetails(style, p, decisions[p.Summary().Object()])))
+		sections.Add(p.Summary().Object(), clock.Texts(stockDetails(style, p, decisions[p.Summary().Object()])))
 	}
 	sections.Write(out, style, style.Width)
 	if out.Len() > 0 {
@@ -93,65 +92,65 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 	writeStock(out, style, report.StockPools, decisions)
 }
 
-// objectOf names a pool as decisions do.
 func objectOf(p spotpools.Report) string { return "spot_pool/" + describe.PoolName(p) }
 
-// writePools writes the pools' state. Where there are many, those that are as
-// declared are only counted.
+// writePools writes the states of pools. If there are many, those in sync are only counted.
 func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Report, decisions map[string][]outcome.Result) {
 	if len(pools) == 0 {
 		return
 	}
-	t := &terminal.Table{}
+	after := func(p spotpools.Report) state.State { return p.StateAfter(len(decisions[objectOf(p)]) > 0) }
+	shown := pools
+	if len(pools) > rowsAtMost {
+		shown = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return after(p) == state.InSync })
+	}
 	withNodes := describe.HasNodes(pools, func(p spotpools.Report) spotpools.Report { return p })
-	row := func(nodes, outcome string, cells ...string) {
-		if withNodes {
-			cells = append(cells, nodes)
+	writeTable(out, style, len(shown), len(pools), "pools are InSync.", func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		row := func(nodes, outcome string, cells ...string) {
+			if withNodes {
+				cells = append(cells, nodes)
+			}
+			t.Add(append(cells, outcome)...)
 		}
-		t.Add(append(cells, outcome)...)
-	}
-	row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H")
-	left := 0
-	for _, p := range pools {
-		s := p.StateAfter(len(decisions[objectOf(p)]) > 0)
-		if s == state.InSync && len(pools) > rowsAtMost {
-			left++
-			continue
+		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H")
+		for _, p := range shown {
+			row(describe.NodesCell(style, p), style.Paint(describe.StateColor(after(p)), string(after(p))),
+				describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
+				describe.Seen(p, p.Held), describe.Price(p.HourlyPrice))
 		}
-		row(describe.NodesCell(style, p), style.Paint(describe.StateColor(s), string(s)),
-			describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
-			describe.Seen(p, p.Held), describe.Price(p.HourlyPrice))
-	}
-	writeTable(out, t, left, len(pools), "pools are InSync.")
+		return t
+	}, "CNY/H", "HELD", "MAXIMUM")
 }
 
-// writeBudgets writes the budgets' state. Where there are many, those far from their
-// limit are only counted.
-func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []budgets.Report) {
-	if len(budgets) == 0 {
+// writeBudgets writes the states of budgets. If there are many, those below their alert
+// thresholds are only counted.
+func writeBudgets(out *bytes.Buffer, style terminal.Style, all []budgets.Report) {
+	if len(all) == 0 {
 		return
 	}
-	t := &terminal.Table{}
-	t.Add(append(describe.BudgetColumns(), "STATE")...)
-	left := 0
-	for _, b := range budgets {
-		calm := b.Outcome == outcome.Done && b.Observed && !b.Deleted && !b.IsExceeded() && len(b.Fired) == 0
-		if calm && len(budgets) > rowsAtMost {
-			left++
-			continue
-		}
-		t.Add(append(describe.BudgetCells(style, b), describe.BudgetState(style, b.States()))...)
+	shown := all
+	if len(all) > rowsAtMost {
+		shown = slices.DeleteFunc(slices.Clone(all), func(b budgets.Report) bool {
+			return b.Outcome == outcome.Done && b.Observed && !b.Deleted && !b.IsExceeded() && len(b.Fired) == 0
+		})
 	}
-	writeTable(out, t, left, len(budgets), "budgets are below their thresholds.")
+	writeTable(out, style, len(shown), len(all), "budgets are below their alert thresholds.", func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		t.Add(append(describe.BudgetColumns(), "STATE")...)
+		for _, b := range shown {
+			t.Add(append(describe.BudgetCells(style, b), describe.BudgetState(style, b.States()))...)
+		}
+		return t
+	}, "PODS", "LEFT", "GPUS NOW", "LIMIT")
 }
 
-// writeTable writes a table, and then how many of all it leaves out, and what they
-// have in common.
-func writeTable(out *bytes.Buffer, t *terminal.Table, left, all int, what string) {
-	if left < all {
-		t.Write(out)
+// writeTable writes a table of the shown objects, and counts the others.
+func writeTable(out *bytes.Buffer, style terminal.Style, shown, all int, what string, build func(terminal.Style) *terminal.Table, spare ...string) {
+	if shown > 0 {
+		terminal.Fitted(style, style.Width, build, spare...).Write(out)
 	}
-	switch {
+	switch left := all - shown; {
 	case left == all:
 		fmt.Fprintf(out, "All %d %s\n", left, what)
 	case left > 0:

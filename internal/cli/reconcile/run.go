@@ -20,8 +20,8 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if !o.dryRun { // which has nothing to finish
-		defer o.session.OnInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
+	if !o.dryRun { // a dry run has nothing to finish
+		defer o.session.OnInterrupt(ctx, "finishing current calls; send a second signal to stop at once")()
 	}
 	started := o.session.Now()
 	w, err := o.world(ctx)
@@ -30,19 +30,19 @@ func (o *options) run(ctx context.Context, names []string) error {
 		o.writeMetrics(reconcile.Report{StartedAt: started}, false)
 		return err
 	case o.every > 0:
-		return o.again(ctx, w)
+		return o.repeat(ctx, w)
 	}
 	return o.once(ctx, w.Runner(), o.runOptions())
 }
 
-// world prepares what a run needs, and makes no call yet.
+// world prepares a run, without API calls.
 func (o *options) world(ctx context.Context) (none reconcile.World, err error) {
 	place, err := o.openStore(ctx)
 	if err != nil {
 		return none, err
 	}
 	cloud := o.cloud.Lazy()
-	if len(o.names) == 0 { // else it may be that no pool is named
+	if len(o.names) == 0 { // else no pool may be selected
 		if cloud, err = o.cloud.Cloud(ctx, place); err != nil {
 			if !o.dryRun {
 				o.store.World(place, nil, nil).Runner().FailedRun(ctx, o.runOptions(), err)
@@ -56,8 +56,8 @@ func (o *options) world(ctx context.Context) (none reconcile.World, err error) {
 	return w, nil
 }
 
-// openStore opens the store. Where there is none and --from-state brings
-// declarations, a run creates it, and a dry run works on an empty one in memory.
+// openStore opens the store. With --from-state, a run creates a missing store, and a dry run
+// uses an empty one in memory.
 func (o *options) openStore(ctx context.Context) (store.Store, error) {
 	place, err := o.store.Open(ctx, o.fromState != "" && !o.dryRun)
 	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" || !o.dryRun {
@@ -70,10 +70,10 @@ func (o *options) openStore(ctx context.Context) (store.Store, error) {
 	return draft.Empty(location), nil
 }
 
-var errTimeout = errors.New("--timeout is over")
+var errTimeout = errors.New("--timeout expired")
 
-// once runs once: it prints the report, writes the metrics, and returns an error with
-// the exit code. Metrics are of runs of all.
+// once runs once: it prints the report, writes metrics unless objects were selected, and
+// returns an error with the exit code.
 func (o *options) once(ctx context.Context, all *reconcile.Runner, asked reconcile.RunOptions) error {
 	started := o.session.Now().UTC()
 	limited, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
@@ -110,7 +110,7 @@ func (o *options) reconcile(ctx context.Context, all *reconcile.Runner, asked re
 	return all.Run(ctx, asked)
 }
 
-// runOptions are what the flags say of a run.
+// runOptions are the options of a run by the flags.
 func (o *options) runOptions() reconcile.RunOptions {
 	return reconcile.RunOptions{
 		DryRun: o.dryRun, Assume: o.assumed, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
@@ -119,8 +119,8 @@ func (o *options) runOptions() reconcile.RunOptions {
 	}
 }
 
-// readState reads the state that --from-state names. A read can't be interrupted, and
-// a pipe may never end, so it runs beside the wait for it.
+// readState reads --from-state. A read cannot be interrupted, and a pipe may never end, so
+// it runs in a goroutine.
 func (o *options) readState(ctx context.Context) (*declaration.TerraformState, error) {
 	stream, name, err := o.session.Input(o.fromState)
 	if err != nil {

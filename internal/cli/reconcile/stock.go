@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,13 +11,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// stockDetails says what happened to a stock pool; nothing where nothing did.
+// stockDetails describes what happened to a stock pool.
 func stockDetails(style terminal.Style, p stockpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "seen: ", p.Notices...)
+	details.Add(terminal.Dim, "observed: ", p.Notices...)
 	addDecisions(details, decisions)
 	details.Conditions(p)
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
@@ -24,38 +24,38 @@ func stockDetails(style terminal.Style, p stockpools.Report, decisions []outcome
 	return details.Lines
 }
 
-// writeStock writes the stock pools' state. Where there are many, those that are as
-// declared are only counted.
+// writeStock writes the states of stock pools. If there are many, those in sync are only
+// counted.
 func writeStock(out *bytes.Buffer, style terminal.Style, pools []stockpools.Report, decisions map[string][]outcome.Result) {
 	if len(pools) == 0 {
 		return
 	}
-	t := &terminal.Table{}
-	t.Add(append(describe.StockColumns(), "STATE")...)
-	left := 0
-	for _, p := range pools {
-		s := p.StateAfter(len(decisions[p.Summary().Object()]) > 0)
-		if s == state.InSync && len(pools) > rowsAtMost {
-			left++
-			continue
-		}
-		t.Add(append(describe.StockCells(p), style.Paint(describe.StateColor(s), string(s)))...)
+	after := func(p stockpools.Report) state.State { return p.StateAfter(len(decisions[p.Summary().Object()]) > 0) }
+	shown := pools
+	if len(pools) > rowsAtMost {
+		shown = slices.DeleteFunc(slices.Clone(pools), func(p stockpools.Report) bool { return after(p) == state.InSync })
 	}
-	writeTable(out, t, left, len(pools), "stock pools are InSync.")
+	writeTable(out, style, len(shown), len(pools), "stock pools are InSync.", func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		t.Add(append(describe.StockColumns(), "STATE")...)
+		for _, p := range shown {
+			t.Add(append(describe.StockCells(p), style.Paint(describe.StateColor(after(p)), string(after(p))))...)
+		}
+		return t
+	}, "PODS", "ALLOCATED")
 }
 
-// stock writes the gauges of stock pools, and nothing of one that nobody saw.
+// stock writes metrics of observed stock pools.
 func (m metrics) stock(pools []stockpools.Report) {
 	if len(pools) == 0 {
 		return
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec { return m.vector(name, help, "namespace", "name") }
-	desired := gauge("gpupool_stock_pool_desired", "Pods that the stock pool is to have now.")
+	desired := gauge("gpupool_stock_pool_desired", "Desired pods of the stock pool.")
 	replicas := gauge("gpupool_stock_pool_replicas", "Pods of the stock pool.")
-	allocated := gauge("gpupool_stock_pool_allocated", "Pods of the stock pool that are in use.")
-	available := gauge("gpupool_stock_pool_available", "Pods of the stock pool that are ready and not in use.")
-	waiting := gauge("gpupool_stock_pool_waiting", "Pods of the stock pool that no node has room for.")
-	phase := m.vector("gpupool_stock_pool_phase", "Whether the stock pool is in this phase (1) or not (0).", "namespace", "name", "phase")
+	allocated := gauge("gpupool_stock_pool_allocated", "Pods of the stock pool in use.")
+	available := gauge("gpupool_stock_pool_available", "Ready pods of the stock pool that are not in use.")
+	waiting := gauge("gpupool_stock_pool_waiting", "Pending pods of the stock pool without room on any node.")
 	for _, p := range pools {
 		if !p.Observed {
 			continue
@@ -65,8 +65,5 @@ func (m metrics) stock(pools []stockpools.Report) {
 		allocated.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Allocated))
 		available.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Available))
 		waiting.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Waiting))
-		for _, of := range decide.Phases() {
-			phase.WithLabelValues(p.Namespace, p.Name, string(of)).Set(oneIf(of == p.Phase))
-		}
 	}
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// addBudgetDecisions adds what was decided about a budget. Pods, or workloads, to which
-// the same was done with the same outcome are a table under the reasons that all of
-// them have.
+// addBudgetDecisions adds the decisions about a budget. Pods or workloads with the same
+// decision and outcome are a table below their common reasons.
 func addBudgetDecisions(details *describe.Details, decisions []outcome.Result) {
-	for _, alike := range byDeed(decisions) {
+	for _, alike := range byAction(decisions) {
 		if len(alike) == 1 {
 			addDecisions(details, alike)
 			continue
@@ -24,17 +23,16 @@ func addBudgetDecisions(details *describe.Details, decisions []outcome.Result) {
 	}
 }
 
-// byDeed puts decisions about pods or workloads together that are of one kind and have
-// one outcome, where the first of them stands. Others stay alone.
-func byDeed(decisions []outcome.Result) [][]outcome.Result {
-	type deed struct {
+// byAction groups decisions about pods or workloads by kind and outcome.
+func byAction(decisions []outcome.Result) [][]outcome.Result {
+	type action struct {
 		kind    string
 		outcome outcome.Outcome
 	}
-	at := map[deed]int{}
+	at := map[action]int{}
 	var groups [][]outcome.Result
 	for _, d := range decisions {
-		of := deed{d.Kind(), d.Outcome}
+		of := action{d.Kind(), d.Outcome}
 		n, there := at[of]
 		if there && hasVictim(d) {
 			groups[n] = append(groups[n], d)
@@ -94,8 +92,7 @@ func addVictims(details *describe.Details, alike []outcome.Result) {
 	}
 }
 
-// victimTable is who it was done to, in the order in which it was, and what was the
-// matter with each alone.
+// victimTable lists the pods or workloads in order, with the reasons of each.
 func victimTable(first budget.Decision, victims []victim, ordered bool) *terminal.Table {
 	t := &terminal.Table{}
 	explained := slices.ContainsFunc(victims, func(v victim) bool { return len(v.own) > 0 })

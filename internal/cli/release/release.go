@@ -21,16 +21,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const releaseHelp = `End all grants of a budget, or all holds of a pool, before they end by themselves. NAME is
-that of a budget or of a pool, REGION/NAME as well; budget/NAME and spot_pool/REGION/NAME
-say which of both is meant.
+const releaseHelp = `End all grants of a budget, or all holds of a pool, before they expire.
 
-The limit of a budget is the declared one again, and its grace period begins anew. A pool
-goes on as declared, and replaces instances again where that was suspended since some in a
-row never joined their cluster. Both from the next run on; only launches of pools above the
-budget's limit stop at once.`
+NAME is the name of a budget or a pool. If both have that name, write budget/NAME or
+spot_pool/REGION/NAME.
 
-const releaseExamples = `  gpupool release team-a
+The limit of the budget is the declared one again, and its grace period starts again.
+The pool is reconciled again, and its instances are replaced again if replacement was
+suspended. Both start with the next run; a gate of the budget applies at once.`
+
+const releaseExamples = `  # End all grants of a budget
+  gpupool release budget/team-a
+
+  # End all holds of a pool
   gpupool release spot_pool/ap-singapore/train --reason "nodes replaced"`
 
 type options struct {
@@ -44,10 +47,10 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "release NAME",
-		Short:   "End grants or a hold early",
+		Short:   "End the grants of a budget or the holds of a pool",
 		Long:    releaseHelp,
 		Example: releaseExamples,
-		Args:    cobra.ExactArgs(1),
+		Args:    process.Arguments("gpupool release budget/team-a", "NAME"),
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools, store.Budgets),
@@ -87,7 +90,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	return o.session.Print(r, func(terminal.Style) string { return text(r) })
 }
 
-// release ends what the budget or the pool of a name has in force.
+// release ends the grants of the budget, or the holds of the pool, with a name.
 func release(ctx context.Context, by exception.Release, b *budgets.Flow, p *spotpools.Flow, name string) (report, error) {
 	if budget, named := strings.CutPrefix(name, "budget/"); named {
 		return ofBudget(ctx, b, budget, by)
@@ -100,7 +103,7 @@ func release(ctx context.Context, by exception.Release, b *budgets.Flow, p *spot
 	_, noPool := p.KeyOf(ctx, name)
 	switch {
 	case noBudget == nil && noPool == nil:
-		return report{}, process.Usagef("%s is a budget and a pool: write budget/%s, or spot_pool/%s", name, name, name)
+		return report{}, process.Usagef("%s is a budget and a pool: use budget/%s or spot_pool/%s", name, name, name)
 	case noBudget == nil:
 		return ofBudget(ctx, b, name, by)
 	case noPool == nil:
@@ -115,7 +118,7 @@ func ofBudget(ctx context.Context, b *budgets.Flow, name string, by exception.Re
 		return report{}, err
 	}
 	if len(granted.Grants) == 0 {
-		return report{}, fmt.Errorf("nothing is granted to the budget %s now", name)
+		return report{}, fmt.Errorf("budget/%s has no grant", name)
 	}
 	return report{
 		SchemaVersion: 1, Object: granted.Declaration.Object(), Grants: granted.Grants, Holds: []spotpool.Hold{},
@@ -129,7 +132,7 @@ func ofPool(ctx context.Context, p *spotpools.Flow, name string, by exception.Re
 		return report{}, err
 	}
 	if len(held.Holds) == 0 && held.Suspended == "" {
-		return report{}, fmt.Errorf("the pool %s is not on hold now", name)
+		return report{}, fmt.Errorf("%s is not on hold", held.Declaration.Object())
 	}
 	return report{
 		SchemaVersion: 1, Object: held.Declaration.Object(), Grants: []budget.Grant{}, Holds: append([]spotpool.Hold{}, held.Holds...),
@@ -140,18 +143,18 @@ func ofPool(ctx context.Context, p *spotpools.Flow, name string, by exception.Re
 func text(r report) string {
 	var out bytes.Buffer
 	for _, g := range r.Grants {
-		fmt.Fprintf(&out, "released %s: %s GPU-hours that %s had granted: %s\n", r.Object, g.GPUHours, g.Who, g.Why)
+		fmt.Fprintf(&out, "released %s: %s GPU-hours granted by %s: %s\n", r.Object, g.GPUHours, g.Who, g.Why)
 	}
 	for _, h := range r.Holds {
-		fmt.Fprintf(&out, "released %s: %s had put it on hold: %s\n", r.Object, h.Who, h.Why)
+		fmt.Fprintf(&out, "released %s: hold by %s: %s\n", r.Object, h.Who, h.Why)
 	}
 	if r.ReplacingSuspended != "" {
-		fmt.Fprintf(&out, "released %s: replacing its instances was suspended, as %s\n", r.Object, r.ReplacingSuspended)
+		fmt.Fprintf(&out, "released %s: its instances are replaced again; this was suspended: %s\n", r.Object, r.ReplacingSuspended)
 	}
 	if r.LimitGPUHours != "" {
-		fmt.Fprintf(&out, "from the next run on its limit is %s GPU-hours\n", r.LimitGPUHours)
+		fmt.Fprintf(&out, "limit from the next run on: %s GPU-hours\n", r.LimitGPUHours)
 	} else {
-		out.WriteString("the next run goes on with it as declared\n")
+		out.WriteString("the next run reconciles it again\n")
 	}
 	return out.String()
 }

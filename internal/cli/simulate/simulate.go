@@ -15,27 +15,25 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 )
 
-const simulateHelp = `Serve a local CVM: the CVM, tag and STS APIs of Tencent Cloud, the instance
-metadata service, and a control surface. It speaks the wire protocol, verifies
-signatures, and keeps a small world of zones, stock, prices and quotas. Nothing
-leaves this machine, and nothing costs money.
+const simulateHelp = `Serve a simulated Tencent Cloud on this machine: the CVM, tag and STS APIs, the
+instance metadata service, and a control API. It verifies signatures and has zones,
+stock, prices and quotas. Nothing leaves this machine, and nothing costs money.
 
-The first lines of standard output are what a shell needs to use it. Each call is
-logged to standard error, without secrets, signatures or user data.
+The first lines of standard output set the environment of a shell. Each call is logged
+to standard error, without secrets, signatures or user data.
 
 `
 
 const simulateExamples = `  # In one terminal
   gpupool simulate
 
-  # In another
-  export GPUPOOL_ENDPOINT=http://127.0.0.1:9170 ...   (the lines that it printed)
+  # In another one, after pasting the lines that it printed
   terraform apply
 
-  # The cloud takes an instance back
+  # Reclaim an instance
   curl -d '{"pool":"train","count":1}' http://127.0.0.1:9170/_sim/reclaim
 
-  # A free port, a state that survives a restart, tags that show late
+  # A free port, state that survives a restart, and delayed tags
   gpupool simulate --listen 127.0.0.1:0 --state-dir .cvm --tag-delay 3s`
 
 type options struct {
@@ -52,27 +50,27 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "simulate",
-		Short:   "Serve a local CVM, to try and to test without an account",
+		Short:   "Serve a local CVM API, to try gpupool without an account",
 		Long:    simulateHelp + cvmsim.ControlHelp(),
 		Example: simulateExamples,
 		Args:    cobra.NoArgs,
 		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.config.Listen, "listen", "127.0.0.1:9170", "`ADDRESS` to serve at; port 0 takes a free one")
-	f.BoolVar(&o.config.AllowNonLoopback, "allow-non-loopback", false, "serve other machines, too: whoever reaches the address controls the local CVM")
-	f.StringVar(&o.config.StateDir, "state-dir", "", "`DIR` that keeps the state over restarts (default: in memory)")
-	f.StringVar(&o.config.Region, "region", "ap-singapore", "`REGION` to print for the shell; all regions of the catalogue are served")
-	process.DurationVar(cmd, &o.launchDelay, "launch-delay", time.Second, "how long an instance stays PENDING")
-	process.DurationVar(cmd, &o.terminateDelay, "terminate-delay", 500*time.Millisecond, "how long an instance stays TERMINATING")
-	process.DurationVar(cmd, &o.config.ListingDelay, "listing-delay", 0, "how late a new instance shows in listings")
-	process.DurationVar(cmd, &o.config.TagDelay, "tag-delay", 0, "how late tags show")
-	f.BoolVar(&o.config.NoRates, "no-rates", false, "answer any number of calls a second")
-	f.BoolVar(&o.config.RecycleBin, "recycle-bin", false, "keep terminated instances in the recycle bin until they are terminated again")
-	f.BoolVar(&o.config.TagKeyNotFound, "tag-key-not-found", false, "refuse a filter by a tag key that was never used")
-	f.StringVar(&o.callLog, "call-log", "", "`FILE` that gets a line of JSON for each call (default: standard error)")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "log no calls")
-	process.Exclusive(cmd, "call-log", "quiet", "one asks for calls to be logged, the other for none")
+	f.StringVar(&o.config.Listen, "listen", "127.0.0.1:9170", "`ADDRESS` to listen on; port 0 selects a free port.")
+	f.BoolVar(&o.config.AllowNonLoopback, "allow-non-loopback", false, "Also listen on other addresses. Anyone who reaches it controls it.")
+	f.StringVar(&o.config.StateDir, "state-dir", "", "`DIR` for the state. If omitted, it is in memory.")
+	f.StringVar(&o.config.Region, "region", "ap-singapore", "`REGION` of the printed environment. All regions of the catalog are served.")
+	process.DurationVar(cmd, &o.launchDelay, "launch-delay", time.Second, "How long an instance is PENDING.")
+	process.DurationVar(cmd, &o.terminateDelay, "terminate-delay", 500*time.Millisecond, "How long an instance is TERMINATING.")
+	process.DurationVar(cmd, &o.config.ListingDelay, "listing-delay", 0, "Delay until lists contain a new instance.")
+	process.DurationVar(cmd, &o.config.TagDelay, "tag-delay", 0, "Delay until tags are visible.")
+	f.BoolVar(&o.config.NoRates, "no-rates", false, "Disable rate limits.")
+	f.BoolVar(&o.config.RecycleBin, "recycle-bin", false, "Keep terminated instances in the recycle bin until they are terminated again.")
+	f.BoolVar(&o.config.TagKeyNotFound, "tag-key-not-found", false, "Refuse a filter by a tag key that was never used.")
+	f.StringVar(&o.callLog, "call-log", "", "`FILE` for a line of JSON for each call. If omitted, standard error.")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "Log no calls.")
+	process.Exclusive(cmd, "call-log", "quiet", "one logs calls, the other does not")
 	_ = cmd.MarkFlagDirname("state-dir")
 	return cmd
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// chartHeight is how many rows a chart's lines rise over: at most one an instance.
+// chartHeight is the most rows of a chart.
 const chartHeight = 3
 
-// axis is about how wide the numbers beside a chart are.
+// axis is the width of the axis of a chart.
 const axis = 8
 
-// charts draw how the worst of all went over the last day, in no more rows than this: a
-// budget's use against its limit, and a pool's size against its minimum.
+// charts draw the last day of the worst objects in this many rows: usage and limit of a
+// budget, capacity and minimum of a pool.
 func charts(v layout, r reconcile.StatusReport, room int) []string {
 	clock := terminal.Clock{Now: r.At, Zone: v.zone}
 	all := slices.Concat(budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock))
@@ -35,8 +35,7 @@ func charts(v layout, r reconcile.StatusReport, room int) []string {
 	return lines
 }
 
-// chartOf is the chart of one, with an empty line before it; nil where there are not
-// two quarter hours to draw.
+// chartOf is the chart of one object; nil if it has fewer than two quarter hours.
 func chartOf(v layout, r reconcile.StatusReport, e entry) []string {
 	values, of := r.LastDay.Of(e.object, r.At)
 	if len(values) < 2 {

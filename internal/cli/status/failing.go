@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// addFailures says what the last runs failed with, what this observation fails with, unless
-// that is the same or what runs failed with as a whole, and what to do.
+// addFailures adds the error of the last runs, the error of this observation unless it is
+// the same or that of whole runs, and remedies.
 func addFailures(d *describe.Details, clock terminal.Clock, last *declaration.Failing, now *outcome.ErrorReport, whole *declaration.Failing) {
 	if last != nil {
 		d.Add(terminal.Red, "failing: ", runsText(clock, *last)+": "+withoutRemedy(last.Error.Message, last.Error.Remedy))
@@ -28,29 +28,29 @@ func addFailures(d *describe.Details, clock terminal.Clock, last *declaration.Fa
 	}
 }
 
-// same says that an observation fails with what runs failed with.
+// same reports whether an observation fails with the error of the last runs.
 func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 	if last == nil {
 		return false
 	}
-	kept := strings.TrimSuffix(last.Error.Message, "…") // of a long one the beginning
+	kept := strings.TrimSuffix(last.Error.Message, "…") // a long message is cut
 	return strings.HasPrefix(now.Message, kept) || now.Code != "" && now.Code == last.Error.Code
 }
 
-// addPassedOver says why the last runs passed something over.
+// addPassedOver adds why the last runs skipped an object.
 func addPassedOver(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
 	if last != nil {
-		d.Add(terminal.Yellow, "passed over: ", "by "+runsText(clock, *last)+": "+last.Error.Message)
+		d.Add(terminal.Yellow, "skipped: ", runsText(clock, *last)+": "+last.Error.Message)
 	}
 }
 
 func addRemedy(d *describe.Details, remedy string) {
 	if remedy != "" {
-		d.Add(terminal.Bold, "to do: ", sentence(remedy))
+		d.Remedy(sentence(remedy))
 	}
 }
 
-// runsText is how many runs it were, and since when.
+// runsText is the number of runs, and the time of the first.
 func runsText(clock terminal.Clock, f declaration.Failing) string {
 	if f.Runs == 1 {
 		return "the last run, " + clock.When(f.LastAt)
@@ -58,8 +58,7 @@ func runsText(clock terminal.Clock, f declaration.Failing) string {
 	return fmt.Sprintf("the last %d runs, since %s", f.Runs, clock.At(f.Since))
 }
 
-// withoutRemedy is an error's message without what to do about it, which is said on a
-// line of its own.
+// withoutRemedy is an error message without its remedy, which has its own line.
 func withoutRemedy(message, remedy string) string {
 	remedy = strings.TrimSuffix(remedy, ".")
 	at := strings.Index(message, remedy)
@@ -71,11 +70,11 @@ func withoutRemedy(message, remedy string) string {
 	return strings.TrimSpace(before + " " + after)
 }
 
-// sentence is a text with a capital and a full stop.
+// sentence is a text with a capital and, unless it ends with a command, a full stop.
 func sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[size:]
-	if strings.HasSuffix(text, ".") {
+	if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
 		return text
 	}
 	return text + "."

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// header says how runs go, and how all stands together.
+// header describes the last runs, and counts objects by state.
 func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 	var lines []string
 	add := func(c terminal.Colour, text string) {
@@ -35,15 +35,15 @@ func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 		}
 	}
 	if r.Unwritable != "" {
-		add(terminal.Red, sentence(r.Unwritable)+" So every run fails, and can't say so here.")
-		add(terminal.Bold, "To do: make room there, or let it be written to. The next run then goes on.")
+		add(terminal.Red, sentence(r.Unwritable)+" Every run therefore fails, and cannot record it.")
+		add(terminal.Bold, "To do: free space there, or make it writable. The next run then continues.")
 	}
 	if h := r.Killed; h != nil {
-		add(terminal.Yellow, fmt.Sprintf("A run was killed before it was done: %s%s, begun %s. The next run goes on with what it left.", h.Command, where(*h),
+		add(terminal.Yellow, fmt.Sprintf("A run was killed: %s%s, started %s. The next run recovers.", h.Command, where(*h),
 			clock.When(h.Since)))
 	}
 	if h := r.UnderWay; h != nil {
-		add(terminal.Cyan, fmt.Sprintf("A run is under way since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host, silent(*h, clock),
+		add(terminal.Cyan, fmt.Sprintf("A run is in progress since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host, silent(*h, clock),
 			tooLong(r)))
 	}
 	if len(r.Declarations()) > 1 {
@@ -52,7 +52,7 @@ func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 	return lines
 }
 
-// where is the machine of a process, if that is another than this one.
+// where is the host of a process, if it is not this one.
 func where(h store.Holder) string {
 	if host, err := os.Hostname(); err == nil && host == h.Host {
 		return ""
@@ -60,28 +60,25 @@ func where(h store.Holder) string {
 	return " on " + h.Host
 }
 
-// quiet is for how long a living run may not be heard of: longer than a lock is left
-// without being renewed.
+// quiet is the longest time between two renewals of the lock of a live run.
 const quiet = 25 * time.Second
 
-// silent says that nothing was heard of the run under way for longer than is usual, and
-// what comes of that.
+// silent warns if the current run did not renew its lock in time.
 func silent(h store.Holder, clock terminal.Clock) string {
 	if h.Heard.IsZero() || clock.Now.Sub(h.Heard) < quiet {
 		return ""
 	}
-	return fmt.Sprintf(". Nothing was heard of it for %s: if it was killed, its lock is free by itself %s, and the next run goes on",
+	return fmt.Sprintf(". It has not renewed its lock for %s. If it was killed, the lock expires %s, and the next run recovers",
 		terminal.Age(clock.Now.Sub(h.Heard)), clock.When(h.Until))
 }
 
-// A run takes too long at so many times the usual distance between two, and never
-// sooner than this.
+// A run takes too long at this multiple of the usual interval, but not before tooLongFrom.
 const (
 	tooLongAt   = 3
 	tooLongFrom = 15 * time.Minute
 )
 
-// tooLong says that the run under way takes too long, if it does.
+// tooLong warns if the current run takes too long.
 func tooLong(r reconcile.StatusReport) string {
 	if r.LastRun == nil {
 		return ""
@@ -90,20 +87,20 @@ func tooLong(r reconcile.StatusReport) string {
 	if usual == 0 || r.At.Sub(r.UnderWay.Since) < max(tooLongAt*usual, tooLongFrom) {
 		return ""
 	}
-	return fmt.Sprintf(". Runs usually begin every %s: if it hangs, end that process, and the next run goes on", terminal.Age(usual))
+	return fmt.Sprintf(". Runs usually start every %s. If it hangs, kill that process; the next run recovers", terminal.Age(usual))
 }
 
 func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	last := r.LastRun
 	switch {
 	case r.LastRunLost:
-		return "what the last runs did can't be told"
+		return "the result of the last run is unknown"
 	case last == nil:
 		return "no run so far"
 	case r.Overdue != nil && r.Unwritable != "":
-		return "the last run that could tell of itself began " + clock.When(last.StartedAt)
+		return "the last recorded run started " + clock.When(last.StartedAt)
 	case r.Overdue != nil:
-		return fmt.Sprintf("the last run is overdue: it began %s, and runs usually begin every %s. See what starts them: %s",
+		return fmt.Sprintf("the next run is overdue: the last one started %s, and runs usually start every %s. Check what starts them: %s",
 			clock.When(last.StartedAt), terminal.Age(time.Duration(r.Overdue.UsualSeconds)*time.Second), whatStarts(r.Store))
 	case r.Failing != nil:
 		return "the last run failed as a whole:"
@@ -115,15 +112,15 @@ func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	return text
 }
 
-// whatStarts is how to look at what starts runs, by where their store is.
+// whatStarts is how to check what starts runs.
 func whatStarts(store string) string {
 	if namespace, found := strings.CutPrefix(store, "kubernetes:"); found {
 		return "kubectl get cronjobs,jobs -n " + namespace + "-run"
 	}
-	return "crontab -l, systemctl list-timers, or the service that has --every"
+	return "crontab -l, systemctl list-timers, or the service with --every"
 }
 
-// totalsText counts pools and budgets.
+// totalsText counts objects.
 func totalsText(r reconcile.StatusReport) string {
 	var parts []string
 	count := func(n int, word string) string { return fmt.Sprintf("%d %s", n, word) }
@@ -137,7 +134,7 @@ func totalsText(r reconcile.StatusReport) string {
 		}
 		held := fmt.Sprintf("%d held, capacity %d, %s CNY/h", t.Held, t.Capacity, t.HourlyPrice)
 		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Description) bool { return p.Observed }) {
-			held = "what they hold can't be seen"
+			held = "instances unknown"
 		}
 		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", strings.Join(list, ", "), held))
 	}

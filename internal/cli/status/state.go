@@ -9,19 +9,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
-// rank is how far up something is shown: the worst first.
+// rank orders rows: the worst first.
 type rank int
 
 // The ranks.
 const (
-	failing rank = iota // it can't be seen to
-	lacking             // of instances, or of hours
-	noticed             // someone may want to know
-	moving              // it is on its way
-	calm                // as declared
+	failing rank = iota // not reconciled
+	lacking             // instances or GPU-hours
+	noticed             // worth a look
+	moving              // in progress
+	calm                // in sync
 )
 
-// view is how one row's object is.
+// view is the state of an object as a row shows it.
 type view struct {
 	rank  rank
 	word  string
@@ -53,17 +53,17 @@ func rankOf(s state.State) rank {
 	return noticed
 }
 
-// entry is one row of a table, with what else there is to say about it.
+// entry is one row of a table, with its details.
 type entry struct {
 	view
 	object  string
 	title   string // of its details
 	name    string
 	numbers func(terminal.Style) []string
-	lines   []string // its details
+	lines   []string // details
 }
 
-// worstFirst brings entries into the order in which they are shown.
+// worstFirst sorts entries.
 func worstFirst(entries []entry) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		if a.rank != b.rank {
@@ -73,17 +73,16 @@ func worstFirst(entries []entry) {
 	})
 }
 
-// How many rows there may be, unless they are asked for by name: beside trouble, and
-// without any. Beyond that, what is as declared is only counted; and where even then
-// there are too many, so are those of a state but the first few.
+// The most rows of a table without names as arguments, with and without problems. Above
+// that, objects in sync are only counted. If there are still too many, so are all but the
+// first few of each state.
 const (
 	rowsBesideTrouble = 10
 	rowsAtMost        = 20
 	rowsOfState       = 3
 )
 
-// rows chooses the entries that a table lists, of all that are shown. Of the others it
-// says how many are how.
+// rows selects the entries that a table lists, and counts the others by state.
 func rows(entries, all []entry) (listed []entry, left map[string]int) {
 	trouble := 0
 	for _, e := range all {

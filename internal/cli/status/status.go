@@ -18,19 +18,39 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const statusExamples = `  gpupool status
+const statusHelp = `Show the state of every declared pool, budget and stock pool, and what a reconcile
+run would do now. Nothing is changed or locked.
+
+Pools and stock pools are observed now; budgets are shown as the last run judged
+them. Use "gpupool usage" for current usage. Problems come first, with their cause
+and a remedy. A long list counts objects that are in sync instead of listing them.
+
+NAME is the name of a pool, a stock pool or a budget. It can include the region, the
+namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
+'team-*' selects several.
+
+Columns:
+  CAPACITY   instances that work, or that launch and soon will
+  HELD       all instances of the pool: also stuck, stopped and pending ones
+  DRIFTED    instances that were launched with another configuration
+  NODES      Ready nodes of all instances of the pool
+  DESIRED    pods that the stock pool needs now; none while a budget pauses it
+  AVAILABLE  pods of the stock pool that are ready and not in use`
+
+const statusExamples = `  # Everything
+  gpupool status
+
+  # One pool with its instances, or all objects of a team
   gpupool status ap-singapore/train --machines
-
-  # Follow it
-  gpupool status -w
-
-  # The pools and budgets of a team, each of them
   gpupool status 'team-a*'
 
-  # For a script: 2 where anything is short, failing or exceeded
+  # Repeat until interrupted
+  gpupool status -w
+
+  # In a script: 2 if anything is short, failing or exceeded
   gpupool status --exit-code > /dev/null
 
-  # The private addresses of a pool's instances
+  # The private addresses of the instances of a pool
   gpupool status train -o json | jq -r '.spot_pools[].machines[].private_ip'`
 
 type options struct {
@@ -39,7 +59,7 @@ type options struct {
 	store    connect.StoreFlags
 	machines bool
 	follow   bool
-	trouble  bool // exit with 2 where there is any
+	trouble  bool // exit with 2 if there is any
 	interval time.Duration
 	given    func(flag string) bool
 }
@@ -48,25 +68,9 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:   "status [NAME...]",
-		Short: "What is declared beside what is there",
-		Long: `Print every pool that is declared, how many instances it has, and what a run of
-reconcile would do about it now; every budget, as the last run judged it (what it has
-used this very moment is for gpupool usage to say); and every stock pool, how many pods
-it has, and what keeps it from being as declared. It looks, and changes and locks
-nothing. What is in trouble comes first: what fails, since when and with what, and what
-to do about it. Where there are many, those that are as declared are only counted.
-
-NAME is that of a pool (REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget,
-also with its kind before it (stock_pool/ml/g1), or a glob of these ('team-*'): the
-others are then left out, and each that fits is listed.
-
-capacity  instances that work, or launch and will soon
-held      all of the pool's instances, stuck and stopped ones and open launches too
-outdated  instances that were launched with another configuration
-nodes     where a pool's instances become nodes: the Ready ones of all
-desired   pods that a stock pool is to have now: none while a budget has it paused
-available pods of it that are ready, and not in use`,
+		Use:               "status [NAME...]",
+		Short:             "Show pools, budgets and stock pools, and what a run would change",
+		Long:              statusHelp,
 		Example:           statusExamples,
 		RunE:              s.Command(o.run),
 		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
@@ -74,14 +78,14 @@ available pods of it that are ready, and not in use`,
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
 	o.given = f.Changed
-	f.BoolVar(&o.machines, "machines", false, "list the instances, too (JSON always does)")
-	f.BoolVarP(&o.follow, "watch", "w", false, "look again and again, until stopped")
-	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows, with --watch")
-	f.BoolVar(&o.trouble, "exit-code", false, "exit with 2 where anything is short, failing or exceeded")
-	process.Exclusive(cmd, "exit-code", "watch", "of many looks no exit code tells")
+	f.BoolVar(&o.machines, "machines", false, "List the instances of pools. JSON always does.")
+	f.BoolVarP(&o.follow, "watch", "w", false, "Repeat until interrupted.")
+	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "Time between two observations, with --watch.")
+	f.BoolVar(&o.trouble, "exit-code", false, "Exit with 2 if anything is short, failing or exceeded.")
+	process.Exclusive(cmd, "exit-code", "watch", "--watch has no exit code")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
-	s.OutputFlag(cmd)
+	s.OutputFlag(cmd, process.Wide, process.Name)
 	return cmd
 }
 
@@ -90,7 +94,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return process.WrongUsage(err)
 	}
 	if o.given("interval") && !o.follow {
-		return process.Usagef("--interval is the pause between two looks, and without --watch there is only one: add --watch (-w), or leave it out")
+		return process.Usagef("--interval needs --watch (-w)")
 	}
 	if o.interval < 100*time.Millisecond {
 		return process.Usagef("--interval must be at least 100ms")
@@ -99,7 +103,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	// What the store tells needs no account, and is told where there is none.
+	// The store can be read without an account.
 	all := o.store.World(place, o.cloud.Lazy(), o.store.Cluster()).Runner()
 	if o.follow {
 		return o.watch(ctx, all, names)
@@ -120,9 +124,12 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return o.verdict(report)
 }
 
-// layout is how a status is shown. A line is cut at the width of a terminal.
+// layout returns the options of the text.
 func (o *options) layout(style terminal.Style, names []string) layout {
-	return layout{style: style, machines: o.machines, named: len(names) > 0, width: max(0, style.Width-1), zone: o.session.Zone}
+	v := layout{style: style, machines: o.machines, named: len(names) > 0, width: max(0, style.Width-1), zone: o.session.Zone}
+	v.names = o.session.Output(process.Name)
+	v.named = v.named || o.session.Output(process.Wide)
+	return v
 }
 
 func (o *options) observe(ctx context.Context, all *reconcile.Runner, names []string) (reconcile.StatusReport, error) {
@@ -141,14 +148,13 @@ func (o *options) observe(ctx context.Context, all *reconcile.Runner, names []st
 	return report, nil
 }
 
-// verdict is the exit code of a status, which fails where something could not be
-// observed.
+// verdict is the exit code. It is an error if an object could not be observed.
 func (o *options) verdict(report reconcile.StatusReport) error {
 	all := report.Declarations()
 	failed := outcome.Count(all, outcome.Failed)
 	switch {
 	case failed > 0:
-		return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d %s can't be seen", failed, len(all), describe.Declarations(all)))
+		return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d %s could not be observed", failed, len(all), describe.Declarations(all)))
 	case o.trouble && report.Trouble():
 		return process.WithExitCode(process.ExitTrouble, nil)
 	}

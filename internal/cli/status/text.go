@@ -16,34 +16,27 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// layout is how a status is shown.
+// layout has the options of the text.
 type layout struct {
 	style    terminal.Style
 	machines bool
-	named    bool                 // what is shown was asked for by name
-	whole    *declaration.Failing // what runs failed with as a whole
+	named    bool                 // objects were selected by name
+	whole    *declaration.Failing // the error of whole runs
 	width    int                  // of a line at most; 0: unlimited
-	tight    bool                 // there are so few rows that the first has to do above the tables
+	tight    bool                 // only one line fits above the tables
 	zone     *time.Location
+	names    bool // only the names of objects
 }
 
-// fitting is a table within the width: it leaves out bars first, and then columns in
-// the order of spare. Other columns stay.
-func (v layout) fitting(width int, build func(terminal.Style) *terminal.Table, spare ...string) *terminal.Table {
-	t := build(v.style)
-	if v.width == 0 || t.Fits(width) {
-		return t
-	}
-	plain := v.style
-	plain.Width = 0
-	t = build(plain)
-	t.Fit(width, spare...)
-	return t
-}
-
-// text is a status for people: what is in trouble first.
+// text is a status as text, problems first.
 func text(v layout, r reconcile.StatusReport) string {
 	var out bytes.Buffer
+	if v.names {
+		for _, s := range r.Declarations() {
+			fmt.Fprintln(&out, s.Object())
+		}
+		return out.String()
+	}
 	v.whole = r.Failing
 	clock := terminal.Clock{Now: r.At, Zone: v.zone}
 	lines := header(v, r, clock)
@@ -57,7 +50,7 @@ func text(v layout, r reconcile.StatusReport) string {
 	}
 	out.WriteByte('\n')
 	if len(r.Declarations()) == 0 {
-		out.WriteString("Nothing is declared.\n")
+		out.WriteString("The store has no declarations.\n")
 		return out.String()
 	}
 	budgets, pools := budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock)
@@ -67,7 +60,7 @@ func text(v layout, r reconcile.StatusReport) string {
 	if len(budgets) > 0 && len(pools) > 0 {
 		out.WriteByte('\n')
 	}
-	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM")
+	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "DRIFTED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM")
 	if len(stock) > 0 && len(budgets)+len(pools) > 0 {
 		out.WriteByte('\n')
 	}
@@ -81,7 +74,7 @@ func text(v layout, r reconcile.StatusReport) string {
 	return out.String()
 }
 
-// writeTable writes entries as rows, and how many others are how.
+// writeTable writes entries as rows, and counts the others by state.
 func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entries, all []entry, spare ...string) {
 	if len(entries) == 0 {
 		return
@@ -91,7 +84,7 @@ func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entr
 		listed, left = rows(entries, all)
 	}
 	if len(listed) > 0 {
-		v.fitting(v.width, func(style terminal.Style) *terminal.Table {
+		terminal.Fitted(v.style, v.width, func(style terminal.Style) *terminal.Table {
 			t := &terminal.Table{}
 			t.Add(columns...)
 			for _, e := range listed {
@@ -111,14 +104,14 @@ func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entr
 			text = fmt.Sprintf("All %d %s are %s", count, noun, e.word)
 		}
 		if e.rank < calm {
-			text += ": gpupool status '*' lists all"
+			text += ": gpupool status -o wide lists all"
 		}
 		fmt.Fprintln(out, v.style.Paint(terminal.Dim, text+"."))
 	}
 }
 
 func poolColumns(pools []spotpools.Description) []string {
-	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H"}
+	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "DRIFTED", "CNY/H"}
 	if hasNodes(pools) {
 		columns = append(columns, describe.NodesColumn)
 	}
@@ -129,7 +122,7 @@ func hasNodes(pools []spotpools.Description) bool {
 	return describe.HasNodes(pools, func(p spotpools.Description) spotpools.Report { return p.Report })
 }
 
-// poolEntries are the pools, the worst first.
+// poolEntries are the rows of pools, the worst first.
 func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	withNodes := hasNodes(pools)
@@ -140,7 +133,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 			numbers: func(style terminal.Style) []string {
 				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-					describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice),
+					describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Drifted), describe.Price(p.HourlyPrice),
 				}
 				if withNodes {
 					cells = append(cells, describe.NodesCell(style, p.Report))
@@ -162,12 +155,12 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 	return text
 }
 
-// poolDetails says what else there is to say about a pool.
+// poolDetails describes a pool below its row.
 func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)
 	addPassedOver(details, clock, p.PassedOver)
-	details.Add(terminal.Dim, "seen: ", p.Messages...)
+	details.Add(terminal.Dim, "observed: ", p.Messages...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)
@@ -177,7 +170,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(clock.Now) {
-			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, clock))
+			details.Add(terminal.Dim, "cooldown: ", cooldownText(c, clock))
 		}
 	}
 	details.Open(p.Pending, p.Hold)
@@ -189,7 +182,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	return lines
 }
 
-// addShort says why a pool stays short, since when, and what to do.
+// addShort adds why a pool stays short, since when, and a remedy.
 func addShort(details *describe.Details, p spotpools.Description, clock terminal.Clock) {
 	said := func(why string) bool {
 		return p.Error != nil && p.Error.Message == why || p.Failing != nil && p.Failing.Error.Message == why
@@ -204,10 +197,10 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 	}
 	details.Add(terminal.Yellow, label, lines[0])
 	details.Add(terminal.Yellow, describe.ShortLabel(p.Report), lines[1:]...)
-	addRemedy(details, outcome.ShortRemedy(p.ShortReasons))
+	addRemedy(details, outcome.ShortRemedy(p.Summary().Object(), p.ShortReasons))
 }
 
-// detailsIndent is by how much details are indented below their title.
+// detailsIndent is the indentation of details.
 const detailsIndent = 2
 
 func cooldownText(c markets.Cooldown, clock terminal.Clock) string {
@@ -215,7 +208,7 @@ func cooldownText(c markets.Cooldown, clock terminal.Clock) string {
 	if c.Batch > 0 {
 		text += fmt.Sprintf(", at most %d at once", c.Batch)
 	}
-	return fmt.Sprintf("%s (%s), over %s", text, c.Cause, clock.When(c.Until))
+	return fmt.Sprintf("%s (%s), ends %s", text, c.Cause, clock.When(c.Until))
 }
 
 // orDash is the text, or a dash for an empty one.

@@ -15,12 +15,12 @@ func budgetColumns() []string {
 	return slices.Insert(titles, 1, "STATE")
 }
 
-// budgetEntries are the budgets as of the last run, the worst first.
+// budgetEntries are the rows of budgets as of the last run, the worst first.
 func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	for _, b := range budgets {
 		entries = append(entries, entry{
-			view: viewOf(b.State...), object: b.Summary().Object(), title: "budget " + b.Name, name: b.Name,
+			view: viewOf(b.State...), object: b.Summary().Object(), title: b.Summary().Object(), name: b.Name,
 			numbers: func(style terminal.Style) []string {
 				asOf := "-"
 				if b.UsageReport != nil {
@@ -35,13 +35,14 @@ func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock
 	return entries
 }
 
-// moreHours is what to do about a budget that is used up.
+// moreHours is the remedy for an exceeded budget.
 func moreHours(name string) string {
-	return fmt.Sprintf("See who uses it: gpupool usage %s --by pod. More hours for a while: gpupool grant %s HOURS --for 4h --reason WHY; for good: "+
-		"raise gpu_hours", name, name)
+	return fmt.Sprintf("Find the largest users, and grant more hours or raise gpu_hours:\n"+
+		"gpupool usage %s --by pod\n"+
+		"gpupool grant %[1]s 50 --for 4h --reason TEXT", name)
 }
 
-// budgetDetails says what else there is to say about a budget.
+// budgetDetails describes a budget below its row.
 func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
 	details := &describe.Details{Style: style}
@@ -49,14 +50,14 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 	addPassedOver(details, clock, b.PassedOver)
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
-			text := "began " + clock.When(*u.ExceededSince)
+			text := "since " + clock.When(*u.ExceededSince)
 			if b.EnforceAt != nil && b.EnforceAt.After(clock.Now) {
-				text += fmt.Sprintf("; its enforcement (%s) begins %s", b.Action, clock.When(*b.EnforceAt))
+				text += fmt.Sprintf("; enforcement (%s) starts %s", b.Action, clock.When(*b.EnforceAt))
 			}
 			details.Add(terminal.Red, "exceeded: ", text)
 			details.Recovery(u, clock)
 		} else if u.ProjectedExhaustion != nil {
-			details.Add(terminal.Yellow, "projected: ", "used up "+clock.When(*u.ProjectedExhaustion)+", if it goes on like this")
+			details.Add(terminal.Yellow, "projected: ", "limit reached "+clock.When(*u.ProjectedExhaustion)+" at the current rate")
 		}
 		if u.ExceededSince != nil || len(b.Fired) > 0 {
 			details.Users(u, 1)

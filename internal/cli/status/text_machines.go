@@ -14,15 +14,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// machineLines are a pool's instances in a table, with their nodes where the pool has
-// some.
+// machineLines are the instances of a pool as a table, with their nodes.
 func machineLines(v layout, p spotpools.Description, at time.Time) []string {
-	return v.fitting(v.width-detailsIndent, func(style terminal.Style) *terminal.Table {
+	return terminal.Fitted(v.style, max(0, v.width-detailsIndent), func(style terminal.Style) *terminal.Table {
 		t := &terminal.Table{}
 		row := func(node []string, condition string, cells ...string) {
 			t.Add(slices.Concat(cells, node, []string{condition})...)
 		}
-		row(nodeColumns(p), "CONDITION", "INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H")
+		row(nodeColumns(p), "CONDITION", "INSTANCE", "ZONE", "TYPE", "CHARGE", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H")
 		for _, m := range p.Machines {
 			launched := "-"
 			if !m.LaunchedAt.IsZero() {
@@ -36,10 +35,10 @@ func machineLines(v layout, p spotpools.Description, at time.Time) []string {
 				orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price))
 		}
 		return t
-	}, "PUBLIC IP", "CNY/H", "PAID", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
+	}, "PUBLIC IP", "CNY/H", "CHARGE", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
 }
 
-// nodeColumns are the titles of what nodeCells are; none where the pool has no nodes.
+// nodeColumns are the titles of nodeCells.
 func nodeColumns(p spotpools.Description) []string {
 	if p.Nodes == nil {
 		return nil
@@ -47,33 +46,33 @@ func nodeColumns(p spotpools.Description) []string {
 	return []string{"NODE", "HEALTH", "GPU PODS"}
 }
 
-// nodeCells are an instance's node, how it fares as one, and how many GPU pods it has.
+// nodeCells are the node of an instance, its health, and its number of GPU pods.
 func nodeCells(style terminal.Style, p spotpools.Description, m decide.Member) []string {
-	fares, pods := "-", "-"
+	health, pods := "-", "-"
 	switch {
 	case p.Nodes == nil:
 		return nil
 	case !p.Nodes.Seen:
-		fares = style.Paint(terminal.Red, "unseen")
+		health = style.Paint(terminal.Red, "unknown")
 	case m.Match.Standing == node.Contested:
-		fares = style.Paint(terminal.Yellow, "can't be told")
+		health = style.Paint(terminal.Yellow, "ambiguous")
 	case m.Health == node.Healthy:
-		fares = style.Paint(terminal.Green, words(m.Health))
+		health = style.Paint(terminal.Green, words(m.Health))
 	case m.Health == node.Joining:
-		fares = style.Paint(terminal.Cyan, words(m.Health))
+		health = style.Paint(terminal.Cyan, words(m.Health))
 	case m.Health != node.Unknown:
-		fares = style.Paint(terminal.Yellow, words(m.Health))
+		health = style.Paint(terminal.Yellow, words(m.Health))
 	}
 	if m.GPUPods != nil {
 		pods = fmt.Sprint(*m.GPUPods)
 	}
-	return []string{orDash(m.Node.Name), fares, pods}
+	return []string{orDash(m.Node.Name), health, pods}
 }
 
-// drainText says how far the drain of an instance's node is, if it goes on.
+// drainText is the progress of the drain of an instance.
 func drainText(d node.Drain) string {
 	text := map[node.Phase]string{
-		node.Asked: ", to be drained", node.Draining: ", draining", node.Done: ", drained", node.TimedOut: ", drain timed out",
+		node.Asked: ", drain requested", node.Draining: ", draining", node.Done: ", drained", node.TimedOut: ", drain timed out",
 	}[d.Phase]
 	if text != "" && d.Left > 0 {
 		text += ", " + describe.Plural(d.Left, "pod") + " left"
@@ -81,7 +80,7 @@ func drainText(d node.Drain) string {
 	return text
 }
 
-// words is a name of programs, for people.
+// words is a JSON value as words.
 func words[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
 
 func conditionText(style terminal.Style, m decide.Member) string {
@@ -97,15 +96,15 @@ func conditionText(style terminal.Style, m decide.Member) string {
 		c = terminal.Dim
 	}
 	text := string(m.Condition)
-	if m.Outdated {
-		text += ", outdated"
+	if m.Drifted {
+		text += ", drifted"
 	}
 	if m.Protected || m.APIProtected {
 		text += ", protected"
 	}
 	text += drainText(m.Drain)
 	if m.Replaced() {
-		text += ", replaced"
+		text += ", replacement pending"
 	}
 	if m.OperationError != "" {
 		text += ": " + terminal.OneLine(m.OperationError)

@@ -11,13 +11,13 @@ import (
 
 func stockColumns() []string { return slices.Insert(describe.StockColumns(), 1, "STATE") }
 
-// stockEntries are the stock pools, the worst first.
+// stockEntries are the rows of stock pools, the worst first.
 func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
 	for _, p := range pools {
 		name := describe.StockName(p.Report)
 		entries = append(entries, entry{
-			view: viewOf(p.State), object: p.Summary().Object(), title: "stock pool " + name, name: name,
+			view: viewOf(p.State), object: p.Summary().Object(), title: p.Summary().Object(), name: name,
 			numbers: func(terminal.Style) []string { return describe.StockCells(p.Report)[1:] },
 			lines:   stockDetails(v, p, clock),
 		})
@@ -26,7 +26,7 @@ func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock
 	return entries
 }
 
-// stockDetails says what else there is to say about a stock pool.
+// stockDetails describes a stock pool below its row.
 func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, p.Failing, p.Error, v.whole)

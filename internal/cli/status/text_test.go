@@ -74,7 +74,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	a, c := &status.SpotPools[0], &status.SpotPools[2]
 	a.Phase = declaration.Deleting
 	starting, failed := member("ins-aaaaaaa1", decide.Launching), member("ins-aaaaaaa2", decide.Failed)
-	starting.Outdated, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
+	starting.Drifted, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0
 	a.Machines = []decide.Member{starting, failed, member("ins-aaaaaaa3", decide.Terminating)}
 	c.Machines = []decide.Member{member("ins-ccccccc1", decide.Stopped), member("ins-ccccccc2", decide.Running)}

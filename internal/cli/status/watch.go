@@ -10,8 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// watch observes again and again. The first observation must succeed; after one that
-// fails later, the next tries again.
+// watch repeats the status. The first observation must succeed; later ones are retried.
 func (o *options) watch(ctx context.Context, all *reconcile.Runner, names []string) error {
 	screen := &screen{session: o.session, style: o.session.Style()}
 	for first := true; ; first = false {
@@ -39,8 +38,7 @@ func (o *options) watch(ctx context.Context, all *reconcile.Runner, names []stri
 	}
 }
 
-// screen shows texts one after the other: on a terminal in the place of the one
-// before, elsewhere with an empty line between them.
+// screen shows texts one after the other. On a terminal each replaces the one before.
 type screen struct {
 	session *process.Session
 	style   terminal.Style
@@ -48,14 +46,13 @@ type screen struct {
 	before  bool // something was shown
 }
 
-// rowsForWords is how many rows a screen has to have for more than one line of words
-// above the tables.
+// rowsForWords is the least height of a screen with several lines above the tables.
 const rowsForWords = 12
 
-// mostForCharts is the part of a screen that charts leave to what is said in words.
+// mostForCharts is the part of a screen that text can use before charts.
 const mostForCharts = 2 // of 3
 
-// show shows a text, and below it what is drawn in the room that is left.
+// show shows a text, and charts in the remaining lines.
 func (s *screen) show(text string, draw func(room int) []string) error {
 	if !s.style.IsTerminal() {
 		if s.before {
@@ -69,7 +66,7 @@ func (s *screen) show(text string, draw func(room int) []string) error {
 	drawn := draw(most - min(len(lines), most*mostForCharts/3))
 	if most -= len(drawn); len(lines) > most {
 		hidden := len(lines) - most + 1
-		lines = append(lines[:most-1], fmt.Sprintf("… %d more lines: name a pool or a budget to see it alone", hidden))
+		lines = append(lines[:most-1], fmt.Sprintf("… %d more lines: select a pool or a budget by name", hidden))
 	}
 	lines = append(lines, drawn...)
 	var b strings.Builder
@@ -84,7 +81,7 @@ func (s *screen) show(text string, draw func(room int) []string) error {
 	return process.PutTo(terminal.Raw(s.session.Stdout), b.String())
 }
 
-// note says why there is nothing new to show.
+// note shows an error instead of a status.
 func (s *screen) note(err error) error {
 	if s.style.IsTerminal() {
 		return s.show(s.style.Paint(terminal.Red, terminal.OneLine(err.Error()))+"\n", func(int) []string { return nil })

@@ -10,8 +10,8 @@ import (
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// apart says why a store can't be moved to a directory: it is the store's own, by another
-// path, or inside of it. It is nil if the two are apart.
+// apart is an error if the target of a move is the directory of the store, by any path, or
+// inside of it.
 func apart(from, to stored.Location) error {
 	if from.Backend != stored.Directory || to.Backend != stored.Directory {
 		return nil
@@ -25,7 +25,7 @@ func apart(from, to stored.Location) error {
 		return err
 	}
 	if there, err := os.Stat(to.Path); err == nil && os.SameFile(there, store) {
-		return fmt.Errorf("both are the directory %s: name another place to move the store to", target)
+		return fmt.Errorf("FROM and TO are both the directory %s: use another TO", target)
 	}
 	for dir := target; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -33,7 +33,7 @@ func apart(from, to stored.Location) error {
 			return err
 		}
 		if os.SameFile(info, store) {
-			return fmt.Errorf("%s is inside of the store %s: name a place outside of it", to.Path, from)
+			return fmt.Errorf("%s is inside of the store %s: use a TO outside of it", to.Path, from)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil

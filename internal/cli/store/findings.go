@@ -17,14 +17,14 @@ import (
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// findings are what a place has of a store.
+// findings are the documents and problems of a location.
 type findings struct {
 	counts   []count
 	problems []problem
-	newer    error // of a document that a newer gpupool wrote; nil where none did
+	newer    error // of a document of a newer gpupool, if any
 }
 
-// count is how many documents there are of a kind.
+// count is the number of documents of a kind.
 type count struct {
 	// The kind of the documents.
 	Kind string `json:"kind"`
@@ -34,8 +34,7 @@ type count struct {
 	Unreadable int `json:"unreadable"`
 }
 
-// problem is a document that can't be read, or is missing though others refer to it; or
-// what is left of an object whose record is lost.
+// problem is an unreadable or missing document, or remains of an object with a lost record.
 type problem struct {
 	// The document's name.
 	Document string `json:"document"`
@@ -78,7 +77,7 @@ func readAll(ctx context.Context, remains stored.Remains) (findings, error) {
 	return found, err
 }
 
-// total is how many documents there are, and how many of them can be read.
+// total is the number of documents, and of readable ones.
 func (f *findings) total() (documents, readable int) {
 	for _, c := range f.counts {
 		documents += c.Documents
@@ -87,7 +86,7 @@ func (f *findings) total() (documents, readable int) {
 	return documents, readable
 }
 
-// note notes what is wrong with a document.
+// note adds the problem of a document.
 func (f *findings) note(name string, err error) {
 	f.problems = append(f.problems, problem{Document: name, Error: err.Error()})
 	var newer *declaration.NewerError
@@ -98,7 +97,7 @@ func (f *findings) note(name string, err error) {
 	}
 }
 
-// read says what is wrong with a document.
+// read checks a document.
 func read(remains stored.Remains, d stored.Document) error {
 	what := fmt.Sprintf("%s in the store %s", d.Key, remains)
 	if d.Key.Kind == stored.History {
@@ -107,7 +106,7 @@ func read(remains stored.Remains, d stored.Document) error {
 	return declaration.Check(string(d.Key.Kind), what, d.Data)
 }
 
-// readHistory says what is wrong with a document of the history.
+// readHistory checks a document of the history.
 func readHistory(d stored.Document) error {
 	codec, err := history.NewCodec()
 	if err != nil {
@@ -121,8 +120,8 @@ func readHistory(d stored.Document) error {
 	return err
 }
 
-// readLedgers reads the ledger of each cluster as a whole, since its documents refer
-// to each other, and returns how many of them can't be read.
+// readLedgers checks the ledger of each cluster as a whole, since its documents refer to each
+// other, and returns the number of unreadable ones.
 func (f *findings) readLedgers(remains stored.Remains, documents []stored.Document) int {
 	clusters := connect.Ledgers(documents)
 	unreadable := 0

@@ -20,19 +20,20 @@ const moveHelp = `Move a store with all of its documents: declarations, journals
 history, grants, holds, pauses, statuses and tombstones. Each of FROM and TO is
 directory:DIR or kubernetes:NAMESPACE; two namespaces are in the same cluster.
 
-TO must be empty or new. During the move, every command that opens FROM or TO
-fails and names the other one. Afterwards FROM only names TO, so that a forgotten
-cron job or Terraform configuration can't use it, and TO can be used.
+TO must be empty or new. During the move, every command that opens FROM or TO fails
+and names the other one. Afterwards FROM only names TO, so that a forgotten cron job
+or Terraform configuration cannot use it.
 
-If a move was interrupted, run it again: it resumes. As long as it has not
-copied everything, --cancel makes FROM usable again instead.
+If a move was interrupted, run it again: it resumes. Until everything is copied,
+--cancel makes FROM usable again instead.
 
-Refused are a store in which a run or an apply is at work, one with a document
-that can't be read, and one that was moved before.`
+Refused are a store in which a run or an apply is in progress, a store with an
+unreadable document, and a store that was moved before.`
 
-const moveExamples = `  # What would be moved
+const moveExamples = `  # List what would be moved
   gpupool store move directory:/srv/gpupool kubernetes:gpupool-system --dry-run
 
+  # Move it
   gpupool store move directory:/srv/gpupool kubernetes:gpupool-system`
 
 type moveOptions struct {
@@ -46,22 +47,22 @@ func newMove(s *process.Session) *cobra.Command {
 	o := &moveOptions{session: s}
 	cmd := &cobra.Command{
 		Use:     "move FROM TO",
-		Short:   "Move a store with all of its documents to another place",
+		Short:   "Move a store with all of its documents",
 		Long:    moveHelp,
 		Example: moveExamples,
-		Args:    cobra.ExactArgs(2),
+		Args:    process.Arguments("gpupool store move directory:/srv/gpupool kubernetes:gpupool-system", "FROM", "TO"),
 		RunE:    s.Command(func(ctx context.Context, args []string) error { return o.run(ctx, args[0], args[1]) }),
 	}
 	o.store.RegisterCluster(cmd, s)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list what would be moved, and write nothing")
-	cmd.Flags().BoolVar(&o.cancel, "cancel", false, "make FROM usable again after an interrupted move")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "List what would be moved, and write nothing.")
+	cmd.Flags().BoolVar(&o.cancel, "cancel", false, "Make FROM usable again after an interrupted move.")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "cancel")
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
 	return cmd
 }
 
-// What happened to a store.
+// Outcomes of a move.
 const (
 	moved       = "moved"
 	movedBefore = "moved-before"
@@ -115,7 +116,7 @@ func (o *moveOptions) run(ctx context.Context, from, to string) error {
 		return err
 	}
 	if mark != (stored.Mark{}) && mark != stored.MovingTo(at[1]) && mark != stored.MovedTo(at[1]) {
-		return mark.Refuses(source) // before a place is made for it
+		return mark.Refuses(source) // before the target is created
 	}
 	if err := apart(at[0], at[1]); err != nil {
 		return process.WrongUsage(err)
@@ -125,7 +126,7 @@ func (o *moveOptions) run(ctx context.Context, from, to string) error {
 		return err
 	}
 	r.count(documents)
-	// What was moved completely is not moved to a place that is new.
+	// After a complete move, no new target is created.
 	target, err := o.store.Movable(ctx, at[1], !o.dryRun && mark != stored.MovedTo(at[1]))
 	if errors.Is(err, stored.ErrNoStore) && o.dryRun {
 		target, err = nil, nil
@@ -147,7 +148,7 @@ func (o *moveOptions) run(ctx context.Context, from, to string) error {
 	return o.session.Print(r, func(terminal.Style) string { return r.text() })
 }
 
-// locations reads the arguments.
+// locations parses the arguments.
 func locations(from, to string) (at [2]stored.Location, err error) {
 	for n, text := range []string{from, to} {
 		location, err := stored.Parse(text)
@@ -157,12 +158,12 @@ func locations(from, to string) (at [2]stored.Location, err error) {
 		at[n] = location.Absolute()
 	}
 	if at[0] == at[1] {
-		return at, process.WrongUsage(fmt.Errorf("both are %s: name the place to move the store to", at[0]))
+		return at, process.WrongUsage(fmt.Errorf("FROM and TO are both %s: use another TO", at[0]))
 	}
 	return at, nil
 }
 
-// movable are the documents of a store, if all of it can be moved.
+// movable are the documents of a store, or an error if it cannot be moved.
 func (o *moveOptions) movable(ctx context.Context, source stored.Movable) ([]stored.Document, error) {
 	remains, err := o.store.RemainsAt(source.Location())
 	if err != nil {
@@ -173,17 +174,17 @@ func (o *moveOptions) movable(ctx context.Context, source stored.Movable) ([]sto
 		return nil, err
 	}
 	if len(strange) > 0 {
-		return nil, fmt.Errorf("%s has %s, which no store of this gpupool has, and nothing was moved: move away what is not the store's, or upgrade "+
-			"gpupool if a newer one wrote it", source, strings.Join(strange, ", "))
+		return nil, fmt.Errorf("nothing was moved: %s contains %s, which does not belong to a store: move it away, or upgrade gpupool "+
+			"if a newer version wrote it", source, strings.Join(strange, ", "))
 	}
 	documents, err := move.Contents(ctx, source)
 	if err != nil {
-		return nil, fmt.Errorf("nothing was moved, because not every document can be read: restore it from a copy, or move it away: %w", err)
+		return nil, fmt.Errorf("nothing was moved: restore the unreadable document from a backup, or move it away: %w", err)
 	}
 	return documents, nil
 }
 
-// fits says which document is too large for the store to move to.
+// fits is an error if a document is too large for the target.
 func fits(target stored.Movable, documents []stored.Document) error {
 	for _, d := range documents {
 		if target == nil {
@@ -196,7 +197,7 @@ func fits(target stored.Movable, documents []stored.Document) error {
 	return nil
 }
 
-// refusal is why a move would be refused; target is nil if there is no store yet.
+// refusal is why a move would be refused; target is nil if it does not exist.
 func refusal(ctx context.Context, source, target stored.Movable) error {
 	if target == nil {
 		return nil
@@ -267,9 +268,9 @@ func (r *moveReport) text() string {
 	case planned:
 		fmt.Fprintf(&out, "would move %s to %s\n", r.From, r.To)
 	case moved:
-		fmt.Fprintf(&out, "moved %s to %s\nUse %[2]s from now on: in --store, GPUPOOL_STORE, and the provider's argument store\n", r.From, r.To)
+		fmt.Fprintf(&out, "moved %s to %s\nUse %[2]s from now on in --store, GPUPOOL_STORE and the provider argument store\n", r.From, r.To)
 	case movedBefore:
-		fmt.Fprintf(&out, "%s was moved to %s before: nothing was left to do\n", r.From, r.To)
+		fmt.Fprintf(&out, "%s was already moved to %s\n", r.From, r.To)
 	default:
 		fmt.Fprintf(&out, "%s can be used again; %s stays reserved for this move\n", r.From, r.To)
 	}

@@ -16,24 +16,23 @@ import (
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const repairHelp = `Write anew what makes a directory or a namespace a store, where that was lost and
-the documents of a store are there: the file store.json, or the ConfigMap
-gpupool.store. It first reads every document, and tells how many there are of
-each kind and which of them can't be read. No document is changed.
+const repairHelp = `Restore the description of a store that lost it: the file store.json of a directory,
+or the ConfigMap gpupool.store of a namespace. Every document is read first, and
+unreadable ones are listed. No document is changed.
 
-It also names active pools without a journal, and objects whose records are lost, by
-what is left of them: instances that a journal knows, for example.
+Active pools without a journal, and objects with a lost record, are listed also.
 
-A store that is sound is left as it is, with exit code 0. The exit code is 3 if
-documents can't be read, or journals or records are missing, also with --dry-run: use
-it as a check. It is 1 if nothing can be read, or if it refuses. Refused are a place
-without a document that can be read (terraform apply makes a new store), one that
-holds what no store has, and one that a newer gpupool wrote to. A description
-that is there and can't be read must be moved away first.`
+Exit codes: 0 if the store is sound or was repaired; 3 if documents are unreadable or
+missing, also with --dry-run; 1 if it is refused or nothing is readable.
 
-const repairExamples = `  # What is there, and whether it would work
+Refused are a place without a readable document (terraform apply creates a new
+store), one with foreign files or objects, and one written by a newer gpupool. Move an
+unreadable description away first.`
+
+const repairExamples = `  # Check a store
   gpupool store repair --store directory:/srv/gpupool --dry-run
 
+  # Repair it
   gpupool store repair --store directory:/srv/gpupool
   gpupool store repair --store kubernetes:gpupool-system`
 
@@ -47,24 +46,24 @@ func newRepair(s *process.Session) *cobra.Command {
 	o := &repairOptions{session: s}
 	cmd := &cobra.Command{
 		Use:     "repair",
-		Short:   "Write anew what makes a place a store, where the documents of one are there",
+		Short:   "Restore the description of a store",
 		Long:    repairHelp,
 		Example: repairExamples,
 		Args:    cobra.NoArgs,
 		RunE:    s.Command(func(ctx context.Context, _ []string) error { return o.run(ctx) }),
 	}
 	o.store.Register(cmd, s)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "look, and write nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "Check, and write nothing.")
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
 	return cmd
 }
 
-// What becomes of a place.
+// Outcomes of a repair.
 const (
-	isSound  = "sound"    // it was a store before
-	planned  = "planned"  // in a dry run
-	repaired = "repaired" // it is a store again
+	isSound  = "sound"   // no repair needed
+	planned  = "planned" // a dry run
+	repaired = "repaired"
 )
 
 // report is the JSON of repair: the documents of a store.
@@ -110,10 +109,10 @@ func (o *repairOptions) run(ctx context.Context) error {
 	}
 	_, readable := found.total()
 	return process.WithExitCode(process.Partly(readable),
-		fmt.Errorf("%s in %s that repair can't fix", describe.Plural(len(found.problems), "problem"), remains))
+		fmt.Errorf("%s in %s that repair cannot fix", describe.Plural(len(found.problems), "problem"), remains))
 }
 
-// repair makes the place a store again, where it was one.
+// repair restores the description of a store.
 func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, found findings, absent error) (string, error) {
 	strange, err := remains.Strange(ctx)
 	if err != nil {
@@ -124,14 +123,14 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 	case documents == 0 && errors.Is(absent, stored.ErrNoStore):
 		return "", absent
 	case documents == 0:
-		return "", fmt.Errorf("nothing was written to %s: nothing in it is a document of a store", remains)
+		return "", fmt.Errorf("nothing was written to %s: it has no documents of a store", remains)
 	case found.newer != nil:
 		return "", fmt.Errorf("nothing was written to %s: %w", remains, found.newer)
 	case len(strange) > 0:
-		return "", fmt.Errorf("nothing was written to %s: it holds %s, which no store of this gpupool has: move away what is none of the store's, and "+
-			"upgrade gpupool where a newer one wrote it", remains, strings.Join(strange, ", "))
+		return "", fmt.Errorf("nothing was written to %s: it contains %s, which does not belong to a store: move it away, or upgrade "+
+			"gpupool if a newer version wrote it", remains, strings.Join(strange, ", "))
 	case readable == 0:
-		return "", fmt.Errorf("nothing was written to %s: none of its %d documents can be read: %s", remains, documents, found.problems[0].Error)
+		return "", fmt.Errorf("nothing was written to %s: none of its %d documents is readable: %s", remains, documents, found.problems[0].Error)
 	case o.dryRun:
 		return planned, nil
 	}
@@ -152,13 +151,13 @@ func (r report) text() string {
 	}
 	switch {
 	case r.Outcome == isSound && len(r.Problems) > 0:
-		fmt.Fprintf(&out, "%s is a store: its description needs no repair\n", r.Store)
+		fmt.Fprintf(&out, "%s: the description needs no repair\n", r.Store)
 	case r.Outcome == isSound:
-		fmt.Fprintf(&out, "%s is a store: there is nothing to repair\n", r.Store)
+		fmt.Fprintf(&out, "%s needs no repair\n", r.Store)
 	case r.Outcome == planned:
-		fmt.Fprintf(&out, "would make %s a store again\n", r.Store)
+		fmt.Fprintf(&out, "would repair %s\n", r.Store)
 	default:
-		fmt.Fprintf(&out, "%s is a store again\n", r.Store)
+		fmt.Fprintf(&out, "repaired %s\n", r.Store)
 	}
 	return out.String()
 }

@@ -1,4 +1,4 @@
-// Package store is the command gpupool store, which repairs and moves the store itself.
+// Package store is the command gpupool store, which moves and repairs stores.
 package store
 
 import (
@@ -11,11 +11,11 @@ import (
 func New(s *process.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look after the store itself",
-		Example: `  # Make a directory or a namespace a store again that has the documents of one
+		Short: "Move or repair a store",
+		Example: `  # Repair a store that lost its description
   gpupool store repair --store directory:/srv/gpupool
 
-  # Move a store into a cluster
+  # Move a store from a directory to a cluster
   gpupool store move directory:/srv/gpupool kubernetes:gpupool-system`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// Clock writes moments for people: by the clock on their wall, and how far they are
-// from now. What programs read has moments in UTC and as RFC 3339, and so do the
-// texts of the core; Text brings these into the form of people.
+// Clock formats times for text output: local time, and the distance from now. JSON and the
+// texts of the core have UTC in RFC 3339; Text converts those.
 type Clock struct {
 	Now time.Time
-	// Zone is where people are; nil is UTC.
+	// Zone is the local time zone; nil is UTC.
 	Zone *time.Location
-	// other names the zone of what is told of, where that is not the people's.
+	// other is the time zone of the object, if it has its own.
 	other *time.Location
 }
 
-// In is the clock of something that has a zone of its own, by its IANA name; the
-// same clock where it has none, or none that is known.
+// In is the clock of an object with its own time zone, by IANA name. If the name is empty or
+// unknown, it is the same clock.
 func (c Clock) In(zone string) Clock {
 	if other, err := time.LoadLocation(zone); err == nil && zone != "" {
 		c.other = other
@@ -37,21 +36,20 @@ func (c Clock) place() *time.Location {
 	return time.UTC
 }
 
-// As is the clock as it was at a moment, from which others are then seen.
+// As is the clock at another time.
 func (c Clock) As(then time.Time) Clock {
 	c.Now = then
 	return c
 }
 
-// Day is the day of a moment, as people have it.
+// Day is the local day of a time.
 func (c Clock) Day(t time.Time) string { return t.In(c.place()).Format(time.DateOnly) }
 
-// At is when something is: "14:32"; with the date where that is another day, and with
-// the zone where that is not the people's.
+// At formats a time: "14:32", with the date if it is another day, and with the zone if it is
+// not local.
 func (c Clock) At(t time.Time) string { return t.In(c.place()).Format(c.form(t)) }
 
-// Column is At for the moments of a block: all in one form, the longest that any of
-// them needs.
+// Column is At for several times: all in the longest form that one of them needs.
 func (c Clock) Column(moments ...time.Time) func(time.Time) string {
 	form := ""
 	for _, t := range moments {
@@ -74,7 +72,7 @@ func (c Clock) form(t time.Time) string {
 	return form
 }
 
-// When is how far something is from now, and when: "in 19m, 14:32", "3m ago, 14:10".
+// When is the distance from now, and the time: "in 19m, 14:32", "3m ago, 14:10".
 func (c Clock) When(t time.Time) string {
 	if t.After(c.Now) {
 		return "in " + Age(t.Sub(c.Now)) + ", " + c.At(t)
@@ -82,7 +80,7 @@ func (c Clock) When(t time.Time) string {
 	return Age(c.Now.Sub(t)) + " ago, " + c.At(t)
 }
 
-// Age is a length of time to the unit that matters: 12s, 3m, 5h, 8d.
+// Age is a duration in one unit: 12s, 3m, 5h, 8d.
 func Age(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -97,12 +95,11 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// moments are those that the core writes into texts. What is quoted is somebody's own
-// word, what is an example says how to write one, and what goes on is part of a longer
-// word.
+// moments are the times in texts of the core. Quoted times, examples and parts of longer words
+// are not converted.
 var moments = regexp.MustCompile(`(?:"|such as )?\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b"?`)
 
-// Text is a text of the core, with each moment as At has it.
+// Text is a text of the core with each time in the form of At.
 func (c Clock) Text(s string) string {
 	return moments.ReplaceAllStringFunc(s, func(found string) string {
 		t, err := time.Parse(time.RFC3339, found)
@@ -113,7 +110,7 @@ func (c Clock) Text(s string) string {
 	})
 }
 
-// Texts are some texts, likewise.
+// Texts is Text for several texts.
 func (c Clock) Texts(texts []string) []string {
 	all := make([]string, len(texts))
 	for n, text := range texts {

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	firstOnTerminal = 400 * time.Millisecond // what is over before is not shown
+	firstOnTerminal = 400 * time.Millisecond // shorter runs show nothing
 	firstElsewhere  = 2 * time.Second
 	redrawEvery     = 100 * time.Millisecond
 	linesEvery      = 2 * time.Second
 	linesAtOnce     = 20
 )
 
-// Progress shows on standard error how a run goes on: on a terminal by a line that
-// changes, elsewhere by lines now and then. A short run shows nothing.
+// Progress shows the progress of a run on standard error: one changing line on a terminal,
+// otherwise a line from time to time. A short run shows nothing.
 type Progress struct {
 	stream  io.Writer
 	style   Style
@@ -33,25 +33,25 @@ type Progress struct {
 
 	mu      sync.Mutex
 	latest  map[string]outcome.Event
-	changed []string // objects with news since the lines before, in their order
+	changed []string // objects with news since the last lines, in order
 	last    string   // the object with the latest news
 	shown   bool     // the line is on the screen
 	frame   int
 }
 
-// StartProgress starts to show steps on a stream, where they are to be shown.
+// StartProgress starts to show steps on a stream, if show is true.
 func StartProgress(stream io.Writer, style Style, now func() time.Time, show bool) *Progress {
 	p := &Progress{
 		stream: stream, style: style, now: now, started: now(),
 		done: make(chan struct{}), latest: map[string]outcome.Event{},
 	}
 	if show {
-		p.ended.Go(p.keepShowing)
+		p.ended.Go(p.loop)
 	}
 	return p
 }
 
-// Stop ends the progress, and removes the line from the screen.
+// Stop stops the progress and removes its line.
 func (p *Progress) Stop() {
 	close(p.done)
 	p.ended.Wait()
@@ -63,13 +63,13 @@ func (p *Progress) Stop() {
 	}
 }
 
-// EraseLine clears the terminal's current line.
+// EraseLine clears the current line of the terminal.
 const EraseLine = "\r\x1b[K"
 
-// Hear is called with each step, by several pools at the same time.
+// Hear receives a step. It is called concurrently.
 func (p *Progress) Hear(e outcome.Event) {
 	if e.Counts != nil {
-		counts := *e.Counts // the run goes on changing its own
+		counts := *e.Counts // the run changes its own
 		e.Counts = &counts
 	}
 	p.mu.Lock()
@@ -84,8 +84,8 @@ func (p *Progress) Hear(e outcome.Event) {
 	}
 }
 
-// keepShowing shows news now and then, until the progress is stopped.
-func (p *Progress) keepShowing() {
+// loop shows news until Stop.
+func (p *Progress) loop() {
 	first, every, show, to := firstElsewhere, linesEvery, p.lines, p.stream
 	if p.style.IsTerminal() {
 		first, every, show, to = firstOnTerminal, redrawEvery, p.redraw, Raw(to)
@@ -103,7 +103,7 @@ func (p *Progress) keepShowing() {
 	}
 }
 
-// redraw is the present line, drawn over the one before.
+// redraw is the current line, over the last one.
 func (p *Progress) redraw() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +114,7 @@ func (p *Progress) redraw() string {
 	return EraseLine + p.style.Clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, printable.Line(p.text())))
 }
 
-// text says what the pools wait for: the shortfall where there is one, else the
-// latest news.
+// text is the shortfall of pools, or the latest news.
 func (p *Progress) text() string {
 	var missing []string
 	for _, object := range slices.Sorted(maps.Keys(p.latest)) {
@@ -129,17 +128,17 @@ func (p *Progress) text() string {
 	case p.last != "":
 		return poolOf(p.last) + ": " + OneLine(p.latest[p.last].Message)
 	}
-	return "looking at what is declared and what is there"
+	return "observing"
 }
 
-// lines is the news since the last lines.
+// lines are the news since the last lines.
 func (p *Progress) lines() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var b strings.Builder
 	for n, object := range p.changed {
 		if n == linesAtOnce {
-			fmt.Fprintf(&b, "and %d more pools\n", len(p.changed)-n)
+			fmt.Fprintf(&b, "%d more pools\n", len(p.changed)-n)
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", poolOf(object), OneLine(p.latest[object].Message))
@@ -148,7 +147,7 @@ func (p *Progress) lines() string {
 	return b.String()
 }
 
-// poolOf removes the kind from an object's name, where it is clear that it is a pool.
+// poolOf removes the kind from the name of a pool.
 func poolOf(object string) string { return strings.TrimPrefix(object, "spot_pool/") }
 
 // OneLine is a text without line breaks.

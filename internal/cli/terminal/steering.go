@@ -8,9 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
-// Unsteered is the stream without anything that would steer its terminal. Anyone can
-// choose the names that are printed, and they must not move the cursor or set the
-// title. Where colours is true, those of Style.Paint pass.
+// Unsteered is the stream with escaped control characters: names from outside must not move
+// the cursor or set the title. If colours is true, those of Style.Paint pass.
 func Unsteered(stream io.Writer, colours bool) io.Writer { return &unsteered{stream, colours} }
 
 type unsteered struct {
@@ -18,8 +17,8 @@ type unsteered struct {
 	colours bool
 }
 
-// Raw is the stream inside one of Unsteered, for deliberate steering. Everything else
-// that is written there has to be printable already.
+// Raw is the stream inside of Unsteered, to move the cursor. Text written there must be
+// printable already.
 func Raw(stream io.Writer) io.Writer {
 	if u, ok := stream.(*unsteered); ok {
 		return u.stream
@@ -27,8 +26,8 @@ func Raw(stream io.Writer) io.Writer {
 	return stream
 }
 
-// Write implements io.Writer. Where a character is split between two writes, its
-// halves are shown as invalid bytes.
+// Write implements io.Writer. A character that is split between two writes is shown as
+// invalid bytes.
 func (u *unsteered) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(u.stream, WithoutSteering(string(p), u.colours)); err != nil {
 		return 0, err
@@ -36,10 +35,10 @@ func (u *unsteered) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ownColours are those of Style.Paint.
+// ownColours are the colors of Style.Paint.
 var ownColours = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
 
-// WithoutSteering is a text in which only colours steer a terminal.
+// WithoutSteering is a text with escaped control characters, except colors.
 func WithoutSteering(s string, colours bool) string {
 	if !colours {
 		return printable.Text(s)

@@ -1,6 +1,5 @@
-// Package terminal writes to terminals: in colours, in columns, within their width,
-// and so that no printed name can steer them. Of pools and budgets it knows only the
-// steps of a run, which it shows as progress.
+// Package terminal writes to terminals: colors, columns, width and progress of a run. It
+// escapes control characters in names.
 package terminal
 
 import (
@@ -9,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// Style is how a stream may be written to.
+// Style has the features of a stream.
 type Style struct {
 	Colour bool
-	Width  int // of the terminal; 0: none
+	Width  int // of the terminal; 0 is none
 	Height int
 }
 
 // IsTerminal reports whether the stream is a terminal.
 func (s Style) IsTerminal() bool { return s.Width > 0 }
 
-// Colour is a colour of a text, as ANSI's number.
+// Colour is a color of a text, as an ANSI number.
 type Colour string
 
-// The colours that are used, and two weights of the font.
+// The colors and font weights in use.
 const (
 	Red    Colour = "31"
 	Green  Colour = "32"
@@ -32,7 +31,7 @@ const (
 	Bold   Colour = "1"
 )
 
-// Paint is the text in the colour, where the stream has colours.
+// Paint is the text in the color, if the stream has colors.
 func (s Style) Paint(c Colour, text string) string {
 	if !s.Colour || text == "" {
 		return text
@@ -40,7 +39,7 @@ func (s Style) Paint(c Colour, text string) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// Bar draws part of whole in a few cells, on a terminal alone.
+// Bar draws part of whole in a few cells, only on a terminal.
 func (s Style) Bar(part, whole int) string {
 	const cells = 10
 	if !s.IsTerminal() || whole <= 0 {
@@ -53,7 +52,7 @@ func (s Style) Bar(part, whole int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", cells-full)
 }
 
-// Clip cuts a line to the terminal's width. Colours have no width.
+// Clip cuts a line to the width of the terminal. Colors have no width.
 func (s Style) Clip(line string) string {
 	if s.Width <= 1 {
 		return line
@@ -78,8 +77,8 @@ func (s Style) Clip(line string) string {
 	return line
 }
 
-// Wrap breaks a line between words where it is wider than this; zero is no bound. What
-// follows the first is indented further. Colours have no width.
+// Wrap breaks a line between words at a width; zero is no limit. Lines after the first are
+// indented. Colors have no width.
 func Wrap(line string, width int, indent string) []string {
 	if width <= 0 || visible(line) <= width {
 		return []string{line}
@@ -104,8 +103,8 @@ func Wrap(line string, width int, indent string) []string {
 	return append(lines, now)
 }
 
-// words are those of a line. One that is wider than this is broken, unless it has
-// colours.
+// words are the words of a line. A word that is wider than this is broken, unless it has
+// colors.
 func words(line string, width int) []string {
 	var list []string
 	for word := range strings.SplitSeq(line, " ") {

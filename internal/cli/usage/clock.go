@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
-// clock is that of a budget's calendar, else people's.
+// clock is that of the calendar of a budget, or local time.
 func (o *options) clock(d budget.Declaration) terminal.Clock {
 	if d.Period == "" {
 		return o.session.Clock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// csvText is what is listed, with the names of the JSON's fields as a header.
+// csvText is the list as CSV. The titles are the names of the JSON fields.
 func csvText(pods []Pod, listed Listed) string {
 	rows := [][]string{{"uid", "namespace", "name", "gpus", "start", "end", "end_source", "gpu_hours"}}
 	if listed.By != "" {
@@ -26,6 +26,6 @@ func csvText(pods []Pod, listed Listed) string {
 		rows = append(rows, []string{p.UID, p.Namespace, p.Name, p.GPUs, p.Start.Format(time.RFC3339Nano), end, source, p.GPUHours})
 	}
 	var out strings.Builder
-	_ = csv.NewWriter(&out).WriteAll(rows) // a builder takes everything
+	_ = csv.NewWriter(&out).WriteAll(rows) // a strings.Builder does not fail
 	return out.String()
 }

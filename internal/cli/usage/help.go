@@ -7,72 +7,60 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-const usageHelp = `Print the GPU-hours that pods used. Every pod that held GPUs inside the window is
-listed, with the whole interval in which it held them; what it used counts inside the
-window alone.
+const usageHelp = `Show the GPU-hours that pods used in a window or calendar period.
 
-With BUDGET it is that budget's use this very moment, and without it that of any
-selector: from the cluster, and from the ledger in the store, which knows the pods that
-are gone. Nothing is written. With --pods it is that of a list of pods as kubectl prints
-it, without any cluster.
+With BUDGET: current usage of that budget. Without: usage of all pods, or of those
+that --namespace and --selector select. Both read the cluster, and the ledger in the
+store, which knows deleted pods. With --pods: usage of a list of pods, without a
+cluster. Nothing is written.
 
---at asks of another moment: of any that the ledger holds, or of any at all with --pods.
---window and --period count over another time than the budget's own: its limit is then
-not compared, unless --gpu-hours gives one. Periods begin as the budget's calendar has
-it, or that of --time-zone.
+Time:
+  --at       another moment: any in the ledger, or any at all with --pods
+  --window, --period
+             another window than that of the budget; its limit is then compared only
+             if --gpu-hours sets one
 
---by lists namespaces, or the values of a pod label, instead of pods; what is totalled is
-always all of it. People see times of this machine's zone, or of the calendar's;
-programs UTC. The columns of -o csv are called as the fields of -o json. --exit-code
-ends with 2 if the limit is exceeded; without it the exit code says nothing of that.
+Output:
+  --by       group by namespace, owner (the controller of a pod) or pod label
+  --replay   apply a limit to the whole ledger: when each threshold was reached, how
+             long the limit was exceeded, and who used GPUs then
+  -o csv     the columns have the names of the JSON fields
 
---replay asks what a limit would have come to over all that the ledger holds: when each
-threshold would have been reached, for how long it would have been exceeded, and who
-held GPUs then. --gpu-hours, --window and --period try another limit or window on the
-budget. Pods that were evicted ended when they did. With --exit-code it ends with 2 if
-the limit would ever have been exceeded.
+Counting:
+  A pod uses its GPUs from scheduling until it ends, also while an image is pulled or
+  a container restarts. --count-from running counts from the first container start.
+  The whole interval of a pod is listed; only its part in the window counts.
+  Deleted pods count only if the ledger has them. Times in the future are ignored.
 
-A pod holds its GPUs from when it was scheduled until it ended: that is what the
-scheduler keeps from others, also while an image is pulled or a container restarts.
-With --count-from running it counts from the first container's start instead. Ends
-are read from the pod itself, and end_source says where. A pod without an end holds
-its GPUs still. With --at, what came after it is left out: a pod that ended later still
-holds its GPUs. Times in the future are not believed; of a list of pods with --at, those
-are that lie more than 400 days behind it.
+  Resources count by weight: whole GPUs, MIG slices by compute, shared GPUs by the
+  labels of their nodes (--nodes), parts of GPUs by core or memory, fractions by
+  annotation. --weight changes the weight of a resource. Pods that cannot be counted
+  cause a warning, and exit code 3.
 
-Without a selector all pods count. Pods that were deleted are in no list of kubectl's:
-where there is no ledger, they are not counted.
+  With --nodes, a pod counts at most the GPUs of its node, and a fraction counts where
+  its scheduler reserved a GPU. If a node is missing there, the usage of its pods is
+  an estimate, which never reaches a limit. Without --nodes, the pod spec is used.`
 
-GPUs are counted by resource: whole ones, MIG slices by their compute, shared ones by
-the labels of their nodes (--nodes), parts of cards by core or memory, fractions by
-annotation. --weight sets what a unit of a resource is worth. What could not be
-understood of a pod is told as a warning; with exit code 3 some of it is not counted.
-
-With --nodes no pod counts more than its node has, and a fraction counts where its
-scheduler reserved a GPU for it. A node that a pod names and --nodes lacks is gone: what
-the pod holds is an estimate, which reaches no limit, and one whose deletion is overdue
-there has ended. Without --nodes every node is taken to be there, and each pod is taken
-at its word, which a warning says. A pod counts once its kubelet took it.`
-
-const usageExamples = `  # A budget, and who used it
+const usageExamples = `  # A budget and its pods
   gpupool usage team-a
 
-  # What one team used in a week, declared or not
+  # Usage of a team in a week, without a budget
   gpupool usage --namespace ml --selector team=a --window 7d
 
-  # The GPU-hours of the last day, of all pods
+  # All pods of the last day, from a list
   kubectl get pods -A -o json | gpupool usage --pods -
 
-  # One team's, against a limit
+  # A team compared with a limit, from lists
   kubectl get pods -A -o json > pods.json
   kubectl get nodes -o json > nodes.json
-  gpupool usage --pods pods.json --nodes nodes.json --namespace ml --selector team=a --window 7d --gpu-hours 100
+  gpupool usage --pods pods.json --nodes nodes.json --namespace ml \
+    --selector team=a --window 7d --gpu-hours 100
 
-  # Who used most this month, and at half past two
+  # The largest users of this month, and at a moment
   gpupool usage --by label:team --top 5 --period month --time-zone Europe/Berlin
   gpupool usage team-a --by namespace --at 2026-11-02T02:30:00Z
 
-  # Would 50 GPU-hours have been enough, and in which week not?
+  # Would 50 GPU-hours have been enough? Which weeks exceeded 300?
   gpupool usage team-a --replay --gpu-hours 50
   gpupool usage --namespace ml --replay --gpu-hours 300 --period week
 
@@ -80,16 +68,18 @@ const usageExamples = `  # A budget, and who used it
   gpupool usage team-a -o csv > team-a.csv
   gpupool usage team-a --exit-code || echo "team-a is over its limit"
 
-  # For a script, as of a moment
-  gpupool usage --pods pods.json --at 2026-11-02T12:00:00Z -o json | jq -r .consumed_gpu_hours
+  # For a script, at a moment
+  gpupool usage --pods pods.json --at 2026-11-02T12:00:00Z -o json \
+    | jq -r .consumed_gpu_hours
 
-  # Count a MIG slice by memory, and another vendor's GPUs
-  gpupool usage --pods pods.json --weight nvidia.com/mig-1g.5gb=1/8 --weight example.com/gpu=1`
+  # Other weights of resources
+  gpupool usage --pods pods.json --weight nvidia.com/mig-1g.5gb=1/8 \
+    --weight example.com/gpu=1`
 
-// weightsHelp lists what a unit of each resource is worth where no flag says so.
+// weightsHelp lists the default weight of each resource.
 func weightsHelp() string {
 	var out bytes.Buffer
-	out.WriteString("GPUs a unit, where --weight says nothing else:\n")
+	out.WriteString("Default weights, in GPUs for each unit:\n")
 	for _, d := range gpu.DefaultWeights() {
 		fmt.Fprintf(&out, "\n  %s: %s\n      %s\n", d.Resource, d.Weight, d.Note)
 	}

@@ -14,20 +14,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// What --by and --sort take.
+// Values of --by and --sort.
 const (
 	byPod       = "pod"
 	byNamespace = "namespace"
-	byLabel     = "label:" // and its key
+	byOwner     = "owner"
+	byLabel     = "label:" // followed by its key
 
 	sortHours = "gpu-hours"
 	sortName  = "name"
 	sortStart = "start"
 )
 
-// Listed is how the JSON of usage goes on where it does not list every pod.
+// Listed is the part of the JSON of usage with groups and omitted entries.
 type Listed struct {
-	// The grouping: `namespace` or `label:KEY`. The list of pods is then empty.
+	// The grouping: `namespace`, `owner` or `label:KEY`. The list of pods is then empty.
 	By string `json:"by,omitempty"`
 	// The groups.
 	Groups []Group `json:"groups,omitzero"`
@@ -35,8 +36,7 @@ type Listed struct {
 	LeftOut *LeftOut `json:"left_out,omitempty"`
 }
 
-// Group is what the pods of one namespace, or with one value of a label, used in the
-// window.
+// Group is the usage of the pods of one namespace, owner or label value in the window.
 type Group struct {
 	// The namespace or the value of the label. Empty for pods without the label.
 	Name string `json:"name"`
@@ -54,7 +54,7 @@ type Group struct {
 	MilliGPUSeconds int64 `json:"milli_gpu_seconds"`
 }
 
-// LeftOut is what is not listed and counts in the totals.
+// LeftOut is what is not listed but counts in totals.
 type LeftOut struct {
 	// The number of entries that are not listed.
 	Entries int `json:"entries"`
@@ -62,31 +62,31 @@ type LeftOut struct {
 	GPUHours string `json:"gpu_hours"`
 }
 
-// listing says what is listed of what pods used, in which order.
+// listing is what is listed, and in which order.
 type listing struct {
-	by    string // as --by has it
+	by    string // the value of --by
 	label string // its key
 	sort  string
 	top   int // 0 for all
 }
 
-// listing understands the flags that say how usage is told.
+// listing parses the flags about output.
 func (o *options) listing() (listing, error) {
 	l := listing{by: o.by, sort: o.sort, top: o.top}
 	key, labelled := strings.CutPrefix(o.by, byLabel)
 	switch reasons := validation.IsQualifiedName(key); {
 	case labelled && len(reasons) > 0:
-		return l, process.Usagef("--by: %q is no label's key: %s", key, strings.Join(reasons, "; "))
+		return l, process.Usagef("--by: invalid label key %q: %s", key, strings.Join(reasons, "; "))
 	case labelled:
 		l.label = key
-	case o.by != byPod && o.by != byNamespace:
-		return l, process.Usagef("--by: %q is nothing to list by: write pod, namespace, or label:KEY", o.by)
+	case o.by != byPod && o.by != byNamespace && o.by != byOwner:
+		return l, process.Usagef("--by: invalid field %q: use pod, namespace, owner or label:KEY", o.by)
 	}
 	switch {
 	case o.given("top") && o.top < 1:
-		return l, process.Usagef("--top: %d are none: list 1 or more", o.top)
+		return l, process.Usagef("--top must be at least 1, not %d", o.top)
 	case l.grouped() && l.sort == sortStart:
-		return l, process.Usagef("--sort start is for pods: leave it out, or list --by pod")
+		return l, process.Usagef("--sort start needs --by pod")
 	case l.sort == "" && (l.grouped() || l.top > 0):
 		l.sort = sortHours
 	}
@@ -95,7 +95,7 @@ func (o *options) listing() (listing, error) {
 
 func (l listing) grouped() bool { return l.by != byPod }
 
-// title names a column of what is listed by, as kubectl does.
+// title is the column title of a label, as in kubectl.
 func (l listing) title() string {
 	return strings.ToUpper(l.label[strings.LastIndex(l.label, "/")+1:])
 }
@@ -106,16 +106,20 @@ type used struct {
 	meter.PodUsage
 }
 
-// group is what a pod is listed under. What is read of a list of pods keeps of its
-// labels the one that is asked for.
+// group is the group of a pod.
 func (l listing) group(r *ledger.Record) string {
-	if l.label == "" {
+	switch {
+	case l.label != "":
+		return r.Set.Labels.Get(l.label)
+	case l.by != byOwner:
 		return r.Set.Namespace
+	case r.Owner == nil:
+		return ""
 	}
-	return r.Set.Labels.Get(l.label)
+	return r.Set.Namespace + "/" + r.Owner.Kind + "/" + r.Owner.Name
 }
 
-// list is what is listed of pods.
+// list returns the pods or groups to list.
 func (l listing) list(pods []used) ([]Pod, Listed) {
 	if l.grouped() {
 		return []Pod{}, l.groups(pods)
@@ -170,7 +174,7 @@ func (l listing) groups(pods []used) Listed {
 	return listed
 }
 
-// cut takes the first of a list; all of it for 0.
+// cut splits a list after the first few; 0 is all.
 func cut[T any](list []T, top int) (first, rest []T) {
 	if top == 0 || top >= len(list) {
 		return list, nil
@@ -185,10 +189,10 @@ func leftOut(entries int, amount int64) *LeftOut {
 	return &LeftOut{Entries: entries, GPUHours: budget.Hours(amount)}
 }
 
-// moreText says what is left out.
+// moreText counts omitted entries.
 func (l Listed) moreText(what func(n int) string) string {
 	if l.LeftOut == nil {
 		return ""
 	}
-	return fmt.Sprintf("and %s more, with %s GPU-hours\n", what(l.LeftOut.Entries), l.LeftOut.GPUHours)
+	return fmt.Sprintf("%s omitted, with %s GPU-hours\n", what(l.LeftOut.Entries), l.LeftOut.GPUHours)
 }

@@ -54,10 +54,10 @@ func (o *options) live(ctx context.Context, names []string) error {
 		return err
 	}
 	report := newLiveReport(live, list)
-	if !o.session.JSON() { // which has them in it
+	if !o.session.JSON() { // JSON contains them
 		o.session.Warn(report.Warnings...)
 	}
-	if o.session.CSV() {
+	if o.session.Output(process.CSV) {
 		err = o.session.Put(csvText(report.Pods, report.Listed))
 	} else {
 		how := told{listing: list, clock: o.clock(live.Declaration), past: !asked.At.IsZero()}
@@ -69,12 +69,11 @@ func (o *options) live(ctx context.Context, names []string) error {
 	return o.verdict(report.Exceeded != nil && *report.Exceeded)
 }
 
-// asked is what the flags ask a cluster: about the budget with the name, or about
-// what is selected as a budget would.
+// asked returns the question about a budget, or about a selection of pods.
 func (o *options) asked(names []string) (budgets.Question, error) {
 	asked := budgets.Question{}
 	if o.given("nodes") {
-		return asked, errors.New("--nodes is for usage without a cluster: give the pods by --pods FILE, too")
+		return asked, errors.New("--nodes needs --pods FILE")
 	}
 	var err error
 	if asked.At, err = o.moment(); err != nil {
@@ -86,17 +85,17 @@ func (o *options) asked(names []string) (budgets.Question, error) {
 	}
 	for _, flag := range []string{"namespace", "selector", "count-from", "weight"} {
 		if o.given(flag) {
-			return asked, fmt.Errorf("--%s and a budget's name don't go together: the budget has its own", flag)
+			return asked, fmt.Errorf("--%s cannot be combined with a budget, which has its own", flag)
 		}
 	}
 	if asked.Budget = names[0]; asked.Budget == "" {
-		return asked, errors.New("the budget's name is empty")
+		return asked, errors.New("the name of the budget is empty")
 	}
 	asked.Over, err = o.over()
 	return asked, err
 }
 
-// declaration selects what the flags do, as a budget.
+// declaration returns a budget with the selection of the flags.
 func (o *options) declaration() (budget.Declaration, error) {
 	q, err := o.question()
 	if err != nil {
@@ -115,12 +114,11 @@ func (o *options) declaration() (budget.Declaration, error) {
 	return d.WithDefaults(), nil
 }
 
-// budgets returns the flow on the cluster, and on the store with the ledger. A selector
-// needs no store.
+// budgets returns the flow for the cluster and the ledger. A selector needs no store.
 func (o *options) budgets(ctx context.Context, anySelector bool) (*budgets.Flow, error) {
 	place, err := o.store.Open(ctx, false)
 	if anySelector && errors.Is(err, store.ErrNoStore) {
-		o.session.Warn("there is no store, and so no ledger: pods that are gone are not counted")
+		o.session.Warn("no store, and so no ledger: deleted pods are not counted")
 		place, err = nil, nil
 	}
 	if err != nil {
@@ -129,7 +127,7 @@ func (o *options) budgets(ctx context.Context, anySelector bool) (*budgets.Flow,
 	return o.store.World(place, nil, o.store.Cluster()).Budgets(), nil
 }
 
-// newLiveReport is the JSON of what the flow found.
+// newLiveReport returns the JSON.
 func newLiveReport(live budgets.LiveUsage, l listing) LiveReport {
 	report := LiveReport{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),

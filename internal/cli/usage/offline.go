@@ -15,7 +15,7 @@ import (
 // offline prints usage from lists of pods and nodes in files.
 func (o *options) offline(ctx context.Context, budgets []string) error {
 	if len(budgets) > 0 {
-		return process.Usagef("--pods is for usage without a cluster: leave out either it or the budget")
+		return process.Usagef("--pods cannot be combined with a budget")
 	}
 	q, err := o.offlineQuestion()
 	if err != nil {
@@ -30,7 +30,7 @@ func (o *options) offline(ctx context.Context, budgets []string) error {
 		return err
 	}
 	pods.warn(o.session)
-	if o.session.CSV() {
+	if o.session.Output(process.CSV) {
 		err = o.session.Put(csvText(report.Pods, report.Listed))
 	} else {
 		err = o.session.Print(report, func(style terminal.Style) string { return podsText(style, report, q) })
@@ -41,7 +41,7 @@ func (o *options) offline(ctx context.Context, budgets []string) error {
 	return o.verdict(report.Exceeded != nil && *report.Exceeded)
 }
 
-// readNodes reads the list of nodes. Without one it returns nil.
+// readNodes reads the list of nodes; nil without --nodes.
 func (o *options) readNodes(ctx context.Context) (func(name string) []gpu.Node, error) {
 	if o.nodes == "" {
 		return nil, nil
@@ -73,7 +73,7 @@ func (o *options) readPods(ctx context.Context, q question) (*podList, error) {
 	pods := &podList{noNodes: nodes == nil}
 	type reservation struct{ node, group string }
 	reserved := map[reservation]bool{}
-	var fractions []*corev1.Pod // these use what other pods of the list reserve
+	var fractions []*corev1.Pod // these use reservations of other pods
 	list := kubectlList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
 		pod, err := gpu.DecodePod(raw)
 		if err != nil {

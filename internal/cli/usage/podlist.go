@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // podList are the selected pods of a list that hold GPUs. Its zero value is empty.
@@ -17,11 +18,11 @@ type podList struct {
 	others      []ledger.Record // of pods that are not selected, and share GPUs with selected ones
 	uids        map[string]bool
 	allocations map[string]*ledger.Allocation // shared, since many pods hold the same
-	sets        map[string]*ledger.LabelSet   // by namespace and what is kept of labels
+	sets        map[string]*ledger.LabelSet   // by namespace and kept labels
 	warnings    []string
-	problems    int  // how many there are, listed or not
-	noNodes     bool // without a list of nodes, pods' own word counts
-	partly      int  // pods that are not counted in full
+	problems    int  // including those without a warning
+	noNodes     bool // without a list of nodes, the spec of pods counts
+	partly      int  // pods that are partly counted
 }
 
 // all are the records of all pods, selected or not.
@@ -35,7 +36,7 @@ func (p *podList) all(yield func(*ledger.Record) bool) {
 	}
 }
 
-// add keeps what accounting needs of a pod.
+// add adds a selected pod.
 func (p *podList) add(q question, s gpu.Pod) {
 	if p.uids == nil {
 		p.uids, p.allocations, p.sets = map[string]bool{}, map[string]*ledger.Allocation{}, map[string]*ledger.LabelSet{}
@@ -47,7 +48,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 		s.UID = pod
 	}
 	if p.uids[s.UID] {
-		p.problem(pod, "it is in the list twice; the first counts")
+		p.problem(pod, "it is listed twice; the first one counts")
 		return
 	}
 	p.uids[s.UID] = true
@@ -56,11 +57,11 @@ func (p *podList) add(q question, s gpu.Pod) {
 			p.problem(pod, problem)
 		}
 		if s.End.Source == ledger.SeenTerminal {
-			p.problem(pod, fmt.Sprintf("nothing tells when it ended: counted until %s, and further each time; kubectl get --show-managed-fields may tell",
+			p.problem(pod, fmt.Sprintf("its end is unknown, so it counts until %s; --show-managed-fields of kubectl get may add it",
 				q.at.Format(time.RFC3339)))
 		}
 		if s.Shown == 0 && !p.noNodes && !s.Node.Shown && s.Scheduled.At != 0 && len(s.Shares) > 0 {
-			p.problem(pod, fmt.Sprintf("nothing shows what its node %s has: an estimate, which reaches no limit", s.Node.Name))
+			p.problem(pod, fmt.Sprintf("its node %s is missing in --nodes, so its usage is an estimate, which reaches no limit", s.Node.Name))
 		}
 		if s.Incomplete {
 			p.partly++
@@ -71,15 +72,14 @@ func (p *podList) add(q question, s gpu.Pod) {
 		if p.noNodes {
 			record.Allocation.Shown = 1
 		}
-		p.keep(record)
+		p.keep(q, record)
 	}
 }
 
-// otherLabel marks the pods that are not asked for, so that a selector can leave
-// them out.
+// otherLabel marks pods that are not selected, so that a selector can exclude them.
 const otherLabel = "gpupool/not-asked-for"
 
-// addOther adds what a pod that is not selected shares with others.
+// addOther adds the GPUs that an unselected pod shares.
 func (p *podList) addOther(q question, s gpu.Pod) {
 	s.Labels = map[string]string{otherLabel: ""}
 	if r, holds := accounting.RecordOf(s, q.read); holds && r.Allocation.Shared() {
@@ -88,10 +88,12 @@ func (p *podList) addOther(q question, s gpu.Pod) {
 	}
 }
 
-// keep adds a record without the fields that only ledgers need. Records share values
-// that are the same.
-func (p *podList) keep(r ledger.Record) {
-	r.Place, r.Owner = nil, nil
+// keep adds a record without fields that only ledgers need. Records share equal values.
+func (p *podList) keep(q question, r ledger.Record) {
+	r.Place = nil
+	if q.listing.by != byOwner {
+		r.Owner = nil
+	}
 	var key strings.Builder
 	for _, share := range r.Allocation.Shares {
 		fmt.Fprintf(&key, "%s %s %s %s\n", share.Resource, share.Units, share.Weight, share.Claim)
@@ -108,36 +110,33 @@ func (p *podList) keep(r ledger.Record) {
 	p.records = append(p.records, r)
 }
 
-// warningsAtMost is how many pods are warned of one by one.
+// warningsAtMost is the most pods with a warning of their own.
 const warningsAtMost = 20
 
-// problem notes a warning about a pod, and counts those beyond the limit.
+// problem adds a warning about a pod, up to the limit.
 func (p *podList) problem(pod, problem string) {
 	p.problems++
 	if len(p.warnings) < warningsAtMost {
-		p.warnings = append(p.warnings, fmt.Sprintf("the pod %s: %s", pod, problem))
+		p.warnings = append(p.warnings, fmt.Sprintf("pod %s: %s", pod, problem))
 	}
 }
 
-// warn says on standard error what could not be understood.
+// warn prints the warnings.
 func (p *podList) warn(s *process.Session) {
 	if p.noNodes && len(p.records) > 0 {
-		s.Warn("without --nodes each pod is taken at its word: what its node has does not limit what it counts")
+		s.Warn("without --nodes, usage is not limited by the GPUs of nodes")
 	}
 	s.Warn(p.warnings...)
 	if more := p.problems - len(p.warnings); more > 0 {
-		s.Warn(fmt.Sprintf("and %d more of the kind", more))
+		s.Warn(fmt.Sprintf("%d more warnings of this kind", more))
 	}
 }
 
-// verdict is the exit code: 3 where something is not counted.
+// verdict is the exit code: 3 if a pod is only partly counted.
 func (p *podList) verdict() error {
 	if p.partly == 0 {
 		return nil
 	}
-	pods := "1 pod is"
-	if p.partly > 1 {
-		pods = fmt.Sprintf("%d pods are", p.partly)
-	}
-	return process.WithExitCode(process.ExitPartly, fmt.Errorf("%s not counted in full: the usage is at least what is printed", pods))
+	return process.WithExitCode(process.ExitPartly,
+		fmt.Errorf("%d %s only partly counted: actual usage is higher", p.partly, wording.Plural(p.partly, "pod is", "pods are")))
 }

@@ -15,12 +15,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// question is what the flags ask for: which pods count, by what weights, over which
-// time, and against which limit.
+// question has the pods to count, their weights, the time and the limit.
 type question struct {
-	at, read time.Time // as of when, and no later than when the pods were read
-	begin    time.Time // when the window begins
-	// declared has the window, and from when pods count; all else of it is not asked.
+	at, read time.Time // as of when, and the latest time at which the pods were read
+	begin    time.Time // of the window
+	// declared has the window and count_from; the rest is unused.
 	declared budget.Declaration
 	limit    int64 // milli-GPU-seconds; 0 for none
 	rules    gpu.Rules
@@ -30,7 +29,7 @@ type question struct {
 	clock    terminal.Clock
 }
 
-// kept is what of a pod's labels is asked for once it is known to be covered.
+// kept is the label to group by.
 func (q question) kept(labels map[string]string) map[string]string {
 	value, there := labels[q.listing.label]
 	if !there {
@@ -39,8 +38,7 @@ func (q question) kept(labels map[string]string) map[string]string {
 	return map[string]string{q.listing.label: value}
 }
 
-// question reads the flags that both sources, cluster and lists of pods, have in
-// common.
+// question parses the flags that are common to both sources, clusters and lists.
 func (o *options) question() (q question, err error) {
 	now := o.session.Now().UTC()
 	q = question{at: now, read: now}
@@ -69,7 +67,7 @@ func (o *options) question() (q question, err error) {
 	return q, err
 }
 
-// over is the window and the limit that the flags name, where they do.
+// over returns the window and the limit of the flags.
 func (o *options) over() (budgets.Over, error) {
 	over := budgets.Over{Period: budget.Period(o.period), TimeZone: o.timeZone}
 	if _, err := budget.ParseWindow(o.window); err != nil {
@@ -82,7 +80,7 @@ func (o *options) over() (budgets.Over, error) {
 		return over, fmt.Errorf("--time-zone: %w", err)
 	}
 	if o.given("time-zone") && o.timeZone == "" {
-		return over, errors.New("--time-zone is empty: name one of the IANA database such as \"Europe/Berlin\"")
+		return over, errors.New("--time-zone is empty: use an IANA name such as Europe/Berlin")
 	}
 	_, err := o.limit()
 	if err == nil {
@@ -91,7 +89,7 @@ func (o *options) over() (budgets.Over, error) {
 	return over, err
 }
 
-// limit is that of --gpu-hours; 0 for none.
+// limit is --gpu-hours; 0 is none.
 func (o *options) limit() (int64, error) {
 	if !o.given("gpu-hours") {
 		return 0, nil
@@ -103,7 +101,7 @@ func (o *options) limit() (int64, error) {
 	return limit, nil
 }
 
-// moment is the time of --at; zero for now.
+// moment is --at; zero is now.
 func (o *options) moment() (time.Time, error) {
 	if !o.given("at") {
 		return time.Time{}, nil
@@ -111,16 +109,15 @@ func (o *options) moment() (time.Time, error) {
 	return parseMoment(o.at)
 }
 
-// offlineQuestion understands the flags of usage without a cluster, before anything
-// is read.
+// offlineQuestion parses the flags of usage without a cluster.
 func (o *options) offlineQuestion() (question, error) {
 	switch {
 	case o.pods == "":
-		return question{}, errors.New("--pods names no file: write --pods FILE, or --pods - for standard input")
+		return question{}, errors.New("--pods is empty: use a file, or - for standard input")
 	case o.pods == "-" && o.nodes == "-":
-		return question{}, errors.New("standard input can be read once only: --pods and --nodes can't both be -")
+		return question{}, errors.New("only one of --pods and --nodes can be standard input")
 	case o.given("nodes") && o.nodes == "":
-		return question{}, errors.New("--nodes names no file")
+		return question{}, errors.New("--nodes is empty: use a file")
 	}
 	at, err := o.moment()
 	if err != nil {
@@ -135,7 +132,7 @@ func (o *options) offlineQuestion() (question, error) {
 	}
 	if !at.IsZero() {
 		q.at = at
-		q.read = at.Add(budget.LongestWindow) // so that the answer does not depend on when it is asked
+		q.read = at.Add(budget.LongestWindow) // the result must not depend on the current time
 	}
 	w, err := q.declared.WindowAt(q.at, time.LoadLocation)
 	q.begin = w.Start
@@ -144,25 +141,25 @@ func (o *options) offlineQuestion() (question, error) {
 
 var errNoLimit = errors.New("--exit-code needs a limit: add --gpu-hours")
 
-// parseMoment reads the time of --at. Years far off are mistyped.
+// parseMoment parses --at. Distant years are typing errors.
 func parseMoment(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fmt.Errorf("--at: %q is no time: write it as RFC 3339 has it, such as 2026-11-02T12:00:00Z", text)
+		return at, fmt.Errorf("--at: invalid time %q: use RFC 3339, such as 2026-11-02T12:00:00Z", text)
 	}
 	if at.Year() < 2000 || at.Year() > 2999 {
-		return at, fmt.Errorf("--at: %q is no time at which pods ran", text)
+		return at, fmt.Errorf("--at: %q is out of range", text)
 	}
 	return at.UTC(), nil
 }
 
-// parseWeights reads the weights that --weight sets.
+// parseWeights parses --weight.
 func parseWeights(assignments []string) (gpu.Rules, error) {
 	rules := gpu.Rules{Weights: map[string]string{}}
 	for _, assignment := range assignments {
 		name, weight, ok := strings.Cut(assignment, "=")
 		if !ok {
-			return rules, fmt.Errorf("%q sets no weight: write RESOURCE=GPUS, such as nvidia.com/gpu=1", assignment)
+			return rules, fmt.Errorf("invalid weight %q: use RESOURCE=GPUS, such as nvidia.com/gpu=1", assignment)
 		}
 		if before, twice := rules.Weights[name]; twice && before != weight {
 			return rules, fmt.Errorf("%s has two weights, %s and %s", name, before, weight)
@@ -172,23 +169,23 @@ func parseWeights(assignments []string) (gpu.Rules, error) {
 	return rules, nil
 }
 
-// coverage says which pods the flags select.
+// coverage returns the selection of pods by the flags.
 func (o *options) coverage() (func(string, map[string]string) bool, error) {
 	namespaces := map[string]bool{}
 	for _, name := range o.namespaces {
 		if reasons := validation.IsDNS1123Label(name); len(reasons) > 0 {
-			return nil, fmt.Errorf("--namespace: %q is no namespace: %s", name, strings.Join(reasons, "; "))
+			return nil, fmt.Errorf("--namespace: invalid namespace %q: %s", name, strings.Join(reasons, "; "))
 		}
 		namespaces[name] = true
 	}
 	selector := labels.Everything()
 	if o.given("selector") {
 		if strings.TrimSpace(o.selector) == "" {
-			return nil, errors.New("--selector is empty: leave it out to count all pods")
+			return nil, errors.New("--selector is empty: omit it to count all pods")
 		}
 		parsed, err := labels.Parse(o.selector)
 		if err != nil {
-			return nil, fmt.Errorf("--selector: %q is no selector of labels: %w", o.selector, err)
+			return nil, fmt.Errorf("--selector: invalid label selector %q: %w", o.selector, err)
 		}
 		selector = parsed
 	}

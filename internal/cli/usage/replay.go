@@ -112,21 +112,20 @@ func (o *options) replayed(ctx context.Context, names []string) error {
 	return o.verdict(report.Exceeded)
 }
 
-// replayQuestion is what the flags ask to be replayed. What is listed are the holders
-// of GPUs.
+// replayQuestion parses the flags of a replay.
 func (o *options) replayQuestion(names []string) (budgets.Question, listing, error) {
 	var asked budgets.Question
 	switch {
 	case o.given("pods"):
-		return asked, listing{}, errors.New("--replay is of what a ledger holds, and --pods is for usage without one: leave one of them out")
+		return asked, listing{}, errors.New("--replay needs a ledger and cannot be combined with --pods")
 	case o.given("sort"):
-		return asked, listing{}, errors.New("--sort is for what --replay does not list: leave it out")
-	case o.session.CSV():
-		return asked, listing{}, errors.New("--replay has no list for CSV: take -o json")
-	case o.given("by") && o.by == byPod:
-		return asked, listing{}, errors.New("--replay lists by namespace or label:KEY, not by pod")
+		return asked, listing{}, errors.New("--sort cannot be combined with --replay")
+	case o.session.Output(process.CSV):
+		return asked, listing{}, errors.New("--replay has no CSV output: use -o json")
+	case o.given("by") && (o.by == byPod || o.by == byOwner):
+		return asked, listing{}, errors.New("--replay groups by namespace or label:KEY")
 	case len(names) == 0 && o.gpuHours == "":
-		return asked, listing{}, errors.New("--replay needs a limit: name a budget, or add --gpu-hours")
+		return asked, listing{}, errors.New("--replay needs a limit: add a budget or --gpu-hours")
 	}
 	l, err := o.listing()
 	if err != nil {
@@ -141,7 +140,7 @@ func (o *options) replayQuestion(names []string) (budgets.Question, listing, err
 	return asked, l, nil
 }
 
-// newReplayReport writes a replay out.
+// newReplayReport returns the JSON.
 func newReplayReport(r budgets.LiveReplay) ReplayReport {
 	report := ReplayReport{
 		SchemaVersion: 1, Budget: r.Declaration.Name, ReplayedFrom: r.From, ReplayedUntil: r.Until,

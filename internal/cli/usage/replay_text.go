@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// excessesAtMost is how many times of excess are listed, the latest ones.
+	// excessesAtMost is the most excesses that are listed, the latest ones.
 	excessesAtMost = 10
-	// holdersAtMost is how many who held GPUs are listed, unless --top says.
+	// holdersAtMost is the default of --top.
 	holdersAtMost = 5
 )
 
-// replayText is a replay for people: the answer, then when, then who.
+// replayText is a replay as text: the result, the times, the users.
 func replayText(style terminal.Style, r budgets.LiveReplay, how told) string {
 	var out bytes.Buffer
 	replaySummary(&out, style, r, how.clock)
@@ -42,12 +42,12 @@ func replaySummary(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay
 	fmt.Fprintf(out, "%s GPU-hours in the %s %s\n", budget.Hours(r.Limit), windowText(r.Declaration), verdict)
 	at := c.Column(r.From, r.Until, r.PeakAt, r.CompleteFrom)
 	fmt.Fprintf(out, "from %s to %s (%s)\n", at(r.From), at(r.Until), lengthText(r.Until.Sub(r.From)))
-	fmt.Fprintf(out, "at most %s were used, %s, at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at(r.PeakAt))
+	fmt.Fprintf(out, "peak usage %s (%s) at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at(r.PeakAt))
 	if r.CompleteFrom.After(r.From) {
-		fmt.Fprintf(out, "before %s it may have been more than the ledger holds\n", at(r.CompleteFrom))
+		fmt.Fprintf(out, "usage before %s may be incomplete\n", at(r.CompleteFrom))
 	}
 	if r.Coverage < 1000 {
-		fmt.Fprintf(out, "%s of this time was observed\n", tenthsText(int64(r.Coverage)))
+		fmt.Fprintf(out, "%s of this time was observed by runs\n", tenthsText(int64(r.Coverage)))
 	}
 }
 
@@ -76,7 +76,7 @@ func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c terminal.Clock) 
 	t.Write(out)
 }
 
-// excessTable lists the latest times of excess, with who used most in each.
+// excessTable lists the latest excesses with their largest users.
 func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, how told) {
 	all := r.Replayed.Exceeded
 	shown := all[max(0, len(all)-excessesAtMost):]
@@ -89,7 +89,7 @@ func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, 
 	}
 	at := how.clock.Column(moments...)
 	t := &terminal.Table{}
-	t.Add("EXCEEDED FROM", "UNTIL", "FOR", "AT MOST", "USED BY")
+	t.Add("EXCEEDED FROM", "UNTIL", "FOR", "PEAK", "USED BY")
 	for _, e := range shown {
 		until := "-"
 		if !e.Until.IsZero() {
@@ -98,15 +98,16 @@ func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, 
 		t.Add(at(e.Since), until, lengthText(e.Length), budget.Hours(e.Peak), sharesText(how.breakdown(e.ByNamespace, e.ByLabel)))
 	}
 	out.WriteByte('\n')
-	for _, line := range t.Lines() {
-		fmt.Fprintln(out, style.Clip(line))
+	if style.Width > 0 {
+		t.Fit(style.Width)
 	}
+	t.Write(out)
 	if more := len(all) - len(shown); more > 0 {
-		fmt.Fprintf(out, "and %s before that\n", times(more))
+		fmt.Fprintf(out, "%s earlier\n", times(more))
 	}
 }
 
-// breakdown is that which is asked for.
+// breakdown selects namespaces or the label of --by.
 func (t told) breakdown(byNamespace map[string]int64, byLabel map[string]map[string]int64) map[string]int64 {
 	if t.listing.label != "" {
 		return byLabel[t.listing.label]
@@ -114,8 +115,8 @@ func (t told) breakdown(byNamespace map[string]int64, byLabel map[string]map[str
 	return byNamespace
 }
 
-// holdersTables list who used most while the limit was exceeded: by what is asked for,
-// else by namespace and by each label that the budget breaks its usage down by.
+// holdersTables list the largest users during excesses, by the field of --by, or by
+// namespace and by each breakdown label of the budget.
 func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how told) {
 	list := func(title string, amounts map[string]int64) {
 		top := cmp.Or(how.listing.top, holdersAtMost)
@@ -138,7 +139,7 @@ func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how told) {
 		listed := Listed{LeftOut: leftOut(len(rest), left)}
 		out.WriteString(listed.moreText(func(n int) string { return fmt.Sprint(n) }))
 	}
-	fmt.Fprintf(out, "\nWhile it would have been exceeded:\n")
+	fmt.Fprintf(out, "\nUsage while exceeded:\n")
 	if how.listing.label == "" {
 		list("NAMESPACE", r.ByNamespace)
 	}
@@ -156,7 +157,7 @@ func mostFirst(amounts map[string]int64) []string {
 	})
 }
 
-// sharesText names who used most, with the parts of the whole.
+// sharesText lists the largest users with their share.
 func sharesText(amounts map[string]int64) string {
 	total := int64(0)
 	for _, amount := range amounts {
@@ -176,7 +177,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// lengthText writes a length of time in its two largest units: 3d4h, 5h20m, 42s.
+// lengthText formats a duration in its two largest units: 3d4h, 5h20m, 42s.
 func lengthText(d time.Duration) string {
 	units := []struct {
 		name string

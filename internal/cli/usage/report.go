@@ -27,8 +27,7 @@ type Report struct {
 	// These pods.
 	Pods []Pod `json:"pods"`
 	Listed
-	// unshown is the part of what was consumed that reaches no limit, since nothing
-	// shows what the pods' nodes have.
+	// unshown is the usage of pods with unknown nodes. It reaches no limit.
 	unshown int64
 }
 
@@ -52,7 +51,7 @@ type Pod struct {
 	GPUHours string `json:"gpu_hours"`
 }
 
-// report measures the pods by the rules of a budget that selects the same.
+// report measures the pods like a budget with the same selection.
 func (p *podList) report(q question) (Report, error) {
 	declared := q.declared
 	if len(p.others) > 0 {
@@ -82,8 +81,7 @@ func (p *podList) report(q question) (Report, error) {
 	return report, p.compare(q, declared, &report)
 }
 
-// podOf is what one pod used. Of one that ended later than is asked about, it still
-// holds its GPUs.
+// podOf is the usage of one pod. A pod that ended after --at is active.
 func podOf(u used) Pod {
 	pod := Pod{
 		UID: u.record.UID, Namespace: u.record.Set.Namespace, Name: u.record.Name, GPUs: budget.GPUs(u.GPUs),
@@ -96,7 +94,7 @@ func podOf(u used) Pod {
 	return pod
 }
 
-// compare adds what depends on a limit.
+// compare compares the usage with the limit.
 func (p *podList) compare(q question, declared budget.Declaration, report *Report) error {
 	if q.limit == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// podsText is the usage for people: who used it, and what it comes to.
+// podsText is usage as text: users, then totals.
 func podsText(style terminal.Style, r Report, q question) string {
 	var out bytes.Buffer
 	if r.By != "" {
@@ -24,7 +24,7 @@ func podsText(style terminal.Style, r Report, q question) string {
 	if out.Len() > 0 {
 		out.WriteByte('\n')
 	}
-	fmt.Fprintf(&out, "%s GPU-hours by %s in the %s up to %s\n",
+	fmt.Fprintf(&out, "%s GPU-hours by %s in the %s until %s\n",
 		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), windowText(q.declared), q.clock.At(q.at))
 	if r.Exceeded != nil {
 		out.WriteString(limitText(style, r, q) + "\n")
@@ -43,13 +43,13 @@ func podsTable(out *bytes.Buffer, style terminal.Style, r Report, q question) {
 	t := &terminal.Table{}
 	t.Add("NAMESPACE", "POD", "GPUS", "START", "END", "GPU-HOURS", "STATE")
 	for _, p := range r.Pods {
-		end, state := "-", style.Paint(terminal.Green, "holds them")
+		end, state := "-", style.Paint(terminal.Green, "active")
 		if p.End != nil {
-			end, state = at(*p.End), "ended, by "+strings.ReplaceAll(*p.EndSource, "_", " ")
+			end, state = at(*p.End), "ended, from "+strings.ReplaceAll(*p.EndSource, "_", " ")
 		}
 		t.Add(p.Namespace, p.Name, p.GPUs, at(p.Start), end, p.GPUHours, state)
 	}
-	if style.IsTerminal() {
+	if style.Width > 0 {
 		t.Fit(style.Width, "STATE", "START", "END")
 	}
 	t.Write(out)
@@ -61,7 +61,7 @@ func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l listing) {
 		return
 	}
 	t := &terminal.Table{}
-	title, others := "NAMESPACE", "namespace"
+	title, others := strings.ToUpper(l.by), l.by
 	if l.label != "" {
 		title, others = l.title(), "value"
 	}
@@ -70,14 +70,14 @@ func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l listing) {
 		share := perMille(g.MilliGPUSeconds, max(1, r.ConsumedMilliGPUSeconds))
 		t.Add(cmp.Or(g.Name, "(none)"), g.GPUHours, tenthsText(share), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
 	}
-	if style.IsTerminal() {
+	if style.Width > 0 {
 		t.Fit(style.Width, "PODS")
 	}
 	t.Write(out)
 	out.WriteString(r.moreText(func(n int) string { return describe.Plural(n, others) }))
 }
 
-// limitText says how the usage stands to the limit.
+// limitText compares usage with the limit.
 func limitText(style terminal.Style, r Report, q question) string {
 	tenths := perMille(r.ConsumedMilliGPUSeconds, q.limit)
 	text := tenthsText(tenths) + " of " + budget.Hours(q.limit)
@@ -85,7 +85,7 @@ func limitText(style terminal.Style, r Report, q question) string {
 		text = bar + " " + text
 	}
 	if !*r.Exceeded {
-		return fmt.Sprintf("%s: %s GPU-hours are left", text, style.Paint(terminal.Green, *r.RemainingGPUHours))
+		return fmt.Sprintf("%s: %s GPU-hours left", text, style.Paint(terminal.Green, *r.RemainingGPUHours))
 	}
 	since := ""
 	if r.ExceededSince != nil {
@@ -94,13 +94,12 @@ func limitText(style terminal.Style, r Report, q question) string {
 	return text + ": " + style.Paint(terminal.Red, "exceeded"+since)
 }
 
-// perMille is how much of a limit was used.
+// perMille is the used part of a limit.
 func perMille(used, limit int64) int64 { return partOf(used, limit, 1000) }
 
-// partOf is how much of a whole was used, in so many parts of it, rounded half up.
-// What is below the whole is never rounded to all of it.
+// partOf is the used part of a whole, rounded half up, but never up to the whole.
 func partOf(used, whole, parts int64) int64 {
-	// used*parts/whole + 1/2, which may be beyond what 64 bits hold on the way
+	// used*parts/whole + 1/2, which can overflow 64 bits in between
 	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2*parts))
 	double.Add(double, big.NewInt(whole))
 	share := double.Quo(double, new(big.Int).Mul(big.NewInt(whole), big.NewInt(2))).Int64()
@@ -110,17 +109,17 @@ func partOf(used, whole, parts int64) int64 {
 	return share
 }
 
-// tenthsText writes thousandths as percents.
+// tenthsText formats thousandths in percent.
 func tenthsText(perMille int64) string { return fmt.Sprintf("%d.%d%%", perMille/10, perMille%10) }
 
-// told is how live usage is told.
+// told has the options of the text.
 type told struct {
 	listing listing
 	clock   terminal.Clock
-	past    bool // of a moment that was asked for
+	past    bool // usage at --at
 }
 
-// liveText is the usage for people, with how sure it is.
+// liveText is usage as text, with its accuracy.
 func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how told) string {
 	text := podsText(style, Report{
 		ConsumedGPUHours: r.ConsumedGPUHours, ConsumedMilliGPUSeconds: r.ConsumedMilliGPUSeconds,
@@ -128,22 +127,18 @@ func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how to
 		TrackedPods: r.TrackedPods, Pods: r.Pods, Listed: r.Listed,
 	}, question{at: r.AsOf, declared: live.Declaration, limit: live.Usage.Limit, listing: how.listing, clock: how.clock})
 	for _, g := range live.Grants {
-		text += fmt.Sprintf("%s GPU-hours of the limit are granted by %s until %s: %s\n", g.GPUHours, g.Who, how.clock.At(g.Until), g.Why)
+		text += fmt.Sprintf("the limit includes %s GPU-hours granted by %s until %s: %s\n", g.GPUHours, g.Who, how.clock.At(g.Until), g.Why)
 	}
 	if live.Usage.Estimated > 0 || live.Usage.ErrorBound > 0 {
-		text += fmt.Sprintf("%s of it are estimated; it may be wrong by %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
+		text += fmt.Sprintf("%s of it estimated; error bound %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
 	}
 	if live.Usage.Coverage < 1000 {
-		until := "now"
-		if how.past {
-			until = "then"
-		}
-		text += fmt.Sprintf("%s of the window until %s was observed\n", tenthsText(int64(live.Usage.Coverage)), until)
+		text += fmt.Sprintf("%s of the window was observed by runs; usage in the rest may be missing\n", tenthsText(int64(live.Usage.Coverage)))
 	}
 	if live.Usage.BurnRate > 0 {
 		text += heldText(r, live, how) + "\n"
 	}
-	if r.By == "" { // which else is all there is to say of who
+	if r.By == "" { // else the table lists users
 		who := &describe.Details{Style: style}
 		who.Users(r.UsageReport, 2)
 		for _, line := range who.Lines {
@@ -153,18 +148,18 @@ func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how to
 	return text
 }
 
-// heldText says how many GPUs are held, and what comes of it.
+// heldText describes the GPUs in use, and when they exhaust the limit.
 func heldText(r LiveReport, live budgets.LiveUsage, how told) string {
-	held, now, then := r.BurnRateGPUs+" GPUs", "are held now", "were held then"
+	held, now := r.BurnRateGPUs+" GPUs", "in use now"
 	if live.Usage.BurnRate == 1000 {
-		held, now, then = "1 GPU", "is held now", "was held then"
+		held = "1 GPU"
 	}
 	if how.past {
-		now = then
+		now = "in use then"
 	}
 	text := fmt.Sprintf("%s %s, by %s", held, now, describe.Plural(r.ActivePods, "pod"))
 	if r.ProjectedExhaustion != nil {
-		text += ": used up at " + how.clock.At(*r.ProjectedExhaustion)
+		text += ": limit reached at " + how.clock.At(*r.ProjectedExhaustion)
 	}
 	return text
 }

@@ -35,27 +35,27 @@ func parseCondition(text string) (condition, error) {
 	case c.ready, c.recovered, (c.capacity || c.available) && numbered && err == nil && n >= 0:
 		return c, nil
 	}
-	return c, fmt.Errorf("%q is nothing to wait for: write capacity=4, available=2, ready, or recovered", text)
+	return c, fmt.Errorf("invalid condition %q: use capacity=4, available=2, ready or recovered", text)
 }
 
-// refusal says that a kind has nothing of what is waited for; nil where it has.
+// refusal is an error if a kind does not have the condition.
 func (c condition) refusal(s outcome.Summary) error {
-	can := map[string]string{"spot_pool": "capacity=N or recovered", "budget": "recovered", "stock_pool": "available=N, ready or recovered"}
+	can := map[string]string{"spot_pool": "capacity=N, recovered", "budget": "recovered", "stock_pool": "available=N, ready, recovered"}
 	has := c.recovered || s.Kind == "spot_pool" && c.capacity || s.Kind == "stock_pool" && (c.ready || c.available)
 	if has {
 		return nil
 	}
-	return fmt.Errorf("--for %s is not for %s: wait for it by --for %s", c.text, describe.Declaration(s), can[s.Kind])
+	return fmt.Errorf("--for %s does not apply to %s: use %s", c.text, describe.Declaration(s), can[s.Kind])
 }
 
-// Sources of what is known of an object.
+// Sources of an observation.
 const (
-	fromCloud   = "cloud"   // looked at now
-	fromCluster = "cluster" // looked at now
-	fromStore   = "store"   // as the last run judged it
+	fromCloud   = "cloud"   // observed now
+	fromCluster = "cluster" // observed now
+	fromStore   = "store"   // as of the last run
 )
 
-// result is how one pool, budget or stock pool stands to the condition.
+// result is the condition of one object.
 type result struct {
 	// The pool, stock pool or budget.
 	Object string `json:"object"`
@@ -67,11 +67,11 @@ type result struct {
 	AsOf *time.Time `json:"as_of"`
 	// The part that is missing.
 	Missing string `json:"missing,omitempty"`
-	said    string // what is so
+	said    string // the current state
 }
 
-// judge is how everything that a status tells of stands to the condition. What was
-// not seen has not come.
+// judge checks the condition of each object. An object that was not observed does not
+// meet it.
 func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 	var results []result
 	for _, s := range report.Declarations() {
@@ -109,11 +109,11 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 	return results, nil
 }
 
-// pool says how a pool stands, and what is missing.
+// pool is the state of a pool, and why it does not meet the condition.
 func (c condition) pool(p spotpools.Description) (said, missing string) {
 	wanted, drained := c.number, ""
 	if p.Wanted != nil {
-		drained = "; its exceeded budget drains it, and wants " + describe.Plural(*p.Wanted, "instance") + " of it"
+		drained = "; its exceeded budget drains it to " + describe.Plural(*p.Wanted, "instance")
 	}
 	if c.recovered {
 		wanted = p.Minimum
@@ -124,13 +124,13 @@ func (c condition) pool(p spotpools.Description) (said, missing string) {
 	said = fmt.Sprintf("capacity %d of %d", p.Capacity, wanted) + drained
 	switch {
 	case p.Error != nil:
-		return said, "it can't be seen: " + p.Error.Message
+		return said, "not observed: " + p.Error.Message
 	case !p.Observed:
-		return said, "it was not seen"
+		return said, "not observed"
 	case p.Phase == declaration.Deleting:
-		return said, "it is being destroyed"
+		return said, "deletion in progress"
 	case c.recovered && p.Phase != declaration.Active:
-		return said, "its creation is not finished"
+		return said, "creation in progress"
 	case p.Capacity >= wanted:
 		return said, ""
 	}
@@ -144,7 +144,7 @@ func (c condition) pool(p spotpools.Description) (said, missing string) {
 	return said, missing
 }
 
-// stockPool says how a stock pool stands, and what is missing.
+// stockPool is the state of a stock pool, and why it does not meet the condition.
 func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 	said = fmt.Sprintf("%s, %d available and %d in use of %d", p.Phase, p.Available, p.Allocated, p.Desired)
 	if c.available {
@@ -152,11 +152,11 @@ func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 	}
 	switch {
 	case p.Error != nil:
-		return said, "it can't be told: " + p.Error.Message
+		return said, "not observed: " + p.Error.Message
 	case !p.Observed:
-		return said, "it was not seen"
+		return said, "not observed"
 	case p.RecordPhase == declaration.Deleting:
-		return said, "it is being destroyed"
+		return said, "deletion in progress"
 	case c.available && p.Available >= c.number, !c.available && p.RecordPhase == declaration.Active && p.Phase == decide.Ready:
 		return said, ""
 	}
@@ -172,19 +172,18 @@ func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 	return said, missing
 }
 
-// ofBudget says how a budget stands, and what is missing until it has recovered: it
-// is below its limit by a judgement that is to be trusted, and nothing of what it
-// enforced is in force.
+// ofBudget is the state of a budget, and why it has not recovered. It has recovered if a
+// fresh status is below the limit and no enforcement is in effect.
 func ofBudget(b budgets.Description) (said, missing string) {
 	switch {
 	case b.Error != nil:
-		return "", "it can't be told: " + b.Error.Message
+		return "", "unknown: " + b.Error.Message
 	case b.Phase == declaration.Deleting:
-		return "", "it is being destroyed"
+		return "", "deletion in progress"
 	case b.UsageReport == nil:
-		return "", "no run of gpupool reconcile has judged it yet"
+		return "", "no reconcile run has measured it yet"
 	case b.LastRunError != "":
-		return "", "the last run could not judge or enforce it: " + b.LastRunError
+		return "", "the last run failed: " + b.LastRunError
 	case b.Untrusted != "":
 		return "", b.Untrusted
 	}
@@ -192,19 +191,19 @@ func ofBudget(b budgets.Description) (said, missing string) {
 	if limit := b.UsageReport.LimitGPUHours; limit != nil {
 		used += " of " + *limit
 	}
-	said = used + " GPU-hours are used"
+	said = used + " GPU-hours used"
 	switch {
 	case b.IsExceeded():
-		return said, "it is exceeded: " + said + recovery(b)
+		return said, "exceeded: " + said + recovery(b)
 	case len(b.Effects) > 0:
-		return said, fmt.Sprintf("it is below its limit, and not done is: %v", b.Effects)
+		return said, fmt.Sprintf("below its limit, but not completed: %v", b.Effects)
 	case len(b.Enforced) > 0:
-		return said, fmt.Sprintf("it is below its limit, and still in force is: %v", b.Enforced)
+		return said, fmt.Sprintf("below its limit, but still in effect: %v", b.Enforced)
 	}
 	return said, ""
 }
 
-// recovery is when a budget falls below its limit by itself, where that is known.
+// recovery is when a budget falls below its limit, if known.
 func recovery(b budgets.Description) string {
 	switch at := b.RecoversAt; {
 	case at == nil:
@@ -212,6 +211,6 @@ func recovery(b budgets.Description) string {
 	case b.WindowEnd.After(b.AsOf):
 		return "; its period ends at " + at.UTC().Format(time.RFC3339)
 	default:
-		return "; it recovers by itself at " + at.UTC().Format(time.RFC3339) + " if nothing more is used"
+		return "; it recovers at " + at.UTC().Format(time.RFC3339) + " without further usage"
 	}
 }

@@ -25,18 +25,17 @@ func TestABudgetRecovers(t *testing.T) {
 		missing string
 	}{
 		"below its limit": {85, nil, ""},
-		"exceeded": {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used; it recovers by itself at 2026-01-02T03:23:05Z if " +
-			"nothing more is used"},
+		"exceeded":        {103, nil, "exceeded: 103.000 of 100.000 GPU-hours used; it recovers at 2026-01-02T03:23:05Z without further usage"},
 		"frozen still": {12, func(s *budgets.Description) { s.Enforced = []budget.Action{budget.Freeze} },
-			"it is below its limit, and still in force is: [freeze]"},
+			"below its limit, but still in effect: [freeze]"},
 		"too old":     {12, func(s *budgets.Description) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
-		"not judged":  {12, func(s *budgets.Description) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
-		"failed last": {12, func(s *budgets.Description) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
+		"not judged":  {12, func(s *budgets.Description) { s.UsageReport = nil }, "no reconcile run has measured it yet"},
+		"failed last": {12, func(s *budgets.Description) { s.LastRunError = "no cluster" }, "the last run failed: no cluster"},
 		"can't be read": {12, func(s *budgets.Description) {
 			s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"}
-		}, "it can't be told: damaged"},
-		"on its way out":   {12, func(s *budgets.Description) { s.Phase = declaration.Deleting }, "it is being destroyed"},
-		"without a status": {12, func(s *budgets.Description) { s.Report = budgets.Report{Name: "team-a"} }, "no run of gpupool reconcile has judged it yet"},
+		}, "unknown: damaged"},
+		"on its way out":   {12, func(s *budgets.Description) { s.Phase = declaration.Deleting }, "deletion in progress"},
+		"without a status": {12, func(s *budgets.Description) { s.Report = budgets.Report{Name: "team-a"} }, "no reconcile run has measured it yet"},
 	} {
 		s := budgets.Description{Report: clitest.BudgetUsed("team-a", tt.percent, nil), Phase: declaration.Active}
 		if tt.change != nil {
@@ -98,14 +97,14 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 			ready, of(decide.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
 		},
 		"it is on its way out": {
-			two, of(decide.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "it is being destroyed",
+			two, of(decide.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "deletion in progress",
 		},
 		"it was not seen": {
-			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Observed = false }), "it was not seen",
+			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Observed = false }), "not observed",
 		},
 		"its name is taken": {two, of(decide.Degraded, 2, func(p *stockpools.Description) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}
-		}), "it can't be told: taken"},
+		}), "not observed: taken"},
 		"no room": {ready, of(decide.Pending, 0, func(p *stockpools.Description) {
 			p.Conditions = []decide.Condition{{Type: decide.Scheduled, Status: "False", Message: "2 pods wait\nthe spot pool a grows"}}
 		}), "Pending, 0 available and 0 in use of 2; 2 pods wait; the spot pool a grows"},
@@ -114,13 +113,13 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		if err != nil || len(results) != 1 {
 			t.Fatal(err)
 		}
-		if r := results[0]; r.Missing != tt.missing || r.Reached != (tt.missing == "") || r.Source != "cluster" || r.name() != "stock pool ml/g1" {
+		if r := results[0]; r.Missing != tt.missing || r.Reached != (tt.missing == "") || r.Source != "cluster" || r.Object != "stock_pool/ml/g1" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	if _,
 		err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Description{of(decide.Ready, 2,
-		nil)}}); err == nil || err.Error() != "--for capacity=4 is not for stock pool ml/g1: wait for it by --for available=N, ready or recovered" {
+		nil)}}); err == nil || err.Error() != "--for capacity=4 does not apply to stock_pool/ml/g1: use available=N, ready, recovered" {
 		t.Errorf("a stock pool has a capacity: %v", err)
 	}
 	if _, err := ready.judge(reconcile.StatusReport{SpotPools: []spotpools.Description{{Report: spotpools.Report{Name: "train", Region: "r"}}}}); err == nil {

@@ -14,39 +14,40 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const waitHelp = `Wait until pools, stock pools or budgets are as asked, and end with 0; with 1 where that
-has not come before --timeout, saying what is missing. NAME is that of a pool
-(REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget, also with its kind
-before it (stock_pool/ml/g1), or a glob of these: then each of them has to be so.
+const waitHelp = `Wait for a condition of pools, stock pools or budgets. Exit with 0 when all of them
+meet it, and with 1 after --timeout, with what is missing.
 
-  --for capacity=4   a pool has so many instances that work, or launch and will soon
-  --for available=2  a stock pool has so many pods that are ready and not in use
-  --for ready        a stock pool is as declared, and all of its pods are ready
-  --for recovered    a pool has what is wanted of it: its minimum, or nothing while its
-                     exceeded budget drains it; a budget is below its limit, and nothing
-                     of what it enforced is in force any more; a stock pool is ready
+  --for capacity=4   the pool has this many instances that work or soon will
+  --for available=2  the stock pool has this many ready pods that are not in use
+  --for ready        the stock pool is in sync, and all of its pods are ready
+  --for recovered    the pool has its minimum, or is drained if its budget drains it;
+                     the budget is below its limit, with no enforcement in effect;
+                     the stock pool is ready
 
-A pool is looked at in the cloud, and a stock pool in the cluster, as gpupool status
-does. Of a budget what counts is
-how the last run judged it, which the store has: where runs don't go on, or that is
-older than max_status_age, it has not recovered. wait launches and changes nothing, and
-takes no lock.`
+Pools and stock pools are observed directly. A budget is read from the store, as the
+last run judged it. If that is older than max_status_age, it has not recovered.
+Nothing is changed or locked.
 
-const waitExamples = `  # Go on once the pool is there
+NAME is the name of a pool, a stock pool or a budget. It can include the region, the
+namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
+'team-*' selects several.`
+
+const waitExamples = `  # Start a job when the pool has four instances
   gpupool wait train --for capacity=4 --timeout 20m && ./start-training
 
-  # Once two runtimes are warm
+  # Until two warm pods are available
   gpupool wait stock_pool/ml/g1 --for available=2 --timeout 5m
 
-  # Until a budget lets its pools launch again
-  gpupool wait team-a --for recovered --timeout 2h --quiet
+  # Until a budget allows launches again
+  gpupool wait budget/team-a --for recovered --timeout 2h --quiet
 
-  # What was waited for, for a script
+  # With a result for a script
   gpupool wait 'team-*' --for recovered --timeout 5m -o json`
 
 type options struct {
@@ -63,7 +64,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "wait NAME... --for capacity=N|available=N|ready|recovered",
-		Short:   "Wait until a pool, a stock pool or a budget is as asked",
+		Short:   "Wait for a condition of a pool, a stock pool or a budget",
 		Long:    waitHelp,
 		Example: waitExamples,
 		Args:    named,
@@ -72,11 +73,11 @@ func New(s *process.Session) *cobra.Command {
 		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.wanted, "for", "", "`WHAT` to wait for: capacity=N, available=N, ready, or recovered")
+	f.StringVar(&o.wanted, "for", "", "`CONDITION` to wait for: capacity=N, available=N, ready or recovered. Required.")
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"capacity=", "available=", "ready", "recovered"},
 		cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp))
-	process.DurationVar(cmd, &o.timeout, "timeout", 20*time.Minute, "how long to wait; 0 looks once")
-	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows")
+	process.DurationVar(cmd, &o.timeout, "timeout", 20*time.Minute, "Longest time to wait; 0 checks once.")
+	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "Time between two observations.")
 	o.store.Register(cmd, s)
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
@@ -84,10 +85,10 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// named says that a name is missing.
+// named requires a name.
 func named(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return errors.New("name what to wait for: gpupool wait NAME --for capacity=4, available=2, ready, or recovered")
+		return errors.New("NAME is missing: gpupool wait train --for capacity=4")
 	}
 	return nil
 }
@@ -110,7 +111,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	wanted, err := parseCondition(o.wanted)
 	switch {
 	case o.wanted == "":
-		return process.Usagef("--for is missing: write --for capacity=4, available=2, ready, or recovered")
+		return process.Usagef("--for is missing: use capacity=4, available=2, ready or recovered")
 	case err != nil:
 		return process.WrongUsage(fmt.Errorf("--for: %w", err))
 	case o.interval < 100*time.Millisecond:
@@ -132,13 +133,13 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if !seen.Reached {
-		return fmt.Errorf("%s has not come in %s: %s", wanted.text, o.timeout, strings.Join(seen.missing(), "; "))
+		return fmt.Errorf("timed out after %s waiting for %s:\n  %s", duration.Words(o.timeout), wanted.text, strings.Join(seen.missing(), "\n  "))
 	}
 	return nil
 }
 
-// until observes again and again, until all is as wanted or the time is over. After an
-// observation that fails, the next one tries again; what is waited for must be declared.
+// until observes until the condition is met or the time is over. Failed observations are
+// retried; the objects must be declared.
 func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condition, names []string) (report, error) {
 	progress := o.session.StartProgress()
 	defer progress.Stop()
@@ -152,7 +153,7 @@ func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condi
 			return latest, context.Cause(ctx)
 		case errors.As(err, &unknown), err != nil && latest.Objects == nil:
 			return latest, err
-		case err != nil: // what was seen before is not so any more, as far as is known
+		case err != nil: // earlier observations no longer count
 			latest.forget(err)
 		default:
 			results, err := wanted.judge(seen)
@@ -177,7 +178,7 @@ func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condi
 	}
 }
 
-// take has the report be of an observation.
+// take updates the report with an observation.
 func (r *report) take(at time.Time, results []result) {
 	r.At, r.Objects, r.Reached = at, results, len(results) > 0
 	for _, of := range results {
@@ -185,33 +186,26 @@ func (r *report) take(at time.Time, results []result) {
 	}
 }
 
-// forget has nothing of a report be so.
+// forget marks all objects as not observed.
 func (r *report) forget(why error) {
 	for n := range r.Objects {
 		of := &r.Objects[n]
-		of.Reached, of.Missing = false, "it can't be seen: "+why.Error()
+		of.Reached, of.Missing = false, "not observed: "+why.Error()
 	}
 }
 
-// missing are what keeps it from being reached.
+// missing are the unmet conditions.
 func (r report) missing() []string {
 	var texts []string
 	for _, of := range r.Objects {
 		if !of.Reached {
-			texts = append(texts, of.name()+": "+of.Missing)
+			texts = append(texts, of.Object+": "+of.Missing)
 		}
 	}
 	return texts
 }
 
-func (r result) name() string {
-	if pool, ok := strings.CutPrefix(r.Object, "spot_pool/"); ok {
-		return pool
-	}
-	return strings.Replace(strings.Replace(r.Object, "/", " ", 1), "_", " ", 1)
-}
-
-// state is how it stands, in a few words.
+// state is the current state in a few words.
 func (r result) state() string {
 	if r.Missing != "" {
 		return r.Missing
@@ -219,22 +213,21 @@ func (r result) state() string {
 	return r.said
 }
 
-// text is what was reached, and where that is known from. What is missing is told by
-// the error.
+// text lists the met conditions and their source. The error lists the others.
 func (r report) text(clock terminal.Clock) string {
 	var lines strings.Builder
 	for _, of := range r.Objects {
 		if !of.Reached {
 			continue
 		}
-		source := "as looked at in the cloud"
+		source := "observed in Tencent Cloud"
 		switch of.Source {
 		case fromStore:
-			source = "as the last run judged it " + clock.When(*of.AsOf)
+			source = "as of the last run " + clock.When(*of.AsOf)
 		case fromCluster:
-			source = "as looked at in the cluster"
+			source = "observed in Kubernetes"
 		}
-		fmt.Fprintf(&lines, "%s: %s, %s\n", of.name(), of.said, source)
+		fmt.Fprintf(&lines, "%s: %s (%s)\n", of.Object, of.said, source)
 	}
 	return lines.String()
 }

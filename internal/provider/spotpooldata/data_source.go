@@ -76,7 +76,7 @@ type model struct {
 	Capacity    types.Int64  `tfsdk:"capacity"`
 	Held        types.Int64  `tfsdk:"held"`
 	Shortfall   types.Int64  `tfsdk:"shortfall"`
-	Outdated    types.Int64  `tfsdk:"outdated"`
+	Drifted     types.Int64  `tfsdk:"drifted"`
 	HourlyPrice types.String `tfsdk:"estimated_hourly_price"`
 	Machines    []machine    `tfsdk:"machines"`
 }
@@ -90,7 +90,7 @@ type machine struct {
 	PrivateIP        types.String `tfsdk:"private_ip"`
 	PublicIP         types.String `tfsdk:"public_ip"`
 	LaunchedAt       types.String `tfsdk:"launched_at"`
-	Outdated         types.Bool   `tfsdk:"outdated"`
+	Drifted          types.Bool   `tfsdk:"drifted"`
 	Node             types.String `tfsdk:"node"`
 	NodeHealth       types.String `tfsdk:"node_health"`
 	GPUPods          types.Int64  `tfsdk:"gpu_pods"`
@@ -103,7 +103,7 @@ func newModel(state spotpools.State) model {
 		Name: types.StringValue(d.Name), Region: types.StringValue(d.Region), UID: types.StringValue(d.UID),
 		AccountID: types.StringValue(d.AccountID), Generation: types.Int64Value(d.Generation),
 		Minimum: number(d.Minimum), Maximum: number(d.Maximum), Capacity: number(p.Capacity),
-		Held: number(p.Held), Shortfall: number(p.Shortfall), Outdated: number(p.Outdated),
+		Held: number(p.Held), Shortfall: number(p.Shortfall), Drifted: number(p.Drifted),
 		HourlyPrice: types.StringValue(p.HourlyPrice.String()),
 		Machines:    make([]machine, len(p.Members)),
 	}
@@ -118,7 +118,7 @@ func newMachine(i decide.Member) machine {
 		InstanceID: types.StringValue(i.ID), AvailabilityZone: types.StringValue(i.AvailabilityZone),
 		InstanceType: types.StringValue(i.InstanceType), ChargeType: types.StringValue(string(i.ChargeType)),
 		State: types.StringValue(string(i.State)), PrivateIP: values.OfText(i.PrivateIP), PublicIP: values.OfText(i.PublicIP),
-		LaunchedAt: values.OfTime(i.LaunchedAt), Outdated: types.BoolValue(i.Outdated),
+		LaunchedAt: values.OfTime(i.LaunchedAt), Drifted: types.BoolValue(i.Drifted),
 		Node: values.OfText(i.Node.Name), NodeHealth: values.OfText(string(i.Health)), GPUPods: gpuPods(i), Drain: newDrain(i.Drain),
 	}
 }

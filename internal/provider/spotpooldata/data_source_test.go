@@ -67,7 +67,7 @@ func TestPoolAndItsMachines(t *testing.T) {
 				},
 				Config: config("img-a1b2c3d4"),
 				ConfigStateChecks: []statecheck.StateCheck{
-					number("capacity", 2), number("held", 2), number("shortfall", 0), number("outdated", 0),
+					number("capacity", 2), number("held", 2), number("shortfall", 0), number("drifted", 0),
 					number("minimum", 2), number("maximum", 4), number("generation", 1),
 					value(tfjsonpath.New("region"), knownvalue.StringExact("ap-singapore")),
 					value(tfjsonpath.New("account_id"), knownvalue.StringExact(cvmsim.DemoAccountID)),
@@ -81,7 +81,7 @@ func TestPoolAndItsMachines(t *testing.T) {
 					value(machine.AtMapKey("private_ip"), address),
 					value(machine.AtMapKey("public_ip"), address),
 					value(machine.AtMapKey("launched_at"), knownvalue.StringRegexp(regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`))),
-					value(machine.AtMapKey("outdated"), knownvalue.Bool(false)),
+					value(machine.AtMapKey("drifted"), knownvalue.Bool(false)),
 					value(machine.AtMapKey("node"), knownvalue.Null()),
 					value(machine.AtMapKey("node_health"), knownvalue.Null()),
 					value(machine.AtMapKey("gpu_pods"), knownvalue.Null()),
@@ -90,7 +90,7 @@ func TestPoolAndItsMachines(t *testing.T) {
 			},
 			{
 				Config:            config("img-z9y8x7w6"),
-				ConfigStateChecks: []statecheck.StateCheck{number("outdated", 2), value(machine.AtMapKey("outdated"), knownvalue.Bool(true))},
+				ConfigStateChecks: []statecheck.StateCheck{number("drifted", 2), value(machine.AtMapKey("drifted"), knownvalue.Bool(true))},
 			},
 			{
 				Config: config("img-z9y8x7w6") + `

@@ -31,7 +31,7 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"held": kit.ComputedWhole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is " +
 				"unknown, included."),
 			"shortfall": kit.ComputedWhole("How many working instances are missing to `minimum`."),
-			"outdated":  kit.ComputedWhole("How many instances were launched with a configuration that is no longer the declared one."),
+			"drifted":   kit.ComputedWhole("How many instances were launched with a configuration that is no longer the declared one."),
 			"estimated_hourly_price": kit.ComputedText("What the instances cost at present prices, in CNY an hour, as a decimal. " +
 				"Disks and traffic are not part of it, nor are instances whose price is unknown."),
 			"machines": schema.ListNestedAttribute{
@@ -53,7 +53,7 @@ func machineAttributes() map[string]schema.Attribute {
 		"private_ip":        kit.ComputedText("First private address; null while there is none."),
 		"public_ip":         kit.ComputedText("First public address; null where there is none, which is the usual case."),
 		"launched_at":       kit.ComputedText("When the instance was created, in UTC (RFC 3339)."),
-		"outdated":          kit.ComputedBool("Whether the instance's configuration is known to differ from the declared one."),
+		"drifted":           kit.ComputedBool("Whether the instance's configuration is known to differ from the declared one."),
 		"node": kit.ComputedText("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster " +
 			"was not seen."),
 		"node_health": kit.ComputedText("How the instance fares as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, " +

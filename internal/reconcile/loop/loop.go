@@ -1,7 +1,6 @@
-// Package loop is what a run does with the declarations of one kind, once for all kinds:
-// it lists them, looks, locks, reads each again, acts, and says what became of each. What
-// is skipped, planned, interrupted or failed is decided here; what there is to see and to
-// do is the kind's.
+// Package loop is the part of a run that all kinds of declarations share. It lists
+// declarations, observes, locks, reads each one again, acts and reports. It decides what is
+// skipped, planned, interrupted or failed; each kind implements observations and actions.
 package loop
 
 import (
@@ -15,36 +14,35 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Kind is what a run knows of one kind of declarations: D is declared, and R reports on it.
+// Kind is one kind of declarations: D is the declaration, and R its report.
 type Kind[D record.Declaration[D], R Report] interface {
-	// Records is the life of the kind's records.
+	// Records returns the records of the kind.
 	Records() record.Life[D]
-	// Begin observes what all share, and returns the work about each target, in their
-	// order, and how it is scheduled. An error fails all of them.
+	// Begin observes what all targets share, and returns the work of each one in order, and
+	// a schedule. An error fails all of them.
 	Begin(ctx context.Context, targets []Target[D]) ([]Work[D, R], Schedule, error)
-	// Unworked reports on a declaration to which no work came, since it can't be read or
-	// since none could begin.
+	// Unworked reports a declaration without work: it is unreadable, or Begin failed.
 	Unworked(t Target[D], e Ending) R
 }
 
-// Target is a declaration that a run sees to.
+// Target is a declaration that a run reconciles.
 type Target[D any] = record.Listed[D]
 
-// Report is how one declaration is at the end of a run.
+// Report is the result of a run for one declaration.
 type Report interface{ Summary() outcome.Summary }
 
-// Work is what a run does about one declaration.
+// Work reconciles one declaration.
 type Work[D, R any] interface {
-	// Observe sees how it stands, without its lock. It comes first, and again where Act
-	// asks for it: what has to settle is waited for here.
+	// Observe observes the object without its lock. It comes first, and again if Act returns
+	// it, to wait for results.
 	Observe(ctx context.Context) (Next, error)
-	// Act acts on it under its lock, by its record as that is now.
+	// Act changes the object under its lock, with its current record.
 	Act(ctx context.Context, now record.Stored[D]) (Next, error)
-	// Report says how it ended, and what became of its decisions.
+	// Report returns the report and the results of decisions.
 	Report(ctx context.Context, e Ending) (R, []outcome.Result)
 }
 
-// Next is what comes next of a work. The zero value is none, and fails it.
+// Next is the next step of a work. The zero value is invalid, and fails it.
 type Next int
 
 // The next steps.
@@ -54,13 +52,13 @@ const (
 	Act          // under the lock
 )
 
-// Ending is how a work ended: what became of it, and why, where it is not simply done.
+// Ending is the outcome of a work, with an error unless it is done.
 type Ending struct {
 	Became outcome.Outcome
 	Why    error
 }
 
-// Skip is an error for which the work is skipped, and has not failed.
+// Skip is an error that skips the work instead of failing it.
 func Skip(why error) error { return &skip{why} }
 
 type skip struct{ why error }
@@ -68,39 +66,39 @@ type skip struct{ why error }
 func (s *skip) Error() string { return s.why.Error() }
 func (s *skip) Unwrap() error { return s.why }
 
-// GoneError says that what was observed is not there any more as it was.
+// GoneError is the error that the record changed after the observation.
 type GoneError struct{ Noun string }
 
-// Error says so.
+// Error implements error.
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the %s was changed or destroyed by someone else while this run looked at it", e.Noun)
+	return fmt.Sprintf("another process changed or deleted the %s during this run", e.Noun)
 }
 
-// InterruptedError says that a run was asked to stop before it was done with something.
+// InterruptedError is the error that a run was interrupted before it finished an object.
 type InterruptedError struct {
 	Noun string
-	// Cause is why it stopped, see context.Cause.
+	// Cause is context.Cause of the run.
 	Cause error
 }
 
-// Error says so, and what comes next.
+// Error implements error.
 func (e *InterruptedError) Error() string {
-	return "the run was interrupted: the next one goes on with this " + e.Noun
+	return "the run was interrupted: the next one continues with this " + e.Noun
 }
 
-// Unwrap returns why it stopped.
+// Unwrap returns the cause.
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 
-// Schedule takes the turns of all works, each until it says that no more are left.
+// Schedule takes turns of all works until none has more.
 type Schedule func(ctx context.Context, turns []Turn)
 
-// Turn takes one step of a work, and says whether there are more.
+// Turn takes one step of a work, and reports whether there are more.
 type Turn func(ctx context.Context) (more bool)
 
-// atOnce is how many works a kind does at the same time.
+// atOnce is the number of concurrent works of a kind.
 const atOnce = 16
 
-// Parallel does several works at the same time.
+// Parallel schedules works concurrently.
 func Parallel(ctx context.Context, turns []Turn) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -114,7 +112,7 @@ func Parallel(ctx context.Context, turns []Turn) {
 	_ = group.Wait()
 }
 
-// job is one work under way.
+// job is one work in progress.
 type job[D record.Declaration[D], R Report] struct {
 	run    *Run[D, R]
 	target Target[D]
@@ -122,7 +120,7 @@ type job[D record.Declaration[D], R Report] struct {
 	next   Next
 }
 
-// step takes the next step, and reports where it was the last.
+// step takes the next step, and adds the report after the last one.
 func (j *job[D, R]) step(ctx context.Context) (more bool) {
 	var err error
 	switch j.next {
@@ -131,7 +129,7 @@ func (j *job[D, R]) step(ctx context.Context) (more bool) {
 	case Act:
 		j.next, err = j.act(ctx)
 	default:
-		err = fmt.Errorf("what comes next of %s is not known", j.target.Key)
+		err = fmt.Errorf("invalid next step of %s", j.target.Key)
 	}
 	if err == nil && j.next == Act && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -143,7 +141,7 @@ func (j *job[D, R]) step(ctx context.Context) (more bool) {
 	return false
 }
 
-// act takes the lock, and has the work act on the record as it is now.
+// act locks the object and calls Act with the current record.
 func (j *job[D, R]) act(ctx context.Context) (next Next, err error) {
 	life, d := j.run.kind.Records(), j.target.Record.Declaration
 	ctx, release, err := life.Lock(ctx, d.Object(), life.LockTimeout)
@@ -162,7 +160,7 @@ func (j *job[D, R]) act(ctx context.Context) (next Next, err error) {
 	return j.work.Act(ctx, *now)
 }
 
-// ending is how a work ended, by its error.
+// ending is the outcome of a work by its error.
 func (r *Run[D, R]) ending(ctx context.Context, err error) Ending {
 	var skipped *skip
 	var gone *GoneError

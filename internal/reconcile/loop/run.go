@@ -17,7 +17,7 @@ type Run[D record.Declaration[D], R Report] struct {
 	chosen   func(key string) bool
 	listed   []Target[D]
 	recorded map[string]bool // by uid
-	taken    []string        // the keys of what was to be taken over
+	taken    []string        // the keys of resources of a Terraform state
 	targets  []Target[D]
 
 	mu      sync.Mutex
@@ -25,12 +25,12 @@ type Run[D record.Declaration[D], R Report] struct {
 	results []outcome.Result
 }
 
-// New begins a run over the declarations that are chosen by their keys.
+// New returns a run over the declarations with selected keys.
 func New[D record.Declaration[D], R Report](kind Kind[D, R], chosen func(key string) bool) *Run[D, R] {
 	return &Run[D, R]{kind: kind, chosen: chosen, recorded: map[string]bool{}}
 }
 
-// Read reads all records of the kind. One that can't be read fails alone.
+// Read reads all records of the kind. An unreadable one fails only itself.
 func (r *Run[D, R]) Read(ctx context.Context) error {
 	var err error
 	if r.listed, err = r.kind.Records().List(ctx); err != nil {
@@ -52,8 +52,7 @@ func (r *Run[D, R]) Read(ctx context.Context) error {
 	return nil
 }
 
-// Open reads what is kept beside the record of each target. One for which that fails,
-// fails alone.
+// Open reads further documents of each target. An error fails only that target.
 func (r *Run[D, R]) Open(open func(Target[D]) error) {
 	r.targets = slices.DeleteFunc(r.targets, func(t Target[D]) bool {
 		err := open(t)
@@ -64,8 +63,8 @@ func (r *Run[D, R]) Open(open func(Target[D]) error) {
 	})
 }
 
-// TakeOver has those chosen of a Terraform state be taken into the store. One that can't
-// be fails alone.
+// TakeOver adds the selected resources of a Terraform state to the store. An error fails
+// only that resource.
 func (r *Run[D, R]) TakeOver(state []declaration.StateResource[D], take func(declaration.StateResource[D]) error) {
 	for _, s := range state {
 		key := s.Declaration.Key()
@@ -79,14 +78,14 @@ func (r *Run[D, R]) TakeOver(state []declaration.StateResource[D], take func(dec
 	}
 }
 
-// Reconcile brings what was read to what is declared.
+// Reconcile reconciles the targets.
 func (r *Run[D, R]) Reconcile(ctx context.Context) {
 	if len(r.targets) == 0 {
 		return
 	}
 	works, schedule, err := r.kind.Begin(ctx, r.targets)
 	if err != nil {
-		if ctx.Err() != nil { // whatever could not begin, it is for that
+		if ctx.Err() != nil { // the cause of any error
 			err = context.Cause(ctx)
 		}
 		for _, t := range r.targets {
@@ -112,8 +111,7 @@ func (r *Run[D, R]) add(report R, results []outcome.Result) {
 	r.results = append(r.results, results...)
 }
 
-// Keys are the names of all that the store has a record of, or that could not be brought
-// into it, whatever the run sees to.
+// Keys are the keys of all records, and of resources of a Terraform state, selected or not.
 func (r *Run[D, R]) Keys() []string {
 	keys := slices.Clone(r.taken)
 	for _, t := range r.listed {
@@ -123,16 +121,16 @@ func (r *Run[D, R]) Keys() []string {
 	return slices.Compact(keys)
 }
 
-// Recorded says whether the store has a record with this uid that can be read.
+// Recorded reports whether the store has a readable record with this UID.
 func (r *Run[D, R]) Recorded(uid string) bool { return r.recorded[uid] }
 
-// Listed are all records of the store, those too that the run does not see to.
+// Listed are all records of the store, selected or not.
 func (r *Run[D, R]) Listed() []Target[D] { return r.listed }
 
-// Targets are those that the run sees to.
+// Targets are the declarations that the run reconciles.
 func (r *Run[D, R]) Targets() []Target[D] { return r.targets }
 
-// Reports are how they ended, by name.
+// Reports are the reports by name.
 func (r *Run[D, R]) Reports() []R {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +139,7 @@ func (r *Run[D, R]) Reports() []R {
 	return list
 }
 
-// Results are what became of the decisions.
+// Results are the results of decisions.
 func (r *Run[D, R]) Results() []outcome.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()

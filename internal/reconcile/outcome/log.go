@@ -8,19 +8,19 @@ import (
 
 type runKey struct{}
 
-// WithRun is a context whose logs are of a run.
+// WithRun returns a context with a run ID for logs.
 func WithRun(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, runKey{}, id)
 }
 
-// RunID is the run that a context is of; empty where it is of none.
+// RunID is the run ID of a context; empty if it has none.
 func RunID(ctx context.Context) string {
 	id, _ := ctx.Value(runKey{}).(string)
 	return id
 }
 
-// About names what a log's record is about: "spot_pool/ap-singapore/train" is the
-// pool ap-singapore/train.
+// About is the attribute with the object: the pool ap-singapore/train for
+// "spot_pool/ap-singapore/train".
 func About(object string) slog.Attr {
 	kind, name, _ := strings.Cut(object, "/")
 	if kind == "spot_pool" {
@@ -29,7 +29,7 @@ func About(object string) slog.Attr {
 	return slog.String(kind, name)
 }
 
-// Attrs are an error's fields in logs, the long text in the last.
+// Attrs are the fields of an error in logs.
 func (e *ErrorReport) Attrs() []slog.Attr {
 	var attrs []slog.Attr
 	for _, field := range []slog.Attr{
@@ -42,8 +42,8 @@ func (e *ErrorReport) Attrs() []slog.Attr {
 	return attrs
 }
 
-// LogDecision logs what became of a decision: its kind and the outcome as the
-// message, such as "launch done", and as fields what it was about.
+// LogDecision logs a decision: its kind and outcome as the message, such as "launch done",
+// and its object as fields.
 func (t Teller) LogDecision(ctx context.Context, r Result) {
 	level := slog.LevelInfo
 	switch r.Outcome {

@@ -1,5 +1,4 @@
-// Package outcome says what became of decisions: for reports, for JSON, and for
-// people who wait.
+// Package outcome has the outcomes of decisions for reports, JSON, logs and progress.
 package outcome
 
 import (
@@ -23,20 +22,19 @@ const (
 	Skipped Outcome = "skipped" // another process has the lock, or it must not be done now
 )
 
-// State is the state of an object whose run ended so; empty of Done, which other things
-// decide.
+// State is the state of an object with this outcome; empty for Done.
 func (o Outcome) State() state.State {
 	return map[Outcome]state.State{Planned: state.OutOfSync, Short: state.Short, Failed: state.Failing, Skipped: state.Skipped}[o]
 }
 
-// Form is how a decision's verb reads with the outcome: "launched", "could not launch".
+// Form is the verb of a decision with this outcome: "launched", "could not launch".
 func (o Outcome) Form(v wording.Verb) string {
 	switch {
 	case o == Planned:
 		return "would " + v.Base
 	case o == Skipped:
 		return "did not " + v.Base
-	case o == Done, v.Regardless:
+	case o == Done:
 		return v.Past
 	case o == Short:
 		return "could not " + v.Base
@@ -58,13 +56,13 @@ type ErrorReport struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// NewErrorReport is what programs need to know of an error; nil of nil.
+// NewErrorReport returns the report of an error; nil for nil.
 func NewErrorReport(err error) *ErrorReport {
 	if err == nil {
 		return nil
 	}
 	report := &ErrorReport{Message: err.Error()}
-	var classed interface{ ErrorClass() errorclass.Class } // a Kubernetes API server's, for the cluster or for a store in it
+	var classed interface{ ErrorClass() errorclass.Class } // an error of a Kubernetes API server
 	if cloud, ok := spotpool.AsCloudError(err); ok {
 		report.Class, report.Code, report.RequestID = cloud.Class, cloud.Code, cloud.RequestID
 	} else if errors.As(err, &classed) {
@@ -74,8 +72,8 @@ func NewErrorReport(err error) *ErrorReport {
 	return report
 }
 
-// ErrPlanned is the answer of a port in a dry run: the decision stays planned.
+// ErrPlanned is the error of every change in a dry run: the decision stays planned.
 var ErrPlanned = errors.New("a dry run changes nothing")
 
-// ErrDeletionPlanned says, in a dry run, what the next run will do.
-var ErrDeletionPlanned = errors.New("its deletion was begun: the next run finishes it")
+// ErrDeletionPlanned reports, in a dry run, what the next run does.
+var ErrDeletionPlanned = errors.New("deletion in progress: the next run finishes it")

@@ -8,11 +8,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Event is one step of a run, as it happens.
+// Event is one step of a run.
 type Event struct {
 	Object  string // "spot_pool/ap-singapore/train"
 	Message string
-	// Counts are the pool's present numbers; nil where the step has none.
+	// Counts are the current numbers of the pool; nil if the step has none.
 	Counts *spotpool.Counts
 }
 
@@ -23,7 +23,7 @@ type Teller struct {
 	Progress func(Event)
 }
 
-// Logger is the log, or one that discards everything.
+// Logger is the log, or one that discards records.
 func (t Teller) Logger() *slog.Logger {
 	if t.Log == nil {
 		return slog.New(slog.DiscardHandler)
@@ -33,13 +33,13 @@ func (t Teller) Logger() *slog.Logger {
 
 // HistoryLacks logs why what an operation did is not in the history.
 func (t Teller) HistoryLacks(why string) {
-	t.Logger().Warn("the history lacks what was done", "error", why)
+	t.Logger().Warn("events are missing in the history", "error", why)
 }
 
 // Tell passes a step on to people who wait.
 func (t Teller) Tell(object, message string, counts *spotpool.Counts) {
 	if counts != nil {
-		copied := *counts // the plan that they are part of goes on changing
+		copied := *counts // the caller changes them
 		counts = &copied
 	}
 	if t.Progress != nil {
@@ -53,7 +53,7 @@ type Warnings struct {
 	texts []string
 }
 
-// Add adds a warning, unless it is there already.
+// Add adds a warning once.
 func (w *Warnings) Add(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *Warnings) Add(text string) {
 	}
 }
 
-// Texts are all warnings, in the order in which they came.
+// Texts are all warnings in order.
 func (w *Warnings) Texts() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

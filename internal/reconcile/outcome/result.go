@@ -10,20 +10,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Decision is one thing that was decided about a declaration of whatever kind. In
-// JSON it is an object.
+// Decision is a decision about an object of any kind. In JSON it is an object.
 type Decision interface {
-	// Heading is its kind ("launch", "evict"), what it was decided about
-	// ("spot_pool/ap-singapore/train"), and why.
+	// Heading returns its kind ("launch", "evict"), its object
+	// ("spot_pool/ap-singapore/train"), and the reasons.
 	Heading() (kind, object string, reasons []string)
-	// Summary says what was decided, on one line and without the reasons.
+	// Summary describes it on one line, without reasons.
 	Summary() string
-	// Verb is what Summary begins with.
+	// Verb is the start of Summary.
 	Verb() wording.Verb
 }
 
-// Result is a decision and what became of it. In JSON it is the decision's own
-// fields, and beside them outcome and error.
+// Result is a decision with its outcome. In JSON it has the fields of the decision, and
+// outcome and error.
 type Result struct {
 	Decision
 	Outcome Outcome
@@ -35,19 +34,18 @@ func Of(d Decision, outcome Outcome, err error) Result {
 	return Result{Decision: d, Outcome: outcome, Error: NewErrorReport(err)}
 }
 
-// AnyPlanned says whether a decision is planned and not done.
+// AnyPlanned reports whether a decision is planned.
 func AnyPlanned(results []Result) bool {
 	return slices.ContainsFunc(results, func(r Result) bool { return r.Outcome == Planned })
 }
 
-// Kind is what was decided: "launch", "evict".
+// Kind is the kind of the decision: "launch", "evict".
 func (r Result) Kind() string { kind, _, _ := r.Heading(); return kind }
 
-// Object names what it was decided about: "spot_pool/ap-singapore/train",
-// "budget/team-a".
+// Object is the object of the decision: "spot_pool/ap-singapore/train", "budget/team-a".
 func (r Result) Object() string { _, object, _ := r.Heading(); return object }
 
-// Reasons say why.
+// Reasons are the reasons of the decision.
 func (r Result) Reasons() []string { _, _, reasons := r.Heading(); return reasons }
 
 // resultForm is a decision of a run, with its outcome.
@@ -69,7 +67,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(fields, []byte("{")) || len(fields) < 3 {
-		return nil, fmt.Errorf("the decision %s is no object with fields", fields)
+		return nil, fmt.Errorf("the decision %s is not an object with fields", fields)
 	}
 	return append(append(fields[:len(fields)-1], ','), tail[1:]...), nil
 }
@@ -83,8 +81,7 @@ func Reader[D Decision]() func(data []byte) (Decision, error) {
 	}
 }
 
-// Read reads what MarshalJSON writes. Which of the readers is used follows from how
-// the name of the decision's object begins: "budget".
+// Read reads the JSON of MarshalJSON. The kind of the object selects the reader.
 func (r *Result) Read(data []byte, readers map[string]func([]byte) (Decision, error)) error {
 	var head struct {
 		Object  string       `json:"object"`
@@ -97,7 +94,7 @@ func (r *Result) Read(data []byte, readers map[string]func([]byte) (Decision, er
 	kind, _, _ := strings.Cut(head.Object, "/")
 	read, known := readers[kind]
 	if !known {
-		return fmt.Errorf("a decision about %q is of no kind that is known", head.Object)
+		return fmt.Errorf("decision about %q: unknown kind", head.Object)
 	}
 	d, err := read(data)
 	*r = Result{Decision: d, Outcome: head.Outcome, Error: head.Error}

@@ -251,11 +251,11 @@ func (w *world) rest(op operation) {
 			w.Step(30 * time.Second)
 			continue
 		}
-		if (!op.current || p.Outdated == 0) && (p.Outcome != outcome.Short || op.working > 0) {
+		if (!op.current || p.Drifted == 0) && (p.Outcome != outcome.Short || op.working > 0) {
 			return
 		}
 		if round == 20 {
-			w.t.Errorf("after many clean runs %d are outdated, and it is %s: %q", p.Outdated, p.Outcome, p.Short)
+			w.t.Errorf("after many clean runs %d are outdated, and it is %s: %q", p.Drifted, p.Outcome, p.Short)
 			return
 		}
 		w.Step(30 * time.Second)

@@ -150,7 +150,7 @@ func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
 	if why := m.Protection(); why != "" {
 		s.Why += "; never ended by the pool, for " + why
 	}
-	if m.Outdated {
+	if m.Drifted {
 		s.Why += "; of an outdated configuration"
 	}
 	return s

@@ -155,7 +155,7 @@ func at(s decide.Situation, after time.Duration) decide.Situation {
 
 func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 	t.Parallel()
-	const end, again = "end the bootstrap token abcdef of launch 1", "ask again for launch 1: 2 spot GN7.2XLARGE32 in ap-singapore-2"
+	const end, again = "end the bootstrap token abcdef of launch 1", "retry launch 1: 2 spot GN7.2XLARGE32 in ap-singapore-2"
 	with := func(s decide.Situation, change func(*decide.Situation)) decide.Situation {
 		change(&s)
 		return s

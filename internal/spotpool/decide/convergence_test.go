@@ -255,7 +255,7 @@ func (w *world) notHealed() string {
 				if m.ChargeType == spotpool.OnDemand {
 					onDemand++
 				}
-				if m.Outdated {
+				if m.Drifted {
 					old++
 				}
 			}

@@ -34,7 +34,7 @@ func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
 	s.Declaration.ImageID = "img-ffffffff"
 	s.Declaration.Offerings = s.Declaration.Offerings[1:]
 	p := decide.Decide(s)
-	shouldDecide(t, p, "ask again for launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldDecide(t, p, "retry launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2")
 	d := p.Decisions[0]
 	if !d.Resume || d.Token != launches.Token(uid, salt, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
 		t.Errorf("it is not the same request: %+v", d.Request)
@@ -47,10 +47,10 @@ func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
 func TestAnOpenLaunchTakesRoom(t *testing.T) {
 	t.Parallel()
 	shouldDecide(t, decide.Decide(opened(seen(pool(size(4, 5)), instance("ins-1")), 2)),
-		"ask again for launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2",
+		"retry launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2",
 		"launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 	shouldDecide(t, decide.Decide(opened(seen(pool(size(4, 4)), instance("ins-1")), 3)),
-		"ask again for launch 7: 3 spot GN7.2XLARGE32 in ap-singapore-2")
+		"retry launch 7: 3 spot GN7.2XLARGE32 in ap-singapore-2")
 }
 
 func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
@@ -311,5 +311,5 @@ func TestNumbersOfTagsAreUsedAgain(t *testing.T) {
 	s = opened(seen(pool()), 1)
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1", ofLaunch(7), launched(ago(10*time.Minute)))}
 	p = decide.Decide(s)
-	shouldDecide(t, p, "ask again for launch 7: 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldDecide(t, p, "retry launch 7: 1 spot GN7.2XLARGE32 in ap-singapore-2")
 }

@@ -32,7 +32,7 @@ type Member struct {
 	// The meaning of the state to the pool.
 	Condition Condition `json:"condition"`
 	// Whether its configuration differs from the declared one.
-	Outdated bool `json:"outdated"`
+	Drifted bool `json:"drifted"`
 	// Its hourly price.
 	Price spotpool.Price `json:"hourly_price"`
 	// Whether its termination was requested and is not visible yet.
@@ -112,7 +112,7 @@ func members(s Situation, u journal.Update, offers map[spotpool.Market]spotpool.
 		list[n] = Member{
 			Instance:  i.Instance,
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
-			Outdated:  configs.Outdated(i.ConfigurationTag),
+			Drifted:   configs.Outdated(i.ConfigurationTag),
 			Price:     offers[i.Market()].Price,
 			Untagged:  i.Untagged,
 		}
@@ -174,8 +174,8 @@ func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
 		if m.capacity() {
 			c.Capacity++
 		}
-		if m.Outdated {
-			c.Outdated++
+		if m.Drifted {
+			c.Drifted++
 		}
 	}
 	c.Shortfall = c.Missing()

@@ -29,7 +29,7 @@ func TestOnlyTheOwnConfigurationMakesAnInstanceOutdated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := decide.Decide(seen(pool(c.change), instance("ins-1")))
-			if got := p.Members[0].Outdated; got != c.outdated {
+			if got := p.Members[0].Drifted; got != c.outdated {
 				t.Errorf("outdated is %t, want %t", got, c.outdated)
 			}
 		})
@@ -56,14 +56,14 @@ func TestUnknownConfigurations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := decide.Decide(seen(c.declaration, c.instance))
-			if got := p.Members[0].Outdated; got != c.outdated {
+			if got := p.Members[0].Drifted; got != c.outdated {
 				t.Errorf("outdated is %t, want %t", got, c.outdated)
 			}
 		})
 	}
 	without := instance("ins-1")
 	without.ConfigurationTag = ""
-	if decide.Decide(seen(changed, without)).Members[0].Outdated {
+	if decide.Decide(seen(changed, without)).Members[0].Drifted {
 		t.Error("an instance without a configuration tag is not known to be outdated")
 	}
 }
@@ -80,7 +80,7 @@ func TestConfigurationsAcceptedAtImport(t *testing.T) {
 		s.Now = s.Now.Add(time.Minute)
 		p := decide.Decide(s)
 		s.Journal = p.Journal
-		return p.Members[0].Outdated
+		return p.Members[0].Drifted
 	}
 	if isOutdated(s.Declaration) {
 		t.Error("it is outdated right after the import")

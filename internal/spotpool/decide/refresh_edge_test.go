@@ -75,8 +75,8 @@ func TestRefreshAtTheEdge(t *testing.T) {
 		if p.Capacity < d.Minimum {
 			t.Fatalf("the refresh left a capacity of %d of %d\n%s", p.Capacity, d.Minimum, strings.Join(log, "\n"))
 		}
-		if p.Outdated > 0 && !stays {
-			t.Fatalf("%d outdated instances are left\n%s", p.Outdated, strings.Join(log, "\n"))
+		if p.Drifted > 0 && !stays {
+			t.Fatalf("%d outdated instances are left\n%s", p.Drifted, strings.Join(log, "\n"))
 		}
 		if n := outdatedOnDemand(p); n > 0 && d.OnDemandBase > 0 && w.d.MaxHourlyCost == 0 {
 			t.Fatalf("%d outdated on-demand instances are left, which on-demand ones can replace\n%s", n, strings.Join(log, "\n"))
@@ -117,7 +117,7 @@ func (w *world) spotIn(zone string) int {
 func outdatedOnDemand(p decide.Plan) int {
 	n := 0
 	for _, m := range p.Members {
-		if m.Outdated && m.ChargeType == spotpool.OnDemand {
+		if m.Drifted && m.ChargeType == spotpool.OnDemand {
 			n++
 		}
 	}

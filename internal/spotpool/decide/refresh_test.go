@@ -136,7 +136,7 @@ func roll(t *testing.T, d spotpool.Declaration) {
 		}
 	}
 	settle()
-	if p := decide.Decide(w.situation(decide.SoFar{})); p.Outdated > 0 || p.Capacity < d.Minimum || p.Held > d.Minimum {
+	if p := decide.Decide(w.situation(decide.SoFar{})); p.Drifted > 0 || p.Capacity < d.Minimum || p.Held > d.Minimum {
 		t.Fatalf("it ends with %+v", p.Counts)
 	}
 }

@@ -51,7 +51,7 @@ func outdated(v View, t Tally) []Member {
 	if v.Declaration.Refresh.Strategy == spotpool.RefreshNone {
 		return nil
 	}
-	return choose(v, t, func(m Member) bool { return m.Outdated && replaceable(m) })
+	return choose(v, t, func(m Member) bool { return m.Drifted && replaceable(m) })
 }
 
 // refresh replaces outdated instances.
@@ -61,7 +61,7 @@ func refresh(v View, t Tally) swap {
 	for _, m := range t.members {
 		// One of which the cloud refused the end stays. Uncounted, it would have on-demand
 		// instances launched that standIns then ends, again and again.
-		stays := slices.Contains(v.SoFar.Refused, m.ID) || !m.Outdated || !replaceable(m)
+		stays := slices.Contains(v.SoFar.Refused, m.ID) || !m.Drifted || !replaceable(m)
 		if m.ChargeType == spotpool.OnDemand && m.held() && !t.leaving[m.ID] && stays {
 			s.onDemand++
 		}
@@ -90,7 +90,7 @@ func standIns(v View, t Tally) swap {
 	members = firstToEnd(t, members, len(members))
 	// Of those that work, the outdated ones: else what a refresh launches in their place,
 	// and has no pods yet, would end, again and again.
-	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Or(leaving(a, b), trueFirst(a.Outdated, b.Outdated)) })
+	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Or(leaving(a, b), trueFirst(a.Drifted, b.Drifted)) })
 	s := swap{
 		members: members[:min(extra, len(members))], onDemand: d.OnDemandBase,
 		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",

@@ -135,7 +135,7 @@ func describe(m Member) string {
 	if m.Idle {
 		facts = append(facts, "no GPU pods")
 	}
-	if m.Outdated {
+	if m.Drifted {
 		facts = append(facts, "outdated")
 	}
 	if m.Price > 0 {
@@ -174,7 +174,7 @@ func rank(a, b Member) int {
 	return cmp.Or(
 		leaving(a, b),
 		trueFirst(a.Idle, b.Idle),
-		trueFirst(a.Outdated, b.Outdated),
+		trueFirst(a.Drifted, b.Drifted),
 		cmp.Compare(b.Price, a.Price))
 }
 

@@ -139,7 +139,7 @@ func TestScaleIn(t *testing.T) {
 		},
 		"an open launch may not exist: nothing is ended for it": {
 			opened(seen(pool(size(1, 1)), instance("ins-1")), 3), []string{
-				"ask again for launch 7: 3 spot GN7.2XLARGE32 in ap-singapore-2",
+				"retry launch 7: 3 spot GN7.2XLARGE32 in ap-singapore-2",
 			}, "", "",
 		},
 		"an isolated instance makes way for its replacement": {
