@@ -93,7 +93,7 @@ func (p *page) limits(d spotpools.Declared) {
 	}
 	p.say("%s", line)
 	if f := d.OnDemandFallback; f != nil {
-		p.say("on-demand fallback: at most %d instances after it was short for %s", f.Maximum, f.After)
+		p.say("on-demand fallback: at most %s after it was short for %s", describe.Plural(f.Maximum, "instance"), f.After)
 	}
 }
 

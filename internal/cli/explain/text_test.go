@@ -157,7 +157,7 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	pool := shortPool(t)
 	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
 	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}})
-	if !strings.Contains(got, "a run launches nothing for it") || strings.Contains(got, "may launch") || strings.Contains(got, "gate open") {
+	if !strings.Contains(got, "a run launches no instance for it") || strings.Contains(got, "may launch") || strings.Contains(got, "gate open") {
 		t.Errorf("explained as\n%s", got)
 	}
 }

@@ -142,7 +142,7 @@ func (o *options) incomplete() error {
 	if len(o.lost) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s of the %s unreadable and not exported", describe.Plural(len(o.lost), "part"), o.called)
+	return fmt.Errorf("cannot read %s of the %s, which is missing in the export", describe.Plural(len(o.lost), "part"), o.called)
 }
 
 // output is standard output.

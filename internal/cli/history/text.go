@@ -22,7 +22,7 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 		at := clock.Column(q.Since, until)
 		fmt.Fprintf(&p.out, "No events between %s and %s.\n", at(q.Since), at(until))
 	} else {
-		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "OBJECT", "MESSAGE"))
+		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "NAME", "MESSAGE"))
 	}
 	day := ""
 	answer, err := walk(func(e *history.Event) error {
@@ -64,7 +64,7 @@ type layout struct {
 }
 
 func (p *page) layout() layout {
-	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("OBJECT"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
+	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("NAME"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
 	for object := range p.objects {
 		l.names = max(l.names, utf8.RuneCountInString(l.called(object)))
 	}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// TestAStockPoolReads: what was mended, by whom, and how it is now; and as gauges.
+// TestAStockPoolReads: what was reverted, by whom, and how it is now; and as gauges.
 func TestAStockPoolReads(t *testing.T) {
 	t.Parallel()
 	mended := stockpool.Decision{
@@ -57,12 +58,31 @@ func TestAStockPoolReads(t *testing.T) {
 			if of["namespace"] != "ml" || of["name"] != "pool-g1" {
 				t.Errorf("%s is told of %v, which was not seen", f.GetName(), of)
 			}
-			got[f.GetName()+of["phase"]] = m.GetGauge().GetValue()
+			got[f.GetName()] = m.GetGauge().GetValue()
 		}
 	}
-	if got["gpupool_stock_pool_available"] != 1 || got["gpupool_stock_pool_desired"] != 2 || got["gpupool_stock_pool_phaseReady"] != 1 ||
-		got["gpupool_stock_pool_phaseDegraded"] != 0 || len(got) != 11 {
+	if got["gpupool_stock_pool_available"] != 1 || got["gpupool_stock_pool_desired"] != 2 || len(got) != 5 {
 		t.Errorf("the gauges are %v", got)
+	}
+}
+
+// TestMetricsHaveTheStatesOfTables: an alert on a state needs the word that tables print.
+func TestMetricsHaveTheStatesOfTables(t *testing.T) {
+	t.Parallel()
+	m := newMetrics()
+	m.states(reconcile.Report{StockPools: []stockpools.Report{{
+		Name: "g1", Namespace: "ml", Outcome: outcome.Done, Status: decide.Status{Phase: decide.Degraded},
+	}}})
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, label := range families[0].GetMetric()[0].GetLabel() {
+		got = append(got, label.GetValue())
+	}
+	if want := []string{"stock_pool", "ml/g1", "Degraded"}; !slices.Equal(got, want) {
+		t.Errorf("the state is %v, want %v", got, want)
 	}
 }
 

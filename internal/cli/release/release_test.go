@@ -8,9 +8,9 @@ import (
 func TestReleasedReplacing(t *testing.T) {
 	t.Parallel()
 	r := report{Object: "spot_pool/ap-singapore/train", ReplacingSuspended: "2 instances of the configuration 1:beef in a row never joined the cluster"}
-	const want = "released spot_pool/ap-singapore/train: replacing its instances was suspended, as 2 instances of the configuration 1:beef in a row never " +
-		"joined the cluster\n" +
-		"the next run goes on with it as declared\n"
+	const want = "released spot_pool/ap-singapore/train: its instances are replaced again; this was suspended: 2 instances of the configuration " +
+		"1:beef in a row never joined the cluster\n" +
+		"the next run reconciles it again\n"
 	if got := text(r); got != want {
 		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}

@@ -36,7 +36,7 @@ func TestStockPoolsAreShown(t *testing.T) {
 	}}
 	got := show(layout{zone: time.UTC}, report)
 	for _, want := range []string{
-		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "held back: its budget team-a is used up",
+		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "blocked: its budget team-a is used up",
 		"ml/kept     Blocked",
 	} {
 		if !strings.Contains(got, want) {

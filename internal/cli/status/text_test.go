@@ -285,7 +285,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 				continue
 			}
 			tables++
-			if width >= 100 != strings.Contains(line, "OUTDATED") && pools {
+			if width >= 100 != strings.Contains(line, "DRIFTED") && pools {
 				t.Errorf("%d: %s", width, line)
 			}
 			for ; n < len(lines) && strings.TrimSpace(lines[n]) != "" && !strings.Contains(lines[n], ": "); n++ {
@@ -305,7 +305,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 		if bars := strings.Contains(shown, "█ 100%"); bars != (width >= 200) || !strings.Contains(shown, " 100%") {
 			t.Errorf("%d: of budgets, bars are shown: %t\n%s", width, bars, shown)
 		}
-		for _, state := range []string{"  Exceeded,Paused  ", "  WithinLimit  ", "  Short  ", "  Failing  ", "launching, outdated, protected\n"} {
+		for _, state := range []string{"  Exceeded,Paused  ", "  WithinLimit  ", "  Short  ", "  Failing  ", "launching, drifted, protected\n"} {
 			if !strings.Contains(shown, state) {
 				t.Errorf("%d: %q is not shown:\n%s", width, state, shown)
 			}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -77,10 +76,8 @@ func TestLists(t *testing.T) {
 			r.Pods, r.Listed = tt.listing.list(somePods())
 			text := podsText(tt.style, r, question{at: clitest.At, declared: budget.Declaration{Period: budget.Month}, listing: tt.listing, clock: tt.clock})
 			clitest.Golden(t, name, text)
-			for line := range strings.Lines(text) {
-				if width := utf8.RuneCountInString(strings.TrimSpace(line)); tt.style.Width == 80 && width > 80 {
-					t.Errorf("%d columns: %s", width, line)
-				}
+			if tt.style.Width == 80 && (strings.Contains(text, "…") || strings.Contains(text, "STATE")) {
+				t.Errorf("a name is cut, or a column is left that can go:\n%s", text)
 			}
 		})
 	}

@@ -112,7 +112,7 @@ func TestARunEndsWithEachDeclarationInOneWay(t *testing.T) {
 		},
 		"it can't be observed": {work: &work{observes: steps(next(0, refused))}, became: outcome.Failed, why: refused.Error(), steps: "observe, report"},
 		"a step says nothing of the next": {
-			work: &work{observes: steps(next(0, nil))}, became: outcome.Failed, why: "what comes next of ml/a is not known", steps: "observe, report",
+			work: &work{observes: steps(next(0, nil))}, became: outcome.Failed, why: "invalid next step of ml/a", steps: "observe, report",
 		},
 		"a dry run": {
 			work: &work{observes: steps(next(loop.Act, nil)), act: next(loop.Done, outcome.ErrPlanned)}, became: outcome.Planned,
@@ -128,7 +128,7 @@ func TestARunEndsWithEachDeclarationInOneWay(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			became: outcome.Skipped, why: "the stock pool was changed or destroyed by someone else while this run looked at it", steps: "observe, report",
+			became: outcome.Skipped, why: "another process changed or deleted the stock pool during this run", steps: "observe, report",
 		},
 		"somebody else has its lock": {
 			work: &work{observes: steps(next(loop.Act, nil))}, before: func(t *testing.T, k *kind, _ context.CancelFunc) {
@@ -148,7 +148,7 @@ func TestARunEndsWithEachDeclarationInOneWay(t *testing.T) {
 		"it is interrupted before it acts": {
 			work:   &work{observes: steps(next(loop.Act, nil)), act: next(loop.Done, nil)},
 			before: func(_ *testing.T, _ *kind, cancel context.CancelFunc) { cancel() },
-			became: outcome.Skipped, why: "the run was interrupted: the next one goes on with this stock pool", steps: "observe, report",
+			became: outcome.Skipped, why: "the run was interrupted: the next one continues with this stock pool", steps: "observe, report",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
