@@ -119,7 +119,7 @@ func TestEveryWithoutAWatch(t *testing.T) {
 	if strings.Contains(p.stderr(), "cluster call") {
 		t.Errorf("a cluster is asked\n%s", p.stderr())
 	}
-	const trouble = "is not heard at once"
+	const trouble = "nodes cannot be watched"
 	w.createWithNodes(adapter(t, server), "train")
 	eventually(t, "the warning", func() bool { return strings.Contains(p.stderr(), trouble) })
 	so := len(p.reports(t))

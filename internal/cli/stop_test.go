@@ -48,7 +48,7 @@ func TestStopInTheMiddleOfALaunch(t *testing.T) {
 				len(report.Decisions[0].Decision.(spotpool.Decision).InstanceIDs) != 1 {
 				t.Errorf("the launch under way was not finished: %+v", report.Decisions)
 			}
-			if !strings.Contains(p.stderr(), tt.says) || !strings.Contains(p.stderr(), "what is under way is finished first") {
+			if !strings.Contains(p.stderr(), tt.says) || !strings.Contains(p.stderr(), "finishing current calls") {
 				t.Errorf("standard error: %s", p.stderr())
 			}
 			metrics, err := os.ReadFile(filepath.Join(w.dir, "m.prom"))
@@ -75,7 +75,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	eventually(t, "the launch is asked for", func() bool { return w.calls("RunInstances") > launches })
 	stopped := time.Now()
 	p.signal(t, syscall.SIGTERM)
-	eventually(t, "the signal is heard", func() bool { return strings.Contains(p.stderr(), "a second signal ends at once") })
+	eventually(t, "the signal is heard", func() bool { return strings.Contains(p.stderr(), "send a second signal to stop at once") })
 	p.signal(t, syscall.SIGTERM)
 	if code := p.exitCode(t); code != 143 {
 		t.Errorf("the exit code is %d", code)

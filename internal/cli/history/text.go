@@ -44,7 +44,7 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 			if n > 0 {
 				at = ""
 			}
-			fmt.Fprintf(&p.out, "%-*s%s\n", lay.message(), at, style.Paint(colour(l.Kind), line))
+			fmt.Fprintln(&p.out, strings.TrimRight(fmt.Sprintf("%-*s%s", lay.message(), at, style.Paint(colour(l.Kind), line)), " "))
 		}
 		if verbose {
 			p.details(&l, then)
