@@ -9,7 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // podList are the selected pods of a list that hold GPUs. Its zero value is empty.
@@ -137,6 +136,9 @@ func (p *podList) verdict() error {
 	if p.partly == 0 {
 		return nil
 	}
-	return process.WithExitCode(process.ExitPartly,
-		fmt.Errorf("%d %s only partly counted: actual usage is higher", p.partly, wording.Plural(p.partly, "pod is", "pods are")))
+	pods := "1 pod is"
+	if p.partly > 1 {
+		pods = fmt.Sprintf("%d pods are", p.partly)
+	}
+	return process.WithExitCode(process.ExitPartly, fmt.Errorf("%s only partly counted: actual usage is higher", pods))
 }
