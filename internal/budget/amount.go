@@ -2,6 +2,7 @@ package budget
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -91,4 +92,26 @@ func MilliGPUs(rate int64) string {
 // shortest drops the zeros that end a decimal.
 func shortest(decimal string) string {
 	return strings.TrimSuffix(strings.TrimRight(decimal, "0"), ".")
+}
+
+// PartOf returns used as a number of equal parts of a whole, rounded half up. Less than the whole
+// is never rounded to all parts.
+func PartOf(used, whole, parts int64) int64 {
+	// used*parts/whole + 1/2, which can overflow 64 bits
+	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2*parts))
+	double.Add(double, big.NewInt(whole))
+	share := double.Quo(double, new(big.Int).Mul(big.NewInt(whole), big.NewInt(2))).Int64()
+	if used < whole {
+		return min(share, parts-1)
+	}
+	return share
+}
+
+// Percent returns the used part of a limit in percent, rounded down.
+func Percent(used, limit int64) int64 {
+	percent := new(big.Int).Mul(big.NewInt(used), big.NewInt(100))
+	if percent.Quo(percent, big.NewInt(max(limit, 1))); !percent.IsInt64() {
+		return math.MaxInt64
+	}
+	return percent.Int64()
 }

@@ -18,13 +18,12 @@ type Decision struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// The evicted pod, or the one with a shorter grace period.
 	Pod *Pod `json:"pod,omitempty"`
-	// Rank is where a victim stands among the others, which its last reason says; nil
-	// where they have no order.
+	// Rank is the position of the pod in the eviction order, its last reason; nil without an order.
 	Rank *Rank `json:"-"`
 	// The paused or resumed workload.
 	Owner *Workload `json:"owner,omitempty"`
-	// Waiting are the uids of the pods that the owner has waiting for GPUs. They are
-	// to be gone before what holds GPUs is suspended.
+	// Waiting are the UIDs of the owner's pods that wait for GPUs. They must be gone before a
+	// workload with GPUs is paused.
 	Waiting []string `json:"-"`
 	// Holding are the owner's pods that hold GPUs.
 	Holding []string `json:"-"`
@@ -32,22 +31,22 @@ type Decision struct {
 	Reasons []string `json:"reasons"`
 }
 
-// Verb is what Summary begins with.
+// Verb returns the first word of Summary.
 func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 
-// Heading is the decision's kind, what it is about, and why it was made.
+// Heading returns the decision's kind, object and reasons.
 func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
-// Rank is where a victim stands among the others.
+// Rank is the position of a pod in the eviction order.
 type Rank struct {
 	Number, Of int
 	Order      EvictionOrder
-	Why        string // what places it there
+	Why        string // the reason for the position
 }
 
-// String says it as a reason.
+// String returns the rank as a reason.
 func (r Rank) String() string {
 	return fmt.Sprintf("it is number %d of %d by %s: %s", r.Number, r.Of, r.Order, r.Why)
 }

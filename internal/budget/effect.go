@@ -133,7 +133,11 @@ func (s Status) InForce() bool { return len(s.Enforced) > 0 || len(s.Effects) > 
 
 // IneffectiveError says that what was requested had no effect in time, and that the
 // declaration has nothing come after it.
-type IneffectiveError struct{ Effects []Effect }
+type IneffectiveError struct {
+	Effects []Effect
+	// Evicts says that evictions follow ineffective pauses already.
+	Evicts bool
+}
 
 // Error names the workloads and the pods, and what to do.
 func (e *IneffectiveError) Error() string {
@@ -141,7 +145,10 @@ func (e *IneffectiveError) Error() string {
 	for n, of := range e.Effects {
 		list[n] = string(of.Measure) + " " + of.String()
 	}
-	return fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s. Delete these pods, with a shorter --grace-period those that "+
-		"are ending, or set enforcement.on_ineffective = \"evict\"", len(list), wording.Plural(len(list), "request has", "requests have"),
-		duration.Words(EffectTimeout), wording.Some(list))
+	remedy := "Delete these pods, those that are terminating with a shorter --grace-period"
+	if !e.Evicts && slices.ContainsFunc(e.Effects, func(of Effect) bool { return of.Measure == Pause }) {
+		remedy += ", or set enforcement.on_ineffective = \"evict\""
+	}
+	return fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s. %s", len(list), wording.Plural(len(list), "request has", "requests have"),
+		duration.Words(EffectTimeout), wording.Some(list), remedy)
 }

@@ -13,7 +13,7 @@ func (d Decision) String() string {
 	return wording.Because(d.Summary(), d.Reasons)
 }
 
-// Summary is String without the reasons: the kind's verb, and what it is about.
+// Summary returns String without the reasons.
 func (d Decision) Summary() string { return d.Verb().Base + " " + d.about() }
 
 func (d Decision) about() string {
@@ -25,7 +25,7 @@ func (d Decision) about() string {
 		}
 		return fmt.Sprintf("that %s %s reached%s", d.Reached(), wording.Plural(len(d.Thresholds), "is", "are"), where)
 	case KindFreeze:
-		return "no new GPU pods"
+		return "new GPU pods"
 	case KindUnfreeze:
 		return "the freeze"
 	case KindPause, KindResume:
@@ -38,8 +38,7 @@ func (d Decision) about() string {
 	return d.Object
 }
 
-// Victim names the pod or workload that something is done to; nothing where it is to
-// none.
+// Victim returns the name of the pod or workload that the decision changes, or "".
 func (d Decision) Victim() string {
 	switch {
 	case d.Pod != nil:
@@ -50,7 +49,7 @@ func (d Decision) Victim() string {
 	return ""
 }
 
-// Several is what a decision is about where the same is done to so many others.
+// Several returns the object of several decisions of the same kind.
 func (d Decision) Several(n int) string {
 	switch {
 	case d.Kind == KindShorten:
@@ -64,8 +63,7 @@ func (d Decision) Several(n int) string {
 // String names the workload: "Deployment ml/train".
 func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-// LogValue groups the decision's fields for structured logs, what Heading has
-// aside.
+// LogValue groups the decision's fields for structured logs, apart from those of Heading.
 func (d Decision) LogValue() slog.Value {
 	var attrs []slog.Attr
 	if d.Kind == KindAlert {
@@ -80,11 +78,10 @@ func (d Decision) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// Reached are the percents of the limit that an alert tells of: "50, 80 and 100%".
-func (d Decision) Reached() string { return listed(d.Thresholds) + "%" }
+// Reached returns the thresholds of an alert: "50, 80 and 100%".
+func (d Decision) Reached() string { return enumerated(d.Thresholds) + "%" }
 
-// listed writes numbers as a sentence does: "50, 80 and 100".
-func listed(numbers []int) string {
+func enumerated(numbers []int) string {
 	texts := strings.Fields(strings.Trim(fmt.Sprint(numbers), "[]"))
 	if last := len(texts) - 1; last > 0 {
 		return strings.Join(texts[:last], ", ") + " and " + texts[last]

@@ -29,7 +29,7 @@ func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 			Decision{Kind: KindAlert, Thresholds: []int{80}}, "alert that 80% is reached: because",
 			`{"kind":"alert","object":"budget/team-a","thresholds":[80],"reasons":["because"]}`, "thresholds=[80]",
 		},
-		{Decision{Kind: KindFreeze}, "freeze: no new GPU pods: because", `{"kind":"freeze","object":"budget/team-a","reasons":["because"]}`, ""},
+		{Decision{Kind: KindFreeze}, "block new GPU pods: because", `{"kind":"freeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{Decision{Kind: KindUnfreeze}, "lift the freeze: because", `{"kind":"unfreeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{
 			Decision{Kind: KindPause, Owner: owner}, "pause Deployment ml/train: because",

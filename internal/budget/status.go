@@ -57,6 +57,11 @@ type Status struct {
 	// is how many more there are.
 	Effects        []Effect `json:"effects,omitempty"`
 	EffectsLeftOut int      `json:"effects_left_out,omitempty"`
+	// Paused are the workloads that the budget has paused, the same as in its documents of
+	// pauses: if such a document is lost, a run warns of the workloads that stay stopped.
+	// PausedLeftOut is how many more there are.
+	Paused        []PausedWorkload `json:"paused,omitempty"`
+	PausedLeftOut int              `json:"paused_left_out,omitempty"`
 	// Grants are those that were in force, and a part of the limit.
 	Grants   []Grant  `json:"grants,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`

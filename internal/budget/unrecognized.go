@@ -1,17 +1,21 @@
 package budget
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// Unrecognized is an object with a label of gpupool that this one gives no meaning: most
-// likely an older gpupool left it, and no run changes it.
+// Unrecognized is an object with a gpupool label that this version does not use. Most likely an older
+// version left it, and no run changes it.
 type Unrecognized struct {
-	Object string // as kubectl has it, such as "deployment/serve in the namespace ml"
-	Label  string
-	Means  string // what the label meant
-	Remedy string // commands
+	Object   string // as in kubectl: "deployment/serve in the namespace ml"
+	Label    string
+	Means    string   // what the label meant
+	Commands []string // that resume and remove it
 }
 
-// String warns of it, and says how to remove it.
+// String returns a warning with one command per line.
 func (u Unrecognized) String() string {
-	return fmt.Sprintf("%s has the label %s, which this gpupool does not know there: %s, and no run changes it. %s", u.Object, u.Label, u.Means, u.Remedy)
+	return fmt.Sprintf("%s has the label %s, which this gpupool does not use there: %s, and no run changes it. To remove it:\n%s", u.Object, u.Label, u.Means,
+		strings.Join(u.Commands, "\n"))
 }

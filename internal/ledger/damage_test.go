@@ -182,7 +182,7 @@ func TestWhatStopsEverything(t *testing.T) {
 	d, _ := stored(t, 3, noon)
 	header, shard := d["header"], d["recent.parquet"]
 	newer := func(data []byte) []byte {
-		return bytes.Replace(data, []byte("gpupool-ledger 5 "), []byte("gpupool-ledger 6 "), 1)
+		return bytes.Replace(data, []byte("gpupool-ledger 6 "), []byte("gpupool-ledger 7 "), 1)
 	}
 	var tooNew *document.NewerError
 	var damaged *document.DamagedError
@@ -193,7 +193,7 @@ func TestWhatStopsEverything(t *testing.T) {
 		as      any
 		says    string
 	}{
-		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (format version 6"},
+		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (format version 7"},
 		"a newer shard":       {cluster, func(d disk) { d["recent.parquet"] = newer(shard) }, &tooNew, "recent.parquet was written by a newer gpupool"},
 		"a damaged header":    {cluster, func(d disk) { d["header"] = header[:len(header)-1] }, &damaged, "nothing was changed"},
 		"an empty header":     {cluster, func(d disk) { d["header"] = nil }, &damaged, "it is empty"},

@@ -206,14 +206,14 @@ func (d *decoder) owner() (uint32, error) {
 }
 
 func (d *decoder) allocation() (uint32, error) {
-	parts := [...]int{resourceColumn, unitsColumn, weightColumn, claimColumn, wholeColumn, shownColumn, cappedColumn}
+	parts := [...]int{resourceColumn, unitsColumn, weightColumn, claimColumn, wholeColumn, earlierColumn, shownColumn, cappedColumn}
 	key := d.codes(parts[:]...)
 	number, known := d.allocations[string(key)]
 	if known {
 		return number, nil
 	}
 	shares := d.Columns[resourceColumn].Length()
-	for _, n := range parts[:5] {
+	for _, n := range parts[:6] {
 		if d.Columns[n].Length() != shares {
 			return 0, columns.ErrForm
 		}
@@ -227,7 +227,14 @@ func (d *decoder) allocation() (uint32, error) {
 				return 0, columns.ErrForm
 			}
 		}
-		a.Shares = append(a.Shares, share)
+		switch text(earlierColumn) {
+		case "":
+			a.Shares = append(a.Shares, share)
+		case "true":
+			a.Earlier = append(a.Earlier, share)
+		default:
+			return 0, columns.ErrForm
+		}
 	}
 	if a.problem() != "" {
 		return 0, columns.ErrForm

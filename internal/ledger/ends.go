@@ -68,10 +68,21 @@ func inferredEnd(held Time, old, seen *Record) End {
 // contradiction returns an end, changed by the observation that the pod still held its GPUs.
 func contradiction(end End, seen Time) End {
 	switch {
-	case end.Open() || final(endRank(end.Source)) || seen <= end.Earliest:
+	case end.Open() || end.final() || seen <= end.Earliest:
 		return End{}
 	case seen < end.At:
 		return End{Earliest: seen, At: end.At, Source: end.Source}
 	}
 	return End{Earliest: seen}
+}
+
+// observedUntil returns the end of a pod that another ledger's last run still observed.
+func (e End) observedUntil(lastRun Time) End {
+	if e.final() {
+		return e.notBefore(lastRun)
+	}
+	if later := contradiction(e, lastRun); later != (End{}) {
+		return later
+	}
+	return e
 }

@@ -154,7 +154,7 @@ func again(t *testing.T, l *Ledger) {
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
-	names, err := filepath.Glob("testdata/version-5/*")
+	names, err := filepath.Glob("testdata/version-6/*")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}

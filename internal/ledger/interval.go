@@ -56,6 +56,7 @@ type shareColumns struct {
 	Weight   string `parquet:"weight,dict"`
 	Claim    string `parquet:"claim,dict"`
 	Whole    string `parquet:"whole,dict"`
+	Earlier  string `parquet:"earlier,dict"` // "true" for what counts before held_seen only, else ""
 }
 
 // The columns in the order of the schema.
@@ -77,6 +78,7 @@ const (
 	weightColumn
 	claimColumn
 	wholeColumn
+	earlierColumn
 	shownColumn
 	cappedColumn
 	heldSeenColumn
@@ -175,14 +177,20 @@ func (e *encoder) heldBy(a *Allocation) heldColumns {
 		return held
 	}
 	held.gpus = a.GPUs().RatString()
-	for n := range a.Shares {
-		share := &a.Shares[n]
-		held.shares = append(held.shares, shareColumns{
-			Resource: share.Resource, Units: share.Units.RatString(), Weight: share.Weight.RatString(), Claim: share.Claim, Whole: share.whole(),
-		})
-	}
+	held.add(a.Shares, "")
+	held.add(a.Earlier, "true")
 	e.held[a] = held
 	return held
+}
+
+func (h *heldColumns) add(shares []Share, earlier string) {
+	for n := range shares {
+		share := &shares[n]
+		h.shares = append(h.shares, shareColumns{
+			Resource: share.Resource, Units: share.Units.RatString(), Weight: share.Weight.RatString(), Claim: share.Claim, Whole: share.whole(),
+			Earlier: earlier,
+		})
+	}
 }
 
 // rational parses the output of RatString for numbers from 0, and returns nil for anything else.

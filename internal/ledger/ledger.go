@@ -6,6 +6,7 @@ import "github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 // not safe for concurrent use.
 type Ledger struct {
 	Header Header
+	loaded Time // Header.LastRun of the documents that it was loaded from
 	records
 	nodes
 	bindings
@@ -50,7 +51,11 @@ func (l *Ledger) Merge(r Record) error {
 //   - it reopens an interval that was closed by an estimate, an Event or a deletion timestamp if the pod still held its GPUs after that
 //   - if only this run reports the end, it gives the end the range since the run before (Header.LastRun)
 //   - it never moves an end before a run that observed the pod, or before a known end
+//   - it keeps a confirmed allocation until a better confirmed one differs
 func (l *Ledger) Observe(r Record) error {
+	if err := r.normalize(); err != nil {
+		return err
+	}
 	old, known := l.Get(r.UID)
 	switch {
 	case r.Open():
@@ -66,19 +71,40 @@ func (l *Ledger) Observe(r Record) error {
 	}
 	if known && !r.Open() {
 		r.End = r.End.notBefore(l.heldUntil(&old, &r))
+		if old.End.final() && endRank(r.End.Source) >= endRank(old.End.Source) {
+			r.End = old.End // its first value
+		}
+	}
+	if known && old.Allocation.Shown > 0 && !r.Allocation.improves(old.Allocation) {
+		r.Allocation, r.AllocationSeen = old.Allocation, old.AllocationSeen
 	}
 	return l.Merge(r)
 }
 
-// Join merges another ledger of the same cluster. The error says that the cluster is another one
+// Join merges another ledger of the same cluster. If a run observed a pod that a concurrent one has as
+// ended before that, the pod held its GPUs until the later time. The error says that the cluster is another one
 // and that nothing was merged.
 func (l *Ledger) Join(other *Ledger) error {
 	if other.Header.ClusterUID != l.Header.ClusterUID {
 		return &document.ClusterError{What: "the other ledger", Is: other.Header.ClusterUID, Want: l.Header.ClusterUID}
 	}
 	for r := range other.All() {
+		mine, known := l.Get(r.UID)
 		if err := l.Merge(*r); err != nil {
 			return err
+		}
+		if !known || mine.Open() == r.Open() {
+			continue
+		}
+		observed := l.Header.LastRun // while it was open
+		if r.Open() {
+			observed = other.Header.LastRun
+		}
+		if joined, _ := l.Get(r.UID); !joined.Open() && observed > min(l.loaded, other.loaded) {
+			joined.End = joined.End.observedUntil(observed)
+			if err := l.Merge(joined); err != nil {
+				return err
+			}
 		}
 	}
 	for _, n := range other.nodes.of {

@@ -120,6 +120,7 @@ func (l *loading) header(opened []document.Document) (err error) {
 		if d.Name == document.HeaderName {
 			l.stored[d.Name] = storedDocument{sum: d.Sum}
 			l.Header, l.listed, err = decodeHeader(l.Header.ClusterUID, d)
+			l.loaded = l.Header.LastRun
 		}
 	}
 	return err

@@ -30,16 +30,28 @@ const (
 func endRank(s Source) int   { return slices.Index(ends, s) }
 func startRank(s Source) int { return slices.Index(starts, s) }
 
-// compareEnds orders ends, the better first.
+// joinEnds returns the better of two ends. Neither order nor grouping makes a difference, and it is
+// never before a time until which either knows the pod to have held its GPUs.
 //
 // Final ends come first, by source, and then the earlier one, so that a time that each run reads
 // again keeps its first value. The others are ordered by how long the pod is known to have held its
 // GPUs. A better estimate supersedes a worse one, and so does a later observation of the pod: an
 // open interval with Earliest. If both know the same, the narrower range wins, which is that of
 // both together. Events come before estimates that have no later observation of the pod.
+func joinEnds(a, b End) End {
+	if compareEnds(b, a) < 0 {
+		a, b = b, a
+	}
+	if !a.final() {
+		return a
+	}
+	return a.notBefore(b.Earliest)
+}
+
+// compareEnds orders ends, the better first.
 func compareEnds(a, b End) int {
 	ra, rb := endRank(a.Source), endRank(b.Source)
-	fa, fb := final(ra), final(rb)
+	fa, fb := a.final(), b.final()
 	switch {
 	case fa != fb:
 		return prefer(fa)
@@ -54,6 +66,8 @@ func compareEnds(a, b End) int {
 	}
 	return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(a.At, b.At))
 }
+
+func (e End) final() bool { return final(endRank(e.Source)) }
 
 func final(rank int) bool { return rank != openRank && rank < softRank }
 
@@ -89,18 +103,23 @@ func compareAllocations(a, b *Record) int {
 	if a.Allocation == b.Allocation && a.AllocationSeen == b.AllocationSeen {
 		return 0
 	}
-	if c := cmp.Compare(b.Allocation.Shown, a.Allocation.Shown); c != 0 {
+	if c := a.Allocation.compareQuality(b.Allocation); c != 0 {
 		return c
 	}
-	switch {
-	case a.Allocation.Capped != b.Allocation.Capped:
-		return prefer(b.Allocation.Capped)
-	case a.Allocation.Capped:
-		if c := b.Allocation.GPUs().Cmp(a.Allocation.GPUs()); c != 0 {
-			return c
-		}
-	}
 	return cmp.Or(cmp.Compare(a.AllocationSeen, b.AllocationSeen), a.Allocation.compare(b.Allocation))
+}
+
+// compareQuality orders allocations by how well they are known, the better first.
+func (a *Allocation) compareQuality(b *Allocation) int {
+	if c := cmp.Or(cmp.Compare(b.Shown, a.Shown), compareBools(a.Capped, b.Capped)); c != 0 || !a.Capped {
+		return c
+	}
+	return b.GPUs().Cmp(a.GPUs())
+}
+
+// improves reports whether the allocation replaces a confirmed one.
+func (a *Allocation) improves(b *Allocation) bool {
+	return a.compareQuality(b) < 0 && compareShares(a.Shares, b.Shares) != 0
 }
 
 // comparePlaces orders places, the one to keep first: the more complete one, then the first
@@ -166,15 +185,44 @@ func (a *Allocation) compare(b *Allocation) int {
 	if a == b {
 		return 0
 	}
-	if c := cmp.Or(cmp.Compare(b.Shown, a.Shown), compareBools(a.Capped, b.Capped)); c != 0 {
-		return c
-	}
-	return slices.CompareFunc(a.Shares, b.Shares, func(a, b Share) int {
+	return cmp.Or(cmp.Compare(b.Shown, a.Shown), compareBools(a.Capped, b.Capped), compareShares(a.Shares, b.Shares), compareShares(a.Earlier, b.Earlier))
+}
+
+func compareShares(a, b []Share) int {
+	return slices.CompareFunc(a, b, func(a, b Share) int {
 		return cmp.Or(
 			strings.Compare(a.Resource, b.Resource), a.Units.Cmp(b.Units), a.Weight.Cmp(b.Weight),
 			strings.Compare(a.Claim, b.Claim), strings.Compare(a.whole(), b.whole()),
 		)
 	})
+}
+
+// larger returns the shares that come to more GPUs.
+func larger(a, b []Share) []Share {
+	if cmp.Or(gpusOf(a).Cmp(gpusOf(b)), compareShares(a, b)) < 0 {
+		return b
+	}
+	return a
+}
+
+// most returns the most that the pod was confirmed to hold. An unconfirmed allocation is an
+// estimate, and a later one replaces it for all of the pod's time.
+func (a *Allocation) most() []Share {
+	if a.Shown == 0 {
+		return a.Earlier
+	}
+	return larger(a.Shares, a.Earlier)
+}
+
+// withEarlier returns the allocation with what counts before it, if that is more.
+func (a *Allocation) withEarlier(shares []Share) *Allocation {
+	if compareShares(larger(a.Shares, shares), a.Shares) == 0 {
+		shares = nil
+	}
+	if compareShares(shares, a.Earlier) == 0 {
+		return a
+	}
+	return &Allocation{Shares: a.Shares, Earlier: shares, Shown: a.Shown, Capped: a.Capped}
 }
 
 func compareBools(a, b bool) int {
@@ -193,6 +241,14 @@ func join(a, b *Record) Record {
 	if compareAllocations(b, a) < 0 {
 		joined.Allocation, joined.AllocationSeen = b.Allocation, b.AllocationSeen
 	}
+	if a.Allocation != b.Allocation {
+		joined.Allocation = joined.Allocation.withEarlier(larger(a.Allocation.most(), b.Allocation.most()))
+		for _, known := range []*Allocation{a.Allocation, b.Allocation} {
+			if joined.Allocation.compare(known) == 0 {
+				joined.Allocation = known
+			}
+		}
+	}
 	if comparePlaces(b, a) < 0 {
 		joined.Place, joined.PlaceSeen = b.Place, b.PlaceSeen
 	}
@@ -202,9 +258,7 @@ func join(a, b *Record) Record {
 	if compareStarts(b.Runs, a.Runs) < 0 {
 		joined.Runs = b.Runs
 	}
-	if compareEnds(b.End, a.End) < 0 {
-		joined.End = b.End
-	}
+	joined.End = joinEnds(a.End, b.End)
 	joined.Deletion = earlier(a.Deletion, b.Deletion)
 	return joined
 }

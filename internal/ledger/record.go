@@ -106,6 +106,9 @@ type Owner struct {
 // Allocation is the GPUs that a pod holds, as first observed.
 type Allocation struct {
 	Shares []Share // by resource
+	// Earlier is what counts before AllocationSeen, if that was more: a label of a node that changes
+	// later lowers no recorded hours.
+	Earlier []Share
 	// Shown is how well the pod's node confirms the allocation. At 0 it rests on the pod's spec
 	// only and is an estimate: neither the node nor its number of GPUs is known. From 1 on, it
 	// grows with what the node reports of its GPUs.
@@ -117,10 +120,12 @@ type Allocation struct {
 }
 
 // GPUs returns the sum of the shares by the ledger's own weights.
-func (a *Allocation) GPUs() *big.Rat {
+func (a *Allocation) GPUs() *big.Rat { return gpusOf(a.Shares) }
+
+func gpusOf(shares []Share) *big.Rat {
 	total := new(big.Rat)
-	for n := range a.Shares {
-		total.Add(total, new(big.Rat).Mul(a.Shares[n].Units, a.Shares[n].Weight))
+	for n := range shares {
+		total.Add(total, new(big.Rat).Mul(shares[n].Units, shares[n].Weight))
 	}
 	return total
 }

@@ -72,14 +72,17 @@ func sampleOpen() []ledger.Record {
 	fraction.Allocation.Shares = []ledger.Share{
 		{Resource: "gpu-fraction", Units: big.NewRat(1, 4), Weight: one, Claim: "node-1/4f6a2b1c-gpu", Whole: one}, claimed, whole,
 	}
-	return []ledger.Record{slice, again, shared, capped, guess, fraction}
+	corrected := pod(-9, noon-hour)
+	corrected.Allocation.Shown, corrected.AllocationSeen = 2, corrected.Seen+minute
+	corrected.Allocation.Shares, corrected.Allocation.Earlier = []ledger.Share{{Resource: "nvidia.com/gpu", Units: one, Weight: big.NewRat(1, 4)}}, []ledger.Share{whole}
+	return []ledger.Record{slice, again, shared, capped, guess, fraction, corrected}
 }
 
 // TestDocumentsOfThisVersionAreRead: the documents in testdata were written when the version began.
 // They stay readable and unchanged.
 func TestDocumentsOfThisVersionAreRead(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("testdata/version-5/*")
+	names, err := filepath.Glob("testdata/version-6/*")
 	if err != nil || len(names) < 5 {
 		t.Fatalf("%d documents: %v", len(names), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/big"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/packed"
 )
@@ -147,19 +148,28 @@ func (c *shared) allocation(held *Allocation) uint32 {
 	}
 	h := c.hasher()
 	hashLength(h, held.confirmation())
-	for _, share := range held.Shares {
+	hashLength(h, len(held.Shares))
+	for _, share := range slices.Concat(held.Shares, held.Earlier) {
 		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim, share.whole())
 	}
 	return c.allocations.Add(h.Sum64(), held, func(number int32) *Allocation {
-		kept := &Allocation{Shares: make([]Share, len(held.Shares)), Shown: held.Shown, Capped: held.Capped, id: number}
-		for n, share := range held.Shares {
-			kept.Shares[n] = Share{Resource: c.key(share.Resource), Units: c.number(share.Units), Weight: c.number(share.Weight), Claim: share.Claim}
-			if share.Whole != nil {
-				kept.Shares[n].Whole = c.number(share.Whole)
-			}
-		}
-		return kept
+		return &Allocation{Shares: c.shares(held.Shares), Earlier: c.shares(held.Earlier), Shown: held.Shown, Capped: held.Capped, id: number}
 	})
+}
+
+// shares returns a copy of shares whose texts and numbers are the single copies.
+func (c *shared) shares(list []Share) []Share {
+	if list == nil {
+		return nil
+	}
+	kept := make([]Share, len(list))
+	for n, share := range list {
+		kept[n] = Share{Resource: c.key(share.Resource), Units: c.number(share.Units), Weight: c.number(share.Weight), Claim: share.Claim}
+		if share.Whole != nil {
+			kept[n].Whole = c.number(share.Whole)
+		}
+	}
+	return kept
 }
 
 func (c *shared) place(p *Place) uint32 {

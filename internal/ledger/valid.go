@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"math/big"
+	"slices"
 )
 
 // lastMoment is the end of the year 9999, the latest valid time.
@@ -86,7 +87,7 @@ func (a *Allocation) problem() string {
 	if a.Shown < 0 || a.Shown > mostShown {
 		return "the node's confirmation of its allocation is out of range"
 	}
-	for _, share := range a.Shares {
+	for _, share := range slices.Concat(a.Shares, a.Earlier) {
 		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
 			return "its allocation is missing or negative"
 		}

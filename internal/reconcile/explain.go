@@ -100,7 +100,7 @@ func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
 			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("it is as the last run judged it: what a run would do now "+
 				"can't be told, %s", b.Error.Message))
 		default:
-			list[n].JudgedAnew(b, decisionsOn(report.Decisions, "budget/"+b.Name))
+			list[n].Update(b, decisionsOn(report.Decisions, "budget/"+b.Name))
 		}
 	}
 	return nil

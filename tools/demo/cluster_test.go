@@ -76,7 +76,7 @@ func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 		stopAt      string // as by Ctrl-C, once it is printed
 	}{
 		{"played", "0.04", ""},
-		{"stopped on the way", "0.003", "freezing: no new GPU pods"},
+		{"stopped on the way", "0.003", "blocking new GPU pods"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

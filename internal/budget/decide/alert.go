@@ -10,8 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// alert decides to tell of the thresholds that are reached and were not told of: of all of
-// them at once, since the same is to be said of each.
+// alert decides to report the thresholds that are reached and were not reported, all at once.
 func alert(f *facts) (r result) {
 	var reached []int
 	for _, threshold := range f.Declaration.Thresholds {
@@ -26,10 +25,9 @@ func alert(f *facts) (r result) {
 	return r
 }
 
-// stillFired are the thresholds that were told of and have not re-armed: in a
-// calendar period they do so when the next begins, else when usage has fallen
-// well below, as it does in a rolling window or under a raised limit. None does while
-// usage is unknown.
+// stillFired returns the reported thresholds that have not re-armed. In a calendar period they re-arm
+// when the next one begins; otherwise when usage falls well below, in a rolling window or after the
+// limit was raised. None re-arms while usage is unknown.
 func (f *facts) stillFired() []int {
 	previous, of := f.previous, f.Declaration
 	if of.Period != "" && previous.At.Before(f.usage.WindowStart) {
@@ -45,7 +43,7 @@ func (f *facts) stillFired() []int {
 	return fired
 }
 
-// comparePercent compares what is used with some percent of the limit, exactly.
+// comparePercent compares usage with a percentage of the limit, exactly.
 func (f *facts) comparePercent(percent int) int {
 	return compareProducts(f.usage.Consumed, 100, f.usage.Limit, int64(max(percent, 0)))
 }
@@ -57,14 +55,14 @@ func compareProducts(a, b, c, d int64) int {
 	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
 }
 
-// outlook says how much is used, and what comes of it.
+// outlook describes usage and what follows from it.
 func (f *facts) outlook() []string {
 	reasons := []string{f.used()}
 	u := f.usage
 	if u.BurnRate > 0 {
 		burn := fmt.Sprintf("%d %s %s now", u.ActivePods, wording.Plural(u.ActivePods, "pod holds", "pods hold"), gpus(u.BurnRate))
 		if u.ProjectedExhaustion != nil {
-			burn += ", which uses the rest up by " + wording.Instant(*u.ProjectedExhaustion)
+			burn += ", which uses up the rest by " + wording.Instant(*u.ProjectedExhaustion)
 		}
 		reasons = append(reasons, burn)
 	}

@@ -129,7 +129,7 @@ func TestAlertsSayWhatComesOfIt(t *testing.T) {
 	grace := situation(enforcing(budget.Evict), 101*budget.Hour)
 	grace.Declaration.PublishedAt = noon.Add(-time.Minute)
 	tests := map[string]Situation{
-		"alert that 80% is reached in ml: 81.000 of 100.000 GPU-hours are used (81%); 2 pods hold 9.5 GPUs now, which uses the rest up by " +
+		"alert that 80% is reached in ml: 81.000 of 100.000 GPU-hours are used (81%); 2 pods hold 9.5 GPUs now, which uses up the rest by " +
 			"2026-07-15T14:00:00Z": below,
 		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its enforcement is alert_only, so " +
 			"nothing else is done": situation(teamA(), 101*budget.Hour),

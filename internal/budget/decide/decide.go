@@ -6,24 +6,23 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// Plan is what is to be done because of one budget, and its status then.
+// Plan is the decisions about one budget, and its status after them.
 type Plan struct {
 	result
-	// Status is what to record if all of Decisions is done; see Settle.
+	// Status is the status to record if all Decisions are carried out; see Settle.
 	Status budget.Status
 
-	before budget.Status // what it says if nothing is done
-	unseen bool          // what is in force
+	before budget.Status // if nothing is done
+	unseen bool          // what is in force is unknown
 	frozen bool
 	paused int // workloads
-	// effects are those that are outstanding if nothing is done.
+	// effects are the outstanding ones if nothing is done.
 	effects []budget.Effect
 }
 
-// Decide says what is to be done because of a budget, and why. It is a function
-// of its arguments alone: a plan, a dry run and a run decide the same. What is
-// destructive is decided by a second observation, of the pods of now; nil before there is
-// one.
+// Decide returns the decisions about a budget with their reasons. It depends on its arguments only: a
+// plan, a dry run and a run decide the same. Destructive decisions need a second observation, of the
+// current pods; it is nil before there is one.
 func Decide(s Situation, second *Observation) Plan {
 	if second != nil {
 		s.Observation = *second
@@ -40,16 +39,15 @@ func Decide(s Situation, second *Observation) Plan {
 	}
 	p := Plan{result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
 	p.before.Warnings, p.before.Withheld = r.warnings, r.withheld
-	p.effects = f.outstanding(r.awaited)
-	p.before.Unreported = append(p.before.Unreported, f.ends(p.effects)...)
+	p.effects = requests{&f}.outstanding(r.awaited)
+	p.before.Unreported = append(p.before.Unreported, requests{&f}.ends(p.effects)...)
 	p.Status = p.Settle(p.Decisions)
 	return p
 }
 
-// Settle is the status to record where some of the decisions, or of the
-// reserves, had their effect and the others had not: a threshold fires only with
-// its alert, and only what is in force stands as enforced: what this run did is requested,
-// and an effect until a later observation shows it.
+// Settle returns the status to record after some of the decisions or reserves were carried out. A
+// threshold fires only with its alert. The actions of this run are requested: they are effects until
+// a later observation shows them, and only then enforced.
 func (p Plan) Settle(done []budget.Decision) budget.Status {
 	s := p.before
 	s.Fired = slices.Clone(s.Fired)

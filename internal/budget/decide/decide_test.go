@@ -263,7 +263,7 @@ func TestDoubtsAreTold(t *testing.T) {
 	s := situation(teamA(), budget.Hour)
 	s.Result.Lost, s.Result.Unbounded = []string{"closed-2026-07-15: truncated"}, true
 	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
-	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated", "nothing bounds what was used"} {
+	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated", "usage in an observation gap has no known bound"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("%q lacks %q", warnings, want)
 		}
@@ -275,7 +275,7 @@ func TestOverlapsAreToldWhereSomethingIsEnforced(t *testing.T) {
 	for action, told := range map[budget.Action]bool{budget.AlertOnly: false, budget.Evict: true} {
 		s := situation(enforcing(action), budget.Hour)
 		s.Result.Overlaps = []string{"ml", "web"}
-		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings, "\n"), "count for ml, web as well"); got != told {
+		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings, "\n"), "count for ml, web, too"); got != told {
 			t.Errorf("%s: %t", action, got)
 		}
 	}

@@ -1,10 +1,9 @@
-// Package decide says what to do about a GPU-hour budget.
+// Package decide decides what to do about a GPU-hour budget.
 //
-// The one entry point is [Decide]: a function of a declaration, of what was metered of it,
-// of what is in force and of the time, and of nothing else. It returns decisions as data,
-// each with its reasons; carrying them out, and finding out what is there, happens
-// elsewhere, in package reconcile/budgets.
+// The entry point is [Decide]: a function of a declaration, its metered usage, what is in force and
+// the time. It returns decisions as data, each with its reasons. Package reconcile/budgets observes
+// and carries them out.
 //
-// Facts (facts.go) are what follows from a situation before anything is decided. Rules
-// (rule.go) then decide one thing each, in their order, by the facts alone.
+// Facts (facts.go) follow from a situation before anything is decided. Rules (rule.go) then decide
+// one thing each, in order, by the facts only.
 package decide

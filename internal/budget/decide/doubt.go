@@ -8,15 +8,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// doubt says why nothing destructive may be done, though the limit is reached;
-// empty where it may. What was seen for certain must reach the limit alone where
-// part of the ledger is lost, which makes that less and never more, and where
-// observation was interrupted for longer than the budget allows.
+// doubt returns why nothing destructive is done although the limit is reached, or "". Certain usage
+// must reach the limit if part of the ledger is lost, which can only lower usage, or if observation
+// was interrupted for longer than the budget allows.
 func (f *facts) doubt() string {
 	certain, lost, most := f.usage.Certain(), f.Result.Lost, f.Declaration.Enforce.LongestGap()
 	switch {
 	case f.Result.EndsLost:
-		return "part of the ledger is lost, and with it when pods ended, " + wording.Some(lost) + ". " + acceptLoss
+		return "part of the ledger with the ends of pods is lost, " + wording.Some(lost) + ". " + acceptLoss
 	case certain >= f.usage.Limit:
 		return ""
 	case len(lost) > 0:
@@ -29,42 +28,43 @@ func (f *facts) doubt() string {
 		budget.Hours(certain), budget.Hours(f.usage.Limit), duration.Words(f.Result.LongestGap), duration.Words(most))
 }
 
-// acceptLoss says what a person can do about what can't be restored.
-const acceptLoss = "Restore the ledger's documents from a copy, or go on without them by gpupool reconcile --accept-loss REASON"
+const acceptLoss = "Restore the ledger's documents from a copy, or continue without them: gpupool reconcile --accept-loss REASON"
 
-// withhold says that nothing destructive is done, and why.
+// withhold warns that nothing destructive is done.
 func withhold(f *facts) (r result) {
 	r.withheld = f.doubt()
 	r.warnf("nothing is %s: %s", f.Declaration.Enforce.Action.Past(), r.withheld)
 	return r
 }
 
-// warn warns of what makes the usage itself uncertain, and of what is odd about whose it
-// is.
+// warn warns of uncertain usage and of doubts about the selector.
 func warn(f *facts) (r result) {
 	for _, lost := range f.Result.Lost {
 		r.warnf("part of the ledger is lost, so usage may be higher: %s", lost)
 	}
 	if len(f.Result.Lost) > 0 && f.status.Unknown != nil {
-		r.warnf("gpupool reconcile --accept-loss REASON counts no more than that %s: it lifts what is in force, and pools that name the budget launch; with "+
-			"--dry-run it only prints that", f.used())
+		r.warnf("with gpupool reconcile --accept-loss REASON, only %s: everything in force is lifted, and pools that name the budget launch. Add --dry-run "+
+			"to preview it", f.used())
 	}
 	if f.Result.Forgotten {
-		r.warnf("the window begins at %s, and what ended before %s is forgotten, since no window reached back to it then: usage may be higher",
+		r.warnf("the window begins at %s, but usage that ended before %s was already dropped when no window needed it: usage may be higher",
 			wording.Instant(f.usage.WindowStart), wording.Instant(*f.Result.KnownSince))
 	}
 	if f.usage.Unshown > 0 {
-		r.warnf("%s of the %s GPU-hours are of pods whose nodes were never seen, or that request more than any node has: nothing is enforced because of them",
+		r.warnf("%s of the %s GPU-hours are unconfirmed: their pods are on nodes that were never observed, or request more than any node has. They enforce nothing",
 			budget.Hours(f.usage.Unshown), budget.Hours(f.usage.Consumed))
 	}
 	if f.Result.Unbounded {
-		r.warnf("nothing bounds what was used in a gap of observation: usage may be higher than the error bound says")
+		r.warnf("usage in an observation gap has no known bound: it may be higher than the error bound")
+	}
+	for _, text := range budget.LostPauses(f.Lost) {
+		r.warnf("%s", text)
 	}
 	for _, doubt := range f.SelectorDoubts {
 		r.warnf("%s", doubt)
 	}
 	if len(f.Result.Overlaps) > 0 && f.Declaration.Enforce.Action != budget.AlertOnly {
-		r.warnf("some of its pods count for %s as well: each budget enforces its own limit on them", wording.Some(f.Result.Overlaps))
+		r.warnf("some of its pods count for %s, too: each budget enforces its own limit on them", wording.Some(f.Result.Overlaps))
 	}
 	return r
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// effects are what was requested of workloads, by this budget or of a stock pool, and of
-// which pods still hold GPUs.
+// effects returns the requested pauses, of this budget or of a stock pool, whose pods still hold GPUs.
 func (s *selection) effects() []budget.Effect {
 	var list []budget.Effect
 	for _, uid := range slices.Sorted(maps.Keys(s.awaited)) {
@@ -20,9 +19,12 @@ func (s *selection) effects() []budget.Effect {
 	return list
 }
 
-// outstanding are all effects that have yet to show: those that a rule found, pods that were
-// evicted and that nobody deletes, and those that could not be observed.
-func (f *facts) outstanding(awaited []budget.Effect) []budget.Effect {
+// requests are the facts about what was requested of the cluster.
+type requests struct{ *facts }
+
+// outstanding returns all effects that were not observed to be done: those that a rule found, evicted
+// pods that are not deleted, and those that could not be observed.
+func (f requests) outstanding(awaited []budget.Effect) []budget.Effect {
 	list := slices.Clone(awaited)
 	for _, e := range f.previous.Effects {
 		switch {
@@ -35,14 +37,14 @@ func (f *facts) outstanding(awaited []budget.Effect) []budget.Effect {
 	return list
 }
 
-// leftOf says whether an evicted pod is there as before.
-func (f *facts) leftOf(e budget.Effect) bool {
+// leftOf reports whether an evicted pod is unchanged.
+func (f requests) leftOf(e budget.Effect) bool {
 	return slices.ContainsFunc(f.Pods, func(p budget.Pod) bool { return p.UID == e.UID && p.End.Open() && p.Deletion == 0 })
 }
 
-// unobserved says whether the workload of an effect is to be paused still, and it was not
-// observed whether it is.
-func (f *facts) unobserved(e budget.Effect) bool {
+// unobserved reports whether the workload of an effect must be paused, and whether it is was not
+// observed.
+func (f requests) unobserved(e budget.Effect) bool {
 	switch held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone }); {
 	case e.StockPool == "" && !held, e.StockPool != "" && !f.asks(budget.Pause):
 		return false
@@ -55,8 +57,7 @@ func (f *facts) unobserved(e budget.Effect) bool {
 	return false
 }
 
-// effectsOf are the effects that are outstanding where some of the decisions were carried
-// out.
+// effectsOf returns the outstanding effects after some of the decisions were carried out.
 func (p Plan) effectsOf(done []budget.Decision) []budget.Effect {
 	list, now := slices.Clone(p.effects), p.before.At
 	for _, d := range done {
@@ -79,28 +80,29 @@ func (p Plan) effectsOf(done []budget.Decision) []budget.Effect {
 	return list
 }
 
-// fallsBack reports whether pauses of the budget that have no effect are followed by
-// evictions. A freeze then lasts as long as the limit is reached: what the workloads make
-// in the place of evicted pods is kept out by it.
+// fallsBack reports whether evictions follow pauses that have no effect. A freeze then lasts as long
+// as the limit is reached, and blocks the replacements of evicted pods.
 func (f *facts) fallsBack() bool {
 	return f.asks(budget.Pause) && f.Declaration.Enforce.OnIneffective == budget.FallbackEvict
 }
 
-// vain are the effects that did not show in time.
-func (f *facts) vain(awaited []budget.Effect) []budget.Effect {
+// ineffective returns the effects that were not observed in time.
+func (f requests) ineffective(awaited []budget.Effect) []budget.Effect {
 	return slices.DeleteFunc(f.outstanding(awaited), func(e budget.Effect) bool { return e.Phase != budget.Ineffective })
 }
 
-// fallBack decides what comes after what was requested in vain: evictions if the declaration
-// says so, which have nothing come after them, and less time for pods that end already. Else
-// the run fails for it.
+// fallBack decides what follows ineffective requests. If the declaration says so, that is evictions,
+// and shorter grace periods for terminating pods, including those whose workload was deleted: no
+// pause can be requested for them. Otherwise the run fails for the budget.
 func fallBack(f *facts, awaited []budget.Effect) (r result) {
-	r.Ineffective = f.vain(awaited)
+	r.Ineffective = requests{f}.ineffective(awaited)
 	left := map[string]bool{} // by the workload's uid
 	for _, e := range r.Ineffective {
 		left[e.UID] = e.Measure == budget.Pause && f.fallsBack()
 	}
-	hurried := f.shorten(func(p budget.Pod) bool { return left[p.Of.Workload.UID] })
+	hurried := f.shorten(func(p budget.Pod) bool {
+		return left[p.Of.Workload.UID] || f.fallsBack() && f.Owned && p.Of.Workload.Name == ""
+	})
 	if !f.fallsBack() {
 		r.add(hurried)
 		return r
@@ -122,7 +124,7 @@ func fallBack(f *facts, awaited []budget.Effect) (r result) {
 	for _, list := range [][]budget.Decision{evictions, reserves} {
 		for n := range list {
 			list[n].Reasons = append(list[n].Reasons, "the pause of its "+list[n].Pod.Of.Workload.String()+" had no effect")
-			list[n].Rank = nil // the rank is no longer the last reason
+			list[n].Rank = nil // it is no longer the last reason
 		}
 	}
 	r.Decisions, r.Reserves = append(r.Decisions, evictions...), reserves

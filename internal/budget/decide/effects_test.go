@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,27 @@ func TestAPodThatEndsInYearsIsNotPaused(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(plan)); diff != "" || (want == nil) != (len(plan.Ineffective) == 1) {
 			t.Errorf("%s, with evictions to follow: %v is ineffective, and the decisions: %s", name, plan.Ineffective, diff)
 		}
+	}
+}
+
+// TestAPodOfADeletedWorkloadIsActedOn: nothing can be paused for it, so that the run warns of it,
+// or has it end sooner if evictions follow.
+func TestAPodOfADeletedWorkloadIsActedOn(t *testing.T) {
+	t.Parallel()
+	p := pod("train-1", 0)
+	p.Of, p.Deletion = budget.Ownership{Reason: "its Deployment is gone"}, ms(noon.AddDate(10, 0, 0))
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Owned, s.Pods = true, []budget.Pod{p}
+	if plan := Decide(s, nil); len(plan.Decisions) > 0 || !strings.Contains(strings.Join(plan.Status.Warnings, "\n"), "ml/train-1") {
+		t.Errorf("decisions %v, warnings %q", plan.Decisions, plan.Status.Warnings)
+	}
+	s.Declaration.Enforce.OnIneffective = budget.FallbackEvict
+	if diff := cmp.Diff([]string{"shorten the end of the pod ml/train-1"}, summaries(Decide(s, nil))); diff != "" {
+		t.Error(diff)
+	}
+	s.Owned = false
+	if plan := Decide(s, nil); len(plan.Decisions) > 0 {
+		t.Errorf("whose it is was not observed, and the decisions are %v", plan.Decisions)
 	}
 }
 

@@ -9,16 +9,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// shorten sees to pods that end and hold GPUs until they have, whoever deleted them, where
-// the budget evicts.
+// shorten shortens the grace periods of terminating pods that hold GPUs, whoever deleted them.
 func shorten(f *facts) result {
 	return f.shorten(func(budget.Pod) bool { return true })
 }
 
-// shorten gives pods of some less time that would take longer to end than the budget lets
-// them. It warns of the others in each run: what was evicted is not yet gone.
+// shorten shortens the grace period of some pods to max_grace_period. It warns of the other
+// terminating pods in each run.
 func (f *facts) shorten(among func(budget.Pod) bool) (r result) {
-	ending, _ := f.covered(func(p budget.Pod) bool { return p.Deletion != 0 })
+	ending, spared := f.covered(func(p budget.Pod) bool { return p.Deletion != 0 })
 	slices.SortFunc(ending, byName)
 	most := f.Declaration.Enforce.LongestGrace()
 	var late []string
@@ -26,16 +25,20 @@ func (f *facts) shorten(among func(budget.Pod) bool) (r result) {
 		due := p.Deletion.Time()
 		switch left := due.Sub(f.Now); {
 		case left <= 0:
-			late = append(late, fmt.Sprintf("%s (was to end at %s)", p, wording.Instant(due)))
+			late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))
 		case left > most && among(p):
 			r.decide(budget.Decision{Kind: budget.KindShorten, Pod: &p, Reasons: append(f.because(),
-				fmt.Sprintf("it is ending already and would take until %s, and max_grace_period is %s", wording.Instant(due), duration.Words(most)))})
+				fmt.Sprintf("it is terminating and may take until %s, longer than max_grace_period (%s)", wording.Instant(due), duration.Words(most)))})
 		default:
-			late = append(late, fmt.Sprintf("%s (is to end at %s)", p, wording.Instant(due)))
+			late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))
 		}
 	}
 	if n := len(late); n > 0 {
-		r.warnf("%d %s ending, and still %s GPUs: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "holds", "hold"), wording.Some(late))
+		r.warnf("%d %s terminating, and still %s GPUs: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "holds", "hold"), wording.Some(late))
+	}
+	if n := len(spared); n > 0 {
+		r.warnf("%d protected %s terminating, and still %s GPUs: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "holds", "hold"),
+			wording.Some(spared))
 	}
 	return r
 }

@@ -25,8 +25,8 @@ func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
 	others.Set, idle.MilliGPUs = set("ml", "team", "b"), 0
 	pods := []budget.Pod{ends("years", 87600*time.Hour), ends("soon", 5*time.Minute), ends("late", -time.Minute), kept, others, idle}
 	for action, want := range map[budget.Action][]string{
-		budget.Evict: {"freeze: no new GPU pods", "shorten the end of the pod ml/years"}, budget.Pause: nil,
-		budget.Freeze: {"freeze: no new GPU pods"}, budget.AlertOnly: nil,
+		budget.Evict: {"block new GPU pods", "shorten the end of the pod ml/years"}, budget.Pause: nil,
+		budget.Freeze: {"block new GPU pods"}, budget.AlertOnly: nil,
 	} {
 		s := situation(enforcing(action), 100*budget.Hour)
 		s.Pods = pods
@@ -35,10 +35,10 @@ func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
 			t.Errorf("%s: %s", action, diff)
 		}
 		warnings := strings.Join(p.Status.Warnings, "\n")
-		if told := strings.Contains(warnings, "ml/late (was to end at 2026-07-15T11:59:00Z)"); told != (action == budget.Evict || action == budget.Pause) {
+		if told := strings.Contains(warnings, "ml/late (due at 2026-07-15T11:59:00Z)"); told != (action == budget.Evict || action == budget.Pause) {
 			t.Errorf("%s: %q", action, warnings)
 		}
-		if told := strings.Contains(warnings, "ml/years (is to end at"); told != (action == budget.Pause) {
+		if told := strings.Contains(warnings, "ml/years (due at"); told != (action == budget.Pause) {
 			t.Errorf("%s: %q", action, warnings)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// ends are the events of what was requested and was observed to be done, or did not show in
-// time, by what is outstanding now. A stock pool reports that what it paused is done.
-func (f *facts) ends(outstanding []budget.Effect) (events []history.Event) {
+// ends returns the events of requests that were observed to be done, or not in time. A stock pool
+// reports its own pauses.
+func (f requests) ends(outstanding []budget.Effect) (events []history.Event) {
 	for _, e := range f.previous.Effects {
 		now := slices.IndexFunc(outstanding, func(of budget.Effect) bool { return of.Measure == e.Measure && of.UID == e.UID })
 		switch {
@@ -23,8 +23,7 @@ func (f *facts) ends(outstanding []budget.Effect) (events []history.Event) {
 	return events
 }
 
-// requestedBy is what a run requested that was killed before it could record more than that
-// it was about to.
+// requestedBy returns the requests of a run that was killed after it recorded what it was about to do.
 func requestedBy(e history.Event) (effects []budget.Effect) {
 	switch e.Kind {
 	case history.Evict:
@@ -40,8 +39,8 @@ func requestedBy(e history.Event) (effects []budget.Effect) {
 	return effects
 }
 
-// end is the event of how an effect ended.
-func (f *facts) end(e budget.Effect, how string) history.Event {
+// end returns the event of the end of an effect.
+func (f requests) end(e budget.Effect, how string) history.Event {
 	kind, name, _ := strings.Cut(e.Object, " ")
 	of := history.Identity{UID: e.UID}
 	of.Namespace, of.Name, _ = strings.Cut(name, "/")
@@ -59,9 +58,9 @@ func (f *facts) end(e budget.Effect, how string) history.Event {
 	return about.Paused(of, e.Since, how)
 }
 
-// shown says whether this observation shows what was requested: that it is not outstanding
-// may also be since nobody asked, or since it was undone.
-func (f *facts) shown(e budget.Effect) bool {
+// shown reports whether this observation shows the requested effect. It can also be missing from the
+// outstanding ones because it was not observed, or was undone.
+func (f requests) shown(e budget.Effect) bool {
 	switch e.Measure {
 	case budget.Freeze:
 		return f.Frozen && !f.Unseen && f.status.FrozenSince != nil

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// AboutTo is the status to record before these decisions are carried out, where some
-// others were: what a kill leaves done of them is reported by the next run.
+// AboutTo returns the status to record before the next decisions are carried out. If the run is
+// killed, the next one reports which of them were.
 func (p Plan) AboutTo(done, next []budget.Decision) budget.Status {
 	s := p.Settle(done)
 	for _, d := range next {
@@ -24,8 +24,8 @@ func aboutStatus(s *budget.Status, reasons ...string) history.About {
 	return history.About{At: s.At, Object: "budget/" + s.Name, ObjectUID: s.UID, ClusterUID: s.ClusterUID, Reasons: reasons}
 }
 
-// eventsOf are those of a decision that had its effect, if it has any by itself: a freeze
-// has them by what is in force. An alert has one for each of its thresholds.
+// eventsOf returns the events of a decision that was carried out: one per threshold of an alert, and
+// none for a freeze, whose events follow from what is in force.
 func eventsOf(s *budget.Status, d budget.Decision) []history.Event {
 	about := aboutStatus(s, d.Reasons...)
 	switch d.Kind {
@@ -49,18 +49,18 @@ func identity(w budget.Workload) history.Identity {
 	return history.Identity{Namespace: w.Namespace, Name: w.Kind + "/" + w.Name, UID: w.UID}
 }
 
-// beginEvents begins the status' events: those of earlier runs, what a run that was
-// killed turns out to have done, and what is new of the budget whatever is decided.
+// beginEvents collects the events of earlier runs, of a killed run, and those about the budget that
+// depend on no decision.
 func (f *facts) beginEvents() {
 	s, previous, of := &f.status, f.previous, f.Declaration
 	s.LeftOut, s.FrozenSince = previous.LeftOut, previous.FrozenSince
-	if s.FrozenSince == nil && slices.Contains(previous.Enforced, budget.Freeze) { // by a gpupool that reported nothing
+	if s.FrozenSince == nil && slices.Contains(previous.Enforced, budget.Freeze) { // by a version that reported nothing
 		s.FrozenSince = &previous.At
 	}
 	s.Unreported = slices.Clone(previous.Unreported)
 	for _, e := range previous.AboutTo {
 		switch {
-		case f.CameAbout[e.ID]:
+		case f.Happened[e.ID]:
 			s.Unreported = append(s.Unreported, e)
 			f.previous.Effects = append(slices.Clip(f.previous.Effects), requestedBy(e)...)
 		case f.Unseen:
@@ -86,8 +86,8 @@ func (f *facts) beginEvents() {
 	}
 }
 
-// report adds the events of what was done to a status that is being settled, and those
-// of a freeze that came or went, whoever brought that about.
+// report adds the events of the decisions that were carried out, and those of a freeze that began or
+// ended, whatever caused that.
 func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 	s.Unreported = slices.Clone(s.Unreported)
 	var reasons []string
@@ -111,15 +111,14 @@ func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 	}
 }
 
-// inForce tells that a freeze was observed to be.
+// inForce is the event of a freeze that was observed.
 func inForce(s *budget.Status) history.Event {
 	about := aboutStatus(s)
 	about.Outcome = history.Done
 	return about.Since(history.Frozen, *s.FrozenSince)
 }
 
-// Lifted are the events of what the end of a budget undoes, and of that end: those
-// that its last status lacks.
+// Lifted returns the events of a destroyed budget that its last status lacks.
 func Lifted(last budget.Status, d budget.Declaration, resumed []budget.Workload, unfrozen bool, reason string, destroyedAt, now time.Time) []history.Event {
 	about := d.About(now)
 	about.Reasons = []string{reason}

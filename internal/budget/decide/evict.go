@@ -11,19 +11,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// evict decides to evict pods that hold GPUs: of all of them, as many as one
-// run may evict; the others stand by for those that are blocked.
+// evict decides to evict as many pods with GPUs as one run may. The others replace those whose
+// eviction is blocked.
 func evict(f *facts) (r result) {
 	r.Decisions, r.Reserves = f.evictions(f.victims(&r, "eviction"))
 	if n := len(r.Reserves); n > 0 {
 		r.warnf("%d more %s, and %s for the next runs: max_evictions_per_run is %d", n, wording.Plural(n, "pod is to be evicted", "pods are to be evicted"),
 			wording.Plural(n, "waits", "wait"), f.Declaration.Enforce.MaxEvictionsPerRun)
 	}
-	r.Ineffective = f.vain(nil)
+	r.Ineffective = requests{f}.ineffective(nil)
 	return r
 }
 
-// evictions are those of victims that one run may do, and those that stand by.
+// evictions returns the evictions of one run, and those in reserve.
 func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decision) {
 	f.sortVictims(victims)
 	order, most := f.Declaration.Enforce.EvictionOrder, f.Declaration.Enforce.MaxEvictionsPerRun
@@ -36,7 +36,7 @@ func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decisi
 	return list[:most], list[most:]
 }
 
-// whyThere says what places a pod in an order.
+// whyThere returns the reason for a pod's position in the order.
 func whyThere(p budget.Pod, order budget.EvictionOrder) string {
 	holds := "it holds " + gpus(p.MilliGPUs) + " since " + wording.Instant(p.Scheduled.At.Time())
 	switch {
@@ -48,8 +48,8 @@ func whyThere(p budget.Pod, order budget.EvictionOrder) string {
 	return holds
 }
 
-// sortVictims sorts victims, the first to go first. Where the order leaves it open, the
-// lower priority goes first, then the newer start, which loses the least work.
+// sortVictims sorts pods by the eviction order. Among equals, the lower priority comes first, then the
+// newer start, which loses the least work.
 func (f *facts) sortVictims(victims []budget.Pod) {
 	now, from := ledger.TimeOf(f.Now), ledger.TimeOf(f.usage.WindowStart)
 	inWindow := func(p budget.Pod) int64 { return int64(max(0, now-max(p.Scheduled.At, from))) }
@@ -70,7 +70,7 @@ func (f *facts) sortVictims(victims []budget.Pod) {
 	})
 }
 
-// lastIf sorts what is last after the rest: it is 0 for false and 1 for true.
+// lastIf returns 0 for false and 1 for true.
 func lastIf(last bool) int {
 	if last {
 		return 1

@@ -38,5 +38,5 @@ func Example() {
 	// Output:
 	// 24.000 of 20.000 GPU-hours
 	// alert that 80% is reached in ml
-	// freeze: no new GPU pods
+	// block new GPU pods
 }

@@ -7,15 +7,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// facts are what rules decide by: a situation, and what follows from it before anything is
-// decided. No rule changes them.
+// facts are a situation, and what follows from it before anything is decided. No rule changes them.
 type facts struct {
 	reach
 	usage    budget.Usage
-	previous budget.Status // the last status of this very budget; zero if there is none
+	previous budget.Status // the last status of this budget; zero if there is none
 	own      []Paused      // by this budget
 	due      bool          // the grace is over
-	// status is what it says whatever is decided; of alerts, those that have not re-armed.
+	// status is the part that depends on no decision; of alerts, those that have not re-armed.
 	status budget.Status
 }
 
@@ -30,7 +29,6 @@ func factsOf(s Situation) facts {
 	return f.judged()
 }
 
-// judged fills in the status.
 func (f facts) judged() facts {
 	of, now := f.Declaration, f.Now.Truncate(time.Millisecond).UTC()
 	s := budget.Status{
@@ -49,9 +47,10 @@ func (f facts) judged() facts {
 			s.EnforceAt, f.due = &at, !now.Before(at)
 		}
 	}
-	f.status = s
-	f.status.Missing = f.missing()
-	if f.status.Unknown = f.unknown(); f.status.Unknown != nil {
+	f.status = s.WithPaused(f.remembered())
+	f.status.Missing = uncertainty{&f}.missing()
+	f.status.Unknown = uncertainty{&f}.unknown()
+	if f.status.Unknown != nil {
 		f.status.ReportedAt = f.previous.ReportedAt // it has not recovered as far as is known
 	}
 	f.status.Fired = f.stillFired()
@@ -59,8 +58,8 @@ func (f facts) judged() facts {
 	return f
 }
 
-// graceEnds is when enforcement may begin: the grace runs from the latest of the
-// crossing, the publication of the limit, and the first run that reported it.
+// graceEnds returns when enforcement may begin. The grace period runs from the latest of the crossing,
+// the publication of the limit, and the first run that reported it.
 func (f *facts) graceEnds(reported time.Time) time.Time {
 	from := reported
 	if since := f.Result.ExceededSince; since != nil && since.After(from) {
@@ -72,7 +71,16 @@ func (f *facts) graceEnds(reported time.Time) time.Time {
 	return from.Add(f.Declaration.Enforce.Grace()).UTC()
 }
 
-// paused counts the workloads that this budget has stopped, and nobody started again.
+// remembered returns what the status lists as paused. What was lost stays in it until it runs
+// again.
+func (f *facts) remembered() []budget.PausedWorkload {
+	if f.Unseen {
+		return f.previous.Paused
+	}
+	return append(PausedBy(f.Declaration.UID, f.Paused), f.Lost...)
+}
+
+// paused counts the workloads that this budget has stopped and nobody resumed.
 func (f *facts) paused() int {
 	return len(slices.DeleteFunc(slices.Clone(f.own), func(p Paused) bool { return p.Running || p.Undone }))
 }
@@ -80,8 +88,7 @@ func (f *facts) paused() int {
 // enforced reports whether a freeze or a pause of this budget is in force.
 func (f *facts) enforced() bool { return f.Frozen || len(f.own) > 0 }
 
-// namespaces are those that used most, in order of their names; where none did,
-// those that had when it was last judged.
+// namespaces returns those that used most, by name; if there are none, those of the last status.
 func (f *facts) namespaces() []string {
 	of := f.usage
 	if len(of.ByNamespace) == 0 {

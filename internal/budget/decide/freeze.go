@@ -6,7 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// freeze decides to keep new GPU pods out, or to make sure that they are.
+// freeze decides to block new GPU pods, or ensures that they are blocked.
 func freeze(f *facts) (r result) {
 	r.FreezeRecoversAt = f.freezeEnds()
 	if f.Frozen && !f.FreezeOutdated {
@@ -15,35 +15,34 @@ func freeze(f *facts) (r result) {
 	}
 	reasons := append(f.because(), f.recovery()...)
 	if f.Frozen {
-		reasons = append(reasons, "the freeze in force is for another selector than the declared one")
+		reasons = append(reasons, "the freeze in force has another selector than the declaration")
 	}
 	r.decide(budget.Decision{Kind: budget.KindFreeze, Namespaces: f.namespaces(), Reasons: reasons})
 	return r
 }
 
-// What a freeze says of its end.
+// The precision of the end that a freeze announces.
 const (
-	// wholeEnd is what it is rounded up to.
-	wholeEnd = 5 * time.Minute
-	// wrongPart is the part of the time that is left by which it may be wrong.
-	wrongPart = 10
+	// roundEnd is the unit to which it is rounded up.
+	roundEnd = 5 * time.Minute
+	// endTolerance is the part of the remaining time by which it may be wrong.
+	endTolerance = 10
 )
 
-// freezeEnds is the end that the freeze names.
+// freezeEnds returns the end that the freeze announces.
 func (f *facts) freezeEnds() time.Time {
-	return namedEnd(f.FreezeRecoversAt, f.usage.RecoversAt, f.Now)
+	return announcedEnd(f.FreezeRecoversAt, f.usage.RecoversAt, f.Now)
 }
 
-// namedEnd is the moment that a freeze names: what it names already, as long as that
-// is near enough. While pods go on the recovery moves with each run, and a freeze is
-// written anew, and respected anew by all API servers, for each moment that it names.
-func namedEnd(named time.Time, recovers *time.Time, now time.Time) time.Time {
+// announcedEnd returns the end that a freeze announces: the present one if it is close enough. While
+// pods run, the recovery moves with each run, and all API servers reload a freeze that changes.
+func announcedEnd(named time.Time, recovers *time.Time, now time.Time) time.Time {
 	if recovers == nil {
 		return time.Time{}
 	}
-	enough := max(wholeEnd, recovers.Sub(now)/wrongPart)
+	enough := max(roundEnd, recovers.Sub(now)/endTolerance)
 	if named.After(now) && named.Sub(*recovers).Abs() <= enough {
 		return named
 	}
-	return recovers.Add(wholeEnd - 1).Truncate(wholeEnd).UTC()
+	return recovers.Add(roundEnd - 1).Truncate(roundEnd).UTC()
 }

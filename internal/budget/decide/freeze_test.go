@@ -29,11 +29,11 @@ func TestAFreezeNamesItsEndOnce(t *testing.T) {
 		if test.told != 0 {
 			told = at(test.told)
 		}
-		if got := namedEnd(told, &recovers, noon); !got.Equal(at(test.want)) {
+		if got := announcedEnd(told, &recovers, noon); !got.Equal(at(test.want)) {
 			t.Errorf("%s: %s, want %s", test.name, got, at(test.want))
 		}
 	}
-	if got := namedEnd(noon, nil, noon); !got.IsZero() {
+	if got := announcedEnd(noon, nil, noon); !got.IsZero() {
 		t.Errorf("of nothing it names %s", got)
 	}
 }
@@ -49,7 +49,7 @@ func TestAFreezeIsSeldomWrittenAnew(t *testing.T) {
 			if len(told) > 0 {
 				last = told[len(told)-1]
 			}
-			if names := namedEnd(last, &recovers, now); !names.Equal(last) {
+			if names := announcedEnd(last, &recovers, now); !names.Equal(last) {
 				told = append(told, names)
 			}
 		}

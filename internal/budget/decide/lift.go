@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// whyUnlifted says why all that is in force stays: it is not known that usage fell below
-// the limit. Empty if it is.
+// whyUnlifted returns why everything in force stays: usage is not known to be below the limit. It
+// returns "" if it is.
 func (f *facts) whyUnlifted() string {
 	switch {
 	case f.usage.Exceeded() || f.Declaration.Enforce.Action == budget.AlertOnly:
@@ -17,18 +17,17 @@ func (f *facts) whyUnlifted() string {
 	case f.status.Unknown != nil:
 		return f.status.Unknown.Reason
 	case len(f.Result.Lost) > 0 && f.enforced() && f.previous.UID == "":
-		return "the ledger was lost in part (" + wording.Some(f.Result.Lost) + "), and so was the last status"
+		return "part of the ledger is lost (" + wording.Some(f.Result.Lost) + "), and so was the last status"
 	}
 	return ""
 }
 
-// liftNothing says that nothing is lifted, and repairs the freeze that stays in force. One
-// for another selector than the declared one is left as it is: before usage is known,
-// nothing more is frozen.
+// liftNothing warns that nothing is lifted, and repairs the freeze. It leaves a freeze of another
+// selector as it is: nothing more is frozen before usage is known.
 func liftNothing(f *facts) (r result) {
 	reason := f.whyUnlifted()
 	if r.withheld = reason; f.enforced() {
-		reason = "nothing of what is in force is lifted: " + reason
+		reason = "nothing in force is lifted: " + reason
 	}
 	r.warnf("%s", reason)
 	if f.Frozen && !f.FreezeOutdated {
@@ -37,7 +36,7 @@ func liftNothing(f *facts) (r result) {
 	return r
 }
 
-// unfreeze decides to lift a freeze that is not to be in force any longer.
+// unfreeze decides to lift a freeze.
 func unfreeze(f *facts) (r result) {
 	if f.Frozen && !f.asks(budget.Freeze, budget.Evict) && !f.fallsBack() {
 		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: []string{f.whyLifted()}})
@@ -45,12 +44,12 @@ func unfreeze(f *facts) (r result) {
 	return r
 }
 
-// resume decides to resume what the budget paused and is not to pause any longer: all of
-// it, or what it does not select any longer.
+// resume decides to resume what the budget paused: everything once usage is below the limit, and
+// what its selector no longer matches.
 func resume(f *facts) (r result) {
 	pauses, reason := f.asks(budget.Pause, budget.Evict), f.whyLifted()
 	if pauses {
-		reason = "the budget's selector does not match its pods any longer"
+		reason = "the budget's selector no longer matches its pods"
 	}
 	for _, p := range f.own {
 		if !pauses || p.Set != nil && f.Declaration.Selector.Excludes(p.Set) {
@@ -60,7 +59,7 @@ func resume(f *facts) (r result) {
 	return r
 }
 
-// asks reports whether the limit is reached, and the declared action is one of some.
+// asks reports whether the limit is reached and the declared action is one of these.
 func (f *facts) asks(actions ...budget.Action) bool {
 	return f.usage.Exceeded() && slices.Contains(actions, f.Declaration.Enforce.Action)
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// pause decides which owners are paused, each once. One that owns a protected
-// pod is left alone, and so is one that this budget has paused already, unless it
-// was started again and the budget pauses such again.
+// pause decides which workloads to pause. It skips those with a protected pod, and those that this
+// budget has paused, unless someone resumed one and the budget pauses such again.
 func pause(f *facts) (r result) {
 	pods := f.victims(&r, "pausing")
 	s := &selection{facts: f, spared: f.sparedOwners(), ours: map[string]bool{}, undone: map[string]bool{}, seen: map[string]bool{},
 		withGPUs: map[string]bool{}, waits: map[string][]string{}, holding: map[string][]string{}, awaited: map[string]budget.Pod{}}
 	for _, p := range f.own {
-		// Another budget's pause is no reason to leave a workload alone: it may end earlier.
+		// A workload that another budget paused is paused here, too: that pause may end earlier.
 		s.ours[p.UID], s.undone[p.UID] = s.ours[p.UID] || !p.UnderWay && !p.Undone, p.Undone
 	}
 	for _, p := range pods {
@@ -39,7 +38,7 @@ func pause(f *facts) (r result) {
 	}
 	s.warnRestarted(&r)
 	r.Undone, r.running = s.left, s.running
-	// What only waits comes first: it would start in what the others leave.
+	// Workloads that only wait come first: they would start on the GPUs of the others.
 	slices.SortFunc(s.owners, func(a, b budget.Decision) int {
 		return cmp.Or(cmp.Compare(lastIf(s.withGPUs[a.Owner.UID]), lastIf(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
 	})
@@ -53,29 +52,28 @@ func pause(f *facts) (r result) {
 	return r
 }
 
-// selection is the choice of what one budget pauses. Workloads are by uid.
+// selection chooses what one budget pauses. Workloads are by UID.
 type selection struct {
 	*facts
-	spared   map[string]bool // by the id of a workload
+	spared   map[string]bool // by the ID of a workload
 	ours     map[string]bool // paused by this budget for certain
-	undone   map[string]bool // started again since, and left so
+	undone   map[string]bool // resumed by someone, and left running
 	seen     map[string]bool
 	withGPUs map[string]bool     // has pods with GPUs
-	waits    map[string][]string // pods of what has none that do
+	waits    map[string][]string // waiting pods of workloads without GPUs
 	holding  map[string][]string // pods with GPUs
-	// awaited has a pod of each workload of which the pods are to end by what was requested.
+	// awaited has a pod of each workload whose pods were requested to terminate.
 	awaited map[string]budget.Pod
 	owners  []budget.Decision
-	loose   []string // pods without a workload that could be paused
-	// restarted were paused and run again; running of them count as paused, and left are
-	// those that stay as they are.
+	loose   []string // pods without a workload that can be paused
+	// restarted were paused and run again. Of them, running counts as paused, and left stay as they
+	// are.
 	restarted []string
 	running   int
 	left      []budget.Workload
 }
 
-// consider takes up the owner of a pod. One that waits and can't be kept from it
-// was warned of as that.
+// consider adds the workload of a pod. warnWaiting warns of waiting pods that cannot be stopped.
 func (s *selection) consider(p budget.Pod) {
 	w := p.Of.Workload
 	switch {
@@ -96,14 +94,14 @@ func (s *selection) consider(p budget.Pod) {
 		s.awaited[w.UID] = p
 		return
 	case s.foreign(p):
-		s.loose = append(s.loose, fmt.Sprintf("%s (the pods that the %s makes are not the budget's)", p, w))
+		s.loose = append(s.loose, fmt.Sprintf("%s (the selector does not match the pod template of the %s)", p, w))
 		return
 	}
 	if p.Waits() && !s.withGPUs[w.UID] {
 		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
 	}
 	paused := s.ours[w.UID] || s.undone[w.UID]
-	if paused && p.Of.Stopped && !p.Waits() { // its pods are to end by that
+	if paused && p.Of.Stopped && !p.Waits() { // its pods are about to terminate
 		s.awaited[w.UID] = p
 	}
 	if s.seen[w.UID] || paused && p.Of.Stopped {
@@ -112,7 +110,7 @@ func (s *selection) consider(p budget.Pod) {
 	s.seen[w.UID] = true
 	reasons := s.because()
 	if p.Waits() {
-		reasons = append(reasons, "its pods wait for GPUs, and would start in what becomes free")
+		reasons = append(reasons, "its pods wait for GPUs, and would start once GPUs are free")
 	}
 	if paused {
 		s.restarted = append(s.restarted, w.String())
@@ -125,12 +123,12 @@ func (s *selection) consider(p budget.Pod) {
 			}
 			return
 		}
-		reasons = append(reasons, "someone started it again since it was paused")
+		reasons = append(reasons, "someone resumed it since it was paused")
 	}
 	s.owners = append(s.owners, budget.Decision{Kind: budget.KindPause, Owner: &w, Reasons: reasons})
 }
 
-// await waits for pods that were deleted and still hold GPUs, where their workload is stopped.
+// await adds the deleted pods of stopped workloads that still hold GPUs.
 func (s *selection) await(lingering []budget.Pod) {
 	for _, p := range lingering {
 		uid := p.Of.Workload.UID
@@ -141,8 +139,8 @@ func (s *selection) await(lingering []budget.Pod) {
 	}
 }
 
-// foreign reports whether a workload makes pods of others, by its own template: that one
-// pod which it is made to own is the budget's doesn't have the others pay for it.
+// foreign reports whether the budget's selector excludes a workload's pod template. A pod that was
+// made to name the workload as its owner does not pause the pods of others.
 func (s *selection) foreign(p budget.Pod) bool {
 	set := countedBy(p)
 	return set != nil && s.Declaration.Selector.Excludes(&ledger.LabelSet{
@@ -150,24 +148,23 @@ func (s *selection) foreign(p budget.Pod) bool {
 	})
 }
 
-// warnRestarted warns of what was paused and runs again: it does not stand as
-// enforced.
+// warnRestarted warns of paused workloads that run again.
 func (s *selection) warnRestarted(r *result) {
 	n := len(s.restarted)
 	if n == 0 {
 		return
 	}
-	then := "on_manual_resume = \"warn\" leaves it so"
+	then := "on_manual_resume = \"warn\" leaves it running"
 	if s.Declaration.Enforce.PausesAgain() {
 		then = "it is paused again"
 	}
 	slices.Sort(s.restarted)
-	r.warnf("%d %s paused and started again by someone, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"),
+	r.warnf("%d paused %s resumed by someone, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"),
 		wording.Plural(n, "its pods hold", "their pods hold"), wording.Some(s.restarted), then)
 }
 
-// takeStopped decides to pause what is stopped already: by a run of this budget's that was
-// cut short, or by another budget, whose pause may end earlier.
+// takeStopped decides to pause workloads that are already stopped, by an interrupted run of this
+// budget or by another budget, whose pause may end earlier.
 func (s *selection) takeStopped(r *result) {
 	for _, p := range s.Paused {
 		reason := ""
@@ -175,9 +172,9 @@ func (s *selection) takeStopped(r *result) {
 		case s.seen[p.UID] || s.ours[p.UID]:
 			continue
 		case own && p.UnderWay && !p.Running:
-			reason = "a run that was cut short stopped it"
+			reason = "an interrupted run stopped it"
 		case !own && !s.spared[id(p.Workload)] && s.covers(p):
-			reason = "another budget has paused it, and this one holds it as well"
+			reason = "another budget paused it, and this one does, too"
 		default:
 			continue
 		}
@@ -186,8 +183,8 @@ func (s *selection) takeStopped(r *result) {
 	}
 }
 
-// covers reports whether the pods of a workload that another budget paused would
-// count against this one, and might be touched by it.
+// covers reports whether this budget would count the pods of a workload that another one paused, and
+// may change them.
 func (f *reach) covers(p Paused) bool {
 	if p.Running || p.Undone || !f.selects(p.Set) {
 		return false
@@ -196,8 +193,8 @@ func (f *reach) covers(p Paused) bool {
 	return f.spares(budget.Pod{Pod: gpu.Pod{Namespace: p.Namespace, Live: live}, Set: p.Set}) == ""
 }
 
-// sparedOwners are those that own a protected pod: that it only names them as its
-// owners spares nobody's.
+// sparedOwners returns the workloads that own a protected pod. A pod that only names one as its
+// owner protects nothing.
 func (f *reach) sparedOwners() map[string]bool {
 	spared := map[string]bool{}
 	for _, p := range f.sparing() {
@@ -208,7 +205,7 @@ func (f *reach) sparedOwners() map[string]bool {
 	return spared
 }
 
-// id distinguishes workloads by name: what a pod says of its owner may lack more.
+// id identifies a workload by name: a pod's owner reference can lack the UID.
 func id(w budget.Workload) string {
 	group, _, _ := strings.Cut(w.APIVersion, "/")
 	return w.Namespace + "/" + group + "/" + w.Kind + "/" + w.Name

@@ -63,7 +63,7 @@ func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 		t.Error(diff)
 	}
 	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings,
-		"ml/forged (the pods that the StatefulSet ml/theirs makes are not the budget's)") {
+		"ml/forged (the selector does not match the pod template of the StatefulSet ml/theirs)") {
 		t.Errorf("%q", warnings)
 	}
 }
@@ -101,7 +101,7 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 			s.Paused[0].PriorityClassName, s.Declaration.Enforce.ProtectedPriorityClass = "high", "high"
 		}, nil},
 		"held already":                {func(s *Situation) { s.Paused = append(s.Paused, theirs); s.Paused[1].BudgetUID = "uid-a" }, nil},
-		"and nothing is to be paused": {func(s *Situation) { s.Declaration.Enforce.Action = budget.Evict }, []string{"freeze: no new GPU pods"}},
+		"and nothing is to be paused": {func(s *Situation) { s.Declaration.Enforce.Action = budget.Evict }, []string{"block new GPU pods"}},
 	} {
 		s := situation(enforcing(budget.Pause), 100*budget.Hour)
 		s.Paused = []Paused{theirs}
@@ -144,14 +144,14 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		s.Pods[2].Of.Stopped = true
 		s.Paused = []Paused{{Workload: s.Pods[0].Of.Workload, BudgetUID: "uid-a"}, {Workload: s.Pods[2].Of.Workload, BudgetUID: "uid-a"}}
 		p := Decide(s, nil)
-		want, told := []string(nil), `on_manual_resume = "warn" leaves it so`
+		want, told := []string(nil), `on_manual_resume = "warn" leaves it running`
 		if repause {
 			want, told = []string{"pause Deployment ml/train"}, "it is paused again"
 		}
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("repause %t: %s", repause, diff)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 workload was paused and started again by someone, and its pods hold GPUs: "+
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 paused workload was resumed by someone, and its pods hold GPUs: "+
 			"Deployment ml/train; "+told) {
 			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
 		}

@@ -24,7 +24,7 @@ func TestProtectedPodsStay(t *testing.T) {
 		"its priority class is protected":                 func(p *budget.Pod) { p.PriorityClassName = "high" },
 		"its priority 1000 is not below that of high":     func(p *budget.Pod) { p.Priority = 1000 },
 		"its priority is the system's":                    func(p *budget.Pod) { p.Priority = 2_000_000_000 },
-		"it is its node's own":                            func(p *budget.Pod) { p.Mirror = true },
+		"it is a static pod of its node":                  func(p *budget.Pod) { p.Mirror = true },
 	}
 	for why, protect := range tests {
 		for _, action := range []budget.Action{budget.Pause, budget.Evict} {

@@ -2,20 +2,17 @@ package decide
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// used says how much of the limit is used.
 func (f *facts) used() string {
-	percent := new(big.Int).Mul(big.NewInt(f.usage.Consumed), big.NewInt(100)) // rounded down
-	percent.Quo(percent, big.NewInt(max(f.usage.Limit, 1)))
-	return fmt.Sprintf("%s of %s GPU-hours are used (%s%%)", budget.Hours(f.usage.Consumed), budget.Hours(f.usage.Limit), percent)
+	return fmt.Sprintf("%s of %s GPU-hours are used (%d%%)", budget.Hours(f.usage.Consumed), budget.Hours(f.usage.Limit),
+		budget.Percent(f.usage.Consumed, f.usage.Limit))
 }
 
-// because says why the limit is enforced.
+// because returns why the limit is enforced.
 func (f *facts) because() []string {
 	reasons := []string{f.usedSince()}
 	if at := f.status.EnforceAt; at != nil {
@@ -24,7 +21,7 @@ func (f *facts) because() []string {
 	return reasons
 }
 
-// usedSince says how much of the limit is used, and since when it is reached.
+// usedSince adds since when the limit is reached.
 func (f *facts) usedSince() string {
 	text := f.used()
 	if since := f.Result.ExceededSince; since != nil {
@@ -33,19 +30,18 @@ func (f *facts) usedSince() string {
 	return text
 }
 
-// recovery says when usage falls below the limit by itself, where that is known.
+// recovery returns when usage falls below the limit by itself, if known.
 func (f *facts) recovery() []string {
 	switch at := f.usage.RecoversAt; {
 	case at == nil:
 		return nil
 	case f.Declaration.Period != "":
-		return []string{"its period ends at " + wording.Instant(*at) + ", and usage begins anew"}
+		return []string{"its period ends at " + wording.Instant(*at) + ", and usage starts again from zero"}
 	default:
 		return []string{"it recovers by itself at " + wording.Instant(*at) + " if nothing more is used"}
 	}
 }
 
-// gpus is a rate in words.
 func gpus(rate int64) string {
 	if rate == 1000 {
 		return "1 GPU"

@@ -7,11 +7,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// rule decides one thing about a budget, by the facts, of which it changes none.
+// rule decides one thing about a budget by the facts.
 type rule func(*facts) result
 
-// rules are those of a plan, in their order: alerts, what is lifted, then freeze, pauses
-// and evictions.
+// rules returns the rules in their order: alerts, what is lifted, then freeze, pauses and evictions.
 func (f *facts) rules() []rule {
 	rules := []rule{warn, alert}
 	if f.whyUnlifted() != "" {
@@ -41,31 +40,30 @@ func (f *facts) rules() []rule {
 
 // result is what a rule adds to a plan.
 type result struct {
-	// Decisions stand in the order in which they are to be carried out.
+	// Decisions are in the order in which to carry them out.
 	Decisions []budget.Decision
-	// Reserves are the evictions that take the place of those that are blocked,
-	// in order: each eviction of Decisions that has no effect is replaced by the
-	// next of these, and those without effect do not count.
+	// Reserves are further evictions, in order. Each replaces an eviction of Decisions that is
+	// blocked.
 	Reserves []budget.Decision
-	// EnsureFreeze says that the freeze in force stays, and is to be made sure of
-	// before anything else: someone may have edited it, or removed what it binds to.
+	// EnsureFreeze says that the freeze stays in force, and is repaired first: someone may have
+	// edited it, or removed its policy.
 	EnsureFreeze bool
-	// FreezeRecoversAt is what a freeze that is made, or made sure of, names as its end.
+	// FreezeRecoversAt is the end that the freeze announces.
 	FreezeRecoversAt time.Time
-	// Undone are the workloads that someone started again since the budget paused
-	// them, and that it leaves so: that is to be noted.
+	// Undone are the workloads that someone resumed and that the budget leaves running, to be
+	// recorded.
 	Undone []budget.Workload
 
-	// Ineffective are what was requested in vain, and nothing comes after.
+	// Ineffective are requests without effect that nothing follows.
 	Ineffective []budget.Effect
 
-	awaited  []budget.Effect // what was requested, and whose pods still hold GPUs
+	awaited  []budget.Effect // requests whose pods still hold GPUs
 	warnings []string
 	withheld string // why something is not done, or not lifted
-	running  int    // workloads that were paused, and run again
+	running  int    // paused workloads that run again
 }
 
-// add adds what a later rule decided.
+// add adds the result of a later rule.
 func (r *result) add(later result) {
 	r.Decisions, r.Reserves = append(r.Decisions, later.Decisions...), append(r.Reserves, later.Reserves...)
 	if r.EnsureFreeze = r.EnsureFreeze || later.EnsureFreeze; !later.FreezeRecoversAt.IsZero() {

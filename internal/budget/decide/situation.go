@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Situation is all that Decide judges by.
+// Situation is the input of Decide.
 type Situation struct {
 	Declaration budget.Declaration // valid
 	Result      meter.Result       // of Evaluate, for this declaration
@@ -22,31 +22,31 @@ type Situation struct {
 	Observation
 	// Frozen says that this budget's freeze is in force.
 	Frozen bool
-	// FreezeOutdated says that it is in force for another selector than the
-	// declaration's.
+	// FreezeOutdated says that it has another selector than the declaration.
 	FreezeOutdated bool
-	// FreezeRecoversAt is what it names as its end; zero where that is nothing.
+	// FreezeRecoversAt is the end that it announces; zero if none.
 	FreezeRecoversAt time.Time
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
-	// SelectorDoubts say how the selector does not fit the cluster, for a person.
+	// SelectorDoubts are warnings that the selector does not fit the cluster.
 	SelectorDoubts []string
-	// StoreNamespace is where the store lives; nothing in it is ever touched.
+	// StoreNamespace is the namespace of the store; nothing in it is ever changed.
 	StoreNamespace string
-	// CameAbout are the ids of the events of Previous.AboutTo that turned out to have
-	// happened.
-	CameAbout map[string]bool
-	// Unseen says that it can't be told what is in force.
+	// Happened are the IDs of the events of Previous.AboutTo that happened.
+	Happened map[string]bool
+	// Unseen says that what is in force could not be observed.
 	Unseen bool
+	// Lost are the workloads of Previous.Paused that are still stopped, and that no document
+	// of pauses has any longer.
+	Lost []budget.PausedWorkload
 }
 
-// Observation is what comes and goes while a run deals with other budgets. A run judges all
-// budgets by a first one, in which there are no pods, and acts on each by a second one.
+// Observation is what changes while a run works on other budgets. A run judges all budgets by a first
+// one without pods, and acts on each by a second one.
 type Observation struct {
-	// Pods are those that hold GPUs now, or wait for some, of any budget: Decide picks
-	// its own.
+	// Pods are those of any budget that hold GPUs or wait for some: Decide selects its own.
 	Pods []budget.Pod
-	// Owned says that all pods that hold GPUs were observed, and whose they are.
+	// Owned says that all pods that hold GPUs were observed, with their owners.
 	Owned bool
 	// Paused are the workloads that are paused, by this budget or another.
 	Paused []Paused
@@ -55,39 +55,50 @@ type Observation struct {
 // Paused is a workload that a budget paused.
 type Paused struct {
 	budget.Workload
+	Replicas  int32 // before the pause
 	BudgetUID string
-	// Set is what its pods are told apart by, as far as is known: their namespace,
-	// its labels, and the labels of the workload's template. Nil where it is not.
+	// Set is the namespace, its labels, and the labels of the workload's pod template; nil if
+	// unknown.
 	Set               *ledger.LabelSet
-	PriorityClassName string // of its template of pods
-	// Running says that it is not stopped, as far as was observed.
+	PriorityClassName string // of its pod template
+	// Running says that it was not observed to be stopped.
 	Running bool
-	// UnderWay says that the pause has not come to its end, or that its end has
-	// begun: a run was killed then.
+	// UnderWay says that a run was killed while it paused or resumed it.
 	UnderWay bool
-	// Undone says that someone started it again, and that the budget left it so: it
-	// does not count as paused any longer.
+	// Undone says that someone resumed it and that the budget left it running: it no longer counts
+	// as paused.
 	Undone bool
 }
 
-// WantedPods are the pods that Decide asks for.
+// PausedBy returns the workloads of a list that a budget has paused and nobody resumed.
+func PausedBy(budgetUID string, list []Paused) []budget.PausedWorkload {
+	var held []budget.PausedWorkload
+	for _, p := range list {
+		if p.BudgetUID == budgetUID && !p.Undone {
+			held = append(held, budget.PausedWorkload{Workload: p.Workload, Replicas: p.Replicas})
+		}
+	}
+	return held
+}
+
+// WantedPods is which pods Decide needs.
 type WantedPods string
 
-// What pods Decide asks for.
+// The pods that Decide can need.
 const (
 	NoPods      WantedPods = "none"
 	WaitingPods WantedPods = "waiting" // those that wait for GPUs
 	AllPods     WantedPods = "all"     // those that hold GPUs, too
 )
 
-// Enforces reports whether the limit is reached and more follows from it than alerts,
-// at once or once the grace is over.
+// Enforces reports whether the limit is reached and an action is declared, even if the grace period
+// is not over.
 func (s Situation) Enforces() bool {
 	return s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != budget.AlertOnly
 }
 
-// WantsPods says which pods of now decide what is done. A freeze touches none, and
-// only warns of those that wait.
+// WantsPods returns which current pods Decide needs. A freeze changes none, and only warns of waiting
+// ones.
 func (s Situation) WantsPods() WantedPods {
 	switch {
 	case !s.Enforces():
@@ -98,13 +109,13 @@ func (s Situation) WantsPods() WantedPods {
 	return AllPods
 }
 
-// WantsOwners are the pods of a second observation whose workloads decide what is done.
+// WantsOwners returns the pods of a second observation whose workloads Decide needs.
 func (s Situation) WantsOwners(second Observation) []budget.Pod {
 	s.Observation = second
 	f, action := factsOf(s), s.Declaration.Enforce.Action
 	var owned []budget.Pod
 	for _, p := range f.touchable() {
-		// An eviction asks only what a waiting pod's Job would make of it.
+		// An eviction needs only the Job of a waiting pod, which may count it as a failure.
 		if action == budget.Pause || action == budget.Evict && p.Waits() && p.Controller().Kind == "Job" {
 			owned = append(owned, p)
 		}
@@ -115,8 +126,7 @@ func (s Situation) WantsOwners(second Observation) []budget.Pod {
 	return owned
 }
 
-// WouldPause reports whether the budget would pause a workload that another one has
-// paused: its pods would count against a limit that is reached.
+// WouldPause reports whether the budget would pause a workload that another one has paused.
 func (s Situation) WouldPause(p Paused) bool {
 	if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action != budget.Pause {
 		return false

@@ -7,10 +7,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// unknown says whether the limit, as it is declared now, was reached, and a part
-// of the window is not in the ledger: that usage is below it now may be for that.
-// What was known then stays so until the window is past what is missing.
-func (f *facts) unknown() *budget.Unknown {
+// uncertainty is the facts about usage that the ledger does not know.
+type uncertainty struct{ *facts }
+
+// unknown returns what was known when the declared limit was reached, if the ledger now lacks a part
+// of the window: usage may be below the limit only for that. It stays until the window is past the
+// missing part.
+func (f uncertainty) unknown() *budget.Unknown {
 	if f.usage.Exceeded() {
 		return nil
 	}
@@ -22,7 +25,7 @@ func (f *facts) unknown() *budget.Unknown {
 	return f.unknownBefore()
 }
 
-func (f *facts) unknownByLoss() *budget.Unknown {
+func (f uncertainty) unknownByLoss() *budget.Unknown {
 	before := budget.Unknown{Consumed: f.previous.Usage.Consumed, At: f.previous.At}
 	if earlier := f.previous.Unknown; earlier != nil && earlier.Consumed >= before.Consumed {
 		before = *earlier
@@ -30,44 +33,43 @@ func (f *facts) unknownByLoss() *budget.Unknown {
 	if before.Consumed < f.usage.Limit {
 		return f.unknownByMissing()
 	}
-	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not "+
-		"known until the window is past what was lost. %s, or raise the limit above what was used",
+	before.Reason = fmt.Sprintf("part of the ledger is lost (%[1]s), and %[3]s of %[4]s GPU-hours were used before, at %[2]s: whether usage fell since is "+
+		"unknown until the window is past the loss. %[5]s, or raise the limit above that usage",
 		wording.Some(f.Result.Lost), wording.Instant(before.At), budget.Hours(before.Consumed), budget.Hours(f.usage.Limit), acceptLoss)
 	return &before
 }
 
-// unknownByMissing is unknown where the limit was not reached before the loss, and may be
-// by now, with what the ledger lacks since.
-func (f *facts) unknownByMissing() *budget.Unknown {
+// unknownByMissing is unknown for a limit that was not reached before the loss, and that may be
+// reached now with the missing usage.
+func (f uncertainty) unknownByMissing() *budget.Unknown {
 	missing := f.status.Missing
 	if missing == 0 || f.usage.Consumed < f.usage.Limit-missing {
 		return nil
 	}
 	return &budget.Unknown{
 		Consumed: f.usage.Consumed, At: f.status.At,
-		Reason: fmt.Sprintf("the ledger was lost in part (%s): %s are counted, and up to %s more that were counted before the loss are not, so that the "+
+		Reason: fmt.Sprintf("part of the ledger is lost (%s): %s, and up to %s GPU-hours more were counted before the loss, so that the "+
 			"limit may be reached. %s, or raise the limit",
 			wording.Some(f.Result.Lost), f.used(), budget.Hours(missing), acceptLoss),
 	}
 }
 
-// missing is by how much usage fell when a part of the ledger was lost, at most: the
-// window may have slid as well.
-func (f *facts) missing() int64 {
+// missing returns by how much usage fell, at most, when a part of the ledger was lost. The window may
+// have moved, too.
+func (f uncertainty) missing() int64 {
 	if len(f.Result.Lost) == 0 || f.previous.UID == "" || f.previous.Counted != f.status.Counted {
 		return 0
 	}
 	if f.Declaration.Period != "" && f.previous.At.Before(f.usage.WindowStart) {
-		return 0 // what was counted then is of another period
+		return 0 // that was counted in another period
 	}
 	return max(f.previous.Missing, f.previous.Usage.Consumed-f.usage.Consumed)
 }
 
-// unknownBefore is unknown where the window begins before the ledger does: it was
-// just begun, or what no window reached back to was dropped. What falls below the
-// limit by itself while a new ledger goes on is not in question, nor is a limit
-// that was raised above what was used; another window or other pods are.
-func (f *facts) unknownBefore() *budget.Unknown {
+// unknownBefore is unknown for a window that begins before the ledger: the ledger is new, or dropped
+// what no window needed. Usage that falls below the limit under a new ledger is known, and so is a
+// limit that was raised above usage. Another window or selector is not.
+func (f uncertainty) unknownBefore() *budget.Unknown {
 	since, previous := f.Result.KnownSince, f.previous
 	exceeded := previous.UID != "" && previous.Usage.Exceeded() || previous.Unknown != nil
 	if since == nil || !exceeded && !f.enforced() {
@@ -86,8 +88,8 @@ func (f *facts) unknownBefore() *budget.Unknown {
 			return nil
 		}
 	}
-	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger at %s: whether usage is below the limit is not known before the ledger covers the "+
-		"window. Until then a shorter window, the action alert_only, or gpupool reconcile --accept-loss REASON lifts what is in force",
+	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger only at %s: whether usage is below the limit is unknown until the ledger covers the "+
+		"window. To lift what is in force before, declare a shorter window or the action alert_only, or run gpupool reconcile --accept-loss REASON",
 		wording.Instant(f.usage.WindowStart), wording.Instant(*since))
 	return &before
 }

@@ -37,7 +37,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		if !p.EnsureFreeze {
 			t.Errorf("run %d: the freeze is not repaired", n+1)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing of what is in force is lifted") || p.Status.Withheld != u.Reason {
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing in force is lifted") || p.Status.Withheld != u.Reason {
 			t.Errorf("run %d: %q, withheld: %q", n+1, p.Status.Warnings, p.Status.Withheld)
 		}
 	}
@@ -89,8 +89,7 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 			s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		}
 		p := Decide(s, nil)
-		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before "+
-			"the loss are not") {
+		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 GPU-hours more were counted before the loss") {
 			t.Errorf("run %d: %+v", n+1, u)
 		}
 		if kinds := kinds(p); len(kinds) > 0 && run.unknown {

@@ -35,8 +35,8 @@ func TestNobodysWordReachesALimit(t *testing.T) {
 				t.Errorf("%s: it is decided to %s", name, decision.Kind)
 			}
 		}
-		if text := strings.Join(plan.Status.Warnings, "; "); !strings.Contains(text, "nodes were never seen") ||
-			!strings.Contains(text, "nothing is enforced") {
+		if text := strings.Join(plan.Status.Warnings, "; "); !strings.Contains(text, "nodes that were never observed") ||
+			!strings.Contains(text, "They enforce nothing") {
 			t.Errorf("%s: the warnings are %q", name, text)
 		}
 	}

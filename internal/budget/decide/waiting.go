@@ -8,20 +8,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// waiting are the pods of the budget that wait for GPUs and may be touched, by
-// name, and those that are protected, with the reasons. They were let in before any
-// freeze, have used nothing, and would start in each GPU that becomes free, or once the
-// node that they are bound to is back.
+// waiting returns the budget's pods that wait for GPUs, by name, and the protected ones with the
+// reasons. They were admitted before any freeze, have used nothing, and start once GPUs are free or
+// their node is back.
 func (f *reach) waiting() (open []budget.Pod, spared []string) {
 	open, spared = f.covered(func(p budget.Pod) bool { return p.Waits() && p.Deletion == 0 })
 	slices.SortFunc(open, byName)
 	return open, spared
 }
 
-// warnWaiting warns of the pods that wait for GPUs, with how many they ask for.
+// warnWaiting warns of the pods that wait for GPUs.
 func warnWaiting(f *facts) (r result) {
 	if f.invalid != nil && len(f.Pods) > 0 {
-		r.warnf("its selector is not valid, so nothing is enforced: %v", f.invalid)
+		r.warnf("its selector is invalid, so nothing is enforced: %v", f.invalid)
 	}
 	open, spared := f.waiting()
 	var names []string
@@ -39,9 +38,8 @@ func warnWaiting(f *facts) (r result) {
 	return r
 }
 
-// evictWaiting decides to evict the pods that wait, which come before those
-// that would make room for them. They cost nobody's work, so that the most that a
-// run may evict does not apply.
+// evictWaiting decides to evict waiting pods, before the pods whose GPUs they would get. No work is
+// lost, so max_evictions_per_run does not apply.
 func evictWaiting(f *facts) (r result) {
 	open, _ := f.waiting()
 	var left []string
@@ -51,11 +49,11 @@ func evictWaiting(f *facts) (r result) {
 			continue
 		}
 		r.decide(budget.Decision{
-			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start in what becomes free"),
+			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start once GPUs are free"),
 		})
 	}
 	if n := len(left); n > 0 {
-		r.warnf("%d %s left waiting: to %s, whose podFailurePolicy does not ignore DisruptionTarget, an eviction would be a failure: %s", n,
+		r.warnf("%d %s left waiting: %s would count the eviction as a failure, since no podFailurePolicy ignores DisruptionTarget: %s", n,
 			wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "its Job", "their Jobs"), wording.Some(left))
 	}
 	return r

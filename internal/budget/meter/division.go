@@ -8,7 +8,7 @@ import (
 )
 
 // divided is the interval of a pod that holds by claims, cut where its rate changes
-// with who else holds them.
+// with who else holds them, or of one whose allocation was corrected, cut there.
 type divided struct {
 	// counted are the pieces that count. Of an active interval the last one ends after
 	// now, so that its rate is the present one.
@@ -26,14 +26,14 @@ type piece struct {
 	rate     int32
 }
 
-// divide cuts an interval where those change who share what it holds.
+// divide cuts an interval where its rate changes.
 func (m *Meter) divide(c *counted, allocation int32) {
 	d := m.divider(allocation)
 	end := c.end
 	if c.active {
 		end++
 	}
-	p := &divided{sure: c.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return m.claims.doubts(c.claim) })}
+	p := &divided{sure: c.certain() && !d.doubtful()}
 	p.counted = d.pieces(nil, m.rules.vanished, c.start, end, false)
 	if !p.sure {
 		p.least = d.pieces(nil, ledger.EstimateLatest, c.start, c.least, false)
@@ -75,6 +75,9 @@ type divider struct {
 	meter  *Meter
 	alone  *big.Rat // GPUs that are its own
 	claims []claimed
+	// earlier applies before corrected; nil if nothing else does.
+	earlier   *divider
+	corrected ledger.Time
 }
 
 // claimed is what a pod asked for of a claim.
@@ -85,11 +88,19 @@ type claimed struct {
 }
 
 func (m *Meter) divider(allocation int32) *divider {
-	d := &divider{meter: m, alone: new(big.Rat)}
 	what := m.rules.allocations.list[allocation]
+	d := m.dividerOf(what, what.allocation.Shares)
+	if d.corrected = what.corrected; d.corrected != 0 {
+		d.earlier = m.dividerOf(what, what.allocation.Earlier)
+	}
+	return d
+}
+
+func (m *Meter) dividerOf(what cards, shares []ledger.Share) *divider {
+	d := &divider{meter: m, alone: new(big.Rat)}
 	times := m.rules.model(what.model, what.instanceType)
-	for n := range what.allocation.Shares {
-		s := &what.allocation.Shares[n]
+	for n := range shares {
+		s := &shares[n]
 		gpus := m.rules.share(s)
 		gpus.Mul(gpus, times)
 		if s.Claim == "" {
@@ -101,12 +112,21 @@ func (m *Meter) divider(allocation int32) *divider {
 	return d
 }
 
+// doubtful reports whether the end of another pod that holds one of the claims is estimated.
+func (d *divider) doubtful() bool {
+	return d != nil && (d.earlier.doubtful() || slices.ContainsFunc(d.claims, func(c claimed) bool { return d.meter.claims.doubts(c.claim) }))
+}
+
 // rate is the number of the rate at a moment, and until when it stays. Beside is for
 // a pod that is not among those who are known to hold the claims.
 //
 // Of a claim the pod has what it asked for, as long as all of them together ask for
 // no more than there is.
 func (d *divider) rate(policy ledger.EndEstimate, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+	if at < d.corrected {
+		number, until = d.earlier.rate(policy, at, beside)
+		return number, min(until, d.corrected)
+	}
 	gpus, until := new(big.Rat).Set(d.alone), never
 	for _, c := range d.claims {
 		asked, changes := d.meter.claims.at(c.claim, policy, at)

@@ -119,7 +119,7 @@ func countInterval(i *interval, accounts []*account, used []tally) {
 			continue
 		}
 		used[n].add(a.meter.within(&c, a.meter.begin), 1)
-		if c.active && !c.unshown {
+		if c.active && !c.unshown && c.rate != 0 {
 			a.active[c.rate]++
 		}
 	}

@@ -16,6 +16,8 @@ type interval struct {
 type cards struct {
 	allocation          *ledger.Allocation
 	model, instanceType string
+	// corrected is when the allocation was first observed, if another one counts before that.
+	corrected ledger.Time
 }
 
 // allocations numbers the distinct allocations, of which there are few.
@@ -30,6 +32,9 @@ func (a *allocations) intervalOf(r *ledger.Record) interval {
 	what := cards{allocation: r.Allocation}
 	if r.Place != nil {
 		what.model, what.instanceType = r.Place.Model, r.Place.InstanceType
+	}
+	if r.Allocation != nil && len(r.Allocation.Earlier) > 0 {
+		what.corrected = r.AllocationSeen
 	}
 	number, known := a.numbers[what]
 	if !known {

@@ -108,10 +108,11 @@ func (m *Meter) count(i *interval, since ledger.Time) (counted, bool) {
 	if !counts || !c.touches(since) {
 		return c, false
 	}
-	if c.rate = m.rules.rate(i.allocation); c.rate == 0 {
+	what := m.rules.allocations.list[i.allocation]
+	if c.rate = m.rules.rate(i.allocation); c.rate == 0 && what.corrected == 0 {
 		return c, false
 	}
-	if m.claims.divides(m.rules.allocations.list[i.allocation].allocation) {
+	if what.corrected != 0 || m.claims.divides(what.allocation) {
 		m.divide(&c, i.allocation)
 	}
 	return c, true

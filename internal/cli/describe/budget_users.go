@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -64,11 +63,10 @@ func mostUsing(hours map[string]string, whole int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// share is a part in percent, rounded down.
+// share is the part of a whole in percent, rounded as in the tables of gpupool usage.
 func share(part, whole int64) string {
 	if whole <= 0 {
 		return ""
 	}
-	of := new(big.Int).Mul(big.NewInt(part), big.NewInt(100))
-	return fmt.Sprintf(" (%s%%)", of.Quo(of, big.NewInt(whole)))
+	return fmt.Sprintf(" (%d%%)", budget.PartOf(part, whole, 100))
 }

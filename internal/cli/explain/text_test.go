@@ -106,7 +106,7 @@ func exceededBudget() budgets.Description {
 		Kind: budget.KindEvict, Object: "budget/team-a", Reasons: []string{"120.000 of 100.000 GPU-hours are used (120%)", "it started last"},
 		Pod: &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}, MilliGPUs: 4000},
 	}
-	e.JudgedAnew(budgets.Report{
+	e.Update(budgets.Report{
 		Name: "team-a", UID: "b", Action: budget.Evict, Observed: true, UsageReport: budgets.NewUsageReport(u, at, &since), Fired: []int{80},
 		EnforceAt: &until, Enforced: []budget.Action{budget.Freeze}, Outcome: outcome.Planned,
 	}, []outcome.Result{{Decision: victim, Outcome: outcome.Planned}})

@@ -178,7 +178,7 @@ func victims() reconcile.Report {
 		})
 	}
 	for n := range 3 {
-		add("budget/c-evicting", budget.KindEvict, outcome.Done, "", []string{"it waits for 1 GPU, and would start in what becomes free"},
+		add("budget/c-evicting", budget.KindEvict, outcome.Done, "", []string{"it waits for 1 GPU, and would start once GPUs are free"},
 			func(d *budget.Decision) {
 				d.Pod = &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: fmt.Sprintf("waits-%d", n)}}
 			})

@@ -74,7 +74,7 @@ func (c Clock) form(t time.Time) string {
 
 // When is the distance from now, and the time: "in 19m, 14:32", "3m ago, 14:10".
 func (c Clock) When(t time.Time) string {
-	if t.After(c.Now) {
+	if t.Sub(c.Now) >= time.Second { // a cluster's clock can be slightly ahead of this one
 		return "in " + Age(t.Sub(c.Now)) + ", " + c.At(t)
 	}
 	return Age(c.Now.Sub(t)) + " ago, " + c.At(t)

@@ -165,7 +165,7 @@ func sharesText(amounts map[string]int64) string {
 	}
 	var shares []string
 	for _, name := range mostFirst(amounts) {
-		shares = append(shares, fmt.Sprintf("%s %d%%", cmp.Or(name, "(none)"), partOf(amounts[name], max(1, total), 100)))
+		shares = append(shares, fmt.Sprintf("%s %d%%", cmp.Or(name, "(none)"), budget.PartOf(amounts[name], max(1, total), 100)))
 	}
 	return describe.FirstOf(shares, 3)
 }

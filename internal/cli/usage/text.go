@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -95,19 +94,7 @@ func limitText(style terminal.Style, r Report, q question) string {
 }
 
 // perMille is the used part of a limit.
-func perMille(used, limit int64) int64 { return partOf(used, limit, 1000) }
-
-// partOf is the used part of a whole, rounded half up, but never up to the whole.
-func partOf(used, whole, parts int64) int64 {
-	// used*parts/whole + 1/2, which can overflow 64 bits in between
-	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2*parts))
-	double.Add(double, big.NewInt(whole))
-	share := double.Quo(double, new(big.Int).Mul(big.NewInt(whole), big.NewInt(2))).Int64()
-	if used < whole {
-		return min(share, parts-1)
-	}
-	return share
-}
+func perMille(used, limit int64) int64 { return budget.PartOf(used, limit, 1000) }
 
 // tenthsText formats thousandths in percent.
 func tenthsText(perMille int64) string { return fmt.Sprintf("%d.%d%%", perMille/10, perMille%10) }

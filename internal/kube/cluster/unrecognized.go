@@ -14,16 +14,17 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// How builds from before the first release marked what they paused.
+// The marks of workloads that builds from before the first release paused.
 const (
 	formerLabelPausedBy      = "gpupool/paused-by"
 	formerAnnotationReplicas = "gpupool/replicas"
 )
 
-// Unrecognized lists the bindings and workloads with a label of gpupool that this one
-// gives no meaning. With an error it lists what was found nevertheless.
+// Unrecognized lists the bindings and workloads with a gpupool label that this version does not use.
+// If it returns an error, the list is incomplete.
 func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, error) {
 	_, freezes, err := c.freezeSlots(ctx, LabelBudgetUID)
 	var found []budget.Unrecognized
@@ -31,7 +32,7 @@ func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, err
 		found = append(found, unrecognizedFreeze(b))
 	}
 	errs := []error{err}
-	// From the cache of the API server: what is sought stays until a person removes it.
+	// From the API server's cache: the objects stay until someone removes them.
 	options := metav1.ListOptions{LabelSelector: formerLabelPausedBy, ResourceVersion: "0"}
 	for _, of := range []struct {
 		resource string
@@ -57,39 +58,39 @@ func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, err
 func unrecognizedFreeze(b admissionv1.ValidatingAdmissionPolicyBinding) budget.Unrecognized {
 	return budget.Unrecognized{
 		Object: "validatingadmissionpolicybinding/" + b.Name, Label: LabelBudgetUID,
-		Means:  "it can be a freeze of an older gpupool, which keeps new GPU pods out",
-		Remedy: "Remove it: kubectl delete validatingadmissionpolicybinding " + b.Name,
+		Means:    "it can be a freeze of an older gpupool that blocks new GPU pods",
+		Commands: []string{"kubectl delete validatingadmissionpolicybinding " + b.Name},
 	}
 }
 
-// UnrecognizedFreezeError says that a budget has a freeze that only a person can lift.
+// UnrecognizedFreezeError says that a budget has a freeze that only an operator can lift.
 type UnrecognizedFreezeError struct{ Name string }
 
-// Error says what to do.
+// Error names the binding and the command that deletes it.
 func (e *UnrecognizedFreezeError) Error() string {
-	return fmt.Sprintf("the freeze %s is of an older gpupool, and may still keep new GPU pods out: "+
+	return fmt.Sprintf("the freeze %s is of an older gpupool, and may still block new GPU pods: "+
 		"kubectl delete validatingadmissionpolicybinding %[1]s", e.Name)
 }
 
-// unrecognizedPause is a workload that is marked as builds from before the first release
-// marked what they paused. Whoever may write it may have written the marks.
+// unrecognizedPause describes a workload with the labels of a pause by a build from before the first
+// release. Everyone who may write the workload can have written them.
 func unrecognizedPause(kind string, o workload) budget.Unrecognized {
-	name, in := kind+"/"+o.GetName(), " --namespace "+o.GetNamespace()
+	name := kind + "/" + o.GetName()
 	u := budget.Unrecognized{
-		Object: name + " in the namespace " + o.GetNamespace(), Label: formerLabelPausedBy, Means: "an older gpupool may have paused it",
-		Remedy: "Remove it: kubectl label " + name + in + " " + formerLabelPausedBy + "-",
+		Object: name + " in the namespace " + o.GetNamespace(), Label: formerLabelPausedBy,
+		Commands: []string{"kubectl label " + name + " --namespace " + o.GetNamespace() + " " + formerLabelPausedBy + "-"},
 	}
-	switch {
-	case !o.stopped():
-		u.Means = "an older gpupool may have paused it, and it was started since"
-	case kind == "job":
-		u.Remedy = "Resume it: kubectl patch " + name + in + ` --type merge --patch '{"spec":{"suspend":false}}'. ` + u.Remedy
-	default:
-		replicas, err := strconv.ParseInt(o.GetAnnotations()[formerAnnotationReplicas], 10, 32)
-		if err != nil || replicas < 1 {
-			replicas = 1
-		}
-		u.Remedy = fmt.Sprintf("Resume it: kubectl scale %s%s --replicas %d. %s", name, in, replicas, u.Remedy)
+	if !o.stopped() {
+		u.Means = "an older gpupool may have paused it, and it was resumed since"
+		return u
 	}
+	replicas, err := strconv.ParseInt(o.GetAnnotations()[formerAnnotationReplicas], 10, 32)
+	if err != nil {
+		replicas = 0
+	}
+	p := budget.PausedWorkload{
+		Workload: budget.Workload{Namespace: o.GetNamespace(), Owner: ledger.Owner{Kind: kind, Name: o.GetName()}}, Replicas: int32(replicas),
+	}
+	u.Means, u.Commands = "an older gpupool may have paused it", append([]string{p.ResumeCommand()}, u.Commands...)
 	return u
 }

@@ -16,7 +16,7 @@ const (
 	// Magic starts each seal; a Parquet document has its seal under this key of its metadata.
 	Magic = "gpupool-ledger"
 	// Version is the version of the stored form.
-	Version = 5
+	Version = 6
 
 	// MaxSize limits the size of a document: an object of the Kubernetes API takes 1 MiB, including
 	// names and annotations.

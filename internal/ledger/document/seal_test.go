@@ -15,7 +15,7 @@ const cluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 func samples(t *testing.T) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
-	names, err := filepath.Glob("../testdata/version-5/*")
+	names, err := filepath.Glob("../testdata/version-6/*")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}

@@ -14,7 +14,7 @@ func TestPlansWarnOfANamespaceThatDoesNotExist(t *testing.T) {
 	s := serve(t, providertest.NewWithCluster(t))
 	const headline = "Budget team-a names a namespace that does not exist"
 	typo := values(selector(providertest.Values{"namespaces": []string{"opss"}}))
-	contains(t, s.Plan(nil, typo).Diagnostics, "WARNING", `"selector"`, headline, `the namespace "opss", which the cluster does not have: did you mean "ops"?`)
+	contains(t, s.Plan(nil, typo).Diagnostics, "WARNING", `"selector"`, headline, `the namespace "opss", which does not exist in the cluster: did you mean "ops"?`)
 	o := create(t, s, values(nil))
 	contains(t, s.Plan(o, typo).Diagnostics, headline)
 	if p := s.Plan(o, values(nil)); strings.Contains(p.Diagnostics.String(), headline) {

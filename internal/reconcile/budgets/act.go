@@ -16,8 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// actor carries out the decisions about one budget under its lock, some in each
-// of its turns.
+// actor carries out the decisions about one budget under its lock, some in each of its turns.
 type actor struct {
 	*kind
 	cluster     Cluster
@@ -25,45 +24,41 @@ type actor struct {
 	pauser      pauses.Pauser
 	declaration budget.Declaration
 	judgement   judgement
-	decided     bool // by the pods of now
-	// queue and reserves are what is left to do of the plan.
+	decided     bool // by the current pods
+	// queue and reserves are the remaining decisions of the plan.
 	queue, reserves []budget.Decision
 	results         []outcome.Result
-	// done had its effect; planned was refused by a port that changes nothing.
+	// done had their effect; planned were refused by a dry run.
 	done, planned []budget.Decision
-	// unknown failed, and may have had their effect all the same.
+	// unknown failed, and may still have had their effect.
 	unknown []budget.Decision
-	// announced is how many decisions at the head of the queue the status tells of as
-	// about to be done.
+	// announced is how many decisions at the head of the queue the status has as about to be done.
 	announced int
-	// notFrozen says that the freeze failed: what is evicted then comes back.
+	// notFrozen says that the freeze failed: evicted pods would be replaced.
 	notFrozen bool
-	// failed counts evictions.
+	// failed counts failed evictions.
 	failed int
-	// failure is the first that failed; nil where none did.
+	// failure is the first failure; nil if there is none.
 	failure error
-	// givenUp says why some decisions were not begun; zero where none was left.
+	// givenUp is why some decisions were not started; zero if all were.
 	givenUp loop.Ending
-	// eventsFailed says that an Event about what was done could not be made.
+	// eventsFailed says that an Event could not be created.
 	eventsFailed bool
 	// frozenAt is when this run's own freeze began.
 	frozenAt time.Time
-	// withdrawn are the uids of waiting pods whose owners this run suspended: their
-	// controllers are about to delete them.
+	// withdrawn are the UIDs of waiting pods whose workloads this run paused: their controllers are
+	// about to delete them.
 	withdrawn []string
 }
 
-// failuresAtMost is how many evictions of a run may fail, other than by being
-// blocked, before no more pods are tried in their place: what fails each time is
-// not the pod's.
-const failuresAtMost = 10
+// maxFailures is how many evictions of a run may fail, not counting blocked ones, before no reserves
+// replace them: the cause is then not the pods.
+const maxFailures = 10
 
-// decisionsATurn is how many decisions about one budget are carried out before it is
-// the next one's turn: nobody's limit waits until all that another's tenants run is
-// dealt with.
-const decisionsATurn = pauses.BatchSize
+// turnSize is how many decisions about one budget are carried out before the next budget's turn: no
+// limit waits for all workloads of another.
+const turnSize = pauses.BatchSize
 
-// ending is how the run ended with the budget, by what was done by now.
 func (a *actor) ending() ending {
 	end := ending{became: outcome.Done, done: a.done, planned: a.planned, unknown: a.unknown}
 	switch {
@@ -79,11 +74,11 @@ func (a *actor) ending() ending {
 	return end
 }
 
-// doSome does as many decisions as one turn may, one after the other. Evictions
-// without effect are replaced by the next in reserve, whatever prevented them.
+// doSome carries out the decisions of one turn in sequence. The next reserve replaces an eviction
+// without effect, whatever prevented it.
 func (a *actor) doSome(ctx context.Context) {
-	for left := decisionsATurn; left > 0 && len(a.queue) > 0; {
-		some := a.queue[:alike(a.queue[:min(left, len(a.queue))])]
+	for left := turnSize; left > 0 && len(a.queue) > 0; {
+		some := a.queue[:batchLength(a.queue[:min(left, len(a.queue))])]
 		switch d := some[0]; {
 		case d.Kind == budget.KindEvict:
 			a.awaitFreeze(ctx)
@@ -94,40 +89,39 @@ func (a *actor) doSome(ctx context.Context) {
 			a.giveUp(ctx, stoppedBy(ctx))
 			return
 		}
-		a.aboutTo(ctx, some, left)
+		a.recordIntent(ctx, some, left)
 		a.queue = a.queue[len(some):]
 		a.announced -= len(some)
 		left -= len(some)
 		if some[0].Kind == budget.KindEvict && a.notFrozen {
-			a.noteResult(ctx, some[0], outcome.Skipped, errNotFrozen)
+			a.addResult(ctx, some[0], outcome.Skipped, errNotFrozen)
 			continue
 		}
 		a.carryOut(ctx, some)
 	}
 }
 
-// aboutTo writes down what this turn is about to do to pods and workloads, so that it
-// is told even where the run is killed then. What is written down already is not
-// again.
-func (a *actor) aboutTo(ctx context.Context, some []budget.Decision, left int) {
+// recordIntent records what this turn is about to do to pods and workloads, so that it is reported even
+// if the run is killed. It records each decision once.
+func (a *actor) recordIntent(ctx context.Context, some []budget.Decision, left int) {
 	if kind := some[0].Kind; a.announced > 0 || kind != budget.KindEvict && kind != budget.KindPause && kind != budget.KindResume {
 		return
 	}
 	next := a.queue[:min(left, len(a.queue))]
 	status := a.judgement.plan.AboutTo(a.done, slices.Concat(a.unknown, next))
 	saved, err := a.saveStatus(ctx, a.judgement.document, status)
-	if err != nil { // it changes nothing about what is done
-		a.warnings.Add(fmt.Sprintf("%s: what is about to be done could not be written down, and is not told should this run be killed: %v",
+	if err != nil { // the decisions are carried out nevertheless
+		a.warnings.Add(fmt.Sprintf("%s: the next actions could not be recorded, and are not reported if this run is killed: %v",
 			a.declaration.Object(), err))
 		return
 	}
 	a.judgement.document, a.announced = saved, len(next)
 }
 
-// alike is how many of the first decisions can be done together: workloads are
-// paused, or resumed, many at once. Those that only wait are not among those that
-// make room for them.
-func alike(queue []budget.Decision) int {
+// batchLength returns how many of the first decisions can be carried out together: workloads are paused
+// or resumed in batches. Those that only wait are not in one batch with those whose GPUs they would
+// get.
+func batchLength(queue []budget.Decision) int {
 	first := queue[0]
 	if first.Kind != budget.KindPause && first.Kind != budget.KindResume {
 		return 1
@@ -140,16 +134,16 @@ func alike(queue []budget.Decision) int {
 	return len(queue)
 }
 
-// giveUp skips what is left to do.
+// giveUp skips the remaining decisions.
 func (a *actor) giveUp(ctx context.Context, e loop.Ending) {
 	a.givenUp = e
 	for _, d := range a.queue {
-		a.noteResult(ctx, d, outcome.Skipped, e.Why)
+		a.addResult(ctx, d, outcome.Skipped, e.Why)
 	}
 	a.queue = nil
 }
 
-// carryOut does one decision, or some that are alike.
+// carryOut carries out one decision or one batch.
 func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	for _, d := range some {
 		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
@@ -166,12 +160,12 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 		errs = []error{a.do(calling, d)}
 	}
 	for n, d := range some {
-		if errors.Is(errs[n], pauses.ErrNotBegun) {
+		if errors.Is(errs[n], pauses.ErrNotStarted) {
 			a.givenUp = stoppedBy(ctx)
-			a.noteResult(ctx, d, outcome.Skipped, a.givenUp.Why)
+			a.addResult(ctx, d, outcome.Skipped, a.givenUp.Why)
 			continue
 		}
-		a.note(calling, d, errs[n])
+		a.recordOutcome(calling, d, errs[n])
 	}
 }
 
@@ -183,18 +177,18 @@ func owners(decisions []budget.Decision) []budget.Workload {
 	return list
 }
 
-// note notes what became of a decision, and tells of it in the cluster.
-func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
+// recordOutcome records the outcome of a decision, and creates its Event.
+func (a *actor) recordOutcome(ctx context.Context, d budget.Decision, err error) {
 	if errors.Is(err, outcome.ErrPlanned) {
 		a.planned = append(a.planned, d)
-		a.noteResult(ctx, d, outcome.Planned, nil)
+		a.addResult(ctx, d, outcome.Planned, nil)
 		return
 	}
 	if err == nil {
 		a.announce(ctx, d)
 	}
 	became := a.outcome(d, err)
-	a.noteResult(ctx, d, became, err)
+	a.addResult(ctx, d, became, err)
 	var left *budget.NotPausedError
 	if became == outcome.Done || errors.As(err, &left) && left.Released {
 		a.done = append(a.done, d)
@@ -207,20 +201,20 @@ func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
 	if became == outcome.Failed && victim {
 		a.failed++
 	}
-	if victim && became != outcome.Done && a.failed <= failuresAtMost && len(a.reserves) > 0 {
+	if victim && became != outcome.Done && a.failed <= maxFailures && len(a.reserves) > 0 {
 		a.queue = append(a.queue, a.reserves[0])
 		a.reserves = a.reserves[1:]
 	}
 }
 
-// noteResult takes up what became of a decision, and logs it.
-func (a *actor) noteResult(ctx context.Context, d budget.Decision, became outcome.Outcome, err error) {
+// addResult adds and logs the result of a decision.
+func (a *actor) addResult(ctx context.Context, d budget.Decision, became outcome.Outcome, err error) {
 	result := outcome.Of(d, became, err)
 	a.results = append(a.results, result)
 	a.flow.Teller.LogDecision(ctx, result)
 }
 
-var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
+var errNotFrozen = errors.New("the freeze failed, and evicted pods would be replaced at once: nothing is evicted")
 
 func (a *actor) outcome(d budget.Decision, err error) outcome.Outcome {
 	var blocked *budget.EvictionBlockedError
@@ -260,5 +254,5 @@ func (a *actor) do(ctx context.Context, d budget.Decision) error {
 		}
 		return c.Evict(ctx, e)
 	}
-	return fmt.Errorf("nobody knows how to %s", d.Kind)
+	return fmt.Errorf("unknown kind of decision %q", d.Kind)
 }

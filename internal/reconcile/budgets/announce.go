@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// alert tells of thresholds in each namespace. One that is gone by now takes no Event,
-// and is no reason to tell the others again. The highest tells the Event from others.
+// alert creates an Event about the thresholds in each namespace, identified by the highest one. It
+// skips deleted namespaces.
 func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 	var failures []error
 	highest := slices.Max(d.Thresholds)
@@ -29,7 +29,7 @@ func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 	return errors.Join(failures...)
 }
 
-// announcement is the Event about something that was done because of a budget.
+// announcement returns the Event about an action of a budget.
 func announcement(d budget.Declaration, e *budget.KindEvent, reasons ...string) budget.Event {
 	return budget.Event{
 		Budget: d.Name, BudgetUID: d.UID, Reason: e.Reason, Warning: e.Warning,
@@ -37,15 +37,14 @@ func announcement(d budget.Declaration, e *budget.KindEvent, reasons ...string) 
 	}
 }
 
-// announce tells of what was done by Events on the objects concerned. It is done
-// whether or not they can be made: the first that can't is warned of, and no
-// more of this budget are tried in this run.
+// announce creates Events about an action on its objects. If one cannot be created, it warns, and this
+// run tries no more for the budget.
 func (a *actor) announce(ctx context.Context, d budget.Decision) {
-	told := d.Kind.Data().Event
-	if told == nil || a.eventsFailed {
+	kind := d.Kind.Data().Event
+	if kind == nil || a.eventsFailed {
 		return
 	}
-	event := announcement(a.declaration, told, d.Reasons...)
+	event := announcement(a.declaration, kind, d.Reasons...)
 	var events []budget.Event
 	switch {
 	case d.Pod != nil:
@@ -65,7 +64,7 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	for _, event := range events {
 		if err := a.cluster.Alert(ctx, event); err != nil {
 			a.eventsFailed = true
-			a.warnings.Add(fmt.Sprintf("%s: what was done is not told of by Events in the cluster: %v", d.Object, err))
+			a.warnings.Add(fmt.Sprintf("%s: no Events report its actions in the cluster: %v", d.Object, err))
 			return
 		}
 	}

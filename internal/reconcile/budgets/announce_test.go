@@ -48,8 +48,8 @@ func (d *desk) wantEvents(when string, want ...string) {
 // a job rests, or nothing new is let in, and when that is over.
 func TestMeasuresAreEvents(t *testing.T) {
 	t.Parallel()
-	frozen := "GPUBudgetFreeze on Namespace ml: its new pods with GPUs are kept out"
-	lifted := "GPUBudgetLift on Namespace ml: its new pods with GPUs are let in again"
+	frozen := "GPUBudgetFreeze on Namespace ml: new GPU pods are blocked"
+	lifted := "GPUBudgetLift on Namespace ml: new GPU pods are allowed again"
 	for action, want := range map[budget.Action]struct{ enforced, lifted []string }{
 		budget.AlertOnly: {},
 		budget.Freeze:    {[]string{frozen}, []string{lifted}},
@@ -121,7 +121,7 @@ func TestTheEndOfAFreezeIsToldWhereMostWasUsed(t *testing.T) {
 		namespace, gpus := fmt.Sprintf("ml-%02d", n), int64(1)
 		if n >= 10 {
 			gpus = 2
-			want = append(want, "GPUBudgetLift on Namespace "+namespace+": its new pods with GPUs are let in again")
+			want = append(want, "GPUBudgetLift on Namespace "+namespace+": new GPU pods are allowed again")
 		}
 		d.Cluster.Start(namespace, namespace, gpus)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Assume writes another limit into a budget's record, as an apply would, and returns
-// the one that it had. It is for the draft of a dry run.
+// Assume writes another limit into a budget's record, as an apply would, and returns the previous one.
+// A dry run uses it on its draft.
 func (f *Flow) Assume(ctx context.Context, name, gpuHours string) (was string, err error) {
 	r, err := f.records().Find(ctx, name)
 	if err != nil {

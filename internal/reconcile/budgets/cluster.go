@@ -9,54 +9,52 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Cluster is what budgets need of a Kubernetes cluster. Errors name the verb and
-// the object, and wrap the API's own.
+// Cluster is the part of a Kubernetes cluster that budgets need. Errors name the verb and the object,
+// and wrap that of the API.
 type Cluster interface {
 	PodReader
 	WorkloadReader
 	Changes
 }
 
-// PodReader reads what is judged, and changes nothing.
+// PodReader reads pods and namespaces.
 type PodReader interface {
 	record.Cluster
 	accounting.Cluster
-	// Namespaces are the labels of all namespaces, by name.
+	// Namespaces returns the labels of all namespaces, by name.
 	Namespaces(ctx context.Context) (map[string]map[string]string, error)
 }
 
-// WorkloadReader reads what is enforced, and on what; it changes nothing.
+// WorkloadReader reads freezes and workloads.
 type WorkloadReader interface {
 	// Freezes lists the budgets whose freeze is in force.
 	Freezes(ctx context.Context) ([]budget.FreezeRule, error)
-	// Unrecognized lists the objects with a label of gpupool that this one gives no
-	// meaning. With an error it lists what was found nevertheless.
+	// Unrecognized lists the objects with a gpupool label that this version does not use. If it
+	// returns an error, the list is incomplete.
 	Unrecognized(ctx context.Context) ([]budget.Unrecognized, error)
-	// Owners says which workloads would be paused for pods, by the pods' uids.
+	// Owners returns the workloads that would be paused for pods, by the pod's UID.
 	Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error)
-	// Workload observes a workload. The error is *budget.NotPausedError where it is
-	// gone, or can't be paused.
+	// Workload observes a workload. The error is *budget.NotPausedError if it does not exist or
+	// cannot be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
-	// Autoscaler says which autoscaler scales a workload, or nothing.
+	// Autoscaler describes the autoscaler that scales a workload, or returns "".
 	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
 }
 
-// Changes are all changes of a cluster that budgets make.
+// Changes are the changes that budgets make to a cluster.
 type Changes interface {
-	// Alert records an Event in a namespace, because of a budget.
+	// Alert creates a Kubernetes Event about a budget.
 	Alert(ctx context.Context, a budget.Event) error
-	// Freeze keeps new GPU pods out; again with the same is nothing new.
+	// Freeze blocks new GPU pods. It is idempotent.
 	Freeze(ctx context.Context, f budget.FreezeRule) error
-	// Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
+	// Unfreeze lifts a budget's freeze, if there is one.
 	Unfreeze(ctx context.Context, budgetUID string) error
-	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
-	// still as it was seen; else budget.ErrWorkloadChanged.
+	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The error is
+	// budget.ErrWorkloadChanged if the workload changed since the observation.
 	Pause(ctx context.Context, seen budget.WorkloadState) error
-	// Resume undoes a pause, if the workload is still as it was seen.
+	// Resume reverts a pause, with the same error.
 	Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error
-	// Evict asks for the eviction of exactly this pod; of one that ends already, to
-	// end it sooner. The error is
-	// *budget.EvictionBlockedError where a disruption budget does not allow it, and nil
-	// where the pod is gone already.
+	// Evict requests the eviction of exactly this pod, or shortens its termination. The error is
+	// *budget.EvictionBlockedError if a PodDisruptionBudget blocks it, and nil if the pod is gone.
 	Evict(ctx context.Context, e budget.Eviction) error
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
-// decide plans once more, on a fresh observation of the pods if the budget enforces. It
-// repairs a freeze that stays. Owners that can't be looked up fail the budget, but what
-// needs none of them is still done.
+// decide plans again, on a fresh observation of the pods if the budget enforces, and repairs a freeze
+// that stays. Owners that cannot be read fail the budget, but decisions without them are carried out.
 func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	s, second := a.judgement.situation, decide.Observation{Paused: paused}
 	if wanted := s.WantsPods(); wanted != decide.NoPods {
@@ -24,7 +23,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 			second.Pods = pods
 			a.failure = a.fillOwners(ctx, &second)
 			second.Owned = wanted == decide.AllPods && a.failure == nil
-		case wanted == decide.WaitingPods: // they are told of, no more
+		case wanted == decide.WaitingPods: // they are only reported
 			a.failure = err
 		default:
 			return err
@@ -33,21 +32,22 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	plan := decide.Decide(s, &second)
 	a.judgement.plan, a.decided, a.queue, a.reserves = plan, true, slices.Clone(plan.Decisions), plan.Reserves
 	if len(plan.Ineffective) > 0 {
-		a.failure = errors.Join(a.failure, &budget.IneffectiveError{Effects: plan.Ineffective})
+		a.failure = errors.Join(a.failure, &budget.IneffectiveError{
+			Effects: plan.Ineffective, Evicts: s.Declaration.Enforce.OnIneffective == budget.FallbackEvict,
+		})
 	}
 	if plan.EnsureFreeze {
 		a.ensureFreeze(ctx)
 	}
 	if len(plan.Undone) > 0 {
-		if err := a.pauser.MarkStarted(ctx, plan.Undone); err != nil && !errors.Is(err, pauses.ErrNotBegun) {
-			a.warnings.Add(fmt.Sprintf("%s: that someone started again what it had paused could not be noted: %v", a.declaration.Object(), err))
+		if err := a.pauser.MarkStarted(ctx, plan.Undone); err != nil && !errors.Is(err, pauses.ErrNotStarted) {
+			a.warnings.Add(fmt.Sprintf("%s: a workload that someone resumed could not be recorded: %v", a.declaration.Object(), err))
 		}
 	}
 	return nil
 }
 
-// fillOwners looks up whose the pods are, where it decides what becomes of them: of which
-// workload, and whether a stock pool keeps that.
+// fillOwners fills in the workloads of the pods that a decision depends on, and their stock pools.
 func (a *actor) fillOwners(ctx context.Context, second *decide.Observation) error {
 	owned := a.judgement.situation.WantsOwners(*second)
 	if len(owned) == 0 {
@@ -61,7 +61,7 @@ func (a *actor) fillOwners(ctx context.Context, second *decide.Observation) erro
 		p.Of = owners[p.UID]
 		p.Of.Keeper = stock[p.Of.Workload.UID]
 		if err != nil {
-			p.Of = budget.Ownership{Reason: "whose it is can't be told"}
+			p.Of = budget.Ownership{Reason: "its owner is unknown"}
 		}
 	}
 	return err

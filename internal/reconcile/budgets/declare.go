@@ -12,8 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Create declares a new budget in the cluster at hand, and gives it its
-// uid. What it has used is for the next run to say.
+// Create declares a new budget in the cluster, with a new UID. The next run measures its usage.
 func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) {
 	if err := valid(d); err != nil {
 		return State{}, err
@@ -45,7 +44,7 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 	return State{Declaration: d, Recorded: true}, nil
 }
 
-// Refusal says why Create would refuse a budget: the store has one of its name.
+// Refusal returns why Create would refuse a budget: its name is taken.
 func (f *Flow) Refusal(ctx context.Context, d budget.Declaration) error {
 	r, err := f.records().Load(ctx, d.Name)
 	if err == nil && r.Exists() {
@@ -54,9 +53,8 @@ func (f *Flow) Refusal(ctx context.Context, d budget.Declaration) error {
 	return err
 }
 
-// Update records a changed declaration. It carries the uid, the cluster
-// and the generation that it was planned against. A budget whose record was
-// lost is recorded anew. What is in force is for the next run to change.
+// Update records a changed declaration, with the UID, the cluster and the generation that it was
+// planned against. If the record was lost, it creates one. The next run changes what is in force.
 func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) {
 	if err := valid(d); err != nil {
 		return State{}, err
@@ -91,7 +89,6 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 	return f.View(ctx, d)
 }
 
-// valid says what is wrong with a declaration.
 func valid(d budget.Declaration) error {
 	var problems []error
 	for _, p := range d.Validate(time.LoadLocation) {
@@ -100,11 +97,10 @@ func valid(d budget.Declaration) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the declaration of the budget %s can't be used, and nothing was changed: %w", d.Name, errors.Join(problems...))
+	return fmt.Errorf("budget/%s: the declaration is invalid, and nothing was changed: %w", d.Name, errors.Join(problems...))
 }
 
-// changed is what to record of a changed declaration, and whether it differs from
-// what is recorded.
+// changed returns the declaration to record, and whether it differs from the record.
 func changed(life record.Life[budget.Declaration], r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) (budget.Declaration, bool, error) {
 	if !r.Exists() {
 		d.PublishedAt = now
@@ -114,8 +110,7 @@ func changed(life record.Life[budget.Declaration], r record.Stored[budget.Declar
 	return life.Change(r, d)
 }
 
-// published is when the limit of a declaration was published: now, where it is a
-// new one.
+// published returns when the limit of a declaration was published: now if it is a new one.
 func published(r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) time.Time {
 	old := r.Value.Declaration
 	d.PublishedAt = old.PublishedAt
@@ -125,15 +120,14 @@ func published(r record.Stored[budget.Declaration], d budget.Declaration, now ti
 	return now
 }
 
-// limited is the part of a declaration that decides whether it is exceeded, and
-// what comes of it. A change of it is a new limit: its grace begins anew.
+// limited returns the part of a declaration that decides about exceeding and enforcement. A change of
+// it is a new limit with a new grace period.
 func limited(d budget.Declaration) budget.Declaration {
 	d.Thresholds, d.BreakdownLabels, d.MaxStatusAge, d.Generation = nil, nil, "", 0
 	return d
 }
 
-// publishedIn is now, by the cluster's clock where it was heard: graces are
-// measured by that.
+// publishedIn returns the present time, by the cluster's clock if known: it measures grace periods.
 func publishedIn(c Cluster, now time.Time) time.Time {
 	if at := c.Now(); !at.IsZero() {
 		now = at

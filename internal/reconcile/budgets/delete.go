@@ -6,20 +6,20 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Delete ends a budget for good: it lifts the budget's freeze and resumes
-// what it paused, leaves a tombstone, and removes the record. A deletion that
-// was cut short is finished by the next one, or by a run. The strings say what
-// could not be undone because someone else changed it since.
+// Delete destroys a budget: it lifts the freeze, resumes what the budget paused, writes a tombstone, and
+// removes the record. The next deletion or run finishes an interrupted one. The messages list what
+// was left because someone else changed it.
 func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (messages []string, err error) {
 	cluster, err := f.clusterOf(ctx, d)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not destroyed, since what it enforces can't be undone: %w", d.Object(), err)
+		return nil, fmt.Errorf("%s is not destroyed, since its enforcement cannot be lifted: %w", d.Object(), err)
 	}
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.records().Deletable(ctx, d)
@@ -35,32 +35,33 @@ func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (messages []str
 	return messages, err
 }
 
-// lifter lifts what destroyed budgets enforce.
+// lifter lifts the enforcement of destroyed budgets.
 type lifter struct {
 	*Flow
 	cluster Cluster
 }
 
-// clear undoes what a budget enforces, and removes what is recorded of it.
-// One that only ever alerted needs no right to do so. The budget's lock must
-// be held.
+// clear lifts the enforcement of a budget and removes its documents. A budget that only alerted needs
+// no rights for that. The caller holds the budget's lock.
 func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) ([]string, error) {
 	d := r.Value.Declaration
 	f.records().NoteDeletion(&f.outbox, r)
 	f.report(ctx)
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
+	lost := f.lostPauses(ctx, d, status.Value)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || !status.Value.InForce())
 	messages, resumed, err := f.release(ctx, d, status.Value)
+	messages = append(messages, lost...)
 	if onlyAlerts && pauses.Forbidden(err) {
 		err = nil
 	}
 	if err != nil {
-		return messages, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
+		return messages, fmt.Errorf("%s is not destroyed yet, since its enforcement could not be lifted: %w", d.Object(), err)
 	}
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
 		return messages, err
 	}
-	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // what can't be read goes with the budget
+	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // grants that cannot be read end with the budget
 	ended, _ := granted.Release(d, exception.Release{At: f.now(), Who: f.Keeper.Actor, Why: "the budget is destroyed"})
 	f.note(ended.Events(d, f.now())...)
 	if err := f.reportLast(ctx, d, status.Value, resumed); err != nil {
@@ -79,9 +80,9 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	return messages, f.records().Remove(ctx, r)
 }
 
-// release lifts the freeze of a budget that is destroyed and resumes what it
-// paused. The messages say what was left as someone else has it. Events tell of it on
-// what was resumed, and where the last status, if any, has a freeze felt.
+// release lifts the freeze of a destroyed budget and resumes what it paused. The messages list what was
+// left because someone else changed it. It creates Events on the resumed workloads and in the
+// namespaces of a freeze.
 func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (messages []string, let []budget.Workload, err error) {
 	if err := f.cluster.Unfreeze(ctx, d.UID); err != nil {
 		return nil, nil, err
@@ -95,7 +96,7 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 		}
 	}
 	p := pauses.Pauser{Keeper: f.Keeper, Clock: f.Clock, Cluster: f.cluster, Budget: d}
-	let, messages, err = p.LetGo(ctx)
+	let, messages, err = p.Release(ctx)
 	if err != nil {
 		return messages, let, err
 	}
@@ -104,10 +105,26 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 	}
 	for _, event := range events {
 		if err := f.cluster.Alert(ctx, event); err != nil {
-			return append(messages, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), let, nil
+			return append(messages, fmt.Sprintf("no Events report what was lifted: %v", err)), let, nil
 		}
 	}
 	return messages, let, nil
+}
+
+// lostPauses reports the workloads that stay stopped after the budget is destroyed, since the
+// documents of its pauses are lost.
+func (f lifter) lostPauses(ctx context.Context, d budget.Declaration, last budget.Status) []string {
+	all, err := pauses.Read(ctx, f.Keeper.Store)
+	if err != nil || last.UID != d.UID || all.Broken[d.UID] != nil { // which fails the deletion
+		return nil
+	}
+	held := map[string]bool{}
+	for _, own := range all.ByBudget {
+		for _, p := range own.Workloads() {
+			held[p.UID] = held[p.UID] || p.Phase != declaration.Started
+		}
+	}
+	return budget.LostPauses(lostPauses(ctx, f.cluster, last, held))
 }
 
 const destroyed = "the budget is destroyed"

@@ -31,8 +31,8 @@ type Description struct {
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the budget, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
-	// Untrusted is why what is told is not to be relied on, one of the warnings: it is
-	// too old, or of an earlier declaration; empty where it is.
+	// Untrusted is the warning that the status is too old or of an earlier declaration; empty if it is
+	// current.
 	Untrusted string `json:"-"`
 	*Why
 }
@@ -50,9 +50,8 @@ type Why struct {
 	Next []Step `json:"next"`
 }
 
-// Describe reads what the last run made of every budget that was read. It asks the
-// store alone: what a budget has used this very moment is for gpupool usage to say. Where
-// that is asked for, it says why.
+// Describe reads the status of every budget that was read. It reads the store only; gpupool usage
+// measures the present usage. On request it adds why.
 func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	list := []Description{}
 	for _, broken := range r.Reports() {
@@ -110,7 +109,7 @@ func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status re
 	return s
 }
 
-// endedTexts say which grants ended since the last run, which judged by them.
+// endedTexts returns warnings of grants that ended since the last run judged by them.
 func endedTexts(ended []budget.Grant, now time.Time) (texts []string) {
 	for _, g := range ended {
 		how := "ended at " + g.Until.UTC().Format(time.RFC3339)

@@ -20,14 +20,12 @@ type enforcer struct {
 	books    *accounting.Books
 	inForce  *inForce
 	declared []budget.Declaration
-	// busy are those that are, or may have to be, acted on, and bystanders those that are
-	// not judged by this run.
+	// busy are the budgets with possible actions, and bystanders those that this run does not judge.
 	busy, bystanders []decide.Situation
 }
 
-// takeTurns records the budgets about which nothing is to be done, many at once. Each of
-// the others is given a turn, and again, until nothing is left to do of any: two may
-// have the same pods.
+// takeTurns records the budgets without actions in parallel. The others take turns until nothing is
+// left to do: two of them can have the same pods.
 func (e *enforcer) takeTurns(ctx context.Context, works []*work, turns []loop.Turn) {
 	more := make([]bool, len(turns))
 	once := make([]loop.Turn, len(turns))
@@ -49,9 +47,8 @@ func (e *enforcer) takeTurns(ctx context.Context, works []*work, turns []loop.Tu
 	}
 }
 
-// rank is when a budget's turn comes among others'. What is exceeded takes hold
-// before anything is let go that it holds as well. Of these, what leaves alone what
-// someone started again comes after what pauses it again.
+// rank is the order of the turns. Exceeded budgets pause a workload before others release it. Of these,
+// those that pause resumed workloads again come first.
 func rank(s decide.Situation) int {
 	switch {
 	case !s.Enforces():
@@ -62,8 +59,7 @@ func rank(s decide.Situation) int {
 	return 1
 }
 
-// pauser is what a budget pauses and resumes by in this run: it looks out for what
-// the others would pause, and they for what it has.
+// pauser returns the pauser of a budget in this run. It respects what other budgets would pause.
 func (e *enforcer) pauser(d budget.Declaration) pauses.Pauser {
 	return pauses.Pauser{
 		Keeper: e.flow.Keeper, Clock: e.flow.Clock, Cluster: e.cluster, Budget: d, Declared: e.declared,
@@ -72,8 +68,7 @@ func (e *enforcer) pauser(d budget.Declaration) pauses.Pauser {
 	}
 }
 
-// wanted names a budget of this cluster, other than one, that would hold a workload,
-// if any.
+// wanted names another budget of this cluster that would pause a workload, or returns "".
 func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
 	paused := decide.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
 	for _, s := range slices.Concat(e.busy, e.bystanders) {

@@ -10,19 +10,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
-// about is what an event about a budget begins with.
+// about returns the common part of the events about a budget.
 func (f *Flow) about(d budget.Declaration) history.About {
 	about := d.About(f.now())
 	about.Actor = f.Keeper.Actor
 	return about
 }
 
-// note takes up events that stand in no document.
+// note adds events that are in no document.
 func (f *Flow) note(events ...history.Event) {
 	f.outbox.Note(f.outbox.Sign(events, f.Keeper.Actor)...)
 }
 
-// reportLeft reports to the history what earlier processes wrote down, and may not have.
+// reportLeft reports the events in statuses to the history, which may lack them.
 func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatus) {
 	var leftOut []string
 	for name, s := range previous {
@@ -32,7 +32,7 @@ func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatu
 		}
 	}
 	added := k.flow.Keeper.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
-	if added.Events == 0 { // they were told, and so was what there was no room for
+	if added.Events == 0 { // all were reported before
 		return
 	}
 	for _, text := range leftOut {
@@ -40,7 +40,7 @@ func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatu
 	}
 }
 
-// reportLoss reports what of the ledger is lost, and what of it was accepted in this run.
+// reportLoss reports lost documents of the ledger, and those that were accepted in this run.
 func (k *kind) reportLoss(b *accounting.Books) {
 	about := history.About{At: b.Now(), Object: history.Run, ObjectUID: b.Ledger().Header.ClusterUID, ClusterUID: b.Ledger().Header.ClusterUID}
 	for _, loss := range b.Ledger().Header.Lost {
@@ -55,9 +55,8 @@ func (k *kind) reportLoss(b *accounting.Books) {
 	}
 }
 
-// reportLast reports what the status of a budget that ends has to report, what was undone,
-// and that the budget was destroyed. What is wrong with the status keeps nothing from
-// that.
+// reportLast reports the events in the last status of a destroyed budget, what was lifted, and the
+// destruction.
 func (f lifter) reportLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
 	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// noteDeletions writes down in the ledger when the pods that this run evicted
-// are to be gone: should no later run see them end, it is known all the same.
-func (k *kind) noteDeletions(ctx context.Context, b *accounting.Books, works []*work) {
+// recordDeletions records in the ledger when evicted pods are due to be gone, in case no later run
+// observes their ends.
+func (k *kind) recordDeletions(ctx context.Context, b *accounting.Books, works []*work) {
 	var results []outcome.Result
 	for _, w := range works {
 		if w.actor != nil {
@@ -26,12 +26,12 @@ func (k *kind) noteDeletions(ctx context.Context, b *accounting.Books, works []*
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := k.flow.accountant().WriteDeletions(noting, b, evicted); err != nil {
-		k.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the "+
-			"next run sees them: %v", err))
+		k.warnings.Add(fmt.Sprintf("the deletion times of evicted pods could not be written to the ledger, so that their ends are estimates unless the "+
+			"next run observes them: %v", err))
 	}
 }
 
-// evicted are the pods whose eviction a run brought about, by uid.
+// evicted returns the pods that a run evicted, by UID.
 func evicted(results []outcome.Result) map[string]budget.Pod {
 	pods := map[string]budget.Pod{}
 	for _, d := range results {

@@ -13,19 +13,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// ensureFreeze makes sure of the freeze that is in force. It is told of only where it
-// fails.
+// ensureFreeze repairs the freeze in force. Only a failure is reported.
 func (a *actor) ensureFreeze(ctx context.Context) {
 	calling, release := record.Outliving(ctx)
 	defer release()
 	if err := a.cluster.Freeze(calling, a.freezeRule()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
-		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
-		a.noteResult(ctx, d, a.outcome(d, err), err)
+		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze stays in force"}}
+		a.addResult(ctx, d, a.outcome(d, err), err)
 	}
 }
 
-// freezeRule is what keeps the budget's new pods out, and leaves alone what
-// enforcement must.
+// freezeRule returns the rule that blocks the budget's new pods.
 func (a *actor) freezeRule() budget.FreezeRule {
 	d := a.declaration
 	f := budget.FreezeRule{
@@ -47,23 +45,23 @@ func (a *actor) freezeRule() budget.FreezeRule {
 	return f
 }
 
-// awaitFreeze waits until a freeze of this very run is heeded: a pod that is
-// evicted before comes straight back.
+// awaitFreeze waits until API servers respect a freeze of this run: a pod that is evicted before would
+// be replaced.
 func (a *actor) awaitFreeze(ctx context.Context) {
 	if a.frozenAt.IsZero() || a.notFrozen {
 		return
 	}
-	heeded := time.NewTimer(a.frozenAt.Add(a.freezeLag()).Sub(a.flow.now()))
-	defer heeded.Stop()
+	respected := time.NewTimer(a.frozenAt.Add(a.freezeLag()).Sub(a.flow.now()))
+	defer respected.Stop()
 	select {
 	case <-ctx.Done():
-	case <-heeded.C:
+	case <-respected.C:
 	}
 }
 
-// awaitWithdrawn gives controllers as long as a freeze takes to be heeded to delete
-// the waiting pods of what was suspended, before what makes room for them is. Where
-// that takes longer, or can't be told, the next run tells of those that started.
+// awaitWithdrawn waits, for at most the lag of a freeze, until controllers have deleted the waiting pods
+// of paused workloads, before workloads whose GPUs they would get are paused. After that, the next run
+// reports those that started.
 func (a *actor) awaitWithdrawn(ctx context.Context) {
 	left := a.withdrawn
 	a.withdrawn = nil

@@ -11,16 +11,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Granted is what became of the grants of a budget.
+// Granted is the result of a change of a budget's grants.
 type Granted struct {
 	Declaration budget.Declaration
-	// Grants are those that were begun, or ended.
+	// Grants are those that began or ended.
 	Grants []budget.Grant
 	// Limit is the limit from now on, in milli-GPU-seconds.
 	Limit int64
 }
 
-// Grant adds hours to a budget for a while. The next run heeds it.
+// Grant temporarily adds hours to a budget, from the next run on.
 func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Request) (Granted, error) {
 	r, err := f.records().Find(ctx, name)
 	d := r.Value.Declaration
@@ -33,13 +33,13 @@ func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Requ
 	now := f.now()
 	begun, err := ask.Begin(record.NewID(), now)
 	if err != nil {
-		return Granted{}, fmt.Errorf("nothing is granted to the budget %s: %w", name, err)
+		return Granted{}, fmt.Errorf("nothing is granted to budget/%s: %w", name, err)
 	}
 	grant := budget.Grant{Exception: begun, GPUHours: hours}
 	after, err := record.Grants(f.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
 		added, err := g.Add(d, grant, now)
 		if err != nil {
-			return g, fmt.Errorf("nothing is granted to the budget %s: %w", name, err)
+			return g, fmt.Errorf("nothing is granted to budget/%s: %w", name, err)
 		}
 		return declaration.Grants{BudgetUID: d.UID, Budget: d.Name, Grants: added}, nil
 	})
@@ -49,14 +49,14 @@ func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Requ
 	return f.granted(ctx, d, after, []budget.Grant{grant}, now)
 }
 
-// Release ends all grants of a budget that are in force; there may be none.
+// Release ends all grants of a budget that are in force, if any.
 func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (Granted, error) {
 	d, err := f.Find(ctx, name)
 	if err != nil {
 		return Granted{}, err
 	}
 	if err := r.Validate(); err != nil {
-		return Granted{}, fmt.Errorf("nothing granted to the budget %s is released: %w", name, err)
+		return Granted{}, fmt.Errorf("no grant of budget/%s is released: %w", name, err)
 	}
 	now := f.now()
 	r.At = now
@@ -76,7 +76,7 @@ func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (G
 	return f.granted(ctx, d, after, released, now)
 }
 
-// granted is what became of grants, of which the history is told.
+// granted reports a change of grants to the history.
 func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declaration.Grants, which []budget.Grant, now time.Time) (Granted, error) {
 	f.note(after.Events(d, now)...)
 	f.report(ctx)
@@ -94,10 +94,9 @@ func readGrants(ctx context.Context, k record.Keeper) (grants, error) {
 	return record.Grants(k).All(ctx)
 }
 
-// of are the grants of one budget.
 func (g grants) of(d budget.Declaration) budget.Grants { return g[d.UID].Value.Grants }
 
-// limited are the declarations with their limits of now.
+// limited returns the declarations with their present limits.
 func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Declaration {
 	limited := make([]budget.Declaration, len(list))
 	for n, d := range list {
@@ -106,9 +105,8 @@ func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Decla
 	return limited
 }
 
-// reportGrants reports to the history which grants of these budgets began and ended, as far as
-// nobody told it, and then leaves that out of their documents. That it can't is only
-// warned of.
+// reportGrants reports to the history which grants of these budgets began and ended, and then removes
+// these events from their documents. A failure is only a warning.
 func (k *kind) reportGrants(ctx context.Context, list []budget.Declaration, granted grants, now time.Time) {
 	var unreported []record.Rest[declaration.Grants]
 	for _, d := range list {

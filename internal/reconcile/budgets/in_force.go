@@ -15,18 +15,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
-// inForce is what budgets have in force, as an observation found it, and as what the run
-// did since leaves it.
+// inForce is what budgets have in force, as observed and changed by this run.
 type inForce struct {
 	frozen map[string]budget.FreezeRule // by the budget's uid
 	paused []decide.Paused
-	broken map[string]error // by the budget's uid: what it has paused can't be read
-	err    error            // why it can't be told; nothing else is certain then
-	// namespaces are the labels of namespaces, by name: by them pods are told apart.
+	broken map[string]error                   // by the budget's uid: what it has paused can't be read
+	err    error                              // why it can't be told; nothing else is certain then
+	lost   map[string][]budget.PausedWorkload // by the budget's UID: no document has them
+	// namespaces are the labels of namespaces, by name.
 	namespaces map[string]map[string]string
 }
 
-// observeInForce lists what is in force, of whatever budget.
+// observeInForce lists what all budgets have in force.
 func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
 	f := &inForce{frozen: map[string]budget.FreezeRule{}, namespaces: namespaces}
 	freezes, err := c.Freezes(ctx)
@@ -42,7 +42,7 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 		}
 		for _, pause := range own.Workloads() {
 			running := false
-			if underWay(pause) { // a run was killed: only an observation tells how far it came
+			if underWay(pause) { // a run was killed: only an observation shows the state
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}
@@ -55,26 +55,25 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 		}
 	}
 	if f.err != nil && !pauses.Forbidden(f.err) {
-		k.warnings.Add(fmt.Sprintf("what budgets have in force can't be told: %v", f.err))
+		k.warnings.Add(fmt.Sprintf("what budgets have in force is unknown: %v", f.err))
 	}
 	return f
 }
 
-// underWay says that a workload was on the way to be paused or resumed.
+// underWay reports whether a run was killed while it paused or resumed the workload.
 func underWay(p declaration.Pause) bool {
 	return p.Phase == declaration.Pausing || p.Phase == declaration.Resuming
 }
 
-// pausedBy is a pause of a budget, as it is decided by.
+// pausedBy returns a pause of a budget, as input of decisions.
 func (f *inForce) pausedBy(uid string, p declaration.Pause, running bool) decide.Paused {
 	return decide.Paused{
-		Workload: p.Workload, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
+		Workload: p.Workload, Replicas: p.Replicas, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
 		Running: running, UnderWay: underWay(p), Undone: p.Phase == declaration.Started,
 	}
 }
 
-// setOf is what the pods of a workload are told apart by; nil where its namespace
-// is not known.
+// setOf returns the labels of a workload's pods; nil if its namespace is unknown.
 func (f *inForce) setOf(namespace string, labels map[string]string) *ledger.LabelSet {
 	of, there := f.namespaces[namespace]
 	if !there {
@@ -83,10 +82,10 @@ func (f *inForce) setOf(namespace string, labels map[string]string) *ledger.Labe
 	return &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(of)}
 }
 
-// learn has the budgets whose turn is later go by what one has paused now.
+// learn replaces the pauses of a budget, for the budgets with later turns.
 func (f *inForce) learn(uid string, pauses []declaration.Pause) {
-	stopped := map[string]bool{} // by a run that was cut short, as was seen
-	var paused []decide.Paused   // anew: earlier decisions go by the former
+	stopped := map[string]bool{} // by an interrupted run, as observed
+	var paused []decide.Paused   // a new list: earlier decisions have the old one
 	for _, p := range f.paused {
 		if p.BudgetUID == uid {
 			stopped[p.UID] = p.UnderWay && !p.Running
@@ -100,9 +99,8 @@ func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 	f.paused = paused
 }
 
-// whyBlocked says why a budget can't be enforced where what is in force can't be
-// told. One that tells of thresholds alone, and always did, needs no right to
-// know.
+// whyBlocked returns why a budget cannot be enforced: what is in force is unknown. A budget that only
+// ever alerted does not need to know.
 func (f *inForce) whyBlocked(s decide.Situation) error {
 	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || !s.Previous.InForce()) {
 		return nil

@@ -80,7 +80,7 @@ func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 	d.Declare()
 	d.Cluster.Frozen["uid-of-nobody"] = budget.FreezeRule{Budget: "theirs", BudgetUID: "uid-of-nobody"}
 	report := d.Run()
-	if len(d.Cluster.Frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the uid uid-of-nobody") {
+	if len(d.Cluster.Frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the UID uid-of-nobody") {
 		t.Errorf("frozen %v, warnings %v", d.Cluster.Frozen, report.Warnings)
 	}
 }
@@ -185,7 +185,7 @@ func TestNobodyTakesYearsToEnd(t *testing.T) {
 	for range 2 {
 		report := d.Run()
 		wantTold(t, report)
-		if !strings.Contains(fmt.Sprint(report.Budgets[0].Warnings), "1 pod is ending, and still holds GPUs: ml/deleted (was to end at") {
+		if !strings.Contains(fmt.Sprint(report.Budgets[0].Warnings), "1 pod is terminating, and still holds GPUs: ml/deleted (due at") {
 			t.Errorf("warnings %v", report.Budgets[0].Warnings)
 		}
 	}

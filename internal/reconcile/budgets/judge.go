@@ -12,20 +12,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
-// judgement is what follows from the use of one budget.
+// judgement is what follows from the usage of one budget.
 type judgement struct {
 	situation decide.Situation
-	// plan is made without an observation of the pods of now, and once more with it
-	// before anything is done: see actor.decide.
+	// plan is made without an observation of the current pods, and again with one before anything is
+	// done: see actor.decide.
 	plan     decide.Plan
-	document budgetStatus // the last run's, in whose place this run's status is written
-	// blocked says why nothing is done: what is in force of it can't be told, though it
-	// matters. Nil where all is known.
+	document budgetStatus // of the last run, which this run's status replaces
+	// blocked is why nothing is done: what is in force is unknown; nil if it is known.
 	blocked error
 }
 
-// judge judges budgets by the ledger and by what is in force. One that can't be
-// judged fails alone.
+// judge judges budgets by the ledger and by what is in force. One that cannot be judged fails only
+// itself.
 func (e *enforcer) judge(list []budget.Declaration, previous map[string]previousStatus, granted grants, works map[string]*work) {
 	b, f := e.books, e.inForce
 	for n, result := range meter.Evaluate(granted.limited(list, b.Now()), b.Ledger().All(), b.Ledger().Header, b.Now(), time.LoadLocation) {
@@ -52,18 +51,18 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt,
 		Observation:     decide.Observation{Paused: f.paused},
 		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
-		SelectorDoubts: selectorDoubts(d.Selector, b.Observation.Namespaces),
+		SelectorDoubts: selectorDoubts(d.Selector, b.Observation.Namespaces), Lost: f.lost[d.UID],
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.WithoutReported(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
-		s.CameAbout = cameAbout(previous, b, f)
+		s.Happened = happened(previous, b, f)
 	}
 	return s
 }
 
-// bystanders are the situations of the cluster's budgets that a run of some leaves as
-// they are: what one of these would hold is not started because another lets it go.
+// bystanders returns the situations of the cluster's budgets that this run does not judge: a workload
+// that one of them would pause is not resumed when another releases it.
 func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *accounting.Books, previous map[string]previousStatus, granted grants,
 	f *inForce) []decide.Situation {
 	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
@@ -76,10 +75,9 @@ func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *acc
 	return list
 }
 
-// cameAbout are those of the events that an earlier run was about to bring about of which
-// the observation shows that it did: the pod is gone or ends, the workload is held by the
-// budget, or is no longer.
-func cameAbout(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
+// happened returns the events of a killed run that the observation confirms: the pod is gone or
+// terminates, or the workload is paused, or no longer.
+func happened(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
 	if len(s.AboutTo) == 0 {
 		return nil
 	}
@@ -103,8 +101,7 @@ func cameAbout(s budget.Status, b *accounting.Books, m *inForce) map[string]bool
 	return did
 }
 
-// idle says that nothing is to be done because of the budget, whatever pods there
-// are.
+// idle reports whether there is nothing to do for the budget, whatever pods exist.
 func (j judgement) idle() bool {
 	return len(j.plan.Decisions) == 0 && !j.plan.EnsureFreeze && !j.situation.Enforces()
 }

@@ -12,7 +12,7 @@ func TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare()
-	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: "it may be paused", Remedy: "Remove it: …"}
+	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: "it may be paused", Commands: []string{"kubectl …"}}
 	for _, there := range []bool{true, false} {
 		if d.Cluster.Unknown = nil; there {
 			d.Cluster.Unknown = []budget.Unrecognized{left}

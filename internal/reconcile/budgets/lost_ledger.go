@@ -9,9 +9,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// acceptLoss goes on without what is lost of the ledger, where a person says so.
+// acceptLoss accepts the lost part of the ledger on an operator's request.
 func (k *kind) acceptLoss(b *accounting.Books) {
 	if k.options.AcceptLoss == "" {
 		return
@@ -23,16 +24,16 @@ func (k *kind) acceptLoss(b *accounting.Books) {
 		parts = append(parts, loss.Reason)
 	}
 	if before := b.Ledger().Header.Forgone.Before; before > since {
-		parts = append(parts, "what was used before "+before.Time().Format(time.RFC3339)+" and is not in the ledger")
+		parts = append(parts, "usage before "+before.Time().Format(time.RFC3339)+" that is not in the ledger")
 	}
 	if len(parts) == 0 {
-		k.warnings.Add("nothing is missing of the ledger that was not accepted before")
+		k.warnings.Add("every loss of the ledger was accepted before")
 		return
 	}
-	k.warnings.Add(fmt.Sprintf("accepted, since %s: %s. It is not counted, and holds nothing back any more", k.options.AcceptLoss, strings.Join(parts, "; ")))
+	k.warnings.Add(fmt.Sprintf("loss accepted (%s): %s. It is not counted, and no longer withholds anything", k.options.AcceptLoss, strings.Join(parts, "; ")))
 }
 
-// announceAccepted reports, before anything is done, what follows from an accepted loss.
+// announceAccepted reports what follows from an accepted loss before it happens.
 func (k *kind) announceAccepted(j judgement) {
 	previous, usage := j.situation.Previous, j.plan.Status.Usage
 	held := previous != nil && (previous.Unknown != nil || previous.Usage.Exceeded())
@@ -40,13 +41,13 @@ func (k *kind) announceAccepted(j judgement) {
 	if k.options.AcceptLoss == "" || usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s of %s GPU-hours are counted without what was lost: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
+	text := fmt.Sprintf("%s of %s GPU-hours are counted without the lost part: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
 		strings.Join(append(list, "pools that name it may launch"), ", "))
 	k.flow.Teller.Tell(j.situation.Declaration.Object(), text, nil)
 	k.warnings.Add(j.situation.Declaration.Object() + ": " + text)
 }
 
-// lifted lists what a plan lifts, in words.
+// lifted describes what a plan lifts.
 func lifted(p decide.Plan) []string {
 	var list []string
 	resumed := 0
@@ -59,7 +60,7 @@ func lifted(p decide.Plan) []string {
 		}
 	}
 	if resumed > 0 {
-		list = append(list, fmt.Sprintf("workloads are resumed: %d", resumed))
+		list = append(list, fmt.Sprintf("%d %s resumed", resumed, wording.Plural(resumed, "workload is", "workloads are")))
 	}
 	return list
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// liftOrphans lifts what budgets left in force that were destroyed in this store,
-// and tells of what no budget of it did.
+// liftOrphans lifts what budgets of this store left in force when they were destroyed, and warns of
+// what belongs to no budget of the store.
 func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *inForce) {
 	left := map[string]bool{}
 	for uid := range f.frozen {
@@ -38,9 +38,9 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		case tombstone.Exists():
 			k.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !k.unread:
-			k.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is "+
-				"left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s "+
-				"shows a freeze, and the store's documents pauses/%[1]s what is paused", uid, k.flow.Keeper.Store))
+			k.warnings.Add(fmt.Sprintf("a freeze or pauses are in force in the cluster for a budget with the UID %[1]s, which the store %[2]s does not have: "+
+				"they are left. It is a budget of another store, or its record was lost. The store's documents pauses/%[1]s list its pauses. To list "+
+				"its freeze:\nkubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s", uid, k.flow.Keeper.Store))
 		}
 	}
 }
@@ -48,27 +48,25 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
 	messages, _, err := lifter{k.flow, c}.release(ctx, d, budget.Status{})
 	if errors.Is(err, outcome.ErrPlanned) {
-		k.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
+		k.warnings.Add(fmt.Sprintf("budget/%s is destroyed, but a part of its enforcement is still in force: the next run lifts it", d.Name))
 		return
 	}
 	if err != nil {
-		k.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v",
+		k.warnings.Add(fmt.Sprintf("budget/%s is destroyed, but a part of its enforcement is still in force, and the next run tries again to lift it: %v",
 			d.Name, err))
 		return
 	}
-	k.warnings.Add(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted",
+	k.warnings.Add(strings.Join(append([]string{fmt.Sprintf("budget/%s is destroyed, but a part of its enforcement was still in force: it was lifted",
 		d.Name)}, messages...), "; "))
 }
 
-// leftoverTime bounds the search for what destroyed budgets left in force where no
-// budget is declared any more: nothing else may wait for it.
+// leftoverTime limits the search for what destroyed budgets left in force if no budget is declared.
 const leftoverTime = 20 * time.Second
 
-// liftLeftovers lifts what destroyed budgets left in force where none is
-// declared, and removes their statuses. It asks the cluster only while the store
-// remembers such budgets, or has some that can't be read.
+// liftLeftovers lifts what destroyed budgets left in force if none is declared, and removes their
+// statuses. It reads the cluster only if the store has tombstones of budgets or unreadable records.
 func (k *kind) liftLeftovers(ctx context.Context) {
-	if !k.hasBuriedBudgets(ctx) && !k.unread {
+	if !k.hasDestroyedBudgets(ctx) && !k.unread {
 		return
 	}
 	previous, err := k.previousStatuses(ctx)
@@ -83,14 +81,14 @@ func (k *kind) liftLeftovers(ctx context.Context) {
 	defer cancel()
 	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
-		k.flow.Teller.Logger().WarnContext(ctx, "measures not seen", "detail", "what destroyed budgets left in force was not looked for: "+err.Error())
+		k.flow.Teller.Logger().WarnContext(ctx, "leftovers not observed", "detail", "what destroyed budgets left in force was not observed: "+err.Error())
 		return
 	}
 	k.liftOrphans(ctx, c, uid, k.observeInForce(ctx, c, uid, nil))
 	k.reportUnrecognized(ctx, c, k.unread)
 }
 
-// mayPause says that a budget is enforced by a role that may read workloads.
+// mayPause reports whether a budget needs a role that may read workloads.
 func mayPause(d budget.Declaration) bool {
 	return d.Enforce.Action == budget.Pause || d.Enforce.Action == budget.Evict
 }
@@ -98,30 +96,29 @@ func mayPause(d budget.Declaration) bool {
 // mostUnrecognized is how many unrecognized objects are named.
 const mostUnrecognized = 20
 
-// reportUnrecognized warns of what an older gpupool can have left in the cluster. Where a
-// role has no right to list workloads, that is worth a warning only if pauses are
-// expected there.
+// reportUnrecognized warns of objects that an older gpupool may have left in the cluster. A role without
+// the right to list workloads is worth a warning only if pauses are expected.
 func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool) {
 	found, err := c.Unrecognized(ctx)
 	for _, u := range found[:min(len(found), mostUnrecognized)] {
 		k.leftovers = append(k.leftovers, u.String())
 	}
 	if more := len(found) - mostUnrecognized; more > 0 {
-		k.leftovers = append(k.leftovers, fmt.Sprintf("%d more objects have such labels: they are named once those above are removed", more))
+		k.leftovers = append(k.leftovers, fmt.Sprintf("%d more objects have such labels: remove those above, and the next run lists them", more))
 	}
 	switch {
 	case err == nil:
 	case pauses.Forbidden(err) && !expected:
-		k.flow.Teller.Logger().InfoContext(ctx, "what an older gpupool can have left in the cluster is not known", "detail", err.Error())
+		k.flow.Teller.Logger().InfoContext(ctx, "objects of an older gpupool in the cluster are unknown", "detail", err.Error())
 	default:
-		k.leftovers = append(k.leftovers, fmt.Sprintf("what an older gpupool can have left in the cluster is not known: %v", err))
+		k.leftovers = append(k.leftovers, fmt.Sprintf("objects of an older gpupool in the cluster are unknown: %v", err))
 	}
 	for _, text := range k.leftovers {
 		k.warnings.Add(text)
 	}
 }
 
-func (k *kind) hasBuriedBudgets(ctx context.Context) bool {
+func (k *kind) hasDestroyedBudgets(ctx context.Context) bool {
 	docs, err := k.flow.Keeper.Store.List(ctx, store.Tombstones)
 	if err != nil {
 		k.warnings.Add(err.Error())

@@ -173,14 +173,14 @@ func TestNothingIsKnownOfAnotherTime(t *testing.T) {
 		at   time.Time
 		want string
 	}{
-		"before the ledger":   {f, ago(121), "holds what was used from 2026-11-16T12:00:01Z on"},
-		"just before it":      {f, ago(120), "holds what was used from 2026-11-16T12:00:01Z on"},
+		"before the ledger":   {f, ago(121), " begins at 2026-11-16T12:00:01Z"},
+		"just before it":      {f, ago(120), " begins at 2026-11-16T12:00:01Z"},
 		"from that second on": {f, ago(120).Add(time.Second), ""},
-		"dropped":             {pruned, ago(73), "nothing is known of 2026-11-18T11:00:00Z: the ledger in the store directory:"},
+		"dropped":             {pruned, ago(73), "usage at 2026-11-18T11:00:00Z is unknown: the ledger in the store directory:"},
 		"kept":                {pruned, ago(47), ""},
-		"to come":             {f, ago(-1), "2026-11-21T13:00:00Z is still to come: the cluster's clock reads 2026-11-21T12:00:00Z"},
-		"no ledger yet":       {young, ago(1), "is begun by the first gpupool reconcile"},
-		"no store":            {blank, ago(1), "there is no store and so no ledger"},
+		"to come":             {f, ago(-1), "2026-11-21T13:00:00Z is in the future: the cluster's clock is at 2026-11-21T12:00:00Z"},
+		"no ledger yet":       {young, ago(1), "the first gpupool reconcile begins the ledger"},
+		"no store":            {blank, ago(1), "past usage needs the ledger of a store: add --store"},
 	} {
 		_, err := tt.flow.Ask(context.Background(), budgets.Question{Declaration: all(), At: tt.at})
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -255,7 +255,7 @@ func TestWhatIsStartedAgainIsTold(t *testing.T) {
 	for range 2 {
 		report := d.Run()
 		wantTold(t, report)
-		if r := report.Budgets[0]; len(r.Enforced) > 0 || !strings.Contains(fmt.Sprint(r.Warnings), "started again by someone") {
+		if r := report.Budgets[0]; len(r.Enforced) > 0 || !strings.Contains(fmt.Sprint(r.Warnings), "resumed by someone") {
 			t.Errorf("enforced %v, warnings %v", r.Enforced, r.Warnings)
 		}
 	}

@@ -9,20 +9,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// LiveReplay is what a budget's limit, or any other, would have come to over all of
-// the past that the ledger holds.
+// LiveReplay is how a budget's limit, or any other, would have applied over all the time in the ledger.
 type LiveReplay struct {
 	Declaration budget.Declaration
 	meter.Replayed
-	// CompleteFrom is from when on the ledger holds the whole window; it may be to come.
+	// CompleteFrom is from when the ledger contains the whole window; it may be in the future.
 	CompleteFrom time.Time
-	Coverage     int // how much of the time was observed, in thousandths
+	Coverage     int // the observed part of the time, in thousandths
 	Warnings     []string
 }
 
-// Replay replays a budget from when the ledger begins until the moment that is asked
-// for. Nothing is written. Unlike in Ask, the limit is compared with any window: what
-// if it were declared so is what is asked.
+// Replay replays a budget from the beginning of the ledger until the time of the question. Nothing is
+// written. Unlike in Ask, the limit applies to any window.
 func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
 	l, err := f.inquire(ctx, q)
 	if err != nil {
@@ -41,7 +39,7 @@ func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
 	if r.CompleteFrom, err = meter.CompleteFrom(l.declaration, since, time.LoadLocation); err != nil {
 		return r, err
 	}
-	if h.KnownSince() <= h.Forgone.Before { // a person said that it does not matter
+	if h.KnownSince() <= h.Forgone.Before { // an operator accepted it
 		r.CompleteFrom = since
 	}
 	for _, loss := range h.LostSince(ledger.TimeOf(since)) {

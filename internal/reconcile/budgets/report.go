@@ -55,7 +55,7 @@ type UsageReport struct {
 	ByLabel map[string]map[string]string `json:"by_label,omitempty"`
 }
 
-// NewUsageReport writes usage out. Without a limit, nothing is said of one.
+// NewUsageReport converts usage. Without a limit, the fields about the limit are null.
 func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *UsageReport {
 	report := &UsageReport{
 		AsOf: at, WindowStart: u.WindowStart, WindowEnd: u.WindowEnd,
@@ -73,7 +73,7 @@ func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *Usa
 	}
 	if u.Limit > 0 {
 		limit, remaining, exceeded := budget.Hours(u.Limit), budget.Hours(u.Remaining()), u.Exceeded()
-		percent := u.Consumed / max(1, u.Limit/100)
+		percent := budget.Percent(u.Consumed, u.Limit)
 		report.LimitGPUHours, report.RemainingGPUHours, report.UsedPercent, report.Exceeded = &limit, &remaining, &percent, &exceeded
 		report.ExceededSince, report.ProjectedExhaustion, report.RecoversAt = exceededSince, u.ProjectedExhaustion, u.RecoversAt
 	}
@@ -139,7 +139,7 @@ type Report struct {
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
-// Summary is what became of the budget.
+// Summary returns the outcome of the budget.
 func (b Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "budget", Name: b.Name, Outcome: b.Outcome, Error: b.Error, Deleted: b.Deleted}
 }
@@ -151,7 +151,6 @@ func (b *Report) PlanDeletion() {
 	}
 }
 
-// newReport reports a budget that was judged.
 func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
@@ -162,7 +161,7 @@ func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 	}
 }
 
-// unjudgedReport reports a budget whose usage could not be told.
+// unjudgedReport reports a budget without measured usage.
 func unjudgedReport(d budget.Declaration, e loop.Ending) Report {
 	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
 	if limit, err := d.Limit(); err == nil {

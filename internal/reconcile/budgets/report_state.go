@@ -12,8 +12,8 @@ import (
 // IsExceeded reports whether a budget is known to have used its limit up.
 func (b Report) IsExceeded() bool { return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded }
 
-// Enforcement is what is done about a budget, the mildest first: what is in force, what was
-// requested and is not observed yet, and Ineffective if anything had no effect in time.
+// Enforcement returns the states of a budget's enforcement, the mildest first: in force, or requested
+// and not observed yet, and Ineffective if anything had no effect in time.
 func (b Report) Enforcement() (list []state.State) {
 	ineffective := false
 	for _, of := range []struct {
@@ -35,7 +35,7 @@ func (b Report) Enforcement() (list []state.State) {
 	return list
 }
 
-// States is how a budget is after a run: its limit first, then what is done about it.
+// States returns the states of a budget after a run: of its limit first, then of its enforcement.
 func (b Report) States() []state.State {
 	switch {
 	case b.Deleted:
@@ -56,7 +56,7 @@ func (b Report) States() []state.State {
 	return []state.State{state.WithinLimit}
 }
 
-// states is how a budget is, as far as the last run tells.
+// states returns the states of a budget as of the last run.
 func (e Description) states() []state.State {
 	switch {
 	case e.Failing != nil && e.IsExceeded():
@@ -71,5 +71,5 @@ func (e Description) states() []state.State {
 	return e.Report.States()
 }
 
-// SetState sets the states, once all that they follow from is known.
+// SetState sets the states, once everything else is set.
 func (e *Description) SetState() { e.State = e.states() }

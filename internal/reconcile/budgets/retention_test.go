@@ -95,7 +95,7 @@ func TestNothingIsLiftedBecauseItIsForgotten(t *testing.T) {
 		r := d.Run()
 		wantTold(t, r)
 		warnings := strings.Join(r.Budgets[0].Warnings, "\n")
-		if len(d.Cluster.Frozen) != 1 || !strings.Contains(warnings, "is forgotten") || !strings.Contains(warnings, "nothing of what is in force is lifted") {
+		if len(d.Cluster.Frozen) != 1 || !strings.Contains(warnings, "was already dropped") || !strings.Contains(warnings, "nothing in force is lifted") {
 			t.Errorf("run %d, with %s of 90 GPU-hours counted: frozen %v, warnings %q", n+1, reconciletest.Consumed(t, r), d.Cluster.Frozen, warnings)
 		}
 		d.Cluster.Step(time.Minute)

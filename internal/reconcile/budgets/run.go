@@ -16,53 +16,51 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// DefaultKeepLedger is for how long what ended is kept also where no window
-// reaches back to it: so that one that is made longer, up to a month, or a budget
-// that takes the place of another, counts what was used before.
+// DefaultKeepLedger is how long the ledger keeps ended intervals that no window needs. A window can
+// then be extended to a month, or a budget replaced, without losing earlier usage.
 const DefaultKeepLedger = 35 * 24 * time.Hour
 
 // Options say what a run may do with budgets.
 type Options struct {
 	// RunID names the run, in statuses.
 	RunID string
-	// Names are of the budgets that are judged; none for all. What is the whole
-	// store's (retention of the ledger, statuses and measures of what was destroyed) is
-	// then left to a run of all.
+	// Names are the budgets to judge; none means all. Work on the whole store (retention of the
+	// ledger, leftovers of destroyed budgets) is left to a run of all budgets.
 	Names declaration.Names
-	// KeepLedger is for how long the ledger keeps what ended, also where no window
-	// reaches back to it. Zero means DefaultKeepLedger.
+	// KeepLedger is how long the ledger keeps ended intervals that no window needs. Zero means
+	// DefaultKeepLedger.
 	KeepLedger time.Duration
-	// AcceptLoss is the reason for which a person goes on without all that is lost
-	// of the ledger by now; empty where nobody does.
+	// AcceptLoss is an operator's reason to continue without the lost part of the ledger; empty
+	// if there is none.
 	AcceptLoss string
-	// Others says, once all kinds are read, whether some of the run's time is theirs;
-	// nil where no other kind follows.
+	// Others reports, once all kinds are read, whether they need a part of the run's time; nil if no
+	// other kind follows.
 	Others func() bool
 }
 
-// Run is what one run does with the budgets of a store.
+// Run is one run of the budgets of a store.
 type Run struct {
 	*loop.Run[budget.Declaration, Report]
 	kind *kind
 }
 
-// kind is what a run knows of budgets.
+// kind is the state of a run of budgets.
 type kind struct {
 	run      *loop.Run[budget.Declaration, Report]
 	flow     *Flow
 	options  Options
 	warnings *outcome.Warnings
-	unread   bool                     // some records could not be read, or taken over
+	unread   bool                     // some records could not be read or taken over
 	statuses map[string]budget.Status // that this run made, written or not, by the budget's name
 	measured measured
-	// leftovers are the warnings of what an older gpupool can have left in the cluster.
+	// leftovers are warnings of objects that an older gpupool may have left in the cluster.
 	leftovers []string
 }
 
 // target is one budget that the run judges.
 type target = loop.Target[budget.Declaration]
 
-// Run begins a run. What is to be warned of goes to warnings.
+// Run starts a run, which adds to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	f.outbox.Begin(o.RunID)
 	k := &kind{flow: f, options: o, warnings: warnings, statuses: map[string]budget.Status{}}
@@ -70,21 +68,20 @@ func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	return &Run{Run: k.run, kind: k}
 }
 
-// Read reads every budget's record in the store. One that can't be read fails its
-// own budget alone.
+// Read reads every budget's record in the store. One that cannot be read fails its own budget only.
 func (r *Run) Read(ctx context.Context) error {
 	err := r.Run.Read(ctx)
 	r.kind.unread = len(r.Reports()) > 0 || slices.ContainsFunc(r.Listed(), func(t target) bool { return t.Err != nil })
 	return err
 }
 
-// Statuses are those that this run made, written or not, by the name of the budget.
+// Statuses returns the statuses of this run, written or not, by the name of the budget.
 func (r *Run) Statuses() map[string]budget.Status { return r.kind.statuses }
 
-// Leftovers are the warnings of what an older gpupool can have left in the cluster.
+// Leftovers returns warnings of objects that an older gpupool may have left in the cluster.
 func (r *Run) Leftovers() []string { return r.kind.leftovers }
 
-// Reports are how the budgets ended, by name. One whose status could not be written failed.
+// Reports returns the reports by name. A budget whose status could not be written failed.
 func (r *Run) Reports() []Report {
 	reports := r.Run.Reports()
 	for n, report := range reports {
@@ -96,9 +93,9 @@ func (r *Run) Reports() []Report {
 	return reports
 }
 
-// Reconcile judges and enforces every budget of the cluster at hand. What stops all
-// of them, such as a cluster that does not answer, fails them and leaves the other
-// kinds to go on: by their statuses' age, the gates of pools close.
+// Reconcile judges and enforces every budget of the cluster. An error that stops all of them, such as
+// an unreachable cluster, does not stop the other kinds; the age of statuses closes the gates of
+// pools.
 func (r *Run) Reconcile(ctx context.Context) {
 	k := r.kind
 	if len(r.Targets()) == 0 && !k.partial() {
@@ -122,12 +119,12 @@ func (k *kind) Unworked(t target, e loop.Ending) Report {
 	return unjudgedReport(d, stopped(e))
 }
 
-// Begin finishes deletions, brings the ledger up to date, and only then judges the budgets
-// of the cluster at hand. Those of others fail.
+// Begin finishes deletions, updates the ledger, and only then judges the budgets of the cluster. Those
+// of other clusters fail.
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.Declaration, Report], loop.Schedule, error) {
 	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the cluster can't be reached: %w", err)
+		return nil, nil, fmt.Errorf("the cluster cannot be reached: %w", err)
 	}
 	list, own := make([]loop.Work[budget.Declaration, Report], len(targets)), make([]*work, len(targets))
 	works := map[string]*work{}
@@ -150,7 +147,7 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.
 	}
 	e, err := k.judgeAll(ctx, c, uid, ours, works)
 	if err != nil {
-		if ctx.Err() != nil { // whatever could not begin, it is for that
+		if ctx.Err() != nil { // the cause of all other errors
 			err = context.Cause(ctx)
 		}
 		for _, d := range ours {
@@ -161,12 +158,11 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.
 	return list, func(ctx context.Context, turns []loop.Turn) {
 		e.takeTurns(ctx, own, turns)
 		k.saveMeasured(ctx)
-		k.noteDeletions(ctx, e.books, own)
+		k.recordDeletions(ctx, e.books, own)
 	}, nil
 }
 
-// judgeAll brings the ledger up to date, and only then judges budgets. An error stops
-// all of them.
+// judgeAll updates the ledger, and only then judges budgets. An error stops all of them.
 func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budget.Declaration, works map[string]*work) (*enforcer, error) {
 	b, previous, err := k.account(ctx, c, uid, list)
 	if err != nil {
@@ -178,6 +174,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	}
 	k.reportGrants(ctx, list, granted, b.Now())
 	inForce := k.observeInForce(ctx, c, uid, b.Observation.Namespaces)
+	inForce.observeLost(ctx, c, uid, previous)
 	if !k.partial() {
 		k.liftOrphans(ctx, c, uid, inForce)
 		k.reportUnrecognized(ctx, c, k.unread || slices.ContainsFunc(list, mayPause))
@@ -190,15 +187,15 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	return e, nil
 }
 
-// partial says that the run judges some budgets and leaves the others as they are.
+// partial reports whether the run judges only some budgets.
 func (k *kind) partial() bool { return len(k.options.Names) > 0 }
 
-// account has the ledger know of all that an observation of the cluster shows: written,
-// before anything follows from it. With it come the budgets' last statuses.
+// account records an observation of the cluster in the ledger, before anything follows from it. It
+// also returns the budgets' last statuses.
 func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budget.Declaration) (*accounting.Books, map[string]previousStatus, error) {
 	counted := k.counted(uid, judged)
-	k.flow.Teller.Tell("cluster", "looking at the pods and nodes of the cluster", nil)
-	k.flow.Teller.Logger().InfoContext(ctx, "looking at the cluster", "cluster", uid)
+	k.flow.Teller.Tell("cluster", "observing the pods and nodes of the cluster", nil)
+	k.flow.Teller.Logger().InfoContext(ctx, "observing the cluster", "cluster", uid)
 	b, err := k.flow.accountant().Account(ctx, c, uid, counted)
 	if err != nil {
 		return nil, nil, err
@@ -227,10 +224,8 @@ func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budg
 	return b, previous, nil
 }
 
-// counted are the budgets that the ledger is kept for: those that are judged and,
-// where these are not all, the cluster's others too. What a pod holds is written
-// down once, by what any budget weighs, and for all of them; so are the labels of what
-// is paused.
+// counted returns the budgets that the ledger is kept for: all of the cluster's, even if the run judges
+// only some. A pod's allocation is recorded once, by the weights of all of them.
 func (k *kind) counted(clusterUID string, judged []budget.Declaration) []budget.Declaration {
 	if !k.partial() {
 		return judged
@@ -244,11 +239,9 @@ func (k *kind) counted(clusterUID string, judged []budget.Declaration) []budget.
 	return list
 }
 
-// errSlowCluster says that budgets left the pools no more of the run's time.
-var errSlowCluster = errors.New("the cluster took half of the run's time: the rest is the pools', and the next run goes on with the budgets")
+var errSlowCluster = errors.New("the cluster took half of the run's time: the rest is for pools, and the next run continues with the budgets")
 
-// stopped is how a budget ends where the time was over for it: a cluster that took too
-// much of it is a failure.
+// stopped returns how a budget ends when its time is over: a slow cluster is a failure.
 func stopped(e loop.Ending) loop.Ending {
 	if errors.Is(e.Why, errSlowCluster) {
 		return loop.Ending{Became: outcome.Failed, Why: errSlowCluster}
@@ -256,7 +249,7 @@ func stopped(e loop.Ending) loop.Ending {
 	return e
 }
 
-// stoppedBy is how a budget ends for which no more is begun, since the context is over.
+// stoppedBy returns how a budget ends whose context is over.
 func stoppedBy(ctx context.Context) loop.Ending {
 	return stopped(loop.Ending{Became: outcome.Skipped, Why: &loop.InterruptedError{Noun: "budget", Cause: context.Cause(ctx)}})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// selectorDoubts say which namespaces a selector names that the cluster does not have, and
-// which were probably meant. Namespaces that were not observed leave no doubt.
+// selectorDoubts returns warnings of namespaces in a selector that do not exist, with suggestions. If
+// namespaces were not observed, there are none.
 func selectorDoubts(s budget.Selector, there map[string]map[string]string) (doubts []string) {
 	if len(there) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func selectorDoubts(s budget.Selector, there map[string]map[string]string) (doub
 		if _, exists := there[name]; exists {
 			continue
 		}
-		text := fmt.Sprintf("its selector names the namespace %q, which the cluster does not have", name)
+		text := fmt.Sprintf("its selector has the namespace %q, which does not exist in the cluster", name)
 		if nearest := wording.Nearest(name, names); nearest != "" {
 			text += fmt.Sprintf(": did you mean %q?", nearest)
 		}
@@ -30,8 +30,8 @@ func selectorDoubts(s budget.Selector, there map[string]map[string]string) (doub
 	return doubts
 }
 
-// SelectorDoubts say how a declaration's selector does not fit the cluster at hand. An
-// account that may not list namespaces gets an error; runs then say so.
+// SelectorDoubts returns warnings of namespaces in a selector that do not exist in the cluster. The
+// error can be that the account may not list namespaces.
 func (f *Flow) SelectorDoubts(ctx context.Context, d budget.Declaration) ([]string, error) {
 	c, _, err := f.cluster(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // the one that was probably meant.
 func TestANamespaceThatDoesNotExistIsReported(t *testing.T) {
 	t.Parallel()
-	const doubt = `its selector names the namespace "nl", which the cluster does not have: did you mean "ml"?`
+	const doubt = `its selector has the namespace "nl", which does not exist in the cluster: did you mean "ml"?`
 	d := newDesk(t)
 	d.Declare(func(b *budget.Declaration) { b.Selector = budget.Selector{Namespaces: []string{"web", "nl"}} })
 	r := d.Run()

@@ -55,7 +55,7 @@ func budgetOf(r reconcile.Report, name string) (paused, started bool) {
 	for _, b := range r.Budgets {
 		if b.Name == name {
 			requested := budget.CountEffects(b.Effects, budget.Pause, budget.Requested) > 0
-			return requested || slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "started again by someone")
+			return requested || slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "resumed by someone")
 		}
 	}
 	return false, false

@@ -18,15 +18,14 @@ import (
 
 type budgetStatus = record.Document[declaration.BudgetStatus]
 
-// previousStatus is what the last run made of a budget.
+// previousStatus is the status of the last run.
 type previousStatus struct {
 	document budgetStatus
-	err      error // *declaration.NewerError, where it is not this program's to replace
+	err      error // *declaration.NewerError if a newer gpupool wrote it
 }
 
-// previousStatuses reads the statuses of all budgets. A damaged one is told of
-// and then replaced: nothing in it is lost that the ledger does not have. One of a newer
-// gpupool stops its budget, and measurements of a newer one stop all that were measured.
+// previousStatuses reads the statuses of all budgets. It warns of a damaged one, which is then replaced.
+// One of a newer gpupool stops its budget, and newer measurements stop all budgets.
 func (k *kind) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
 	listed, usage, lost, err := k.flow.Keeper.BudgetStatuses(ctx)
 	if err != nil {
@@ -41,8 +40,8 @@ func (k *kind) previousStatuses(ctx context.Context) (map[string]previousStatus,
 	return statuses, nil
 }
 
-// irreplaceable is the error of a document that is not this program's to replace. Any
-// other error is only warned of.
+// irreplaceable returns the error of a document of a newer gpupool, which must not be replaced. It only
+// warns of other errors.
 func (k *kind) irreplaceable(err error) error {
 	var newer *declaration.NewerError
 	if errors.As(err, &newer) {
@@ -54,9 +53,8 @@ func (k *kind) irreplaceable(err error) error {
 	return nil
 }
 
-// forgetStatuses removes what a run wrote of a budget that was destroyed
-// meanwhile. Without a tombstone, its record was lost, and the status is what is left
-// to report that by.
+// forgetStatuses removes the statuses of budgets that were destroyed while a run wrote them. Without a
+// tombstone, the record was lost, and the status stays to report that.
 func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousStatus) {
 	without := maps.Clone(previous)
 	for _, key := range k.run.Keys() {
@@ -73,24 +71,23 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 	}
 }
 
-// measured are the measurements of a run whose budgets' statuses stay as they are.
+// measured are the measurements of a run for budgets whose statuses do not change otherwise.
 type measured struct {
 	mu   sync.Mutex
 	last record.Document[declaration.BudgetUsage] // of earlier runs
 	now  []remeasured
-	// unsaved says why those of some budgets could not be written, by the budgets' names.
+	// unsaved has the errors of those that could not be written, by the budget's name.
 	unsaved map[string]error
 }
 
-// remeasured is a status that differs from the last one in what was measured only.
+// remeasured is a status that differs from the last one only in measurements.
 type remeasured struct {
 	document    budgetStatus // the last one
 	status      budget.Status
 	measurement budget.Measurement
 }
 
-// keepStatus writes a budget's status, or keeps it for saveMeasured if only what was
-// measured differs.
+// keepStatus writes a budget's status, or keeps it for saveMeasured if only measurements differ.
 func (k *kind) keepStatus(ctx context.Context, previous budgetStatus, status budget.Status) error {
 	now := status.Stored()
 	now.RunID = previous.Value.RunID
@@ -105,8 +102,7 @@ func (k *kind) keepStatus(ctx context.Context, previous budgetStatus, status bud
 	return nil
 }
 
-// saveMeasured writes the kept statuses as one document or, if the store does not take
-// that, one by one.
+// saveMeasured writes the kept statuses as one document or, if the store rejects it, one by one.
 func (k *kind) saveMeasured(ctx context.Context) {
 	m := &k.measured
 	if len(m.now) == 0 {
@@ -134,8 +130,7 @@ func (k *kind) saveMeasured(ctx context.Context) {
 	}
 }
 
-// saveStatus replaces a budget's status, whoever wrote it meanwhile, and takes up what
-// it has to tell.
+// saveStatus replaces a budget's status, whoever wrote it meanwhile, and keeps its unreported events.
 func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
 	name := record.BudgetStatusName(status.Name)
 	status.Unreported = k.flow.outbox.Sign(status.Unreported, k.flow.Keeper.Actor)
@@ -156,5 +151,5 @@ func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status bud
 			status.Unreported, _ = history.Merge(theirs.WithoutReported(k.flow.outbox.Has).Unreported, status.Unreported...)
 		}
 	}
-	return previous, fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
+	return previous, fmt.Errorf("the status of budget/%s was not written: other processes wrote it repeatedly", status.Name)
 }

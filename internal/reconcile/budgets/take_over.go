@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// TakeOver brings the budgets of a Terraform state into the store, those that the
-// run judges. One that can't be brought fails alone.
+// TakeOver copies the budgets of a Terraform state that the run judges into the store. One that cannot
+// be copied fails only itself.
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, older string) {
 	r.Run.TakeOver(list, func(b declaration.StateBudget) error {
 		b.Declaration = b.Declaration.WithDefaults()
@@ -29,7 +29,7 @@ func (k *kind) takeOver(ctx context.Context, t record.StateEntry[budget.Declarat
 		if err != nil {
 			return d, err
 		}
-		// The state doesn't say when the limit was published: a new one's grace begins now.
+		// The state does not have the time of publication: the grace period of a new limit begins now.
 		d.PublishedAt = published(old, d, publishedIn(cluster, k.flow.now()))
 		return d, nil
 	})

@@ -15,40 +15,39 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Question asks what a budget, or any selector, has used.
+// Question asks for the usage of a budget or any selector.
 type Question struct {
-	// Budget names a declared one. Where it is empty, Declaration says what is
-	// selected, declared or not; without GPUHours there is no limit.
+	// Budget names a declared one. If empty, Declaration has the selector; without GPUHours there is
+	// no limit.
 	Budget      string
 	Declaration budget.Declaration
-	// Over takes the place of what the budget declares.
+	// Over overrides the declaration.
 	Over Over
-	// At is as of when; zero is now.
+	// At is the time of the question; zero means now.
 	At time.Time
 }
 
-// Over is another window or limit than what is declared; what is empty leaves it
-// as it is.
+// Over overrides the declared window or limit with its non-empty fields.
 type Over struct {
 	Window   string
 	Period   budget.Period
-	TimeZone string // of Period; where it is empty, the one that the budget has
+	TimeZone string // of Period; if empty, that of the budget
 	GPUHours string
-	// BreakdownLabels are by which a replay is broken down.
+	// BreakdownLabels are those of a replay.
 	BreakdownLabels []string
 }
 
-// LiveUsage is the use of a budget, or of any selector, this very moment, or at
-// one that is past: the ledger and a fresh observation of the cluster, merged in memory.
+// LiveUsage is the usage of a budget or any selector, now or in the past: the ledger and a fresh
+// observation of the cluster, merged in memory.
 type LiveUsage struct {
 	Declaration budget.Declaration
-	At          time.Time // the cluster's clock, or what was asked for
+	At          time.Time // by the cluster's clock, or of the question
 	Usage       budget.Usage
-	// ExceededSince is nil while used is below the limit, and without a limit.
+	// ExceededSince is nil while usage is below the limit, and without a limit.
 	ExceededSince *time.Time
 	Overlaps      []string       // other budgets that count some of the same pods
 	Pods          []PodUsed      // by namespace and name
-	Grants        []budget.Grant // in force, and a part of the limit
+	Grants        []budget.Grant // in force, part of the limit
 	Warnings      []string
 }
 
@@ -58,8 +57,8 @@ type PodUsed struct {
 	meter.PodUsage
 }
 
-// Ask answers a question. Nothing is written. Without a store there is no ledger
-// either, and pods that are gone are not known.
+// Ask answers a question. Nothing is written. Without a store there is no ledger, and deleted pods are
+// unknown.
 func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	l, err := f.inquire(ctx, q)
 	if err != nil {
@@ -67,7 +66,7 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	}
 	d := l.declaration
 	if changed := l.declared; q.Over.GPUHours == "" && (d.Window != changed.Window || d.Period != changed.Period || d.TimeZone != changed.TimeZone) {
-		d.GPUHours = "" // which is of another window
+		d.GPUHours = "" // that applies to another window
 	}
 	judged := d
 	if judged.GPUHours == "" {
@@ -91,15 +90,14 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 		live.Usage.Limit, live.Usage.ProjectedExhaustion, live.ExceededSince = 0, nil, nil
 	}
 	if result.Forgotten {
-		live.Warnings = append(live.Warnings, fmt.Sprintf("what ended before %s is forgotten, since no budget's window reached back to it then: usage "+
-			"may be higher", result.KnownSince.Format(time.RFC3339)))
+		live.Warnings = append(live.Warnings, fmt.Sprintf("usage that ended before %s was already dropped when no budget's window needed it: usage may be "+
+			"higher", result.KnownSince.Format(time.RFC3339)))
 	}
 	live.Pods, err = l.podsUsed(d)
 	return live, err
 }
 
-// grants are the grants that are a part of the limit that is asked about; none where
-// that is another than the declared one.
+// grants returns the grants that are part of the limit; none if it is not the declared one.
 func (l *inquiry) grants(ctx context.Context, d budget.Declaration, q Question) (budget.Grants, error) {
 	if q.Budget == "" || q.Over.GPUHours != "" || d.GPUHours == "" {
 		return budget.Grants{}, nil
@@ -120,17 +118,17 @@ func lostTexts(lost []string) []string {
 	return texts
 }
 
-// inquiry is what a question is answered by.
+// inquiry is the data that answers a question.
 type inquiry struct {
 	*accounting.Books
 	flow        *Flow
 	declared    budget.Declaration
-	declaration budget.Declaration   // with what is asked over it
+	declaration budget.Declaration   // with the overrides
 	others      []budget.Declaration // of the cluster
 	at          time.Time
 }
 
-// inquire finds what a question is about, and observes its cluster.
+// inquire finds the subject of a question, and observes its cluster.
 func (f *Flow) inquire(ctx context.Context, q Question) (*inquiry, error) {
 	declared, c, uid, err := q.subject(ctx, f)
 	if err != nil {
@@ -140,7 +138,7 @@ func (f *Flow) inquire(ctx context.Context, q Question) (*inquiry, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &inquiry{flow: f, declared: declared, declaration: q.Over.on(declared)}
+	l := &inquiry{flow: f, declared: declared, declaration: q.Over.override(declared)}
 	l.others = slices.DeleteFunc(all, func(o budget.Declaration) bool { return o.Name == declared.Name && o.UID == declared.UID })
 	if l.Books, err = f.accountant().Account(ctx, c, uid, append(slices.Clone(l.others), l.declaration)); err != nil {
 		return nil, err
@@ -153,7 +151,7 @@ func (f *Flow) inquire(ctx context.Context, q Question) (*inquiry, error) {
 	return l, l.covers()
 }
 
-// subject is what a question is about, and its cluster.
+// subject returns the declaration that a question is about, and its cluster.
 func (q Question) subject(ctx context.Context, f *Flow) (budget.Declaration, Cluster, string, error) {
 	if q.Budget == "" {
 		c, uid, err := f.cluster(ctx)
@@ -167,8 +165,7 @@ func (q Question) subject(ctx context.Context, f *Flow) (budget.Declaration, Clu
 	return d.WithDefaults(), c, d.ClusterUID, err
 }
 
-// on is a declaration with these in the place of its own.
-func (o Over) on(d budget.Declaration) budget.Declaration {
+func (o Over) override(d budget.Declaration) budget.Declaration {
 	switch {
 	case o.Window != "":
 		d.Window, d.Period, d.TimeZone = o.Window, "", ""
@@ -182,40 +179,38 @@ func (o Over) on(d budget.Declaration) budget.Declaration {
 	return d.WithDefaults()
 }
 
-// covers says why nothing is known of the moment that is asked for.
+// covers returns an error if the ledger does not cover the time of the question.
 func (l *inquiry) covers() error {
 	if l.at.After(l.Now()) {
-		return fmt.Errorf("%s is still to come: the cluster's clock reads %s", stamp(l.at), stamp(l.Now()))
+		return fmt.Errorf("%s is in the future: the cluster's clock is at %s", stamp(l.at), stamp(l.Now()))
 	}
 	since, err := l.coveredSince()
 	if err == nil && l.at.Before(since) {
-		err = fmt.Errorf("nothing is known of %s: the ledger in the store %s holds what was used from %s on", stamp(l.at), l.flow.Keeper.Store,
+		err = fmt.Errorf("usage at %s is unknown: the ledger in the store %s begins at %s", stamp(l.at), l.flow.Keeper.Store,
 			stamp(wholeSecond(since)))
 	}
 	return err
 }
 
-// coveredSince is from when on the ledger has what was used.
+// coveredSince returns the beginning of the ledger.
 func (l *inquiry) coveredSince() (time.Time, error) {
 	if l.flow.Keeper.Store == nil {
-		return time.Time{}, errors.New("what is past is known from a ledger alone, and there is no store and so no ledger: name the store by --store, or " +
-			"the moment of a list of pods beside --pods")
+		return time.Time{}, errors.New("past usage needs the ledger of a store: add --store, or give the time of a list of pods together with --pods")
 	}
 	since := l.Ledger().Header.KnownSince()
-	if since >= ledger.TimeOf(l.Now()) { // it was begun by this observation
-		return time.Time{}, fmt.Errorf("nothing is known of the past: the ledger in the store %s is begun by the first gpupool reconcile", l.flow.Keeper.Store)
+	if since >= ledger.TimeOf(l.Now()) { // this observation began it
+		return time.Time{}, fmt.Errorf("past usage is unknown: the first gpupool reconcile begins the ledger in the store %s", l.flow.Keeper.Store)
 	}
 	return since.Time(), nil
 }
 
-// wholeSecond rounds up, so that what is read off a message is not too early.
+// wholeSecond rounds up, so that a time from a message is not too early.
 func wholeSecond(t time.Time) time.Time {
 	return t.Add(time.Second - time.Millisecond).Truncate(time.Second)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// podsUsed measures each pod.
 func (l *inquiry) podsUsed(d budget.Declaration) ([]PodUsed, error) {
 	of, err := meter.New(d, l.at, meter.ClaimsOf(l.Ledger().All()), time.LoadLocation)
 	if err != nil {
@@ -236,8 +231,7 @@ func (l *inquiry) podsUsed(d budget.Declaration) ([]PodUsed, error) {
 	return pods, nil
 }
 
-// declaredIn lists the budgets that are declared for a cluster. What can't be
-// read is left to the next run to tell of.
+// declaredIn lists the budgets that are declared for a cluster. The next run reports unreadable ones.
 func declaredIn(ctx context.Context, f *Flow, clusterUID string) ([]budget.Declaration, error) {
 	if f.Keeper.Store == nil {
 		return nil, nil

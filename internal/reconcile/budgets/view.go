@@ -9,24 +9,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// State is a budget as Terraform sees it: what is declared, and what the
-// last run made of it.
+// State is a budget for Terraform: its declaration and the status of the last run.
 type State struct {
 	Declaration budget.Declaration
-	// Recorded says that the store holds a record of the budget.
+	// Recorded says that the store contains a record of the budget.
 	Recorded bool
-	// Destroyed says that the budget is gone for good.
+	// Destroyed says that the budget was destroyed.
 	Destroyed bool
-	// Deleting says that the record is of a deletion that was begun.
+	// Deleting says that its deletion has begun.
 	Deleting bool
-	// Status is the last run's, with the limit of now; nil before the first.
+	// Status is that of the last run, with the present limit; nil before the first.
 	Status   *budget.Status
 	Warnings []string
 }
 
-// View reads a budget's record and last status, for a refresh or a data
-// source. It takes no lock and asks the store alone. Where the store has a
-// record of the budget, its declaration is the state's; else d is.
+// View reads a budget's record and last status, for a refresh or a data source. It takes no lock and
+// reads the store only. The declaration is that of the record, or d without one.
 func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 	state := State{Declaration: d}
 	r, tombstone, err := f.records().Known(ctx, d)
@@ -50,11 +48,11 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 		state.Warnings = append(state.Warnings, unread.Error())
 	}
 	for _, grant := range granted.InForce(f.now()) {
-		state.Warnings = append(state.Warnings, fmt.Sprintf("granted beside the declared %s: %s. gpupool release %s ends that", state.Declaration.GPUHours,
+		state.Warnings = append(state.Warnings, fmt.Sprintf("granted in addition to the declared %s: %s. To end the grant: gpupool release %s", state.Declaration.GPUHours,
 			grant, state.Declaration.Object()))
 	}
 	switch {
-	case err != nil: // the next run replaces it, and nothing here depends on it
+	case err != nil: // the next run replaces it
 		state.Warnings = append(state.Warnings, err.Error())
 	case known:
 		limited, _ := status.Value.LimitedAt(granted.Grants, f.now())

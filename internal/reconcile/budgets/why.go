@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// Declared is what of a declaration says how a limit is enforced.
+// Declared is the part of a declaration about enforcement.
 type Declared struct {
 	// The time zone of the period.
 	TimeZone string `json:"time_zone,omitempty"`
@@ -22,7 +22,7 @@ type Declared struct {
 	MaxStatusAge string `json:"max_status_age,omitempty"`
 }
 
-// Threshold is one percentage that is told of.
+// Threshold is one alert threshold.
 type Threshold struct {
 	// The threshold, in percent of the limit.
 	Percent int `json:"percent"`
@@ -34,7 +34,7 @@ type Threshold struct {
 	Told bool `json:"told"`
 }
 
-// Step is what comes by itself.
+// Step is a change that comes by itself.
 type Step struct {
 	// When it happens.
 	At time.Time `json:"at"`
@@ -42,7 +42,6 @@ type Step struct {
 	What string `json:"what"`
 }
 
-// explain adds why.
 func (e *Description) explain(d budget.Declaration, now time.Time) {
 	e.Why = &Why{Declared: Declared{
 		TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
@@ -52,10 +51,9 @@ func (e *Description) explain(d budget.Declaration, now time.Time) {
 	for _, percent := range d.Thresholds {
 		e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(limited, percent)})
 	}
-	e.JudgedAnew(e.Report, nil)
+	e.Update(e.Report, nil)
 }
 
-// shareOf is a percentage of a budget's limit.
 func shareOf(d budget.Declaration, percent int) string {
 	limit, err := d.Limit()
 	if err != nil {
@@ -64,8 +62,8 @@ func shareOf(d budget.Declaration, percent int) string {
 	return budget.Hours(limit / 100 * int64(percent))
 }
 
-// JudgedAnew has it go by a report on the budget, and by what a run would do.
-func (e *Description) JudgedAnew(r Report, decisions []outcome.Result) {
+// Update replaces the report and the decisions that a run would make now.
+func (e *Description) Update(r Report, decisions []outcome.Result) {
 	e.Report, e.Decisions, e.Next = r, decisions, nil
 	for n := range e.Thresholds {
 		t := &e.Thresholds[n]
@@ -84,14 +82,14 @@ func (e *Description) JudgedAnew(r Report, decisions []outcome.Result) {
 		e.Next = append(e.Next, Step{*r.EnforceAt, "its grace period of " + e.Declared.GracePeriod + " ends, and its enforcement begins: " + string(r.Action)})
 	}
 	if !exceeded && u.ProjectedExhaustion != nil {
-		e.Next = append(e.Next, Step{*u.ProjectedExhaustion, "its limit is reached, if it goes on like this"})
+		e.Next = append(e.Next, Step{*u.ProjectedExhaustion, "its limit is reached, at the present rate"})
 	}
 	rolling := !u.WindowEnd.After(u.AsOf)
 	if rolling && u.RecoversAt != nil {
 		e.Next = append(e.Next, Step{*u.RecoversAt, "usage falls below the limit, if nothing more is used"})
 	}
 	if !rolling {
-		e.Next = append(e.Next, Step{u.WindowEnd, "its period ends, and usage begins anew"})
+		e.Next = append(e.Next, Step{u.WindowEnd, "its period ends, and usage starts again from zero"})
 	}
 	slices.SortFunc(e.Next, func(a, b Step) int { return a.At.Compare(b.At) })
 }

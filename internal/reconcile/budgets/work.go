@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// work is what a run does about one budget.
+// work is one budget in a run.
 type work struct {
 	*kind
 	declaration budget.Declaration
@@ -22,27 +23,27 @@ type work struct {
 	messages    []string
 	enforcer    *enforcer // nil where it was not judged
 	judgement   judgement
-	actor       *actor  // of a budget that is, or may have to be, acted on
-	report      *Report // once its status is written
+	actor       *actor  // of a budget with possible actions
+	report      *Report // once the status is written
 }
 
-// finishDeletion goes on with a deletion that was cut short.
+// finishDeletion continues an interrupted deletion.
 func (w *work) finishDeletion(ctx context.Context, c Cluster) {
 	w.err = w.Records().Locked(ctx, w.declaration, func(ctx context.Context) error {
-		condemned, err := w.Records().Still(ctx, w.declaration, declaration.Deleting)
+		deleting, err := w.Records().Still(ctx, w.declaration, declaration.Deleting)
 		if err != nil {
 			return err
 		}
-		if condemned == nil {
+		if deleting == nil {
 			return &loop.GoneError{Noun: w.Records().Noun()}
 		}
-		w.messages, err = lifter{w.flow, c}.clear(ctx, *condemned)
+		w.messages, err = lifter{w.flow, c}.clear(ctx, *deleting)
 		return err
 	})
 	w.deleted = w.err == nil
 }
 
-// Observe records the budget, as it was judged, where nothing is to be done.
+// Observe records the judged budget if there is nothing to do.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	switch {
 	case w.enforcer == nil:
@@ -57,8 +58,7 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	return loop.Done, nil
 }
 
-// Act decides about the budget on a fresh observation, once, and carries some of the
-// decisions out.
+// Act decides about the budget once, on a fresh observation, and carries out some of the decisions.
 func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (loop.Next, error) {
 	if now.Value.Declaration.Generation != w.declaration.Generation {
 		return 0, &loop.GoneError{Noun: w.Records().Noun()}
@@ -73,11 +73,11 @@ func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (
 		return loop.Act, nil
 	}
 	w.finish(ctx, a.judgement, a.ending())
-	w.statuses[w.declaration.Name] = a.judgement.plan.Settle(a.done) // which names what is left to stock pools
+	w.statuses[w.declaration.Name] = a.judgement.plan.Settle(a.done) // with the requests to stock pools
 	return loop.Done, nil
 }
 
-// Report says how the budget ended, and writes its status where no turn came to do so.
+// Report reports the budget, and writes its status if no turn did.
 func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Result) {
 	e = stopped(e)
 	if w.enforcer == nil {
@@ -89,10 +89,10 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	var gone *loop.GoneError
 	switch {
 	case w.report != nil:
-		if e.Why != nil { // the lock could not be given back
+		if e.Why != nil { // the lock could not be released
 			w.warnings.Add(e.Why.Error())
 		}
-	case errors.As(e.Why, &gone): // or destroyed: then no status is left behind
+	case errors.As(e.Why, &gone): // destroyed budgets leave no status
 		a.giveUp(ctx, e)
 		return unjudgedReport(w.declaration, e), a.results
 	default:
@@ -108,19 +108,18 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	return *w.report, a.results
 }
 
-// ending is how a run ended with one budget. Each way names its outcome: the zero
-// value has none, and counts as failed.
+// ending is the outcome of one budget. The zero value counts as failed.
 type ending struct {
 	became outcome.Outcome
-	why    error // what went wrong, or what it waits for; nil otherwise
-	// done had its effect; planned was refused by a port that changes nothing.
+	why    error // the failure, or what the budget waits for; nil otherwise
+	// done had their effect; planned were refused by a dry run.
 	done, planned []budget.Decision
-	// unknown failed, and may have had their effect all the same.
+	// unknown failed, and may still have had their effect.
 	unknown []budget.Decision
 }
 
-// finish writes a budget's status, as what was done leaves it, and reports it. What
-// could not be enforced is written too: the gates of its pools go by it.
+// finish writes and reports a budget's status after the actions, even if they failed: the gates of
+// pools depend on it.
 func (w *work) finish(ctx context.Context, j judgement, end ending) {
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
@@ -128,11 +127,14 @@ func (w *work) finish(ctx context.Context, j judgement, end ending) {
 	if previous := j.situation.Previous; j.blocked != nil && w.enforcer.inForce.err != nil && previous != nil {
 		status.Enforced, status.Effects, status.EffectsLeftOut = previous.Enforced, previous.Effects, previous.EffectsLeftOut
 	}
+	if f := w.enforcer.inForce; !j.situation.Unseen { // after the actions of this run
+		status = status.WithPaused(append(decide.PausedBy(status.UID, f.paused), f.lost[status.UID]...))
+	}
 	e := loop.Ending{Became: cmp.Or(end.became, outcome.Failed), Why: end.why}
 	if err := w.keepStatus(recording, j.document, status); err != nil {
 		e = loop.Ending{Became: outcome.Failed, Why: errors.Join(e.Why, err)}
 	}
-	// What is enforced is what is in force, not what would be.
+	// Enforced is what is in force, not what would be.
 	status.Fired = j.plan.Settle(slices.Concat(end.done, end.planned)).Fired
 	report := newReport(w.declaration, status, e)
 	w.report = &report

@@ -74,13 +74,13 @@ type asking struct {
 
 // days are those that may have what is asked for.
 func (a *asking) days(ctx context.Context, now time.Time) ([]history.Day, error) {
-	until := a.query.Until
-	if until.IsZero() {
-		until = now.Add(24 * time.Hour) // of clocks that are fast
+	since, until := a.query.Since, a.query.Until
+	if until.IsZero() { // clocks can be ahead of this one
+		until = later(now.Add(24*time.Hour), since.Add((probed-1)*24*time.Hour))
 	}
-	if !a.query.Since.IsZero() && until.Sub(a.query.Since) < probed*24*time.Hour {
+	if !since.IsZero() && until.Sub(since) < probed*24*time.Hour {
 		var days []history.Day
-		for day := history.DayOf(a.query.Since); day.Begin().Before(until); day = day.Next() {
+		for day := history.DayOf(since); day.Begin().Before(until); day = day.Next() {
 			days = append(days, day)
 		}
 		return days, nil
@@ -95,6 +95,13 @@ func (a *asking) days(ctx context.Context, now time.Time) ([]history.Day, error)
 		}
 	}
 	return slices.Sorted(maps.Keys(days)), nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // errMoved says that a segment was made into another one meanwhile.

@@ -133,6 +133,17 @@ func TestToldAgainAddsNothing(t *testing.T) {
 	}
 }
 
+// TestClocksThatAreAhead: a question since a moment includes events whose clock is days ahead.
+func TestClocksThatAreAhead(t *testing.T) {
+	t.Parallel()
+	s, ahead := inDirectory(t), many(noon.AddDate(0, 0, 40), 1)
+	add(t, at(s, noon), ahead...)
+	answer, err := at(s, noon).Ask(context.Background(), history.Query{Since: noon.Add(-time.Hour)})
+	if err != nil || len(answer.Events) != 1 {
+		t.Errorf("%d events, %v", len(answer.Events), err)
+	}
+}
+
 // TestAddingCostsOneDocument: and where there is nothing to tell, none.
 func TestAddingCostsOneDocument(t *testing.T) {
 	t.Parallel()

@@ -12,72 +12,66 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// BatchSize is how many workloads are paused or resumed between two writes of what
-// is paused.
+// BatchSize is how many workloads are paused or resumed between two writes of the pauses.
 const BatchSize = 25
 
-// attemptsAtMost is how often a workload is observed anew that others write to.
-const attemptsAtMost = 5
+// maxAttempts is how often a workload is observed again that others write to.
+const maxAttempts = 5
 
-// pausesLock is the lock under which anything of what any budget has paused is
-// changed: two may let a workload go and take it at once, one in a run, one that is
-// destroyed. It is held for one batch, so that one may wait for it.
+// pausesLock protects the pauses of all budgets: one budget can release a workload while another
+// one pauses it. It is held for one batch only, so that others can wait for it.
 const (
 	pausesLock     = "pauses"
 	pausesLockWait = 30 * time.Second
 )
 
-// ErrNotBegun says that the time was over before a workload was begun with.
-var ErrNotBegun = errors.New("the time was over before it was begun")
+// ErrNotStarted says that the time was over before a workload's turn.
+var ErrNotStarted = errors.New("the time was over before its turn")
 
-// protocol is what is done to each workload of a batch: one for pausing, one for
-// resuming, one for noting what someone started again.
+// protocol is the steps of each workload of a batch: to pause, to resume, or to record that
+// someone resumed it.
 type protocol struct {
-	// intend observes a workload and says what is to become of it. Nil means that no
-	// call is needed: intend has then changed the pauses itself, where they are to, and
-	// the error is what became of the workload.
+	// intend observes a workload and returns the transition to make. Nil means that no call is
+	// needed: intend has then changed the pauses itself, and the error is the workload's result.
 	intend func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error)
-	// call has the cluster do it.
+	// call changes the cluster.
 	call func(ctx context.Context, t *transition) error
-	// result changes the pauses by what the call came to, and returns what became of
-	// the workload.
+	// result changes the pauses by the result of the call, and returns that of the workload.
 	result func(known batchPauses, t *transition, err error) error
 }
 
-// transition is one workload on its way to be paused or resumed: pause is the intent,
-// written before the call; before is what stood in its place.
+// transition pauses or resumes one workload. The pause is the intent, written before the call;
+// before is the pause that it replaces.
 type transition struct {
 	at     int // in the batch
 	seen   budget.WorkloadState
-	before declaration.Pause // without a phase where there was none
+	before declaration.Pause // its phase is empty if there was none
 	pause  declaration.Pause
 }
 
-// batchPauses are the pauses that a batch goes by and changes, as they were read
-// under the pauses lock.
+// batchPauses are the pauses that a batch reads and changes under the pauses lock.
 type batchPauses struct {
-	own *Paused // of the budget that the batch is for
-	all All     // of every budget; own is not among them where it had none
-	// stock are the stock pools that scale a Deployment by themselves, by its uid, as far
-	// as unread is nil.
+	own *Paused // of the batch's budget
+	all All     // of every budget; without own if that is new
+	// stock are the stock pools that scale Deployments, by the Deployment's UID. They are unknown
+	// if unread is not nil.
 	stock  map[string]string
 	unread error
 }
 
-// stockPoolOf names the stock pool that scales a workload in the place of budgets; empty
-// where none does.
+// stockPoolOf names the stock pool that scales a workload instead of budgets, or returns "".
 func (k batchPauses) stockPoolOf(w budget.Workload) (string, error) {
 	if pool := k.stock[w.UID]; pool != "" || k.unread == nil || w.Kind != "Deployment" {
 		return pool, nil
 	}
-	return "", fmt.Errorf("whether a stock pool scales the %s can't be told: %w", w, k.unread)
+	return "", fmt.Errorf("whether a stock pool scales the %s is unknown: %w", w, k.unread)
 }
 
-// inBatch changes workloads under the pauses lock in three steps: write the intent
-// of all, call for each, write the result of all. After a kill the intents say whose
-// each workload is, and how large it was. A workload that someone else wrote to
-// between its observation and its call goes through them again. The errors are by workload.
-func (p Pauser) inBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
+// runBatch changes workloads under the pauses lock in three steps: write the intent of all, call for
+// each, write the result of all. After a kill, the intents tell which budget has each workload, and
+// its size. If someone else writes to a workload between its observation and its call, the steps are
+// repeated for it. The errors are by workload.
+func (p Pauser) runBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
 	b := &batch{Pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
 	calling, release := record.Outliving(ctx)
 	defer release()
@@ -92,8 +86,8 @@ func (p Pauser) inBatch(ctx context.Context, workloads []budget.Workload, steps 
 	return b.errs
 }
 
-// batch is one inBatch at work. Its calls outlive the run's own context, and nothing
-// new is begun once that is over.
+// batch is one runBatch. Its calls outlive the run's context; once that is over, no other workload
+// is started.
 type batch struct {
 	Pauser
 	steps     protocol
@@ -102,7 +96,7 @@ type batch struct {
 	known     batchPauses
 }
 
-// run takes all workloads through the steps. The pauses lock must be held.
+// run requires the pauses lock.
 func (b *batch) run(ctx, calling context.Context) error {
 	if err := b.read(calling); err != nil {
 		return err
@@ -119,7 +113,7 @@ func (b *batch) run(ctx, calling context.Context) error {
 		if err := b.known.save(calling, b.Keeper.Store); err != nil {
 			return err
 		}
-		left = b.call(ctx, calling, intents, attempt == attemptsAtMost)
+		left = b.call(ctx, calling, intents, attempt == maxAttempts)
 		if err := b.known.save(calling, b.Keeper.Store); err != nil {
 			return err
 		}
@@ -127,7 +121,6 @@ func (b *batch) run(ctx, calling context.Context) error {
 	return nil
 }
 
-// read reads what budgets have paused.
 func (b *batch) read(ctx context.Context) error {
 	all, err := Read(ctx, b.Keeper.Store)
 	if err != nil {
@@ -145,13 +138,13 @@ func (b *batch) read(ctx context.Context) error {
 	return nil
 }
 
-// intend observes workloads, by their numbers in the batch, and takes up what is to
-// become of those that a call is needed for.
+// intend observes workloads, by their numbers in the batch, and returns the transitions that need a
+// call.
 func (b *batch) intend(ctx, calling context.Context, left []int) []*transition {
 	var intents []*transition
 	for _, n := range left {
 		if ctx.Err() != nil {
-			b.errs[n] = ErrNotBegun
+			b.errs[n] = ErrNotStarted
 			continue
 		}
 		t, err := b.steps.intend(calling, b.known, b.workloads[n])
@@ -165,13 +158,12 @@ func (b *batch) intend(ctx, calling context.Context, left []int) []*transition {
 	return intents
 }
 
-// call does what was intended, and takes up what came of it. It returns the numbers
-// of the workloads that someone else wrote to meanwhile, unless this attempt is the
-// last.
+// call makes the transitions and records their results. It returns the numbers of the workloads that
+// someone else wrote to meanwhile, unless this is the last attempt.
 func (b *batch) call(ctx, calling context.Context, intents []*transition, last bool) (again []int) {
 	for _, t := range intents {
 		if ctx.Err() != nil {
-			b.errs[t.at] = ErrNotBegun
+			b.errs[t.at] = ErrNotStarted
 			b.known.own.restore(t)
 			continue
 		}
@@ -189,7 +181,8 @@ func (b *batch) call(ctx, calling context.Context, intents []*transition, last b
 	return again
 }
 
-// save writes what changed: what is handed on to others before it is let go.
+// save writes the changes, those of other budgets first: a workload is never without a pause in
+// between.
 func (k batchPauses) save(ctx context.Context, s store.Store) error {
 	for _, other := range k.all.ByBudget {
 		if other == k.own {
@@ -202,7 +195,7 @@ func (k batchPauses) save(ctx context.Context, s store.Store) error {
 	return k.own.save(ctx, s)
 }
 
-// restore takes back the intent of a transition that was not made.
+// restore reverts the intent of a transition that was not made.
 func (p *Paused) restore(t *transition) {
 	if t.before.Phase == "" {
 		p.drop(t.pause.Workload)

@@ -1,5 +1,5 @@
-// Package pauses stops and starts the workloads of budgets, and keeps in the store which
-// budget has paused what, so that a kill at any step leaves no workload stopped for good.
+// Package pauses pauses and resumes the workloads of budgets. The store records each pause, so that
+// a kill at any step leaves no workload stopped forever.
 package pauses
 
 import (
@@ -12,19 +12,19 @@ import (
 
 // Cluster is what pausing needs of a Kubernetes cluster.
 type Cluster interface {
-	// Workload reads a workload. The error is *budget.NotPausedError where it is gone, or
-	// can't be paused.
+	// Workload reads a workload. The error is *budget.NotPausedError if it does not exist or
+	// cannot be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
-	// Autoscaler says which autoscaler scales a workload, or nothing.
+	// Autoscaler describes the autoscaler that scales a workload, or returns "".
 	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
-	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
-	// still as it was seen; else budget.ErrWorkloadChanged.
+	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The error is
+	// budget.ErrWorkloadChanged if the workload changed since the observation.
 	Pause(ctx context.Context, seen budget.WorkloadState) error
-	// Resume undoes a pause, if the workload is still as it was seen.
+	// Resume reverts a pause, with the same error.
 	Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error
 }
 
-// Forbidden reports that the role lacks a right: all that went wrong is that.
+// Forbidden reports whether the only failure is that the role lacks a right.
 func Forbidden(err error) bool {
 	var many interface{ Unwrap() []error }
 	if errors.As(err, &many) {

@@ -11,10 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// Pause stops workloads and holds them for the budget. The error is
-// *budget.NotPausedError where one must not be stopped.
+// Pause stops workloads and records their pauses. The error is *budget.NotPausedError for a workload
+// that must not be paused.
 func (p Pauser) Pause(ctx context.Context, list []budget.Workload) []error {
-	return p.inBatch(ctx, list, protocol{
+	return p.runBatch(ctx, list, protocol{
 		intend: p.intendToPause,
 		call:   func(ctx context.Context, t *transition) error { return p.Cluster.Pause(ctx, t.seen) },
 		result: func(known batchPauses, t *transition, err error) error {
@@ -23,8 +23,8 @@ func (p Pauser) Pause(ctx context.Context, list []budget.Workload) []error {
 			case err == nil:
 				t.pause.Phase = declaration.Paused
 				known.own.set(t.pause)
-			// What was certainly refused is held by nobody: else it would be, once
-			// somebody else stops it.
+			// A pause that was certainly refused is not recorded: the budget would otherwise resume
+			// the workload after someone else stopped it.
 			case errors.As(err, &not), Forbidden(err):
 				known.own.drop(t.pause.Workload)
 			}
@@ -33,8 +33,8 @@ func (p Pauser) Pause(ctx context.Context, list []budget.Workload) []error {
 	})
 }
 
-// intendToPause says which workloads must not be stopped, and holds without a call
-// what is stopped already.
+// intendToPause rejects workloads that must not be paused, and records the pause of a stopped one
+// without a call.
 func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 	pool, err := known.stockPoolOf(w)
 	if err != nil {
@@ -49,11 +49,11 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, err
 	}
 	if seen.Stopped {
-		return nil, p.takeStopped(known, last, seen)
+		return nil, p.recordStopped(known, last, seen)
 	}
 	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
 	if undone && !p.Budget.Enforce.PausesAgain() {
-		return nil, &budget.NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: on_manual_resume = \"warn\" leaves it so"}
+		return nil, &budget.NotPausedError{Workload: w, Reason: "someone resumed it since it was paused: on_manual_resume = \"warn\" leaves it running"}
 	}
 	reason := seen.Driven
 	if reason == "" {
@@ -70,9 +70,9 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	}}, nil
 }
 
-// takeStopped holds a workload that is stopped already: by this budget, of which
-// only the outcome was not written, or by another one, whose count passes on.
-func (p Pauser) takeStopped(known batchPauses, last declaration.Pause, seen budget.WorkloadState) error {
+// recordStopped records the pause of a workload that is stopped: by this budget, if the outcome was
+// not written yet, or by another one, whose replica count it keeps.
+func (p Pauser) recordStopped(known batchPauses, last declaration.Pause, seen budget.WorkloadState) error {
 	switch last.Phase {
 	case declaration.Paused:
 		return nil
@@ -82,7 +82,7 @@ func (p Pauser) takeStopped(known batchPauses, last declaration.Pause, seen budg
 			return err
 		}
 		if len(others) == 0 {
-			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it is stopped already, by someone else"}
+			return &budget.NotPausedError{Workload: seen.Workload, Reason: "someone else stopped it"}
 		}
 		last = others[0].pause
 	}
@@ -91,24 +91,23 @@ func (p Pauser) takeStopped(known batchPauses, last declaration.Pause, seen budg
 	return nil
 }
 
-// labelsAtMost is how many bytes of labels are kept of a workload beside those that
-// its budget asks for, as they stand in a document. They are a tenant's, who may
-// write many more.
-const labelsAtMost = 2 << 10
+// maxLabels limits the bytes of a workload's labels in a document, apart from those in the budget's
+// selector. A tenant can write many more.
+const maxLabels = 2 << 10
 
-// keptLabels are the labels that are kept of a workload, by which other budgets tell
-// whether it is theirs as well: all of them where they are few, else those that this
-// budget asks for, and of those that others ask for as many as there is room for.
+// keptLabels returns the labels that are stored with a pause, which the selectors of other budgets
+// need: all of them if they fit, otherwise those in this budget's selector, and as many of those in
+// other selectors as fit.
 func (p Pauser) keptLabels(labels map[string]string) map[string]string {
 	const punctuation = 24 // of one label in a document
 	size := 0
 	for key, value := range labels {
 		size += len(key) + len(value) + punctuation
 	}
-	if size <= labelsAtMost {
+	if size <= maxLabels {
 		return labels
 	}
-	kept, room := map[string]string{}, labelsAtMost
+	kept, room := map[string]string{}, maxLabels
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		value := labels[key]
 		asks := func(d budget.Declaration) bool { return d.Selector.AsksFor(key) }

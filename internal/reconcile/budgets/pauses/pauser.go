@@ -11,36 +11,34 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// Pauser pauses and resumes workloads for one budget. What it does to many of them
-// goes by inBatch; what it does to each stands in pause.go and resume.go.
+// Pauser pauses and resumes workloads for one budget. runBatch has the steps for many workloads,
+// pause.go and resume.go those for each.
 type Pauser struct {
 	Keeper  record.Keeper
 	Clock   func() time.Time
 	Cluster Cluster
-	Budget  budget.Declaration // of a destroyed one, its name, uid and cluster
-	// Declared are the budgets of the cluster: the labels that their selectors ask for
-	// are worth keeping of what is paused.
+	Budget  budget.Declaration // of a destroyed one: its name, UID and cluster
+	// Declared are the budgets of the cluster: labels in their selectors are stored with pauses.
 	Declared []budget.Declaration
-	// Wanted names another budget that is exceeded and would hold a workload, if
-	// any. Nil where nobody knows.
+	// Wanted names another exceeded budget that would pause a workload, or returns "". It can be
+	// nil.
 	Wanted func(seen budget.WorkloadState) string
-	// Learn hears what the budget has paused after each batch; nil where nobody does.
+	// Learn is called with the budget's pauses after each batch; it can be nil.
 	Learn func(paused []declaration.Pause)
 }
 
-// otherPause is the pause that another budget has of a workload.
+// otherPause is another budget's pause of a workload.
 type otherPause struct {
 	owner *Paused
 	pause declaration.Pause
 }
 
-// others are the pauses that other budgets have of a workload, and by which they hold
-// it if it is stopped. One that a kill cut short counts as well: its budget goes on
-// with it.
+// others returns the pauses that other budgets have of a workload. One that a kill interrupted
+// counts, too: its budget continues it.
 func (p Pauser) others(known batchPauses, w budget.Workload) ([]otherPause, error) {
 	for _, uid := range slices.Sorted(maps.Keys(known.all.Broken)) {
 		if uid != p.Budget.UID {
-			return nil, fmt.Errorf("whether another budget holds the %s can't be told: %w", w, known.all.Broken[uid])
+			return nil, fmt.Errorf("whether another budget has paused the %s is unknown: %w", w, known.all.Broken[uid])
 		}
 	}
 	var others []otherPause
@@ -55,9 +53,9 @@ func (p Pauser) others(known batchPauses, w budget.Workload) ([]otherPause, erro
 	return others, nil
 }
 
-// handOn gives others the count of a later pause than theirs: it had that many when
-// it was last stopped, and is to get them back from whoever lets it go last.
-func handOn(pause declaration.Pause, others []otherPause) {
+// passReplicas gives the replica count of a later pause to the other budgets: the last one that
+// releases the workload restores it.
+func passReplicas(pause declaration.Pause, others []otherPause) {
 	for _, o := range others {
 		if o.pause.At.Before(pause.At) {
 			o.pause.At, o.pause.Replicas = pause.At, pause.Replicas

@@ -12,36 +12,34 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// pausesADocument is how many workloads stand in one document. All of a tenant's are
-// never written anew because of one, and the longest names and labels that are kept
-// of so many fit into an object of the Kubernetes API.
-const pausesADocument = 100
+// maxInDocument is how many workloads one document contains. A change then rewrites few of them, and
+// the longest names and labels fit into an object of the Kubernetes API.
+const maxInDocument = 100
 
-// Paused is what one budget has paused: the document under its uid, and as many
-// more as it takes, under its uid and a number from 1 on.
+// Paused is the workloads that one budget has paused: the document under its UID, and further ones
+// under its UID and a number from 1 on.
 type Paused struct {
 	UID, ClusterUID string
 	budget          string // its name
 	parts           []part
 }
 
-// part is one document of them.
+// part is one document.
 type part struct {
 	name      string                              // in the store
-	read      record.Document[declaration.Pauses] // or written last
-	workloads []declaration.Pause                 // of now
+	read      record.Document[declaration.Pauses] // as last read or written
+	workloads []declaration.Pause                 // the current ones
 	changed   bool                                // since it was read or written
 }
 
-// All is what all budgets of a store have paused.
+// All is the pauses of all budgets of a store.
 type All struct {
-	ByBudget []*Paused // in the order of the budgets' uids
-	// Broken says why the documents of a budget can't be read, by its uid.
+	ByBudget []*Paused // in the order of the budgets' UIDs
+	// Broken has the errors of documents that cannot be read, by the budget's UID.
 	Broken map[string]error
 }
 
-// Read reads what budgets have paused. Documents that can't be read fail their
-// own budget alone.
+// Read reads the pauses of all budgets. A document that cannot be read fails its own budget only.
 func Read(ctx context.Context, s store.Store) (All, error) {
 	docs, err := s.List(ctx, store.Pauses)
 	if err != nil {
@@ -71,7 +69,7 @@ func Read(ctx context.Context, s store.Store) (All, error) {
 	return all, nil
 }
 
-// OfBudget is what a budget has paused; nil where it has no document.
+// OfBudget returns the pauses of a budget, or nil if it has no document.
 func (a All) OfBudget(uid string) *Paused {
 	n := slices.IndexFunc(a.ByBudget, func(p *Paused) bool { return p.UID == uid })
 	if n < 0 {
@@ -80,7 +78,7 @@ func (a All) OfBudget(uid string) *Paused {
 	return a.ByBudget[n]
 }
 
-// Workloads are the pauses of all documents.
+// Workloads returns the pauses of all documents.
 func (p *Paused) Workloads() []declaration.Pause {
 	var list []declaration.Pause
 	for _, part := range p.parts {
@@ -89,7 +87,7 @@ func (p *Paused) Workloads() []declaration.Pause {
 	return list
 }
 
-// find is where a workload stands; the part is -1 where it doesn't.
+// find returns the position of a workload; the part is -1 if there is none.
 func (p *Paused) find(w budget.Workload) (part, at int) {
 	for n, part := range p.parts {
 		if at := slices.IndexFunc(part.workloads, func(pause declaration.Pause) bool { return pause.UID == w.UID }); at >= 0 {
@@ -99,7 +97,7 @@ func (p *Paused) find(w budget.Workload) (part, at int) {
 	return -1, -1
 }
 
-// pauseOf is the pause of a workload; its phase is empty where there is none.
+// pauseOf returns the pause of a workload; its phase is empty if there is none.
 func (p *Paused) pauseOf(w budget.Workload) declaration.Pause {
 	n, at := p.find(w)
 	if n < 0 {
@@ -108,8 +106,7 @@ func (p *Paused) pauseOf(w budget.Workload) declaration.Pause {
 	return p.parts[n].workloads[at]
 }
 
-// set takes up a pause, in the place of what there was of its workload. Nothing is
-// written before save.
+// set adds a pause, or replaces that of the same workload. Nothing is written before save.
 func (p *Paused) set(pause declaration.Pause) {
 	n, at := p.find(pause.Workload)
 	if n >= 0 {
@@ -118,17 +115,17 @@ func (p *Paused) set(pause declaration.Pause) {
 		part.workloads[at] = pause
 		return
 	}
-	n = slices.IndexFunc(p.parts, func(part part) bool { return len(part.workloads) < pausesADocument })
+	n = slices.IndexFunc(p.parts, func(part part) bool { return len(part.workloads) < maxInDocument })
 	if n < 0 {
 		n = len(p.parts)
-		p.parts = append(p.parts, part{name: p.unused()})
+		p.parts = append(p.parts, part{name: p.unusedName()})
 	}
 	part := &p.parts[n]
 	part.workloads, part.changed = append(slices.Clip(part.workloads), pause), true
 }
 
-// unused is a name for one document more.
-func (p *Paused) unused() string {
+// unusedName returns the name of the next document.
+func (p *Paused) unusedName() string {
 	name := p.UID
 	for n := 1; slices.ContainsFunc(p.parts, func(part part) bool { return part.name == name }); n++ {
 		name = fmt.Sprintf("%s/%d", p.UID, n)
@@ -136,7 +133,7 @@ func (p *Paused) unused() string {
 	return name
 }
 
-// drop takes a pause off. Nothing is written before save.
+// drop removes a pause. Nothing is written before save.
 func (p *Paused) drop(w budget.Workload) {
 	n, at := p.find(w)
 	if n < 0 {
@@ -146,7 +143,7 @@ func (p *Paused) drop(w budget.Workload) {
 	part.workloads, part.changed = slices.Delete(slices.Clone(part.workloads), at, at+1), true
 }
 
-// save writes the documents that changed, and removes those that nothing is left in.
+// save writes the documents that changed, and removes empty ones.
 func (p *Paused) save(ctx context.Context, s store.Store) error {
 	for n := range p.parts {
 		part := &p.parts[n]

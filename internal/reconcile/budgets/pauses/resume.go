@@ -10,15 +10,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// Resume lets workloads go, and starts those that no other budget holds. The
-// error is *budget.NotPausedError where one was left as it is.
+// Resume releases workloads, and resumes those that no other budget has paused. The error is
+// *budget.NotPausedError for a workload that is left as it is.
 func (p Pauser) Resume(ctx context.Context, list []budget.Workload) []error {
-	return p.inBatch(ctx, list, protocol{
+	return p.runBatch(ctx, list, protocol{
 		intend: p.intendToResume,
 		call:   func(ctx context.Context, t *transition) error { return p.Cluster.Resume(ctx, t.seen, t.pause.Replicas) },
 		result: func(known batchPauses, t *transition, err error) error {
 			var not *budget.NotPausedError
-			if err != nil && (!errors.As(err, &not) || !not.Gone) { // refused: it stays the budget's
+			if err != nil && (!errors.As(err, &not) || !not.Gone) { // refused: the budget keeps its pause
 				return err
 			}
 			known.own.drop(t.pause.Workload)
@@ -27,11 +27,10 @@ func (p Pauser) Resume(ctx context.Context, list []budget.Workload) []error {
 	})
 }
 
-// intendToResume holds the one rule of who starts what several budgets paused. What
-// stands stopped is held by each budget that has it as paused, however long it has:
-// whoever undid that before, it was undone in turn when it was stopped again. It
-// is started by the last that lets it go, and not while another that is exceeded
-// has yet to hold it. A Deployment that became a stock pool's is the pool's to start.
+// intendToResume has the rule for a workload that several budgets paused. A stopped workload belongs
+// to each budget with a pause of it, even if someone resumed it in between. The last budget that
+// releases it resumes it, unless another exceeded budget is about to pause it. If it became the
+// Deployment of a stock pool, the pool scales it.
 func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 	last := known.own.pauseOf(w)
 	if last.Phase == "" {
@@ -63,19 +62,18 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	case err != nil:
 		return nil, err
 	case seen.Stopped && last.Phase != declaration.Started && len(others) > 0:
-		handOn(last, others)
-		return released("the budget " + others[0].owner.budget + " keeps it paused")
+		passReplicas(last, others)
+		return released("budget/" + others[0].owner.budget + " keeps it paused")
 	case last.Phase == declaration.Started && seen.Stopped:
-		return released("someone started it again since it was paused, and stopped it; it is left as it is")
+		return released("someone resumed it since it was paused, and stopped it again; it is left as it is")
 	case !seen.Stopped && (last.Phase == declaration.Paused || last.Phase == declaration.Started):
-		return released("someone started it again since it was paused; it is left as it is")
-	case !seen.Stopped: // never stopped, or started by a run that was killed then
+		return released("someone resumed it since it was paused; it is left as it is")
+	case !seen.Stopped: // never stopped, or resumed by a run that was killed then
 		return released("")
 	}
 	if p.Wanted != nil {
 		if other := p.Wanted(seen); other != "" {
-			return nil, &budget.NotPausedError{Workload: w, Reason: "the budget " + other + " is exceeded as well, and has yet to hold it: it stays " +
-				"paused until then"}
+			return nil, &budget.NotPausedError{Workload: w, Reason: "budget/" + other + " is exceeded, too, and is about to pause it: it stays paused"}
 		}
 	}
 	t := &transition{seen: seen, before: last, pause: last}
@@ -83,11 +81,10 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	return t, nil
 }
 
-// MarkStarted notes of workloads that someone started them again, and that the
-// budget leaves them so: it holds them no longer, whoever stops them next.
+// MarkStarted records that someone resumed workloads and that the budget leaves them running. It no
+// longer resumes them, whoever stops them next.
 func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
-	// A note needs no call.
-	return errors.Join(p.inBatch(ctx, list, protocol{intend: func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+	return errors.Join(p.runBatch(ctx, list, protocol{intend: func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 		last := known.own.pauseOf(w)
 		if last.Phase != declaration.Paused {
 			return nil, nil
@@ -106,9 +103,9 @@ func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 	}})...)
 }
 
-// LetGo resumes all that a budget which is destroyed has paused. It returns what was
-// resumed, and what is to be said of what was left as someone else has it.
-func (p Pauser) LetGo(ctx context.Context) (resumed []budget.Workload, messages []string, err error) {
+// Release resumes all workloads of a destroyed budget. It returns those that it resumed, and messages
+// about those that it left as they are.
+func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, messages []string, err error) {
 	all, err := Read(ctx, p.Keeper.Store)
 	own := all.OfBudget(p.Budget.UID)
 	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {

@@ -1,0 +1,53 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxPaused limits how many paused workloads a status lists.
+const maxPaused = 100
+
+// PausedWorkload is a workload that a budget paused, with its size before that.
+type PausedWorkload struct {
+	Workload
+	Replicas int32 `json:"replicas,omitempty"` // of a Deployment or StatefulSet
+}
+
+// ResumeCommand is the kubectl command that undoes the pause. A size below 1 is unknown.
+func (p PausedWorkload) ResumeCommand() string {
+	kind := strings.ToLower(p.Kind)
+	object := kind + "/" + p.Name + " --namespace " + p.Namespace
+	if kind == "job" {
+		return "kubectl patch " + object + ` --type merge --patch '{"spec":{"suspend":false}}'`
+	}
+	return fmt.Sprintf("kubectl scale %s --replicas %d", object, max(p.Replicas, 1))
+}
+
+// WithPaused returns the status with the workloads that the budget has paused.
+func (s Status) WithPaused(list []PausedWorkload) Status {
+	list = slices.SortedFunc(slices.Values(list), func(a, b PausedWorkload) int {
+		return cmp.Or(strings.Compare(a.Workload.String(), b.Workload.String()), strings.Compare(a.UID, b.UID))
+	})
+	s.Paused, s.PausedLeftOut = list[:min(len(list), maxPaused)], max(len(list)-maxPaused, 0)
+	return s
+}
+
+// maxLost limits how many lost pauses are listed.
+const maxLost = 20
+
+// LostPauses returns a warning for each workload that is stopped, and that no document of pauses
+// has any longer: nothing resumes it.
+func LostPauses(list []PausedWorkload) []string {
+	var texts []string
+	for _, p := range list[:min(len(list), maxLost)] {
+		texts = append(texts, fmt.Sprintf("%s is stopped, and the record that this budget paused it is lost: gpupool does not resume it. To resume it:\n%s",
+			p.Workload, p.ResumeCommand()))
+	}
+	if more := len(list) - maxLost; more > 0 {
+		texts = append(texts, fmt.Sprintf("the records of %d more pauses are lost: resume the workloads above, and the next run lists them", more))
+	}
+	return texts
+}
