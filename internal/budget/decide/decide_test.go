@@ -263,7 +263,8 @@ func TestDoubtsAreTold(t *testing.T) {
 	s := situation(teamA(), budget.Hour)
 	s.Result.Lost, s.Result.Unbounded = []string{"closed-2026-07-15: truncated"}, true
 	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
-	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated", "usage in an observation gap has no known bound"} {
+	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated",
+		"usage in an observation gap has no known bound"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("%q lacks %q", warnings, want)
 		}

@@ -89,7 +89,8 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 			s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		}
 		p := Decide(s, nil)
-		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 GPU-hours more were counted before the loss") {
+		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil &&
+			!strings.Contains(u.Reason, "and up to 70.000 GPU-hours more were counted before the loss") {
 			t.Errorf("run %d: %+v", n+1, u)
 		}
 		if kinds := kinds(p); len(kinds) > 0 && run.unknown {
