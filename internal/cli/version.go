@@ -28,7 +28,7 @@ func newVersion(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// versionReport is the JSON of version: the build.
+// versionReport is the JSON of version. It contains the build.
 type versionReport struct {
 	// The version.
 	Version string `json:"version"`

@@ -57,7 +57,7 @@ type Offer struct {
 	Market
 	// The hourly price. Null if unknown.
 	Price Price `json:"price"`
-	// The stock, as Tencent Cloud reports it. Only a launch shows it.
+	// The stock, as Tencent Cloud reports it. A launch may still fail.
 	Stock Stock `json:"stock,omitempty"`
 	// The vCPUs of an instance.
 	VCPUs int `json:"vcpus,omitempty"`

@@ -22,7 +22,7 @@ var documents = []section{
 	{title: "gpupool usage of a pod list", of: name{"cli/usage", "Report"}},
 	{title: "gpupool usage replay", of: name{"cli/usage", "ReplayReport"}},
 	{title: "gpupool history", of: name{"cli/history", "Report"}},
-	{title: "gpupool export intervals", of: name{"cli/export", "interval"}},
+	{title: "gpupool export ledger", of: name{"cli/export", "interval"}},
 	{title: "gpupool offers", of: name{"cli/offers", "report"}},
 	{title: "gpupool adopt", of: name{"cli/adopt", "report"}},
 	{title: "gpupool grant", of: name{"cli/grant", "report"}},
@@ -70,12 +70,15 @@ const jsonIntro = `Within one ` + "`schema_version`" + `, fields are added, and 
 - A **decimal string** is an exact amount of money in CNY. GPU-hours are strings with three digits after the point.
 - A **duration** is a string such as ` + "`15m`" + `.
 - An **optional** field is absent if it is empty.
-- ` + "`[]`" + ` in a path stands for the elements of an array, and ` + "`KEY`" + ` for the keys of a map.
+- ` + "`[]`" + ` in a path stands for the elements of an array, ` + "`KEY`" + ` for the keys of a map, and ` + "`…`" + ` for all fields of another object.
 
 `
 
 // sameFields is the meaning of a row that refers to another object.
 const sameFields = "All fields of that object."
+
+// fieldsByKind is the meaning of a row that refers to one of several objects.
+const fieldsByKind = "All fields of that object, if `object` is of this kind."
 
 // fields writes the page about JSON.
 func fields(s *source) (string, error) {
@@ -92,7 +95,7 @@ func fields(s *source) (string, error) {
 		b.WriteString(mark + " " + of.title + "\n\n" + sentence(of.of.ident, s.types[of.of].doc) + "\n\n")
 		var cells [][]string
 		for _, other := range of.with {
-			cells = append(cells, []string{quoted("…"), links[other], sameFields})
+			cells = append(cells, []string{quoted("…"), links[other], fieldsByKind})
 		}
 		for _, r := range rows {
 			cells = append(cells, []string{quoted(r.path), r.kind, r.meaning})

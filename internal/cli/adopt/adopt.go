@@ -74,7 +74,7 @@ func poolAndInstances(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// report is the JSON of adopt: the instances that a pool adopted.
+// report is the JSON of adopt. It contains the instances that a pool adopted.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

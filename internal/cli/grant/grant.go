@@ -67,7 +67,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of grant: additional GPU-hours for a budget.
+// report is the JSON of grant. It contains additional GPU-hours for a budget.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

@@ -59,7 +59,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of hold: a pause of the reconciliation of a pool.
+// report is the JSON of hold. It contains a pause of the reconciliation of a pool.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

@@ -65,7 +65,7 @@ is what Tencent Cloud reports. It is a hint: only a launch proves it.`,
 	return cmd
 }
 
-// report is the JSON of offers: prices and stock of a region.
+// report is the JSON of offers. It contains prices and stock of a region.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

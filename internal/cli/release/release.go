@@ -61,7 +61,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of release: the grants and holds that it ended.
+// report is the JSON of release. It contains the grants and holds that it ended.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

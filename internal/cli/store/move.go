@@ -69,7 +69,7 @@ const (
 	canceled    = "canceled"
 )
 
-// moveReport is the JSON of move: the documents of a moved store.
+// moveReport is the JSON of move. It contains the documents of a moved store.
 type moveReport struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

@@ -66,7 +66,7 @@ const (
 	repaired = "repaired"
 )
 
-// report is the JSON of repair: the documents of a store.
+// report is the JSON of repair. It contains the documents of a store.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

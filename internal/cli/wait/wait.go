@@ -93,7 +93,7 @@ func named(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// report is the JSON of wait: whether objects meet a condition.
+// report is the JSON of wait. It says whether objects meet a condition.
 type report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`

@@ -50,7 +50,7 @@ func (r Result) Reasons() []string { _, _, reasons := r.Heading(); return reason
 
 // resultForm is a decision of a run, with its outcome.
 type resultForm struct {
-	// What happened to the decision.
+	// The outcome of the decision.
 	Outcome Outcome `json:"outcome"`
 	// The error of a decision that failed, or that was refused.
 	Error *ErrorReport `json:"error,omitempty"`

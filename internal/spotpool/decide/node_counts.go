@@ -83,7 +83,7 @@ type DrainReport struct {
 	// When the drain times out, or when a kept node may be drained again. Absent while no time
 	// counts.
 	Until time.Time `json:"until,omitzero"`
-	// What happens to the instance on a timeout. Absent if Tencent Cloud reclaims it.
+	// The action for the instance on a timeout. Absent if Tencent Cloud reclaims it.
 	OnTimeout node.OnTimeout `json:"on_timeout,omitempty"`
 }
 

@@ -52,7 +52,8 @@ type Condition struct {
 	Status string `json:"status"`
 	// The reason in one word.
 	Reason string `json:"reason"`
-	// The details.
+	// The details. For `Scheduled`, the message of the scheduler, and the spot pools that could run
+	// the pods.
 	Message string `json:"message,omitempty"`
 }
 
