@@ -47,13 +47,16 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	followed := 0
 	for _, p := range shown {
 		for _, l := range link.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {
-			if strings.Contains(l[1], "://") {
+			file, at, within := strings.Cut(l[1], "#")
+			ours, onGitHub := strings.CutPrefix(file, "https://github.com/gpupool/terraform-provider-gpupool/blob/main/")
+			if !onGitHub && strings.Contains(file, "://") {
 				continue
 			}
 			followed++
-			file, at, within := strings.Cut(l[1], "#")
 			target := p.name
-			if file != "" {
+			if onGitHub {
+				target = ours
+			} else if file != "" {
 				target = path.Join(path.Dir(p.name), file)
 			}
 			text, known := texts[target]
