@@ -19,7 +19,7 @@ import (
 //	freeze, frozen, unfreeze since when it is, or was, frozen
 //	pause, resume           the workload, and since when it is, or was, paused
 //	paused                  the workload, when that was requested, and how it ended
-//	mend, scale             the workload, and when it was
+//	revert, scale           the workload, and when it was
 //	evict                   the pod
 //	evicted                 the pod, and how it ended
 //	threshold               the threshold, and when it was crossed
@@ -138,7 +138,7 @@ func (a About) Updated(generation int64) Event {
 func (a About) Since(kind Kind, since time.Time) Event { return a.event(kind, milli(since)) }
 
 // Workload returns a [Pause] or [Resume] of a workload that is or was stopped since a moment. It
-// also returns a [Mend] or [Scale] at a moment, which is zero for a Mend of a deleted one.
+// also returns a [Revert] or [Scale] at a moment, which is zero for a Revert of a deleted one.
 func (a About) Workload(kind Kind, w Identity, at time.Time) Event {
 	e := a.event(kind, w.UID, milli(at))
 	e.Workloads = []Identity{w}

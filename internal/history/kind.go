@@ -47,7 +47,7 @@ const (
 	Drained    Kind = "drained"     // it is complete, or timed out
 	Uncordon   Kind = "uncordon"    // it was undone
 	DeleteNode Kind = "delete_node" // the Node of a terminated instance was deleted
-	Mend       Kind = "mend"        // drift of a stock pool was reverted
+	Revert     Kind = "revert"      // drift of a stock pool was reverted
 	Scale      Kind = "scale"       // a stock pool was scaled
 )
 
@@ -58,7 +58,7 @@ func Kinds() []Kind {
 		Evict, Evicted,
 		Threshold, Exceeded, Recovered, GateClosed, GateOpened, Price, Failed, RunFailed, Grant, Hold, Release, Loss,
 		Join, Replace, Suspend, Unsuspend, Notice, Drain, Drained, Uncordon, DeleteNode,
-		Mend, Scale,
+		Revert, Scale,
 	}
 }
 
@@ -68,7 +68,7 @@ var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
 		Create, Update, Delete, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
-		Paused, Evicted, Suspend, Unsuspend, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate,
+		Paused, Evicted, Suspend, Unsuspend, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Revert, Scale, Terminate,
 		End, DeleteNode, Release, Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
 	} {
 		ranks[k] = n + 1

@@ -45,7 +45,7 @@ func everyEvent(a history.About) []history.Event {
 		a.Instances(history.Terminate, "ins-aaaaaaa1", "ins-aaaaaaa2"), a.Instances(history.Adopt, "ins-aaaaaaa3"),
 		a.Declaration(history.Create), a.Updated(2), a.Declaration(history.Delete), a.Declaration(history.Destroy),
 		a.Since(history.Freeze, noon), a.Since(history.Unfreeze, noon), a.Workload(history.Pause, serve, noon), a.Workload(history.Resume, serve, noon),
-		a.Workload(history.Mend, serve, noon), a.Workload(history.Scale, serve, noon), a.Evict(pod),
+		a.Workload(history.Revert, serve, noon), a.Workload(history.Scale, serve, noon), a.Evict(pod),
 		a.Evicted(pod, history.Done), a.Paused(serve, noon, history.Done), a.Since(history.Frozen, noon),
 		a.Crossed(80, noon),
 		a.Since(history.Exceeded, noon), a.Since(history.Recovered, noon), a.Since(history.GateClosed, noon), a.Since(history.GateOpened, noon),

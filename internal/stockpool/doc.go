@@ -4,7 +4,7 @@
 //
 // A stock pool is a Deployment, and a PodDisruptionBudget where one is declared. Whose a
 // Deployment is follows from its UID alone, which the pool's journal has. It comes about
-// in three steps, and a kill between any two of them is mended after the next observation:
+// in three steps, and the next observation recovers from a kill between any two of them:
 //
 //	opened    a random token is written into the journal
 //	created   an empty Deployment is created with that token, where there is none by

@@ -24,8 +24,8 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 	about := j.about(d, now, of.Reasons...)
 	var e history.Event
 	switch of.Kind {
-	case KindMend:
-		e = about.Workload(history.Mend, j.workload(d), now)
+	case KindRevert:
+		e = about.Workload(history.Revert, j.workload(d), now)
 	case KindScale:
 		about.Reasons = append([]string{fmt.Sprintf("from %d to %d pods", of.Was, of.Replicas)}, of.Reasons...)
 		e = about.Workload(history.Scale, j.workload(d), now)
@@ -70,7 +70,7 @@ func (j Journal) Lost(d Declaration, now time.Time) Journal {
 	if j.DeploymentUID == "" {
 		return j
 	}
-	e := j.about(d, now, "somebody deleted its Deployment").Workload(history.Mend, j.workload(d), time.Time{})
+	e := j.about(d, now, "somebody deleted its Deployment").Workload(history.Revert, j.workload(d), time.Time{})
 	j.AboutTo, j.AboutFrom = &e, ""
 	return j
 }

@@ -40,7 +40,7 @@ func Kinds() []KindData {
 		{KindCreate, wording.Verb{Base: "create", Past: "created"}},
 		{KindOwn, wording.Verb{Base: "take over", Past: "took over"}},
 		{KindApply, wording.Verb{Base: "apply", Past: "applied"}},
-		{KindMend, wording.Verb{Base: "mend", Past: "mended"}},
+		{KindRevert, wording.Verb{Base: "revert drift of", Past: "reverted drift of"}},
 		{KindScale, wording.Verb{Base: "scale", Past: "scaled"}},
 		{KindPause, wording.Verb{Base: "pause", Past: "pausing"}},
 		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}},
@@ -62,7 +62,7 @@ func (k Kind) Data() KindData {
 
 // Applies says whether the decision applies the declaration.
 func (d Decision) Applies() bool {
-	return slices.Contains([]Kind{KindApply, KindMend, KindScale, KindResume}, d.Kind)
+	return slices.Contains([]Kind{KindApply, KindRevert, KindScale, KindResume}, d.Kind)
 }
 
 // Decision is one change of a stock pool, with its reasons.

@@ -34,8 +34,8 @@ func explainedStock() []stockpools.Description {
 		Why: "it has its minimum of 2, which is all that gpupool keeps. Raise minimum",
 	}}
 	status = status.WithRooms(stockpool.Declaration{ClusterUID: "c", NodeSelector: map[string]string{"gpu": "t4"}}, rooms, nil)
-	mend := stockpool.Decision{
-		Kind: stockpool.KindMend, Object: "stock_pool/ml/g1", Replicas: 2, Was: 3,
+	revert := stockpool.Decision{
+		Kind: stockpool.KindRevert, Object: "stock_pool/ml/g1", Replicas: 2, Was: 3,
 		Reasons: []string{"spec.replicas was 3 instead of 2", "last written by kubectl (scale)"},
 	}
 	declared := stockpools.Declared{
@@ -43,7 +43,7 @@ func explainedStock() []stockpools.Description {
 		ReplicasPolicy: stockpool.ReplicasAvailable, Maximum: 8, NodeSelector: map[string]string{"gpu": "t4"}, AllocatedSelector: "session", MinAvailable: 1,
 	}
 	return []stockpools.Description{{
-		RecordPhase: declaration.Active, Decisions: []stockpool.Decision{mend},
+		RecordPhase: declaration.Active, Decisions: []stockpool.Decision{revert},
 		Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
 		Why: &stockpools.Why{
 			Declared: declared,

@@ -110,7 +110,7 @@ func (l layout) called(object string) string {
 
 func colour(k history.Kind) terminal.Colour {
 	switch k {
-	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Suspend, history.Mend:
+	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Suspend, history.Revert:
 		return terminal.Red
 	case history.Reclaim, history.Evict, history.Evicted, history.Pause, history.Paused, history.Freeze, history.Frozen, history.Threshold,
 		history.GateClosed, history.Grant, history.Hold, history.Notice, history.Drain:
@@ -142,8 +142,8 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return ofNode(e, then)
 	case history.Terminate, history.Adopt:
 		return several(e.Count, e.InstanceIDs)
-	case history.Mend:
-		return mended(e.Reasons)
+	case history.Revert:
+		return reverted(e.Reasons)
 	case history.Scale:
 		return strings.Join(e.Reasons, "; ")
 	case history.Freeze, history.Frozen, history.Pause, history.Paused, history.Resume, history.Evict, history.Evicted:

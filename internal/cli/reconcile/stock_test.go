@@ -18,12 +18,12 @@ import (
 // TestAStockPoolReads: what was reverted, by whom, and how it is now; and as gauges.
 func TestAStockPoolReads(t *testing.T) {
 	t.Parallel()
-	mended := stockpool.Decision{
-		Kind: stockpool.KindMend, Object: "stock_pool/ml/pool-g1", Replicas: 2, Was: 9,
+	reverted := stockpool.Decision{
+		Kind: stockpool.KindRevert, Object: "stock_pool/ml/pool-g1", Replicas: 2, Was: 9,
 		Reasons: []string{"spec.replicas was 9 instead of 2", "last written by kubectl (scale) at 2026-01-02T03:04:05Z"},
 	}
 	report := reconcile.Report{
-		Decisions: []outcome.Result{outcome.Of(mended, outcome.Done, nil)},
+		Decisions: []outcome.Result{outcome.Of(reverted, outcome.Done, nil)},
 		StockPools: []stockpools.Report{
 			{
 				Name: "pool-g1", Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,

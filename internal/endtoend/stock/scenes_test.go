@@ -28,7 +28,7 @@ func TestStockPools(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t)
 	for name, play := range map[string]func(*rig){
-		"declared, mended, destroyed":       mended,
+		"declared, reverted, destroyed":     reverted,
 		"orphaned and imported":             orphaned,
 		"deleted without its pods":          deletedAlone,
 		"somebody else's, then taken over":  takenOver,
@@ -47,9 +47,9 @@ func TestStockPools(t *testing.T) {
 	}
 }
 
-// mended: whatever somebody does to the Deployment is undone by the next run, which says
+// reverted: the next run undoes any change of the Deployment and reports
 // what it was and who did it; a run after that has nothing to do.
-func mended(r *rig) {
+func reverted(r *rig) {
 	r.apply(r.pool(attributes{"pod_disruption_budget": "{ min_available = 1 }"}))
 	r.audit.Wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
 	r.settled()
@@ -65,16 +65,16 @@ func mended(r *rig) {
 	}{
 		{
 			types.MergePatchType, "kubectl", `{"spec":{"replicas":5}}`, "scale",
-			[]string{"done mend: spec.replicas was 5 instead of 2", "last written by kubectl (scale)"},
+			[]string{"done revert: spec.replicas was 5 instead of 2", "last written by kubectl (scale)"},
 		},
 		{types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"evil:1"}]}}}}`, "",
 			[]string{
-				"done mend: spec.template.spec.containers[0].image was evil:1 instead of registry.example.com/team/runtime:1",
+				"done revert: spec.template.spec.containers[0].image was evil:1 instead of registry.example.com/team/runtime:1",
 				"last written by kubectl-edit at ",
 			}},
 		{
 			types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`, "",
-			[]string{"done mend: metadata.labels.gpupool/stock-pool was nothing instead of pool-g1"},
+			[]string{"done revert: metadata.labels.gpupool/stock-pool was nothing instead of pool-g1"},
 		},
 	} {
 		var part []string
@@ -114,8 +114,8 @@ func mended(r *rig) {
 	r.audit.Taken()
 	r.settled()
 	history := r.work.Must("gpupool", "history", "--kubeconfig", r.run, "-o", "json").Stdout
-	if n := strings.Count(history, `"kind":"mend"`) + strings.Count(history, `"kind": "mend"`); n != 4 {
-		r.t.Errorf("the history tells of %d mendings:\n%s", n, history)
+	if n := strings.Count(history, `"kind":"revert"`) + strings.Count(history, `"kind": "revert"`); n != 4 {
+		r.t.Errorf("the history has %d reverts:\n%s", n, history)
 	}
 	r.apply()
 	r.audit.Wants(r.t, "of its end", "delete deployments pool-g1")
@@ -286,7 +286,7 @@ func paused(r *rig) {
 	r.reconcile().is(r.t, decide.Paused)
 	r.settled()
 	r.somebody(types.MergePatchType, "kubectl", `{"spec":{"replicas":2}}`, "scale")
-	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
+	r.says(r.reconcile(), "done revert: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
 	r.ready(0)
 	r.audit.Taken()
 

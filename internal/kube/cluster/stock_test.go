@@ -151,12 +151,12 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	}
 	plan := decide.Decide(situation)
 	first := plan.Decisions[0]
-	if first.Kind != stockpool.KindMend || len(first.Changes) != 2 || len(first.By) != 2 {
+	if first.Kind != stockpool.KindRevert || len(first.Changes) != 2 || len(first.By) != 2 {
 		t.Fatalf("decided %+v", first)
 	}
 	answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2))
 	if err != nil || *answer.Spec.Replicas != 2 || answer.Spec.Template.Spec.Containers[0].Image != d.Image {
-		t.Errorf("mended, it is %+v: %v", answer.Spec, err)
+		t.Errorf("reverted, it is %+v: %v", answer.Spec, err)
 	}
 }
 

@@ -141,7 +141,7 @@ func TestLifeOfAStockPool(t *testing.T) {
 			ConfigPlanChecks:  planned(plancheck.ResourceActionUpdate),
 			ConfigStateChecks: []statecheck.StateCheck{kept(), number(address, "generation", 2)},
 		},
-		resource.TestStep{ // what somebody did is mended by an apply, which declares nothing anew
+		resource.TestStep{ // an apply reverts drift and declares nothing
 			PreConfig:         func() { s.somebody(`{"spec":{"replicas":1}}`) },
 			Config:            s.pool(attributes{"replicas": "3", "env": `{ A = "b" }`, "pod_disruption_budget": `{ min_available = 1 }`}),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionUpdate),
@@ -233,8 +233,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestARunMendsWhatTerraformDeclared, also where somebody deleted all of it.
-func TestARunMendsWhatTerraformDeclared(t *testing.T) {
+// TestARunRevertsDrift, even if everything was deleted.
+func TestARunRevertsDrift(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	var before types.UID

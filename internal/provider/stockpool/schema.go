@@ -24,7 +24,7 @@ func (r *stockResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A stock pool: a warm stock of GPU runtime pods of one flavour, kept as a Deployment of the provider's cluster by `terraform " +
 			"apply` and by each run of `gpupool reconcile`. " +
-			"What somebody scaled, edited or deleted is mended, and the history says what it was and who did it. Its pods count against the budgets that " +
+			"What somebody scaled, edited or deleted is reverted, and the history says what it was and who did it. Its pods count against the budgets that " +
 			"select them.\n\n" +
 			"The Deployment is the pool's own by its uid, and is written by server-side apply under the field manager `gpupool-stock`; one of that name " +
 			"that somebody else made is refused, and left untouched. " +

@@ -62,7 +62,7 @@ func (e Exceptions[T]) whose(uid string, value T) error {
 	return &declaration.DamagedError{What: fmt.Sprintf("%s/%s in the store %s", e.kind, uid, e.store), Reason: fmt.Sprintf("it is of %.40q", of)}
 }
 
-// withRemedy says of a damaged document how it is mended: nothing writes it anew.
+// withRemedy adds to an error about a damaged document how to repair it.
 func withRemedy(err error) error {
 	var damaged *declaration.DamagedError
 	if !errors.As(err, &damaged) {

@@ -63,7 +63,7 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	d.is(0, decide.Paused)
 	d.Cluster.Step(25 * time.Hour)
 	d.is(2, decide.Ready)
-	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1, history.Mend: 0} {
+	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1, history.Revert: 0} {
 		if got := d.reported(kind); got != want {
 			t.Errorf("the history has %d events of %s, want %d", got, kind, want)
 		}

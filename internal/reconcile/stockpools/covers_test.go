@@ -295,7 +295,7 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 				did = append(did, decision.Kind())
 			}
 		}
-		if !slices.Equal(did, []string{"mend"}) || d.replicas() != 2 || d.Cluster.Deployment(key).Spec.Template.Labels["team"] != "a" {
+		if !slices.Equal(did, []string{"revert"}) || d.replicas() != 2 || d.Cluster.Deployment(key).Spec.Template.Labels["team"] != "a" {
 			t.Errorf("a run does %q, and it has %d pods", did, d.replicas())
 		}
 	}

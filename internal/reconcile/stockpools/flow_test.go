@@ -63,7 +63,7 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	}
 }
 
-func TestARunMendsWhatSomebodyDid(t *testing.T) {
+func TestARunRevertsDrift(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.create()
@@ -71,7 +71,7 @@ func TestARunMendsWhatSomebodyDid(t *testing.T) {
 	*scaled.Spec.Replicas = 9
 	d.Cluster.Put(key, scaled)
 	r := d.Run()
-	if len(r.Decisions) != 1 || r.Decisions[0].Kind() != "mend" || !strings.Contains(r.Decisions[0].Reasons()[0], "spec.replicas was 9 instead of 2") {
+	if len(r.Decisions) != 1 || r.Decisions[0].Kind() != "revert" || !strings.Contains(r.Decisions[0].Reasons()[0], "spec.replicas was 9 instead of 2") {
 		t.Errorf("decided %v", r.Decisions)
 	}
 	d.is(2, decide.Ready)
@@ -81,7 +81,7 @@ func TestARunMendsWhatSomebodyDid(t *testing.T) {
 	d.is(2, decide.Ready)
 	d.Cluster.Put(key, nil)
 	d.is(2, decide.Ready)
-	if got := d.reported(history.Mend); got != 3 {
+	if got := d.reported(history.Revert); got != 3 {
 		t.Errorf("the history has %d", got)
 	}
 }
@@ -226,10 +226,10 @@ func TestADryRunChangesNothing(t *testing.T) {
 	d.Cluster.Put(key, scaled)
 	acts := len(d.Cluster.Acts)
 	r := d.DryRun()
-	if len(r.Decisions) != 1 || r.Decisions[0].Outcome != outcome.Planned || r.Decisions[0].Kind() != "mend" {
+	if len(r.Decisions) != 1 || r.Decisions[0].Outcome != outcome.Planned || r.Decisions[0].Kind() != "revert" {
 		t.Errorf("decided %+v", r.Decisions)
 	}
-	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.reported(history.Mend) != 0 {
+	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.reported(history.Revert) != 0 {
 		t.Errorf("it did %q", d.Cluster.Acts[acts:])
 	}
 	if s, err := d.Runner().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 ||

@@ -73,18 +73,18 @@ var operations = map[string]operation{
 		},
 		replicas: 2, phase: decide.Ready, once: []history.Kind{history.Create}, again: true,
 	},
-	"mend": {
+	"revert": {
 		before: func(d *desk) {
 			d.create(guarded)
 			scaled := d.Cluster.Deployment(key).DeepCopy()
 			*scaled.Spec.Replicas = 9
 			d.Cluster.Put(key, scaled)
 		},
-		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Mend},
+		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Revert},
 	},
 	"create anew": {
 		before: func(d *desk) { d.create(guarded); d.Cluster.Put(key, nil) },
-		do:     run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Mend},
+		do:     run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Revert},
 	},
 	"shrink": {
 		before: func(d *desk) {
@@ -279,11 +279,11 @@ func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
 						return // what is left is anybody's
 					}
 					alike := of
-					alike.once = nil // what somebody did is mended, too
+					alike.once = nil // drift is reverted, too
 					d.recover(alike)
 					if now := d.Cluster.Deployment(key); now != nil &&
 						(now.Labels[stockpool.LabelPool] == "" || now.Spec.Template.Spec.Containers[0].Image != pool().Image) {
-						t.Errorf("it was not mended: %+v", now)
+						t.Errorf("it was not reverted: %+v", now)
 					}
 				})
 			}

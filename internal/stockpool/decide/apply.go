@@ -28,7 +28,7 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 	case would == nil:
 		return t, Result{Ask: true}
 	default:
-		of.Kind, of.Changes = stockpool.KindMend, drift.Changes(live, would)
+		of.Kind, of.Changes = stockpool.KindRevert, drift.Changes(live, would)
 		if len(of.Changes) == 0 { // somebody changed what the pool has no word about
 			t.journal = t.journal.Answered(live)
 			return t, r

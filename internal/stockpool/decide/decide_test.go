@@ -80,7 +80,7 @@ func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyChangedIsMendedAndReported(t *testing.T) {
+func TestDriftIsRevertedAndReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
@@ -91,14 +91,14 @@ func TestWhatSomebodyChangedIsMendedAndReported(t *testing.T) {
 		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"runtime\"}":{"f:image":{}}}}}}}`),
 	})
 	p := w.decide()
-	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindMend || len(p.Decisions[0].By) != 1 || len(p.Decisions[0].Changes) != 2 {
+	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindRevert || len(p.Decisions[0].By) != 1 || len(p.Decisions[0].Changes) != 2 {
 		t.Fatalf("decided %+v", p.Decisions)
 	}
 	w.has(t, 2, decide.Ready)
 	w.live = nil
 	w.pods = nil
 	w.has(t, 2, decide.Ready)
-	if n := w.reported(history.Mend); n != 2 {
+	if n := w.reported(history.Revert); n != 2 {
 		t.Errorf("the history has %d", n)
 	}
 }
@@ -133,7 +133,7 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	w.covers = nil
 	w.has(t, 5, decide.Ready)
 	for kind, want := range map[history.Kind]int{
-		history.Pause: 1, history.Paused: 1, history.Mend: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1,
+		history.Pause: 1, history.Paused: 1, history.Revert: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1,
 	} {
 		if got := w.reported(kind); got != want {
 			t.Errorf("the history has %d events of %s, want %d", got, kind, want)
