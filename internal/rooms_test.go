@@ -391,7 +391,6 @@ func TestPackagesAreDescribed(t *testing.T) {
 	}
 }
 
-// source is one Go file that isn't a test.
 type source struct {
 	name string
 	fset *token.FileSet

@@ -74,7 +74,6 @@ func run(t *testing.T, a account, name string, steps ...resource.TestStep) {
 	})
 }
 
-// has checks how many instances the account has of a pool.
 func has(t *testing.T, a account, name string, want int) resource.TestCheckFunc {
 	t.Helper()
 	return func(*terraform.State) error {

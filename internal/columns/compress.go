@@ -16,7 +16,6 @@ func newCompressed() compressed { return compressed{&parquet.Zstd} }
 // kept are idle encoders, at most as many as are worth their memory.
 var kept = make(chan *zstd.Encoder, 2)
 
-// Encode compresses a page.
 func (compressed) Encode(dst, src []byte) ([]byte, error) {
 	var e *zstd.Encoder
 	select {

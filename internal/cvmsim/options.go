@@ -83,7 +83,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// settings are those of the world.
 func (o Options) settings() world.Settings {
 	return world.Settings{
 		LaunchDelay: o.LaunchDelay, ListingDelay: o.ListingDelay, TagDelay: o.TagDelay,

@@ -75,5 +75,4 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// actions are those of all APIs.
 func actions() []*api.Action { return slices.Concat(cvm.Actions(), tag.Actions(), sts.Actions()) }

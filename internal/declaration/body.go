@@ -63,7 +63,6 @@ const (
 	tombstoneKind    = "tombstone"
 )
 
-// body is a row of bodies.
 type body[T Body] struct {
 	kind   string // what an envelope calls it
 	folder string // where a store keeps it
@@ -71,7 +70,6 @@ type body[T Body] struct {
 	validate func(T) error
 }
 
-// row is a body of whichever type.
 type row interface {
 	isIn(folder string) bool
 	check(what string, data []byte) error
@@ -84,7 +82,6 @@ func (b body[T]) check(what string, data []byte) error {
 	return err
 }
 
-// bodyOf is the row of a body.
 func bodyOf[T Body]() (body[T], error) {
 	for _, r := range bodies {
 		if b, ok := r.(body[T]); ok {

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// encoders write each body, empty.
 var encoders = map[string]func() error{
 	"SpotPool": encodeEmpty[declaration.SpotPool], "Journal": encodeEmpty[declaration.Journal], "Budget": encodeEmpty[declaration.Budget],
 	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "BudgetUsage": encodeEmpty[declaration.BudgetUsage],
@@ -43,7 +42,6 @@ func TestEveryBodyIsListed(t *testing.T) {
 	}
 }
 
-// bodiesInSource are the types that the constraint Body lists.
 func bodiesInSource(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "body.go", nil, parser.SkipObjectResolution)

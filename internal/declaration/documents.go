@@ -171,7 +171,6 @@ func identified(d spotpool.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "region", d.Region, "account_id", d.AccountID)
 }
 
-// identifiedBudget says what the identity of a declared budget lacks.
 func identifiedBudget(d budget.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "cluster_uid", d.ClusterUID)
 }

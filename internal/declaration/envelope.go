@@ -21,7 +21,6 @@ const Version = 3
 
 const checksumPrefix = "sha256:"
 
-// envelope is a document as it is stored.
 type envelope struct {
 	Version  int64           `json:"version"`
 	Kind     string          `json:"kind"`

@@ -69,7 +69,6 @@ type Size struct {
 	Value, Of int64
 }
 
-// quarterOf is the quarter hour that a moment is in.
 func quarterOf(at time.Time) int64 { return at.Unix() / int64(quarter/time.Second) }
 
 // After is the day after these sizes were seen. It is the same where its quarter hour

@@ -68,7 +68,6 @@ func fitsObject(name, object string) bool {
 	return fitsKey(name, key)
 }
 
-// keyOf is what an object is called within its kind.
 func keyOf(object string) (key, kind string) {
 	for _, kind := range []string{aPool, aStockPool, aBudget} {
 		if key, is := strings.CutPrefix(object, kind); is {
@@ -119,7 +118,6 @@ func (e *UnknownNameError) Error() string {
 	return text + ": there is " + strings.Join(e.Nearest, ", ")
 }
 
-// nearestAtMost is how many names an error suggests.
 const nearestAtMost = 5
 
 func unknownName(store, name string, objects []string) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// pulled is a state of spot pools, each of which remembers a store.
 func pulled(t *testing.T, stores map[string]declaration.RememberedStore) *declaration.TerraformState {
 	t.Helper()
 	var resources []string

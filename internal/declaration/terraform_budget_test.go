@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// stateBudget is the budget of the states below.
 func stateBudget() budget.Declaration {
 	return budget.Declaration{
 		Name: "team-a", UID: "aaaa1a52f0e94d3c8a6b0d1e2f3a4b5c", Generation: 2, ClusterUID: "11111111-2222-3333-4444-555555555555",
@@ -48,7 +47,6 @@ const budgetAttributes = `{
 	"breakdown_labels": null, "max_status_age": "1h"
 }`
 
-// shownBudgets and pulledBudgets are states of budgets with these attributes.
 func shownBudgets(attributes ...string) string {
 	var resources []string
 	for n, a := range attributes {

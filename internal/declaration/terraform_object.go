@@ -220,7 +220,6 @@ func (r pulledResource) objects() []object {
 	return list
 }
 
-// address writes the object's address as Terraform does.
 func (r pulledResource) address(index any) string {
 	address := r.Type + "." + r.Name
 	if r.Module != "" {

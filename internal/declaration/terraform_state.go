@@ -207,7 +207,6 @@ func onlyKeys(data []byte, known ...string) error {
 	return nil
 }
 
-// collect turns the provider's objects into declarations.
 func (s *TerraformState) collect(objects []object) error {
 	keys, uids := map[string]string{}, map[string]string{}
 	for _, o := range objects {
@@ -255,7 +254,6 @@ var resourceTypes = map[string]func(*TerraformState, object) (what, uid string, 
 	},
 }
 
-// resourceType is what tells a type of resource apart.
 type resourceType[D any] struct {
 	newest     uint64 // the newest version of its schema that is read
 	noun       string
@@ -265,13 +263,11 @@ type resourceType[D any] struct {
 	unread func(identity) (D, bool)
 }
 
-// declared is what a declaration says of itself.
 type declared interface {
 	Key() string
 	Identity() (uid string, generation int64)
 }
 
-// take takes an object into list, and returns what errors call it, and its uid.
 func take[D declared](o object, list *[]StateResource[D], t resourceType[D]) (what, uid string, err error) {
 	var d D
 	err = o.into(&d, t.newest)

@@ -72,7 +72,6 @@ func (g *gated) gpupool(code int, args ...string) string {
 	return stdout.String()
 }
 
-// instances are the ids of what is there.
 func (g *gated) instances() []string {
 	var ids []string
 	for _, i := range g.sim.Server.Instances() {

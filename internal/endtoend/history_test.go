@@ -42,7 +42,6 @@ type remembering struct {
 	reclaimed []string
 }
 
-// Each zone has room for what the other lost.
 func offerings() []spotpool.Offering {
 	return []spotpool.Offering{
 		{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"},
@@ -91,7 +90,6 @@ func newRemembering(t *testing.T, pods int) *remembering {
 
 func (s *remembering) now() time.Time { return time.Now().Add(s.passed) }
 
-// store opens the store, as each process does.
 func (s *remembering) store() store.Store {
 	s.t.Helper()
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: s.server.Kubeconfig()}, "gpupool/test")
@@ -168,7 +166,6 @@ func (c killable) Evict(ctx context.Context, e budget.Eviction) error {
 	return c.hook(ctx, faults.Call{Name: "Evict"}, func() error { return c.Cluster.Evict(ctx, e) })
 }
 
-// run runs without any fault.
 func (s *remembering) run() reconcile.Report {
 	s.t.Helper()
 	report, err := s.process(nil).Runner().Run(s.t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: 20 * time.Second})

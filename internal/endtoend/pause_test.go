@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// owned has a pod name an owner.
 func owned(by metav1.OwnerReference) kubetest.PodOption {
 	return func(pod *corev1.Pod) {
 		by.Controller = new(true)
@@ -22,7 +21,6 @@ func owned(by metav1.OwnerReference) kubetest.PodOption {
 	}
 }
 
-// replicas is how many a Deployment is to have.
 func (r *rig) replicas(name string) int32 {
 	r.t.Helper()
 	d, err := r.server.Client().AppsV1().Deployments(r.namespace).Get(r.t.Context(), name, metav1.GetOptions{})

@@ -31,7 +31,6 @@ type rig struct {
 	budget    budget.Declaration
 }
 
-// team is the label of the pods that the budget counts.
 var team = kubetest.Labels(map[string]string{"team": "a"})
 
 // newRig declares a budget of 3.6 GPU-seconds, which a few GPUs use up at once.
@@ -73,7 +72,6 @@ func enforcing(a budget.Action) func(*budget.Declaration) {
 	return func(d *budget.Declaration) { d.Enforce.Action = a }
 }
 
-// process is a new process.
 func (r *rig) process() reconcile.World {
 	r.t.Helper()
 	return processtest.Place{Dir: r.dir, Kubeconfig: r.server.Kubeconfig()}.Process(r.t, "test")
@@ -92,7 +90,6 @@ func (r *rig) run(o reconcile.RunOptions) reconcile.Report {
 	return report
 }
 
-// runUntil runs until a report is as asked.
 func (r *rig) runUntil(what string, is func(reconcile.Report) bool) reconcile.Report {
 	r.t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(500 * time.Millisecond) {
@@ -106,7 +103,6 @@ func (r *rig) runUntil(what string, is func(reconcile.Report) bool) reconcile.Re
 	}
 }
 
-// has asks whether a decision is among those of a report.
 func has(decision string) func(reconcile.Report) bool {
 	return func(report reconcile.Report) bool {
 		for _, d := range decided(report) {

@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// decades is a grace period of ten years.
 const decades = 315_360_000
 
 // waitGone waits until a pod of the tenant's is gone, for so long.

@@ -70,7 +70,6 @@ var forgeries = map[string]func(*tenancy) []kubetest.PodOption{
 	},
 }
 
-// withGate keeps a pod from being scheduled.
 func withGate(name string) kubetest.PodOption {
 	return func(pod *corev1.Pod) {
 		pod.Spec.SchedulingGates = append(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: name})
@@ -130,7 +129,6 @@ func (s *tenancy) charged(budget string) map[string]string {
 	return hours
 }
 
-// patch changes a pod of the tenant's.
 func (s *tenancy) patch(as kubernetes.Interface, name, patch string) error {
 	_, err := as.CoreV1().Pods(s.namespace).Patch(s.t.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err

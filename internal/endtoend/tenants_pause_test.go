@@ -31,7 +31,6 @@ func (s *tenancy) deploy(d *appsv1.Deployment) {
 	})
 }
 
-// replicas are how many pods a Deployment is to have now.
 func (s *tenancy) replicas(name string) int32 {
 	s.t.Helper()
 	d, err := s.editor.AppsV1().Deployments(s.namespace).Get(s.t.Context(), name, metav1.GetOptions{})

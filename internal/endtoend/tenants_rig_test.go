@@ -93,7 +93,6 @@ func newTenancyOn(t *testing.T, server *kubetest.Cluster, gpus int) *tenancy {
 	return s
 }
 
-// installFreezes creates what gpupool manifests prints of freezes.
 func installFreezes(t *testing.T, server *kubetest.Cluster) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(server.Config())
@@ -129,7 +128,6 @@ func installFreezes(t *testing.T, server *kubetest.Cluster) {
 	}
 }
 
-// user is a client of someone in the tenant's namespace.
 func (s *tenancy) user(name string) kubernetes.Interface {
 	s.t.Helper()
 	config := s.server.Config()
@@ -201,7 +199,6 @@ func (s *tenancy) declareOwn(document string) {
 	s.declare("own", budget.Selector{Namespaces: []string{s.namespace}}, document)
 }
 
-// turn is one run, and what it says in text.
 type turn struct {
 	reconcile.Report
 	text string
@@ -233,14 +230,12 @@ func (s *tenancy) environment() map[string]string {
 	return map[string]string{"GPUPOOL_STORE": "directory:" + s.dir, "KUBECONFIG": s.server.Kubeconfig()}
 }
 
-// runCLI runs the command line in this process.
 func runCLI(env map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = cli.Run(processtest.Command(env, &out, &errs, args...))
 	return code, out.String(), errs.String()
 }
 
-// budget is what a run says of one budget.
 func (s *tenancy) budget(r turn, name string) budgets.Report {
 	s.t.Helper()
 	at := slices.IndexFunc(r.Budgets, func(b budgets.Report) bool { return b.Name == name })
@@ -283,16 +278,12 @@ func (s *tenancy) wantUsage(r turn, name string, of func(*held) bool) {
 	}
 }
 
-// ofOthers are the pods that the others' budget covers.
 func (s *tenancy) ofOthers(h *held) bool { return h.bound[teamKey] == s.others }
 
-// ofTenant are the pods of the tenant's namespace.
 func (s *tenancy) ofTenant(h *held) bool { return h.last.Namespace == s.namespace }
 
-// onNode binds a pod to one of the nodes, by nodeName.
 func (s *tenancy) onNode(n int) kubetest.PodOption { return kubetest.BoundTo(s.nodes[n].Name) }
 
-// create creates a pod as a tenant does.
 func (s *tenancy) create(as kubernetes.Interface, name string, options ...kubetest.PodOption) *corev1.Pod {
 	s.t.Helper()
 	pod, err := as.CoreV1().Pods(s.namespace).Create(s.t.Context(), kubetest.Pod(s.namespace, name, options...), metav1.CreateOptions{})

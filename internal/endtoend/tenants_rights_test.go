@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
-// tenantsRight is a right, and which of the two users has it.
 type tenantsRight struct {
 	verb, group, resource, subresource string
 	namespace                          string // the tenant's, if empty

@@ -61,7 +61,6 @@ func TestATenantTriesEverything(t *testing.T) {
 		runs, attempts.made, len(attempts.count), b.ConsumedMilliGPUSeconds, s.truth.milliGPUSeconds(b.AsOf, s.ofOthers), len(s.innocent))
 }
 
-// attempts are what a tenant tries, at random.
 type attempts struct {
 	*tenancy
 	random *rand.Rand

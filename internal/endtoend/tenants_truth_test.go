@@ -25,7 +25,6 @@ type truth struct {
 	pods map[types.UID]*held
 }
 
-// held is one pod.
 type held struct {
 	bound map[string]string // its labels at the first event in which it had a node
 	last  *corev1.Pod
@@ -126,7 +125,6 @@ func (h *held) gpus() int64 {
 	return n
 }
 
-// interval is from when to when it held them, until now at most.
 func (h *held) interval(now time.Time) (start, end time.Time) {
 	if h.last.Status.StartTime == nil {
 		return now, now

@@ -82,7 +82,6 @@ func (e Exception) Validate() error {
 // visible reports whether people see a character.
 func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// text returns what is wrong with a required text.
 func text(what, s string, most int) error {
 	switch {
 	case s == "":

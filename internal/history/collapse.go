@@ -21,7 +21,6 @@ type Collapse struct {
 	open     map[string]map[string]*trouble // by object
 }
 
-// trouble is the problem of one line.
 type trouble struct {
 	times int
 	first time.Time

@@ -124,7 +124,6 @@ func (c *Codec) divide(h *Head, longest int) (Changes, error) {
 	return Changes{Head: head}, err
 }
 
-// tell adds a segment to the index of the head.
 func (h *Head) tell(s Segment) {
 	h.Segments = slices.DeleteFunc(h.Segments, func(o Segment) bool { return o.Name == s.Name })
 	h.Segments = append(h.Segments, s)

@@ -138,7 +138,6 @@ func (o *Offering) kept() bool {
 
 func possible(milli int64) bool { return milli >= 0 && milli <= lastMoment }
 
-// moment returns a time in its stored form.
 func moment(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

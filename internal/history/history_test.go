@@ -77,7 +77,6 @@ func TestMergeIsASet(t *testing.T) {
 	})
 }
 
-// collapsed are the lines of events, and of none that was told meanwhile.
 func collapsed(events []history.Event) []history.Line {
 	var c history.Collapse
 	for n := range events {

@@ -88,7 +88,6 @@ const (
 	Done      = "done"
 )
 
-// request reports whether the kind is a request whose outcome is another kind.
 func (k Kind) request() bool { return k == Freeze || k == Pause || k == Evict || k == Drain }
 
 // Trouble reports whether the kind is a failure, which is reported again as long as it persists.

@@ -39,7 +39,6 @@ func (d Day) HeadName(number int) string {
 	return fmt.Sprintf("%s/%s%d%s", d, headName, number, extension)
 }
 
-// segmentName names a segment after its events.
 func (d Day) segmentName(events []Event) string {
 	h := sha256.New()
 	for n := range events {

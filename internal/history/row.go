@@ -191,7 +191,6 @@ func (r *reader) events(q Query) ([]Event, error) {
 	return events, nil
 }
 
-// event returns the event of the current row, the n-th.
 func (r *reader) event(n int) (Event, error) {
 	text := func(column int) string { return r.Columns[column].Text(0) }
 	e := Event{

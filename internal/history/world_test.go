@@ -37,7 +37,6 @@ func ask(sequence int) history.Ask {
 	}
 }
 
-// everyEvent has one of each kind.
 func everyEvent(a history.About) []history.Event {
 	return []history.Event{
 		a.Launched(ask(1)), a.Refused(ask(2), soldOut),
@@ -92,7 +91,6 @@ func codec(t testing.TB) *history.Codec {
 	return c
 }
 
-// disk keeps documents.
 type disk map[string][]byte
 
 func (d disk) write(changes history.Changes) {

@@ -84,7 +84,6 @@ func StartOwn(t testing.TB, flags ...string) *Cluster {
 	return cluster
 }
 
-// connect returns the cluster of a kubeconfig file.
 func connect(kubeconfig string) (*Cluster, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

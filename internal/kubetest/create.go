@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// object is any of Kubernetes' own kinds.
 type object interface {
 	runtime.Object
 	metav1.Object

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// fleet is the label of interchangeable nodes.
 const fleet = "kubetest.gpupool.dev/fleet"
 
 // OfFleet adds a node to a fleet.

@@ -35,7 +35,6 @@ func (c *Cluster) Namespace(t testing.TB, labels ...string) string {
 	return made.Name
 }
 
-// pairs reads key=value.
 func pairs(t testing.TB, texts []string) map[string]string {
 	t.Helper()
 	if len(texts) == 0 {

@@ -36,7 +36,6 @@ type abuse struct {
 	as    types.PatchType // of a patch
 }
 
-// otherRun is the namespace of the runs of another installation.
 const otherRun = "gpupool-other-run"
 
 const (
@@ -51,7 +50,6 @@ func secret(name string) string {
 	return `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"` + name + `"},"stringData":{"a":"b"}}`
 }
 
-// tokenFor is a Secret that asks for an account's token.
 func tokenFor(name, account string) string {
 	return `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"` + name + `","annotations":{"kubernetes.io/service-account.name":"` + account +
 		`"}},"type":"kubernetes.io/service-account-token"}`
@@ -75,7 +73,6 @@ func eviction(namespace string) string {
 	return `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"pod","namespace":"` + namespace + `"}}`
 }
 
-// abuses are tried as each account.
 func abuses() []abuse {
 	all := []abuse{
 		{right: "get secrets", what: "read the credentials of the cloud", verb: http.MethodGet, path: apiCore + "RUN/secrets/gpupool-tencentcloud"},
@@ -328,7 +325,6 @@ func abuses() []abuse {
 	return slices.Concat(all, nodeAbuses(), stockAbuses(), tokenAbuses())
 }
 
-// stage is a cluster with all that is printed, and something to abuse.
 func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	t.Helper()
 	cluster = kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
@@ -368,7 +364,6 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	return cluster, work
 }
 
-// restricted lets a pod into a namespace with pod security.
 func restricted(pod *corev1.Pod) {
 	pod.Spec.SecurityContext = &corev1.PodSecurityContext{
 		RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
@@ -378,7 +373,6 @@ func restricted(pod *corev1.Pod) {
 	}
 }
 
-// signedIn is a client of an account that is printed.
 func signedIn(t *testing.T, cluster *kubetest.Cluster, namespace, name string) *kubernetes.Clientset {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", cluster.ServiceAccountKubeconfig(t, namespace, name))

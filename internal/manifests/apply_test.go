@@ -31,7 +31,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
-// resources are the resources of the kinds that are printed.
 var resources = map[string]string{
 	"Namespace": "namespaces", "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
 	"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings", "CronJob": "cronjobs", "DaemonSet": "daemonsets", "Deployment": "deployments",
@@ -172,7 +171,6 @@ func TestAppliesAndAppliesAgain(t *testing.T) {
 	}
 }
 
-// slotsNow are the specs and labels of all bindings.
 func slotsNow(t *testing.T, cluster *kubetest.Cluster) map[string]any {
 	t.Helper()
 	list, err := cluster.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{})

@@ -91,7 +91,6 @@ func storeAttempts() map[string][]attempt {
 	return rows
 }
 
-// readAttempts are those with rights to read.
 func readAttempts() map[string][]attempt {
 	const apiDevices, apiScheduling = "/apis/resource.k8s.io/v1/", "/apis/scheduling.k8s.io/v1/"
 	return map[string][]attempt{
@@ -169,7 +168,6 @@ func enforceAttempts() map[string][]attempt {
 	return rows
 }
 
-// nodeAttempts are those with the rights on nodes.
 func nodeAttempts() map[string][]attempt {
 	return map[string][]attempt{
 		"patch nodes everywhere": {
@@ -189,7 +187,6 @@ func nodeAttempts() map[string][]attempt {
 	}
 }
 
-// stockAttempts are those with the rights on stock pools.
 func stockAttempts() map[string][]attempt {
 	rows := map[string][]attempt{
 		"patch pods everywhere": {

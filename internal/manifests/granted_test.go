@@ -78,7 +78,6 @@ func granted(t *testing.T, o manifests.Options) map[string][]string {
 	return all
 }
 
-// printings are options that print different rights.
 func printings() map[string]manifests.Options {
 	all := map[string]manifests.Options{"all": withAll()}
 	for _, action := range []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict} {

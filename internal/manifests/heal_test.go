@@ -30,7 +30,6 @@ func asAdministrator(t *testing.T, cluster *kubetest.Cluster) reconcile.World {
 	return process(t, client, s)
 }
 
-// usedUp declares a budget that a pod in a namespace of its own has used up.
 func usedUp(t *testing.T, cluster *kubetest.Cluster, p reconcile.World, name string, action budget.Action) (namespace string) {
 	t.Helper()
 	namespace = cluster.Namespace(t)

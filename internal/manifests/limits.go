@@ -67,7 +67,6 @@ func (l limits) outsideSystem() string {
 		"] == '" + appName + "')"
 }
 
-// policy is a policy, and its binding, of what accounts may do.
 func (l limits) policy(name, why string, accounts []string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable,
 	validations ...admissionv1.Validation) []Object {
 	const version = "admissionregistration.k8s.io/v1"

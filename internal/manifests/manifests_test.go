@@ -29,7 +29,6 @@ func options() manifests.Options {
 	}
 }
 
-// withNodes are the options with every flag about nodes set.
 func withNodes() manifests.Options {
 	o := options()
 	o.BootstrapGroups = []string{"system:bootstrappers:kubeadm:default-node-token", "system:bootstrappers:gpu"}
@@ -37,7 +36,6 @@ func withNodes() manifests.Options {
 	return o
 }
 
-// withAll are the options with every flag set.
 func withAll() manifests.Options {
 	o := withNodes()
 	o.Stock.Pools = true
@@ -89,7 +87,6 @@ func beside(t *testing.T, o manifests.Options) []manifests.Object {
 	return slices.DeleteFunc(objects(t, o), func(o manifests.Object) bool { return known[text(o)] })
 }
 
-// compareYAML compares what is printed of objects with a golden file.
 func compareYAML(t *testing.T, name string, all []manifests.Object) {
 	t.Helper()
 	got, err := manifests.YAML(all)

@@ -144,7 +144,6 @@ func nodeAbuses() []abuse {
 	)
 }
 
-// noticesOfOthers are what only the agent of a node may do.
 func noticesOfOthers(name string) []abuse {
 	at := time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
 	return []abuse{
@@ -163,7 +162,6 @@ func signedInAs(t *testing.T, cluster *kubetest.Cluster, namespace, name string)
 	return kubecluster.New(connect(t, kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, name)}))
 }
 
-// changesNodes does what the rights on nodes are for.
 func changesNodes(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster, account string) {
 	t.Helper()
 	ctx := t.Context()
@@ -192,7 +190,6 @@ func changesNodes(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 	}
 }
 
-// boundToken is a token of the agent's account that is bound to a pod on a node.
 func boundToken(t *testing.T, cluster *kubetest.Cluster, on string) string {
 	t.Helper()
 	run := manifests.RunNamespaceOf(manifests.DefaultNamespace)

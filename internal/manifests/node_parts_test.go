@@ -20,7 +20,6 @@ func prepareNode(w *world) {
 	w.cluster.WaitRunning(w.t, kubetest.Create(w.t, w.cluster, kubetest.Pod(w.work, "pod", kubetest.GPUs(1), kubetest.OnNode("of-"+w.work))))
 }
 
-// drains does all that runs and Terraform do to nodes.
 func drains(w *world) error {
 	ctx := w.t.Context()
 	c := kubecluster.New(w.client)
@@ -52,7 +51,6 @@ func drains(w *world) error {
 	return errors.Join(append(errs, c.UncordonNode(ctx, n, "pool-1"), w.cluster.Silence(ctx, n.Name), c.DeleteNode(ctx, n, "pool-1"))...)
 }
 
-// givesNotice does what an agent does.
 func givesNotice(w *world) error {
 	ctx, name := w.t.Context(), "of-"+w.work
 	c, now := kubecluster.New(w.client), time.Now()

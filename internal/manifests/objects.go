@@ -82,7 +82,6 @@ const appName = "gpupool"
 
 func labels() map[string]string { return map[string]string{"app.kubernetes.io/name": appName} }
 
-// in is the metadata of an object of a namespace.
 func in(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: labels()}
 }

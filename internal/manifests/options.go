@@ -74,7 +74,6 @@ type Nodes struct {
 // any reports whether accounts have rights to change nodes.
 func (n Nodes) any() bool { return n.Mark || n.Cordon || n.Delete }
 
-// validate returns which rights need others.
 func (n Nodes) validate(evicts bool) error {
 	switch {
 	case n.Cordon && !n.Mark:
@@ -106,10 +105,8 @@ func (o Options) runNamespace() string {
 	return o.RunNamespace
 }
 
-// severity orders the actions from mildest to hardest.
 var severity = map[budget.Action]int{budget.AlertOnly: 0, budget.Freeze: 1, budget.Pause: 2, budget.Evict: 3}
 
-// allows reports whether the rights cover an action.
 func (o Options) allows(a budget.Action) bool { return severity[o.Enforcement] >= severity[a] }
 
 // Validate returns why the options are invalid.

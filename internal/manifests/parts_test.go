@@ -23,7 +23,6 @@ func (w *world) pod(options ...kubetest.PodOption) {
 	w.cluster.WaitRunning(w.t, pod)
 }
 
-// prepareUsed declares a budget that a pod has used up.
 func prepareUsed(action budget.Action) func(w *world) {
 	return func(w *world) {
 		w.t.Helper()
@@ -33,7 +32,6 @@ func prepareUsed(action budget.Action) func(w *world) {
 	}
 }
 
-// prepareClaims has a pod hold devices by claim.
 func prepareClaims(w *world) {
 	w.t.Helper()
 	const driver = "gpu.nvidia.com"
@@ -54,7 +52,6 @@ func counts(w *world) error {
 	return w.run()
 }
 
-// prepareByNamespace has a budget ask for the labels of namespaces.
 func prepareByNamespace(w *world) {
 	w.t.Helper()
 	kubetest.Create(w.t, w.cluster, kubetest.Node(w.work, 1))
@@ -217,7 +214,6 @@ func prepareEnforced(w *world) {
 	}
 }
 
-// destroys does what terraform does in a budget's life.
 func destroys(w *world) error {
 	ctx := w.t.Context()
 	d, err := w.account.Budgets().Find(ctx, "team-a")

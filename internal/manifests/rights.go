@@ -25,12 +25,10 @@ const (
 
 const rbac = "rbac.authorization.k8s.io/v1"
 
-// rule grants verbs on a resource.
 func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// named limits a rule to some objects.
 func named(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
 	r.ResourceNames = names
 	return r
@@ -155,7 +153,6 @@ func NoticeRules() []rbacv1.PolicyRule {
 	}
 }
 
-// grants give the accounts their rights.
 type grants struct{ Options }
 
 func (g grants) all() []Object {
@@ -189,7 +186,6 @@ func (g grants) everywhere(name, why string, rules []rbacv1.PolicyRule, accounts
 	}
 }
 
-// inNamespace grants rights in an existing namespace.
 func (g grants) inNamespace(namespace, name, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
 	return g.byRole(in(namespace, g.Namespace+"-"+name), why, rules, accounts...)
 }

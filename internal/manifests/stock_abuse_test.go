@@ -25,10 +25,8 @@ const (
 	aGuard      = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"NAME","labels":{"gpupool/stock-pool":"LABEL"}},"spec":{"minAvailable":"100%","selector":{}}}`
 )
 
-// anOwner is what metadata has of an owner.
 const anOwner = `"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]`
 
-// withMetadata is an object with more in its metadata.
 func withMetadata(text, more string) string {
 	return strings.Replace(text, `"metadata":{`, `"metadata":{`+more+`,`, 1)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// stockNames replaces names in the expressions about stock pools.
 var stockNames = strings.NewReplacer(
 	"LABEL", "'"+stockpool.LabelPool+"'",
 	"COST", "'"+corev1.PodDeletionCost+"'",

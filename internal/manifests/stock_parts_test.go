@@ -23,21 +23,17 @@ const (
 	stocksAsTerraform = "keeps stock as Terraform"
 )
 
-// stocking are the rights that both accounts have for stock pools.
 func stocking() []rbacv1.PolicyRule {
 	return slices.Concat(manifests.StockObserveRules(), manifests.StockRules())
 }
 
-// prepareStock has a node take the pods of a stock pool.
 func prepareStock(w *world) {
 	w.t.Helper()
 	kubetest.Create(w.t, w.cluster, kubetest.Node("stock-"+w.work, 8, kubetest.OfFleet(w.work)))
 }
 
-// stocksInRuns does all that runs do with a stock pool.
 func stocksInRuns(w *world) error { return stocks(w, true) }
 
-// stocksByApplies does all that Terraform does with one.
 func stocksByApplies(w *world) error { return stocks(w, false) }
 
 func stocks(w *world, runs bool) error {
@@ -91,7 +87,6 @@ func stockPool(namespace string) stockpool.Declaration {
 	}.WithDefaults()
 }
 
-// onFleet is what chooses the nodes of a fleet.
 func onFleet(name string) map[string]string {
 	return kubetest.Pod("", "a", kubetest.OnFleet(name)).Spec.NodeSelector
 }

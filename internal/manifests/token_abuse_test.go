@@ -61,7 +61,6 @@ func without64(key string) func(*corev1.Secret) {
 	return func(s *corev1.Secret) { delete(s.StringData, key) }
 }
 
-// unmarked is a token that somebody else made.
 func unmarked(s *corev1.Secret) { s.Annotations = nil }
 
 // makeTokens makes what is not to be deleted: a token of kubeadm's, a Secret of a

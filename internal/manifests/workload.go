@@ -13,10 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// workload is what runs, and its pods.
 type workload struct{ Options }
 
-// kind returns the kind of the workload that runs gpupool reconcile.
 func (w workload) kind() string {
 	if w.Mode == Deployment {
 		return "Deployment"
@@ -89,7 +87,6 @@ func (w workload) job() batchv1.JobSpec {
 	}
 }
 
-// pod is that of runs.
 func (w workload) pod(container corev1.Container) corev1.PodSpec {
 	return corev1.PodSpec{
 		ServiceAccountName:            ReconcileAccount,

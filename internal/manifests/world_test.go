@@ -18,7 +18,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// world is a store and a namespace with workloads in a cluster.
 type world struct {
 	t       *testing.T
 	cluster *kubetest.Cluster
@@ -100,7 +99,6 @@ func (w *world) change(edit func(d *budget.Declaration)) {
 	}
 }
 
-// raise has the budget be far from exceeded.
 func raise(d *budget.Declaration) { d.GPUHours = "100000" }
 
 // exceed waits until what runs has used the budget up.

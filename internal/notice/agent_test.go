@@ -20,12 +20,10 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// chinaTime is how the metadata service writes a time.
 func chinaTime(at time.Time) string {
 	return at.In(time.FixedZone("UTC+8", 8*60*60)).Format(time.DateTime)
 }
 
-// oneNode is a cluster of one node.
 type oneNode struct {
 	calls  []string
 	marked bool
@@ -74,7 +72,6 @@ type world struct {
 	answer http.HandlerFunc
 }
 
-// newWorld is a world in which there is no notice.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: noon, answer: http.NotFound}

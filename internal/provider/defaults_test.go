@@ -77,7 +77,6 @@ func defaultsOf(t *testing.T, attributes map[string]schema.Attribute) map[string
 	return all
 }
 
-// defaultOf is an attribute's default; nil where it has none.
 func defaultOf(a schema.Attribute) attr.Value {
 	ctx := context.Background()
 	switch a := a.(type) {
@@ -121,7 +120,6 @@ func defaultOf(a schema.Attribute) attr.Value {
 	return nil
 }
 
-// plain is a value as JSON has it.
 func plain(t *testing.T, v attr.Value) any {
 	t.Helper()
 	if v.IsNull() {

@@ -47,7 +47,6 @@ type argument struct {
 	config func(value any) providertest.Values
 }
 
-// defaultedTexts are the texts that have a default, wherever in a schema they are.
 func defaultedTexts(attributes map[string]schema.Attribute) (all []argument) {
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		at := tftypes.NewAttributePath().WithAttributeName(name)

@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// kubernetesModel is the argument kubernetes.
 type kubernetesModel struct {
 	Host                  types.String `tfsdk:"host"`
 	Username              types.String `tfsdk:"username"`
@@ -86,7 +85,6 @@ func kubernetesAttributes() map[string]schema.Attribute {
 	}
 }
 
-// kubernetesConfig reads the argument kubernetes.
 func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Diagnostics) kubeclient.Config {
 	var m *kubernetesModel
 	diags.Append(objectAs(ctx, argument, &m)...)

@@ -18,7 +18,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// model is the provider's arguments.
 type model struct {
 	Region               types.String `tfsdk:"region"`
 	SecretID             types.String `tfsdk:"secret_id"`
@@ -104,7 +103,6 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 	return s, diags
 }
 
-// unknownArguments lists the arguments that hold unknown values.
 func unknownArguments(raw tftypes.Value) connection.UnknownArguments {
 	var arguments map[string]tftypes.Value
 	if raw.IsFullyKnown() || raw.As(&arguments) != nil {

@@ -62,7 +62,6 @@ func (l launchLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// measureAt measures at the calls of a method of the cluster's port.
 func (d *depth) measureAt(method string) faults.Hook {
 	return faults.Before(func(name string) {
 		if name == method {

@@ -46,7 +46,6 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 	}
 }
 
-// failures are what failed in the run, and what was refused.
 func (r *run) failures(at time.Time, failed error) []history.Event {
 	about := func(object, uid string) history.About {
 		return history.About{At: at, Object: object, ObjectUID: uid, RunID: r.report.RunID, Actor: r.keeper.Actor}
@@ -99,7 +98,6 @@ func refused(about history.About, d spotpool.Decision, why outcome.ErrorReport) 
 	}, historyError(&why))
 }
 
-// historyError is an error as the history and the summary of runs have it.
 func historyError(e *outcome.ErrorReport) history.Error {
 	return history.Error{Class: string(e.Class), Code: e.Code, Message: e.Message, RequestID: e.RequestID, Remedy: e.Remedy}
 }

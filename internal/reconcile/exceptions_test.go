@@ -81,7 +81,6 @@ func TestAnEndByItselfIsToldOnce(t *testing.T) {
 	}
 }
 
-// readOnly is a store that can't be written to.
 type readOnly struct{ store.Store }
 
 func (readOnly) Write(context.Context, store.Key, []byte, store.Revision) (store.Revision, error) {

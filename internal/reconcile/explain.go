@@ -116,7 +116,6 @@ func decisionsOn(list []outcome.Result, object string) []outcome.Result {
 	return found
 }
 
-// addEvents adds the events of the history.
 func (x *Explanation) addEvents(ctx context.Context, w World, fits func(object string) bool, warnings *outcome.Warnings) {
 	since := x.At.Add(-eventsFor)
 	for _, b := range x.Budgets {

@@ -16,7 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
-// stateOf is a state that holds the world's pool and budget.
 func (g *gated) stateOf(p spotpool.Declaration, b budget.Declaration) *declaration.TerraformState {
 	b.PublishedAt = time.Time{} // as a state has it
 	return &declaration.TerraformState{

@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// kind is what one run does with the declarations of one kind.
 type kind interface {
 	// Read reads all records of the kind.
 	Read(ctx context.Context) error
@@ -32,7 +31,6 @@ type listed struct {
 	describe func(ctx context.Context, to *StatusReport, why bool)
 }
 
-// kindsOf are the kinds, in the order in which a run takes them.
 func (r *run) kindsOf(o RunOptions) []listed {
 	var pools *spotpools.Run
 	var stock *stockpools.Run

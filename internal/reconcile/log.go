@@ -8,7 +8,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// logBegun says what the run is of.
 func (r *run) logBegun(ctx context.Context) {
 	attrs := []slog.Attr{slog.Bool("dry_run", r.options.DryRun)}
 	if len(r.options.Names) > 0 {
@@ -73,7 +72,6 @@ func (r *run) logOutcome(ctx context.Context, kind string, became outcome.Outcom
 	r.log().LogAttrs(ctx, level, kind+" "+string(became), attrs...)
 }
 
-// logTexts logs each of some texts as the detail of a message.
 func (r *run) logTexts(ctx context.Context, level slog.Level, message string, about slog.Attr, texts []string) {
 	for _, text := range texts {
 		r.log().LogAttrs(ctx, level, message, about, slog.String("detail", text))

@@ -88,7 +88,6 @@ func TestObservationsWriteNothing(t *testing.T) {
 	}
 }
 
-// dry is a dry run in which nothing may fail.
 func dry(ctx context.Context, p reconcile.World, o reconcile.RunOptions) error {
 	o.DryRun = true
 	report, err := p.Runner().Run(ctx, o)

@@ -20,7 +20,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// documents are all of a kind in a store, by name.
 func documents(t *testing.T, s store.Store, kinds ...store.Kind) map[string]string {
 	t.Helper()
 	all := map[string]string{}

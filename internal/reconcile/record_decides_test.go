@@ -84,7 +84,6 @@ func (s *subject) process() reconcile.World {
 	return p
 }
 
-// arrange brings the record into a state.
 func (s *subject) arrange(t *testing.T, state string) {
 	t.Helper()
 	switch state {
@@ -136,7 +135,6 @@ func (s *subject) arrange(t *testing.T, state string) {
 	}
 }
 
-// apply does an operation, and names its result.
 func (s *subject) apply(t *testing.T, operation string) string {
 	t.Helper()
 	had := s.has()
@@ -172,7 +170,6 @@ func (s *subject) apply(t *testing.T, operation string) string {
 	return err.Error()
 }
 
-// result names what a read found.
 func readResult(recorded, destroyed bool) string {
 	switch {
 	case destroyed:
@@ -327,7 +324,6 @@ func stockPoolSubject(t *testing.T) *subject {
 	return s
 }
 
-// rewrite writes a declaration in the place of a record.
 func rewrite[D record.Declaration[D]](t *testing.T, life record.Life[D], phase declaration.Phase, d D) {
 	t.Helper()
 	old, err := life.Load(t.Context(), d.Key())

@@ -50,7 +50,6 @@ func TestAReportListsTheDecisionsOfBothKinds(t *testing.T) {
 	}
 }
 
-// reasons are what a report's decisions say of themselves.
 func reasons(r reconcile.Report) (list []string) {
 	for _, d := range r.Decisions {
 		list = append(list, d.Kind(), d.Object(), d.Summary(), strings.Join(d.Reasons(), ";"))

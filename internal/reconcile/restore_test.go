@@ -183,7 +183,6 @@ func TestUsageGoesOnFromACopyOfItsStore(t *testing.T) {
 	}
 }
 
-// thousandths reads a number with three decimals.
 func thousandths(t *testing.T, number string) int {
 	t.Helper()
 	n, err := strconv.Atoi(strings.Replace(number, ".", "", 1))

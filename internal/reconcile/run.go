@@ -44,7 +44,6 @@ type RunOptions struct {
 	State *declaration.TerraformState
 }
 
-// runLock is the lock of a run.
 const runLock = "run"
 
 // RunLockedError says that another run is under way.
@@ -77,7 +76,6 @@ func (r *Runner) Run(ctx context.Context, o RunOptions) (Report, error) {
 	return report, err
 }
 
-// run is one run.
 type run struct {
 	runner   *Runner
 	keeper   record.Keeper

@@ -19,7 +19,6 @@ const (
 	lastDay = "last_day"
 )
 
-// saveSummary writes what there is to say of the run, as that of the last one.
 func (r *run) saveSummary(ctx context.Context) error {
 	old := r.lastSummary(ctx)
 	report := r.finished()
@@ -179,7 +178,6 @@ func (r *run) saveDay(ctx context.Context) {
 	}
 }
 
-// sizes are those of all that was seen.
 func (r Report) sizes() []declaration.Size {
 	var list []declaration.Size
 	for _, b := range r.Budgets {

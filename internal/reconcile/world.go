@@ -76,7 +76,6 @@ func (w World) StockPools() *stockpools.Flow {
 	})
 }
 
-// rememberedStore is how the provider remembers the store.
 func (w World) rememberedStore(ctx context.Context) record.RememberedStore {
 	here := record.RememberedStore{Store: w.Store.Location().Absolute().String()}
 	if w.Store.Location().Backend == store.Kubernetes {

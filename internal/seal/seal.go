@@ -75,7 +75,6 @@ func (f Form) Close(name, subject string, data []byte) string {
 	return sum
 }
 
-// checksum returns the checksum of a document that has one at a position.
 func checksum(data []byte, at int) string {
 	h := sha256.New()
 	for _, part := range [][]byte{data[:at], noSum, data[at+sumLength:]} {

@@ -12,7 +12,6 @@ import (
 // FieldManager is the manager of the fields that gpupool applies.
 const FieldManager = "gpupool-stock"
 
-// sum is one over what can be JSON.
 func sum(parts ...any) string {
 	text, err := json.Marshal(parts)
 	if err != nil { // of plain values there is none

@@ -81,7 +81,6 @@ func (j Journal) Own(uid, container string) Journal {
 	return j
 }
 
-// done reports what was about to be done, as it was.
 func (j *Journal) done() {
 	if j.AboutTo != nil {
 		j.report(*j.AboutTo)

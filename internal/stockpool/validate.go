@@ -53,7 +53,6 @@ var imageForm = regexp.MustCompile(
 		`(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?(@sha256:[0-9a-f]{64})?$`,
 )
 
-// validator gathers the problems of one declaration.
 type validator struct {
 	problem.List
 	d Declaration

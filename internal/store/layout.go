@@ -10,7 +10,6 @@ const (
 	layoutVersion = 1
 )
 
-// layout is the description of a store and the version of its layout.
 type layout struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`

@@ -118,7 +118,6 @@ func fieldsOf(t reflect.Type) func(yield func(reflect.StructField) bool) {
 var marshaler = reflect.TypeFor[json.Marshaler]()
 var textMarshaler = reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()
 
-// isText reports whether a type says itself how it is written.
 func isText(t reflect.Type) bool {
 	return t.Kind() != reflect.Pointer && (t.Implements(marshaler) || t.Implements(textMarshaler))
 }

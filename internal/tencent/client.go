@@ -136,7 +136,6 @@ func (a *api) call(ctx context.Context, keys *keyring, region string, request tc
 	}
 }
 
-// attempt sends a request once.
 func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, request tchttp.Request, response tchttp.Response) (answer, *failure) {
 	action, address := request.GetAction(), a.config.addressOf(request.GetService())
 	var secret credentials

@@ -46,7 +46,6 @@ func newClient(t *testing.T, config Config) *Client {
 	return client
 }
 
-// startSim starts a local CVM and a client of it.
 func startSim(t *testing.T, change ...func(*Config)) (*cvmsim.Server, *Client) {
 	t.Helper()
 	sim := cvmsimtest.Start(t)
@@ -57,7 +56,6 @@ func startSim(t *testing.T, change ...func(*Config)) (*cvmsim.Server, *Client) {
 	return sim.Server, newClient(t, config)
 }
 
-// testRequest is a launch that uses every field.
 func testRequest() spotpool.Request {
 	return spotpool.Request{
 		Region: testRegion, Pool: "train", UID: "uid-1", Sequence: 7, SeqTag: 7, Token: launches.Token("uid-1", "salt", 7),
@@ -72,7 +70,6 @@ func testRequest() spotpool.Request {
 	}
 }
 
-// seed makes running instances of a pool.
 func seed(t *testing.T, sim *cvmsim.Server, request cvmsim.SeedRequest) []string {
 	t.Helper()
 	orDefault(&request.AvailabilityZone, "ap-singapore-2")
@@ -91,7 +88,6 @@ func addFault(t *testing.T, sim *cvmsim.Server, fault cvmsim.Fault) {
 	}
 }
 
-// callsOf are the calls of one action that the local CVM saw.
 func callsOf(sim *cvmsim.Server, action string) []cvmsim.Call {
 	var list []cvmsim.Call
 	for _, c := range sim.Calls() {
@@ -102,7 +98,6 @@ func callsOf(sim *cvmsim.Server, action string) []cvmsim.Call {
 	return list
 }
 
-// cloudError is the CloudError in err, which must be there.
 func cloudError(t *testing.T, err error) *spotpool.CloudError {
 	t.Helper()
 	cloud, ok := spotpool.AsCloudError(err)

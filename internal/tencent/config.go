@@ -183,7 +183,6 @@ func parseEndpoint(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// address is where a service of the cloud is asked: scheme, host and path.
 func (c Config) address(service string) (scheme, host, path string) {
 	if u, err := parseEndpoint(c.Endpoint); err == nil {
 		return u.Scheme, u.Host, u.Path

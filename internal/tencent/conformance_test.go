@@ -44,7 +44,6 @@ func (s *simStage) SellOut(m spotpool.Market) {
 	}
 }
 
-// LoseResponse fails every attempt of one call.
 func (s *simStage) LoseResponse() {
 	s.t.Helper()
 	addFault(s.t, s.sim, cvmsim.Fault{Kind: cvmsim.FaultResetAfter, Action: "RunInstances", Count: 2})

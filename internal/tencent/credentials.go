@@ -29,13 +29,10 @@ func (c credentials) GetCredential() (string, string, string) {
 	return c.secretID, c.secretKey, c.token
 }
 
-// LogValue keeps a secret out of logs.
 func (c credentials) LogValue() slog.Value { return slog.StringValue("(secret)") }
 
-// String keeps a secret out of messages.
 func (c credentials) String() string { return "(secret)" }
 
-// source is where credentials come from.
 type source interface {
 	describe() string // for people
 	retrieve(ctx context.Context) (credentials, error)
@@ -125,7 +122,6 @@ func (k *keyring) due(now time.Time) bool {
 	return !now.Before(k.current.expires.Add(-margin)) && !now.Before(k.retryAt)
 }
 
-// fixed is a secret that was configured as such.
 type fixed struct {
 	credentials
 	from string

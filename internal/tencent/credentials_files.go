@@ -12,7 +12,6 @@ import (
 	"strings"
 )
 
-// toolProfile is what tccli keeps of one profile.
 type toolProfile struct {
 	credentials
 	roleARN     string

@@ -41,7 +41,6 @@ func (r roleAnswer) credentials() (credentials, error) {
 	return credentials{secretID: c.SecretID, secretKey: c.SecretKey, token: c.Token, expires: time.Unix(r.Response.ExpiredTime, 0)}, nil
 }
 
-// assumedRole assumes a role with other credentials.
 type assumedRole struct {
 	api    *api
 	base   *keyring
@@ -123,7 +122,6 @@ func (s webIdentity) token() (string, error) {
 	return token, nil
 }
 
-// role asks STS for a role's credentials.
 func (a *api) role(ctx context.Context, keys *keyring, region, action string, parameters map[string]any) (credentials, error) {
 	request := tchttp.NewCommonRequest(serviceSTS, stsVersion, action)
 	if err := request.SetActionParameters(parameters); err != nil {

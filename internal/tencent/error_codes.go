@@ -15,7 +15,6 @@ type rule struct {
 	remedy string // may be empty
 }
 
-// meaning is what an error code says of a launch.
 type meaning struct {
 	class errorclass.Class
 	scope spotpool.ErrorScope

@@ -126,7 +126,6 @@ func without(err error, text, instead string) error {
 	return err
 }
 
-// isCode says whether err is the cloud's error of that code.
 func isCode(err error, code string) bool {
 	cloud, ok := spotpool.AsCloudError(err)
 	return ok && cloud.Code == code

@@ -137,7 +137,6 @@ type page struct {
 	instances []spotpool.Instance
 }
 
-// listing is all pages of a filter.
 type listing struct {
 	page
 	consistent bool // no page contradicts another

@@ -67,7 +67,6 @@ func (c *Client) Terminate(ctx context.Context, region string, instances []spotp
 	return t.ended, errors.Join(t.problems...)
 }
 
-// termination gathers what becomes of the instances of one Terminate.
 type termination struct {
 	client   *Client
 	region   string

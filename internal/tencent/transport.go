@@ -78,7 +78,6 @@ func newTransport(c Config) *transport {
 	return &transport{base: base, hosts: c.hosts(), calls: map[string]int{}}
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	e, _ := r.Context().Value(exchangeKey{}).(*exchange)
 	if e == nil {

@@ -18,7 +18,6 @@ import (
 
 var full = flag.Bool("full", false, "play every scenario at its full length and print the table")
 
-// measured is what came of a scenario.
 type measured struct {
 	scenario scenario
 	pods     int

@@ -21,7 +21,6 @@ type observer struct {
 	pods map[string]*truth
 }
 
-// truth is what the observer saw of one pod.
 type truth struct {
 	name       string
 	start, end time.Time
@@ -103,7 +102,6 @@ func (o *observer) all() map[string]truth {
 	return copied
 }
 
-// ended counts the pods whose end was seen.
 func (o *observer) ended() int {
 	n := 0
 	for _, p := range o.all() {

@@ -152,7 +152,6 @@ func (p *play) twice() {
 	}
 }
 
-// answer is what gpupool usage says.
 type answer struct {
 	ConsumedMilliGPUSeconds int64  `json:"consumed_milli_gpu_seconds"`
 	ErrorBoundGPUHours      string `json:"error_bound_gpu_hours"`
@@ -165,7 +164,6 @@ type answer struct {
 	} `json:"pods"`
 }
 
-// usage asks the program what was used.
 func (p *play) usage() answer {
 	p.Helper()
 	cmd := p.program("usage", budgetName, "-o", "json")
@@ -195,7 +193,6 @@ func (p *play) start(n int, options ...kubetest.PodOption) []*corev1.Pod {
 	return made
 }
 
-// remove deletes pods as kubectl does.
 func (p *play) remove(pods []*corev1.Pod) {
 	p.Helper()
 	for _, pod := range pods {

@@ -48,7 +48,6 @@ func ofZone(zone string) budget.Selector {
 	return budget.Selector{MatchLabels: map[string]string{corev1.LabelTopologyZone: zone}}
 }
 
-// ofNamespace selects by a label that each namespace has.
 func ofNamespace(name string) budget.Selector {
 	return budget.Selector{NamespaceLabels: map[string]string{corev1.LabelMetadataName: name}}
 }

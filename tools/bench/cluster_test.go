@@ -97,7 +97,6 @@ func (c *cluster) addPod(ctx context.Context, n int) error {
 	return c.run(ctx, pod)
 }
 
-// run makes a pod, which runs and is ready.
 func (c *cluster) run(ctx context.Context, pod *corev1.Pod) error {
 	pods := c.Client().CoreV1().Pods(pod.Namespace)
 	made, err := pods.Create(ctx, pod, metav1.CreateOptions{})

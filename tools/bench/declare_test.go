@@ -24,7 +24,6 @@ const (
 	machinesPerPool = 50
 )
 
-// pool is the n-th.
 func pool(n int) spotpool.Declaration {
 	return spotpool.Declaration{
 		Name: fmt.Sprintf("pool-%04d", n), Region: region, UID: fmt.Sprintf("%032x", n+1), AccountID: cvmsim.DemoAccountID, Generation: 1,
@@ -75,7 +74,6 @@ func openStore(b *testing.B, dir string) store.Store {
 	return s
 }
 
-// active is a declaration as its record has it.
 func active[D any](d D) declaration.Record[D] {
 	return declaration.Record[D]{Phase: declaration.Active, Declaration: d, UpdatedAt: time.Now(), UpdatedBy: "bench"}
 }

@@ -50,7 +50,6 @@ func BenchmarkPods(b *testing.B) {
 	})
 }
 
-// openNamespace makes a store in a namespace.
 func openNamespace(b *testing.B, c *cluster, namespace string) store.Store {
 	b.Helper()
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: c.Kubeconfig()}, "gpupool-bench")

@@ -43,7 +43,6 @@ func TestMain(m *testing.M) {
 // self is this program.
 var self, _ = os.Executable()
 
-// measured is what a process that ran a command reports of it.
 type measured struct {
 	Took figures
 	Out  []byte
@@ -65,7 +64,6 @@ func measure(cmd *exec.Cmd) (figures, []byte, error) {
 	return m.Took, m.Out, err
 }
 
-// runMeasured is the other side of measure.
 func runMeasured(ctx context.Context, args []string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stderr = os.Stderr
@@ -90,7 +88,6 @@ func must(b *testing.B, cmd *exec.Cmd) (figures, []byte) {
 	return took, out
 }
 
-// program is the path of a built program.
 func program(b *testing.B, variable string) string {
 	b.Helper()
 	path := os.Getenv(variable)

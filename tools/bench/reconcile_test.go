@@ -63,7 +63,6 @@ func startCVM(b *testing.B) *cvmsimtest.Sim {
 	return sim
 }
 
-// against is the environment of what runs against a local CVM.
 func against(sim *cvmsimtest.Sim) []string {
 	return append(os.Environ(), "GPUPOOL_ENDPOINT="+sim.URL, "TENCENTCLOUD_REGION="+region,
 		"TENCENTCLOUD_SECRET_ID="+cvmsim.DemoSecretID, "TENCENTCLOUD_SECRET_KEY="+cvmsim.DemoSecretKey)

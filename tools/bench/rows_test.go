@@ -7,10 +7,8 @@ import (
 	"testing"
 )
 
-// figures are those of one row, by unit.
 type figures map[string]float64
 
-// run is something that is measured.
 type run struct {
 	name string
 	do   func() figures

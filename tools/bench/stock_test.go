@@ -69,7 +69,6 @@ func checkIdle(b *testing.B, r ran, pools int) {
 	}
 }
 
-// stock is the n-th stock pool.
 func (c *cluster) stock(n int) stockpool.Declaration {
 	return stockpool.Declaration{
 		Name: fmt.Sprintf("stock-%04d", n), Namespace: c.namespace(n), UID: fmt.Sprintf("%032x", n+1), Generation: 1, ClusterUID: c.uid,

@@ -28,20 +28,17 @@ type event struct {
 	do func(*stage)
 }
 
-// day is what happens on one.
 type day struct {
 	seed   uint64
 	events []event
 	missed map[time.Duration]bool // runs
 }
 
-// drawing draws a day.
 type drawing struct {
 	*rand.Rand
 	day day
 }
 
-// draw draws the day of a seed.
 func draw(seed uint64) day {
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), day: day{seed: seed, missed: map[time.Duration]bool{}}}
 	for at := runEvery; at <= aDay; at += runEvery {
@@ -102,7 +99,6 @@ func (d *drawing) reclaim(at time.Duration, pool int, zone string) {
 	d.add(at, func(s *stage) { s.reclaim(s.pools[pool], zone, which, told) })
 }
 
-// price moves the price of a zone's spot machines.
 func (d *drawing) price(zone string, yuan float64) {
 	d.add(d.moment(), func(s *stage) {
 		s.counts["price moves"]++
@@ -138,7 +134,6 @@ func (d *drawing) newImage(pool int) {
 	})
 }
 
-// smaller makes a pool smaller for some hours.
 func (d *drawing) smaller(pool int) {
 	from, lasts := d.moment(), d.between(time.Hour, 6*time.Hour)
 	size := poolSizes[pool]

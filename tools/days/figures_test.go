@@ -20,7 +20,6 @@ type figures struct {
 	strangers int // machines and nodes that are not the pools', and were touched
 }
 
-// measure counts a tick.
 func (s *stage) measure(p *pool) {
 	ready := 0
 	for _, m := range p.machines {
@@ -41,7 +40,6 @@ func (s *stage) measure(p *pool) {
 	}
 }
 
-// and adds the figures of another day.
 func (f figures) and(g figures) figures {
 	return figures{
 		at: f.at + g.at, below: f.below + g.below, longest: max(f.longest, g.longest), lost: f.lost + g.lost, killed: f.killed + g.killed,
@@ -52,7 +50,6 @@ func (f figures) and(g figures) figures {
 // share is the part of the time at which the pool stood at its minimum.
 func (f figures) share() float64 { return float64(f.at) / float64(f.at+f.below) }
 
-// String is for people who look for a cause.
 func (f figures) String() string {
 	return fmt.Sprintf("%.2f %% at minimum, longest shortfall %s until %s, lost %.1f h", 100*f.share(), f.longest, f.until, f.lost.Hours())
 }

@@ -14,7 +14,6 @@ import (
 // machine that is gone.
 const leftNodesGo = 10 * time.Minute
 
-// play plays the day.
 func (s *stage) play(keeper keeper) {
 	next := 0
 	for s.now < aDay {
@@ -176,7 +175,6 @@ func (s *stage) dropNodes() {
 	}
 }
 
-// settle takes in what a run did to the pods of a pool.
 func (s *stage) settle(p *pool) {
 	for _, m := range p.sorted() {
 		s.settleMachine(p, m)
@@ -232,7 +230,6 @@ func (s *stage) nextJob(p *pool) *job {
 	return s.day.work(p.Name, p.given)
 }
 
-// verifyStrangers counts what is nobody's business and was touched.
 func (s *stage) verifyStrangers() {
 	there := map[string]string{}
 	for _, i := range s.world.Sim.Server.Instances() {

@@ -17,7 +17,6 @@ import (
 // keeper is what looks after the pools, every five minutes.
 type keeper interface{ keep(*stage) }
 
-// ways are in which each day is played.
 var ways = []struct {
 	name  string
 	nodes bool
@@ -31,7 +30,6 @@ var ways = []struct {
 // releasedAfter is how long it takes until a person looks.
 const releasedAfter = 15 * time.Minute
 
-// gpupool is a run of reconcile.
 type gpupool struct{}
 
 func (gpupool) keep(s *stage) {
@@ -72,7 +70,6 @@ type steady struct {
 	stage *stage
 }
 
-// Markets are the prices and the stock of now.
 func (c steady) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	if c.stage.markets == nil {
 		markets, err := c.Client.Markets(ctx, region)

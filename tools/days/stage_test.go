@@ -44,7 +44,6 @@ type stage struct {
 	counts  map[string]int    // of what was played
 }
 
-// pool is one as the day has it.
 type pool struct {
 	spotpool.Declaration
 	machines map[string]*machine
@@ -60,7 +59,6 @@ type pool struct {
 	suspended time.Time
 }
 
-// machine is an instance with its node and what runs there.
 type machine struct {
 	cvmsim.Instance
 	n       int       // of the pool's machines
@@ -148,7 +146,6 @@ func (s *stage) must(err error) {
 	}
 }
 
-// clock is what everybody's clock reads.
 func (s *stage) clock() time.Time { return s.begins.Add(s.now) }
 
 // stock opens or closes a zone's market.
@@ -164,14 +161,12 @@ func (s *stage) stock(zone string, more int) {
 	}))
 }
 
-// declare changes a pool as an apply does.
 func (s *stage) declare(p *pool, change func(*spotpool.Declaration)) {
 	change(&p.Declaration)
 	p.Generation++
 	s.write(p)
 }
 
-// write writes a pool's record.
 func (s *stage) write(p *pool) {
 	ctx, key := context.Background(), store.Key{Kind: store.SpotPools, Name: p.Key()}
 	var was store.Revision
@@ -186,7 +181,6 @@ func (s *stage) write(p *pool) {
 	s.must(err)
 }
 
-// some is one of a pool's machines that run, in a zone or in any.
 func (p *pool) some(zone string, which float64, fits func(*machine) bool) *machine {
 	var list []*machine
 	for _, m := range p.sorted() {
@@ -210,7 +204,6 @@ func (p *pool) sorted() []*machine {
 	return list
 }
 
-// reclaim has the cloud take one of a pool's machines back.
 func (s *stage) reclaim(p *pool, zone string, which float64, told bool) {
 	m := p.some(zone, which, func(m *machine) bool { return !m.taken && m.State == "RUNNING" })
 	if m == nil {
@@ -232,7 +225,6 @@ func (s *stage) reclaim(p *pool, zone string, which float64, told bool) {
 	s.must(err)
 }
 
-// failNode has a node fail for a while.
 func (s *stage) failNode(p *pool, which float64, until time.Duration) {
 	m := p.some("", which, func(m *machine) bool { return m.node != "" && m.unready.IsZero() && !m.taken })
 	if m == nil {

@@ -22,7 +22,6 @@ func newPlayed(days int) played {
 	return played{pools: make([]figures, len(poolNames)), counts: map[string]int{}, lost: make([]time.Duration, days)}
 }
 
-// add adds the n-th day.
 func (r *played) add(n int, s *stage) {
 	for k, p := range s.pools {
 		r.pools[k] = r.pools[k].and(p.figures)
@@ -34,7 +33,6 @@ func (r *played) add(n int, s *stage) {
 	}
 }
 
-// printTables prints what came of each pool, and what was played.
 func printTables(t *testing.T, results []played) {
 	t.Helper()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)

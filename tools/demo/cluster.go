@@ -21,10 +21,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
-// podsNamespace is where the pods of the stories are.
 const podsNamespace = "gpupool-demo"
 
-// cluster is the Kubernetes that a story plays in.
 type cluster struct {
 	*objects
 
@@ -131,7 +129,6 @@ func (s *stage) leaveCluster() error {
 	return nil
 }
 
-// destroyRest destroys what is in Terraform's state.
 func (s *stage) destroyRest(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(s.work, "terraform.tfstate")); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was applied

@@ -16,7 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
-// line is one line of a story, as its command gets it.
 type line struct {
 	*testscript.TestScript
 	negated bool
@@ -75,7 +74,6 @@ func wrap(text, indent string) string {
 	return strings.Join(terminal.Wrap(text, columns, indent), "\n")
 }
 
-// shell shows a command, and runs it.
 func (s *stage) shell(ctx context.Context, l line) error {
 	if last := len(l.args) - 1; l.args[last] == "&" {
 		s.announce(l.args...)

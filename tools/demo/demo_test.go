@@ -38,7 +38,6 @@ func programs(t *testing.T) (gpupool, terraform string) {
 	return gpupool, terraform
 }
 
-// localkube is the built Kubernetes of the tests.
 func localkube(t *testing.T) string {
 	t.Helper()
 	if given := os.Getenv("GPUPOOL_LOCALKUBE"); given != "" {
@@ -97,7 +96,6 @@ func rehearsal(t *testing.T, out *transcript) *stage {
 	return s
 }
 
-// played plays a story to its end.
 func played(t *testing.T, s *stage, story string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -69,7 +69,6 @@ func followInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm,
 	return nil
 }
 
-// join registers the node that an instance is.
 func join(ctx context.Context, client kubernetes.Interface, id string) error {
 	resources := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"),

@@ -25,7 +25,6 @@ type objects struct {
 	created []object // in order
 }
 
-// object is one that was created.
 type object struct {
 	kind            string
 	resource        schema.GroupVersionResource
@@ -33,7 +32,6 @@ type object struct {
 	uid             types.UID
 }
 
-// String names an object as kubectl does.
 func (o object) String() string {
 	kind := strings.ToLower(o.kind)
 	if o.resource.Group != "" {
@@ -81,7 +79,6 @@ func (all *objects) create(ctx context.Context, o *unstructured.Unstructured) er
 	return nil
 }
 
-// byKind counts objects by their kind.
 func byKind(all []object) string {
 	counts := map[string]int{}
 	var kinds []string

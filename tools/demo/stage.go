@@ -67,7 +67,6 @@ func newStage(out io.Writer, gpupool, terraform string) (*stage, error) {
 	return s, nil
 }
 
-// colors reports whether text for out may have colors.
 func colors(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd()))
@@ -107,7 +106,6 @@ func (s *stage) command(ctx context.Context, name string, args ...string) *exec.
 	return cmd
 }
 
-// announce prints the line of a command.
 func (s *stage) announce(words ...string) {
 	line := strings.Join(words, " ")
 	if rest, is := strings.CutPrefix(line, "terraform "); is {

@@ -69,7 +69,6 @@ func (s *stage) await(ctx context.Context, l line, kind, title, variable string,
 	return err
 }
 
-// counted is a number of things.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

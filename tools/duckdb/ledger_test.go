@@ -28,7 +28,6 @@ var now = time.Date(2026, 11, 8, 0, 0, 0, 0, time.UTC)
 
 const week = 7 * 24 * time.Hour
 
-// statement is the one in the guide.
 func statement(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(guide)
@@ -74,7 +73,6 @@ func TestDuckDBFindsWhatUsagePrints(t *testing.T) {
 	compare(t, "after the second run", asked, s)
 }
 
-// second is what the second run changes.
 func second(t *testing.T, s store.Store) ledger.Changes {
 	t.Helper()
 	l := load(t, s)

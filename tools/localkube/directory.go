@@ -118,7 +118,6 @@ func (d *directory) listen(ctx context.Context, port int) (net.Listener, error) 
 	return listener, nil
 }
 
-// logTail returns the last lines of the log.
 func (d *directory) logTail() string {
 	const lines = 20
 	log, err := os.ReadFile(d.path("log"))

@@ -79,7 +79,6 @@ func (d *directory) makeKeys() error {
 	})
 }
 
-// authority signs the certificates of one cluster.
 type authority struct {
 	certificate *x509.Certificate
 	key         crypto.Signer
@@ -104,7 +103,6 @@ func newAuthority() (authority, error) {
 	return authority{certificate: certificate, key: key}, err
 }
 
-// sign completes the template and signs it, for a year.
 func sign(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.Signer) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {

@@ -84,7 +84,6 @@ func serveCommand() *cobra.Command {
 	return command
 }
 
-// whileOpen returns a context that ends with the input.
 func whileOpen(ctx context.Context, input io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

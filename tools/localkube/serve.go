@@ -18,7 +18,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/localkube/kubelet"
 )
 
-// options are the flags of localkube serve.
 type options struct {
 	dir        string
 	kubeconfig string
@@ -36,7 +35,6 @@ type options struct {
 	verbose     bool
 }
 
-// has tells whether a controller is to run.
 func (o options) has(controller string) bool { return slices.Contains(o.controllers, controller) }
 
 func defaults() options {

@@ -63,7 +63,6 @@ func draw(p *plot.Plot, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// curve is a column from its least number to its greatest.
 func curve(rows [][]string, column int) (*plotter.Line, error) {
 	points := make(plotter.XYs, len(rows))
 	for n, row := range rows {

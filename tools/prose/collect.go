@@ -41,7 +41,6 @@ func (f form) extension() string {
 	}
 }
 
-// A text is what is checked of one file.
 type text struct {
 	form  form
 	path  string
@@ -56,7 +55,6 @@ func (t text) line(n int) int {
 	return t.lines[n-1]
 }
 
-// collect returns the texts of the repository that is the working directory.
 func collect(ctx context.Context) ([]text, error) {
 	out, err := exec.CommandContext(ctx, "git", "ls-files", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -86,7 +84,6 @@ func collect(ctx context.Context) ([]text, error) {
 	return append(texts, descriptions...), err
 }
 
-// formsOf returns the forms in which people read a file.
 func formsOf(name string) []form {
 	dir, base := path.Split(name)
 	switch {
@@ -133,7 +130,6 @@ func textsOf(name string, data []byte) ([]text, error) {
 	return texts, nil
 }
 
-// hashComments keeps what follows a # on each line.
 func hashComments(body string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(body) {
@@ -145,7 +141,6 @@ func hashComments(body string) string {
 	return kept.String()
 }
 
-// helps are the help texts of a command and of those below it.
 func helps(c *cobra.Command) []text {
 	var b strings.Builder
 	c.SetOut(&b)

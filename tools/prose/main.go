@@ -47,7 +47,6 @@ func run(ctx context.Context, vale, only string) error {
 	return nil
 }
 
-// A finding is one violation of a rule.
 type finding struct {
 	path          string
 	line          int

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// planted is one violation of each rule.
 var planted = map[string]string{
 	"Actor":          "Ask whoever created it.",
 	"Adverbs":        "It is created anew.",

@@ -69,14 +69,12 @@ func run(root string) error {
 	return out.Flush()
 }
 
-// house is what all of the code comes to.
 type house struct {
 	rooms                       map[string]*room
 	code, nonBlank, tests, long int
 	others                      map[string]int // lines, by suffix
 }
 
-// room is a package.
 type room struct {
 	path                string
 	code, exported      int

@@ -7,7 +7,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// versions are the services of the endpoint and their API versions.
 var versions = map[string]string{"cvm": "2017-03-12", "tag": "2018-08-13", "sts": "2018-08-13"}
 
 // Action is one operation of the API. Names are unique over the services.

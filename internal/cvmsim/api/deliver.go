@@ -53,7 +53,6 @@ func (e *Endpoint) hold(r *http.Request, delay, otherwise time.Duration) bool {
 	return false
 }
 
-// reset ends the connection with a TCP reset.
 func reset(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		if tcp, ok := conn.(*net.TCPConn); ok {

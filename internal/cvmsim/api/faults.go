@@ -198,7 +198,6 @@ func (f Fault) passes() (before, after time.Duration) {
 	return 0, 0
 }
 
-// fate returns the outcome of a launch with this fault.
 func (f Fault) fate() world.Fate {
 	switch f.Kind {
 	case FaultLaunchFailed:
@@ -209,7 +208,6 @@ func (f Fault) fate() world.Fate {
 	return world.LaunchWorks
 }
 
-// beforeEffect reports whether the fault prevents the call.
 func (f Fault) beforeEffect() bool {
 	return f.Kind == FaultHTTP502 || f.Kind == FaultResetBefore || f.Kind == FaultTimeout
 }

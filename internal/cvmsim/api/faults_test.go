@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 // The test covers what a client observes of each fault, and whether an instance was launched.

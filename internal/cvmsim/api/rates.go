@@ -13,13 +13,11 @@ type bucket struct {
 	filled time.Time
 }
 
-// rates keeps a bucket for each action.
 type rates struct {
 	mu      sync.Mutex
 	buckets map[string]*bucket
 }
 
-// reset fills all buckets.
 func (r *rates) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -101,7 +101,6 @@ type clockRequest struct {
 // done is the response of endpoints without output.
 var done = map[string]any{"ok": true}
 
-// maxBody limits the size of control requests.
 const maxBody = 1 << 20
 
 // handle returns a handler that strictly decodes a JSON body.
@@ -133,7 +132,6 @@ func handleDone[P any](run func(P) error) http.HandlerFunc {
 	return handle(func(r *P) (any, error) { return done, run(*r) })
 }
 
-// handleIDs returns a handler of a function that returns instance IDs.
 func handleIDs[P any](run func(P) ([]string, error)) http.HandlerFunc {
 	return handle(func(r *P) (any, error) {
 		ids, err := run(*r)

@@ -64,12 +64,10 @@ func byIDs(w *world.World, region string, p named) ([]*world.Instance, *wire.Err
 	return found, nil
 }
 
-// filterForms are the forms of the IDs in filters.
 var filterForms = map[string]wire.Form{
 	"instance-id": wire.InstanceID, "vpc-id": wire.VpcID, "subnet-id": wire.SubnetID, "security-group-id": wire.SecurityGroupID,
 }
 
-// checkInstanceFilter rejects invalid values.
 func checkInstanceFilter(w *world.World, region string, f world.Filter) *wire.Error {
 	if form, ok := filterForms[f.Name]; ok {
 		return form.Check(f.Values...)

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 func TestDescribeLimits(t *testing.T) {

@@ -42,13 +42,11 @@ func readFilters(params []filterParams, maxValues int, known func(string) bool) 
 	return filters, nil
 }
 
-// readZoneFilters checks filters of these names, one of which is zone.
 func readZoneFilters(region string, params []filterParams, maxValues int, names ...string) ([]world.Filter, *wire.Error) {
 	filters, failure := readFilters(params, maxValues, func(name string) bool { return slices.Contains(names, name) })
 	return filters, cmp.Or(failure, checkZones(region, valuesOf(filters, "zone")...))
 }
 
-// valuesOf joins the values of all filters of a name.
 func valuesOf(filters []world.Filter, name string) []string {
 	var values []string
 	for _, f := range filters {
@@ -59,7 +57,6 @@ func valuesOf(filters []world.Filter, name string) []string {
 	return values
 }
 
-// passes reports whether every filter with the name matches the value.
 func passes(filters []world.Filter, name, value string) bool {
 	for _, f := range filters {
 		if f.Name == name && !f.Has(value) {
@@ -75,13 +72,11 @@ const (
 	maxIDs       = 100
 )
 
-// paged are the parameters of paginated actions.
 type paged struct {
 	Offset *int64 `json:"Offset,omitempty"`
 	Limit  *int64 `json:"Limit,omitempty"`
 }
 
-// page returns the items of a page.
 func page[T, R any](p paged, items []T, render func(T) R) ([]R, *wire.Error) {
 	size, start := wire.Or(p.Limit, defaultLimit), wire.Or(p.Offset, 0)
 	if size < 1 || size > maxLimit {
@@ -97,12 +92,10 @@ func page[T, R any](p paged, items []T, render func(T) R) ([]R, *wire.Error) {
 	return set, nil
 }
 
-// named are the parameters of actions that name instances.
 type named struct {
 	InstanceIDs []string `json:"InstanceIds,omitempty"`
 }
 
-// About returns the instances of the call.
 func (p named) About() api.Subject { return api.Subject{InstanceIDs: p.InstanceIDs} }
 
 // check rejects too many IDs, and malformed ones.
@@ -113,7 +106,6 @@ func (p named) check() *wire.Error {
 	return wire.InstanceID.Check(p.InstanceIDs...)
 }
 
-// checkZones rejects zones outside the region.
 func checkZones(regionID string, zoneIDs ...string) *wire.Error {
 	for _, id := range zoneIDs {
 		if world.RegionOfZone[id] != world.RegionByID[regionID] {

@@ -52,7 +52,6 @@ func readLaunch(regionID string, p launch.Params, now time.Time) (launchSpec, *w
 	return s, nil
 }
 
-// checkValue rejects an unknown value of a parameter.
 func checkValue(name, value string, known ...string) *wire.Error {
 	if slices.Contains(known, value) {
 		return nil

@@ -15,10 +15,8 @@ type runInstancesRequest struct {
 	EnableJumboFrame   *bool    `json:"EnableJumboFrame,omitempty"`
 }
 
-// About returns the subject of the launch.
 func (p *runInstancesRequest) About() api.Subject { return aboutLaunch(p.Params) }
 
-// Token returns the token for the record of calls.
 func (p *runInstancesRequest) Token() string { return wire.Or(p.ClientToken, "") }
 
 type runInstancesResponse struct {
@@ -63,7 +61,6 @@ func launchDigest(region string, p *runInstancesRequest) string {
 	return wire.SHA256(append([]byte(region+"\n"), wire.MustJSON(p)...))
 }
 
-// aboutLaunch returns the subject of a launch.
 func aboutLaunch(p launch.Params) api.Subject {
 	s := api.Subject{InstanceType: wire.Or(p.InstanceType, ""), Zone: wire.Or(wire.Or(p.Placement, launch.Placement{}).Zone, "")}
 	for _, spec := range p.TagSpecification {

@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// chinaTime is the time zone of the metadata service.
 var chinaTime = time.FixedZone("UTC+8", 8*60*60)
 
 // instanceHeader names the calling instance. Tencent Cloud identifies it by the network; here all

@@ -38,7 +38,6 @@ type getCallerIdentityResponse struct {
 	Type        string `json:"Type"`
 }
 
-// getCallerIdentity returns whose credentials signed the call.
 func getCallerIdentity(_ *world.World, c *api.Call, _ *getCallerIdentityRequest) (*getCallerIdentityResponse, *wire.Error) {
 	account := c.Account.ID
 	answer := &getCallerIdentityResponse{

@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 func TestCallerIdentity(t *testing.T) {

@@ -80,7 +80,6 @@ func changeResources(w *world.World, c *api.Call, list []string, set []world.Tag
 	return answer, nil
 }
 
-// changeResource sets or deletes the tags of one resource.
 func changeResource(w *world.World, c *api.Call, name string, set []world.Tag, remove []string) *wire.Error {
 	in, failure := resource(w, c, name)
 	if failure != nil {

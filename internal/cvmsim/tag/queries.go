@@ -45,7 +45,6 @@ func readTagFilters(params []tagFilter) ([]world.Filter, *wire.Error) {
 	return filters, nil
 }
 
-// taggedWith lists the instances of a region, or of all, that pass filters.
 func taggedWith(w *world.World, region string, filters []world.Filter) []*world.Instance {
 	var found []*world.Instance
 	for _, r := range world.Regions {

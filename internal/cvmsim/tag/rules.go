@@ -14,14 +14,12 @@ const (
 	maxTagsPerCall     = 10
 )
 
-// serviceTag is a tag as the tag API writes it.
 type serviceTag struct {
 	TagKey   *string `json:"TagKey,omitempty"`
 	TagValue *string `json:"TagValue,omitempty"`
 	Category *string `json:"Category,omitempty"`
 }
 
-// readServiceTags applies the tag rules with the codes of the tag API.
 func readServiceTags(name string, params []serviceTag) ([]world.Tag, *wire.Error) {
 	keys := make([]string, len(params))
 	tags := make([]world.Tag, len(params))

@@ -10,7 +10,6 @@ import (
 
 const tooManyValues = "LimitExceeded.TagValue"
 
-// tagging are the ways to give an instance the tag k with a value.
 func tagging(a *cvmsimtest.Client, id string) map[string]func(value string) string {
 	name := "qcs::cvm:ap-singapore:uin/:instance/" + id
 	tags := func(value string) []object { return []object{{"TagKey": "k", "TagValue": value}} }

@@ -18,7 +18,6 @@ const (
 	maxSkew         = 5 * time.Minute // API document 213/33281
 )
 
-// tc3Authorization is a parsed Authorization header.
 type tc3Authorization struct {
 	SecretID, Date, Service string
 	SignedHeaders           []string

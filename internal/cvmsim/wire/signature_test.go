@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 func TestTC3Refusals(t *testing.T) {

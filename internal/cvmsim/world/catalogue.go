@@ -15,7 +15,6 @@ const (
 // ChargeTypes are all charge types.
 var ChargeTypes = []string{ChargeHourly, ChargePrepaid, ChargeSpot}
 
-// region is a region of the catalogue.
 type region struct {
 	ID, Name string
 	Zones    []zone
@@ -23,7 +22,6 @@ type region struct {
 	NoSpot bool
 }
 
-// zone is an availability zone with the families that it sells.
 type zone struct {
 	ID, Name, Number string
 	Families         []string
@@ -171,5 +169,4 @@ func family(name, typeName, cpu, gpu string, models ...model) []*InstanceType {
 	return list
 }
 
-// sells reports whether a zone of the catalogue sells a family.
 func (z *zone) sells(family string) bool { return slices.Contains(z.Families, family) }

@@ -6,7 +6,6 @@ import "time"
 // InstanceChargePrepaid.RenewFlag).
 const RenewByHand = "NOTIFY_AND_MANUAL_RENEW"
 
-// prepay pays an instance for some months.
 func (in *Instance) prepay(from time.Time, months int64, renew string) {
 	in.ExpiresAt = from.UTC().Truncate(time.Second).AddDate(0, int(max(months, 1)), 0)
 	in.RenewFlag = renew

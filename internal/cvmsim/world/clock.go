@@ -38,7 +38,6 @@ type event struct {
 	kind  eventKind
 }
 
-// eventQueue is a heap by time.
 type eventQueue struct {
 	items []event
 	next  uint64

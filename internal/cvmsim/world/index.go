@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// instanceList is a list of instances in the order of their launches.
 type instanceList struct{ items []*Instance }
 
 func byOrdinal(a, b *Instance) int { return cmp.Compare(a.Ordinal, b.Ordinal) }

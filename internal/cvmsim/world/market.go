@@ -99,7 +99,6 @@ func (m *Market) Offers(regionID string) []*Offer {
 	return offers
 }
 
-// changeStock changes the stock of what is sold.
 func (m *Market) changeStock(k SKU, by int64) {
 	if m.Offer(k) != nil {
 		m.Change(k, func(o *Offer) { o.Stock = max(o.Stock+by, 0) })

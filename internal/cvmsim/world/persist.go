@@ -33,7 +33,6 @@ type journalLine struct {
 	Delete []string                   `json:"delete,omitempty"`
 }
 
-// stateStore stores a world in a directory.
 type stateStore struct {
 	dir     string
 	journal *os.File
@@ -175,7 +174,6 @@ func (st *stateStore) close() error {
 	return errors.Join(st.compact(), st.journal.Close())
 }
 
-// writeAtomically replaces a whole file.
 func writeAtomically(path string, content []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".state-*")
 	if err != nil {

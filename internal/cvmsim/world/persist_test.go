@@ -13,10 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
-// populate makes a bit of everything that is kept.
 func populate(t *testing.T, sim *cvmsimtest.Sim) {
 	t.Helper()
 	a := cvmsimtest.NewClient(t, sim)

@@ -19,7 +19,6 @@ func (f Filter) Has(value string) bool { return slices.Contains(f.Values, value)
 // TagPrefix is the prefix of filters by a tag's key.
 const TagPrefix = "tag:"
 
-// instanceFields are the filters that compare one field.
 var instanceFields = map[string]func(*Instance) string{
 	"zone":                 func(in *Instance) string { return in.Zone },
 	"project-id":           func(in *Instance) string { return strconv.FormatInt(in.ProjectID, 10) },
@@ -98,7 +97,6 @@ func (x *index) search(region string, filters []Filter) []*Instance {
 	return found
 }
 
-// indexed returns the instances of a tag filter from the index.
 func (x *index) indexed(region string, f Filter) ([]*Instance, bool) {
 	var lists [][]*Instance
 	key, isTag := strings.CutPrefix(f.Name, TagPrefix)

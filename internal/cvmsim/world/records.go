@@ -97,7 +97,6 @@ func newTable[R any](kind string, k kinds, c *changes) table[R] {
 // Get returns the record of a name, or nil.
 func (t table[R]) Get(name string) *R { return t.rows[name] }
 
-// Put stores a record under a name.
 func (t table[R]) Put(name string, record *R) {
 	t.rows[name] = record
 	t.changes.touch(t.kind, name)

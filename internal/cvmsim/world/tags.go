@@ -27,7 +27,6 @@ type lateTag struct {
 	Deleted bool
 }
 
-// tag returns the value of a visible tag.
 func (in *Instance) tag(key string) (string, bool) {
 	for _, t := range in.Tags {
 		if t.Key == key {
@@ -91,7 +90,6 @@ func (w *World) ChangeTags(in *Instance, now time.Time, set []Tag, remove []stri
 	w.schedule(at, in.ID, eventTags)
 }
 
-// showLateTags applies the late changes of tags that are due.
 func (w *World) showLateTags(in *Instance, now time.Time) {
 	tags, late := in.Tags, []lateTag(nil)
 	for _, change := range in.Late {
@@ -129,7 +127,6 @@ func (b *TagBook) HasKey(key string) bool { _, ok := b.values[key]; return ok }
 // Values counts the values that were ever used with a tag key.
 func (b *TagBook) Values(key string) int { return b.values[key] }
 
-// rememberTags records the use of tags.
 func (w *World) rememberTags(tags []Tag) {
 	for _, t := range tags {
 		if !w.Tags.HasKey(t.Key) {

@@ -134,7 +134,6 @@ func (w *World) BeginTermination(in *Instance, at time.Time, operation string) {
 	w.Instances.Changed(in)
 }
 
-// list makes a new instance appear in listings.
 func (w *World) list(in *Instance) {
 	in.ListedAt = time.Time{}
 	w.Instances.index.add(in)

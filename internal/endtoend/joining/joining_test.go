@@ -65,7 +65,6 @@ func (r *rig) place() processtest.Place {
 	return processtest.Place{Dir: r.dir, Kubeconfig: r.kubeconfig, CVM: r.sim.URL}
 }
 
-// pools are a new process of terraform apply.
 func (r *rig) pools() *spotpools.Flow {
 	r.t.Helper()
 	return r.place().Process(r.t, "terraform").SpotPools()
@@ -83,7 +82,6 @@ func (r *rig) gpupool(want int, args ...string) string {
 	return out.String()
 }
 
-// own are the ids of the pool's instances.
 func (r *rig) own() []string {
 	var ids []string
 	for _, i := range r.sim.Server.Instances() {
@@ -95,7 +93,6 @@ func (r *rig) own() []string {
 	return ids
 }
 
-// tokens are the Secrets of bootstrap tokens.
 func (r *rig) tokens() []corev1.Secret {
 	r.t.Helper()
 	all, err := r.server.Client().CoreV1().Secrets(metav1.NamespaceSystem).List(r.t.Context(), metav1.ListOptions{})

@@ -63,7 +63,6 @@ func boot(t *testing.T, server *kubetest.Cluster, endpoint, id string) *machine 
 // name is that of the node which the machine becomes.
 func (m *machine) name() string { return "node-" + m.id }
 
-// byToken signs in with the token.
 func (m *machine) byToken() kubernetes.Interface {
 	m.t.Helper()
 	config := rest.AnonymousClientConfig(m.server.Config())

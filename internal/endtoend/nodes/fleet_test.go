@@ -28,7 +28,6 @@ type fleet struct {
 	lost   map[string]bool // instances that never join
 }
 
-// nodeOf is the name of an instance's node.
 func nodeOf(id string) string { return "node-" + id }
 
 // keep brings the nodes up to the instances until the test ends.
@@ -88,7 +87,6 @@ func (f *fleet) join(ctx context.Context, id string) error {
 	return err
 }
 
-// breaks says whether what comes up from now on joins.
 func (f *fleet) breaks(broken bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -32,7 +32,6 @@ func allowed(guards policyv1.PodDisruptionBudgetInterface, name string, eviction
 	}
 }
 
-// cordoned is the one instance whose node is cordoned.
 func cordoned(r *rig, ids []string) string {
 	r.t.Helper()
 	var found []string

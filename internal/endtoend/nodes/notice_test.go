@@ -63,7 +63,6 @@ func withNotice(r *rig) {
 	r.left(fresh, kept)
 }
 
-// instance is an instance as it is now; nil where there is none.
 func (r *rig) instance(id string) *cvmsim.Instance {
 	for _, i := range r.sim.Server.Instances() {
 		if i.InstanceID == id {

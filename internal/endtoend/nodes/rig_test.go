@@ -70,7 +70,6 @@ func (r *rig) place() processtest.Place {
 	return processtest.Place{Dir: r.dir, Kubeconfig: r.kubeconfig, CVM: r.sim.URL}
 }
 
-// apply is a new process of terraform apply.
 func (r *rig) apply() reconcile.World {
 	r.t.Helper()
 	return r.place().Process(r.t, "terraform")
@@ -118,7 +117,6 @@ func (r *rig) update(minimum, maximum int, wait time.Duration) spotpools.State {
 	return state
 }
 
-// process is the command line.
 func (r *rig) process(out io.Writer, args ...string) cli.Process {
 	return processtest.Command(r.place().Environment(), out, out, args...)
 }
@@ -172,7 +170,6 @@ func (r *rig) serves(args ...string) (stop func()) {
 	return stop
 }
 
-// printed is what a command that goes on has printed.
 type printed struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -195,7 +192,6 @@ func (r *rig) reconcile() string {
 	return r.gpupool("reconcile")
 }
 
-// says fails where one of the texts is not printed.
 func (r *rig) says(printed string, texts ...string) {
 	r.t.Helper()
 	whole := strings.Join(strings.Fields(printed), " ") // lines are broken anywhere
@@ -206,7 +202,6 @@ func (r *rig) says(printed string, texts ...string) {
 	}
 }
 
-// pass lets time pass in the cloud.
 func (r *rig) pass(d time.Duration) {
 	r.t.Helper()
 	cvmsimtest.Step(r.t, r.sim, d)
@@ -234,7 +229,6 @@ func (r *rig) own() []string {
 	return ids
 }
 
-// launched is the instance that was not there before.
 func (r *rig) launched(before []string) string {
 	r.t.Helper()
 	fresh := slices.DeleteFunc(r.own(), func(id string) bool { return slices.Contains(before, id) })
@@ -289,7 +283,6 @@ func (r *rig) gone(pod corev1.Pod) {
 	r.server.WaitGone(r.t, &pod)
 }
 
-// node is the node of an instance, nil where there is none.
 func (r *rig) node(id string) *corev1.Node {
 	r.t.Helper()
 	n, err := r.server.Client().CoreV1().Nodes().Get(r.t.Context(), nodeOf(id), metav1.GetOptions{})

@@ -123,12 +123,10 @@ func (d *day) usesUp() *corev1.Pod {
 	return pod
 }
 
-// enforcing is a budget with an action.
 func enforcing(a budget.Action) func(*budget.Declaration) {
 	return func(d *budget.Declaration) { d.Enforce.Action = a }
 }
 
-// gated is a pool that launches within its budget.
 func gated(d *spotpool.Declaration) { d.Budget = "team-a" }
 
 func budgetExceeded(t *testing.T, template string) *scene {
@@ -263,7 +261,6 @@ func asOfAPod(lease *coordinationv1.Lease, heard time.Time) {
 	}
 }
 
-// moveStore copies the documents of the directory into a store in the namespace.
 func (d *day) moveStore() {
 	d.t.Helper()
 	ctx := d.t.Context()

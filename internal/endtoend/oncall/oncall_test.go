@@ -52,7 +52,6 @@ func TestOnCall(t *testing.T) {
 	}
 }
 
-// train is the pool that has the incident.
 func (s *scene) train(changes ...func(*spotpool.Declaration)) {
 	s.t.Helper()
 	s.apply(pool("train", 2, 4, changes...))
@@ -116,7 +115,6 @@ func price(t *testing.T, text string) spotpool.Price {
 	return p
 }
 
-// reclaimAtNight is asked about in the morning.
 func reclaimAtNight(t *testing.T, template string) *scene {
 	s := newScene(t, template)
 	s.pass(night.Add(-12 * time.Hour).Sub(s.now()))

@@ -47,7 +47,6 @@ type scene struct {
 	full bool
 }
 
-// newScene is one of now, with the pools of a template.
 func newScene(t *testing.T, template string) *scene {
 	t.Helper()
 	s := &scene{t: t, dir: t.TempDir(), env: map[string]string{"TZ": "Asia/Singapore"}}
@@ -98,7 +97,6 @@ func newTemplate(t *testing.T) string {
 	return dir
 }
 
-// forget has the pools be older than any history.
 func forget(t *testing.T, place store.Store, history string) {
 	t.Helper()
 	documents, err := place.List(t.Context(), store.Journals)
@@ -137,7 +135,6 @@ func newProcess(dir, endpoint string, clock func() time.Time) (reconcile.World, 
 	return reconcile.World{Cloud: client, Store: place, Actor: "terraform", Clock: clock, PollInterval: 5 * time.Millisecond}, nil
 }
 
-// pool declares a pool with an offering in each of two zones.
 func pool(name string, minimum, maximum int, changes ...func(*spotpool.Declaration)) spotpool.Declaration {
 	d := spotpool.Declaration{
 		Name: name, Region: region, Minimum: minimum, Maximum: maximum,
@@ -153,16 +150,13 @@ func pool(name string, minimum, maximum int, changes ...func(*spotpool.Declarati
 	return d.WithDefaults()
 }
 
-// now is what every clock of the scene reads.
 func (s *scene) now() time.Time { return s.sim.Server.Now() }
 
-// pass lets time pass.
 func (s *scene) pass(d time.Duration) {
 	s.t.Helper()
 	cvmsimtest.Step(s.t, s.sim, d)
 }
 
-// apply creates a pool.
 func (s *scene) apply(d spotpool.Declaration) {
 	s.t.Helper()
 	if out, err := s.command(false, "apply", string(mustJSON(d))).CombinedOutput(); err != nil {
@@ -178,7 +172,6 @@ func mustJSON(value any) []byte {
 	return data
 }
 
-// command is a process in the scene.
 func (s *scene) command(tty bool, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(s.t.Context(), name, args...)
 	if s.full {
@@ -224,7 +217,6 @@ func (s *scene) runs(n, code int) {
 	}
 }
 
-// fault files a fault of the cloud.
 func (s *scene) fault(f cvmsim.Fault) {
 	s.t.Helper()
 	if _, err := s.sim.Server.AddFault(f); err != nil {
@@ -240,7 +232,6 @@ func (s *scene) reclaim() {
 	}
 }
 
-// soldOut leaves nothing on sale in a zone.
 func (s *scene) soldOut(zones ...string) {
 	s.t.Helper()
 	none := int64(0)
@@ -251,7 +242,6 @@ func (s *scene) soldOut(zones ...string) {
 	}
 }
 
-// price is what an instance costs from now on.
 func (s *scene) price(price string) {
 	s.t.Helper()
 	for _, zone := range []string{zoneA, zoneB} {

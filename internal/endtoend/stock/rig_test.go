@@ -26,7 +26,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// poolName is what the pool of each scene is called.
 const poolName = "pool-g1"
 
 // rig is a store in a cluster, with the accounts that manifests print, a directory of
@@ -116,7 +115,6 @@ func (r *rig) pool(changes ...attributes) string {
 	return b.String() + "}\n"
 }
 
-// apply declares the configuration by terraform apply.
 func (r *rig) apply(parts ...string) {
 	r.t.Helper()
 	r.work.Write(strings.Join(parts, ""))
@@ -200,7 +198,6 @@ func (r *rig) says(told report, texts ...string) {
 	}
 }
 
-// somebody patches the Deployment, or a subresource of it.
 func (r *rig) somebody(as types.PatchType, manager, patch string, subresource ...string) {
 	r.t.Helper()
 	_, err := r.server.Client().AppsV1().Deployments(r.namespace).Patch(r.t.Context(), poolName, as, []byte(patch), metav1.PatchOptions{FieldManager: manager},

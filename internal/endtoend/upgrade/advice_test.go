@@ -20,7 +20,6 @@ import (
 // command is a command of a warning: what follows on it is the next sentence, or nothing.
 var command = regexp.MustCompile(`(?:Remove|Resume) it: (kubectl .+?)(?:\. Remove it: (kubectl .+))?$`)
 
-// commands are those of warnings, as they are printed.
 func commands(warnings []string) []string {
 	var list []string
 	for _, w := range warnings {

@@ -32,7 +32,6 @@ const (
 	formerBinding   = "gpupool-team-a-f9137fcb"
 )
 
-// remedies are what the warnings about the cluster have to name.
 var remedies = []string{
 	"kubectl delete validatingadmissionpolicybinding " + formerBinding,
 	"kubectl scale deployment/serve --namespace " + formerNamespace + " --replicas 2",
@@ -81,7 +80,6 @@ func (u *upgraded) place(dir string) processtest.Place {
 	return processtest.Place{Dir: dir, Kubeconfig: u.server.Kubeconfig(), CVM: u.sim.URL}
 }
 
-// run runs once, dry or not.
 func (u *upgraded) run(dir string, dry bool) reconcile.Report {
 	u.Helper()
 	p := u.place(dir).Process(u, "test")
@@ -194,7 +192,6 @@ func (u *upgraded) everyDocumentIsOlder(dir string) {
 	u.isOlder("the ledger", lineOf(text, "ledger/"+formerCluster))
 }
 
-// lineOf is the first line that names something.
 func lineOf(text, name string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, name) {

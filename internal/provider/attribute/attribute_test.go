@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 )
 
-// sized is a text that stands for its length.
 var sized = attribute.Form[int]{
 	Parse: func(s string) (int, error) {
 		if strings.Trim(s, "xX") != "" {

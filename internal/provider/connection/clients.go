@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// clients are those of the account and the cluster.
 type clients struct {
 	settings Settings
 	account  once[*tencent.Client]

@@ -89,7 +89,6 @@ func (c *Connection) ClusterReady() bool {
 // StoreReady reports whether the store can be read.
 func (c *Connection) StoreReady() bool { return c != nil && len(c.unknownForStore()) == 0 }
 
-// unknownForStore are the arguments that keep the store from being opened.
 func (c *Connection) unknownForStore() UnknownArguments {
 	u := c.settings.Unknown
 	if slices.Contains(u, StoreArgument) {

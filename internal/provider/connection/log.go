@@ -24,7 +24,6 @@ func newLogger(ctx context.Context, secrets ...string) *slog.Logger {
 	return slog.New(handler{ctx: ctx})
 }
 
-// handler is a slog.Handler over tflog.
 type handler struct {
 	ctx    context.Context //nolint:containedctx // holds the sink, as tflog has it
 	prefix string

@@ -25,7 +25,6 @@ type PrivateWriter interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// thisStore is what to remember of the store in use.
 func (c *Connection) thisStore(ctx context.Context) record.RememberedStore {
 	s := record.RememberedStore{Store: c.settings.Store.Absolute().String()}
 	if c.settings.Store.Backend == store.Kubernetes {

@@ -18,7 +18,6 @@ func mapOf(m map[string]string) attr.Value {
 	return types.MapValueMust(types.StringType, all)
 }
 
-// countOf calls gpu_count with at most one map of weights.
 func countOf(t *testing.T, resources, weights map[string]string) (string, string) {
 	t.Helper()
 	of := types.MapType{ElemType: types.StringType}

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/functions"
 )
 
-// call runs a function that returns a string.
 func call(t *testing.T, f function.Function, arguments ...attr.Value) (string, string) {
 	t.Helper()
 	resp := function.RunResponse{Result: function.NewResultData(types.StringUnknown())}

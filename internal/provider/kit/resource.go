@@ -216,7 +216,6 @@ func (r *Resource[M, D, S, F]) written(ctx context.Context, m M, from tfsdk.Conf
 	return r.Kind.WriteOnly(m, config)
 }
 
-// begin reads what an operation needs of its values.
 func (r *Resource[M, D, S, F]) begin(m M, operation string, diags *diag.Diagnostics) (D, time.Duration) {
 	wait, unread := timeoutOf(m.timeouts(), operation, r.Kind.Timeout)
 	diags.Append(unread...)

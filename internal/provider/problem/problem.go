@@ -116,7 +116,6 @@ func stepsOf(attribute string) []tftypes.AttributePathStep {
 	return steps
 }
 
-// attributeOf joins what stepsOf splits.
 func attributeOf(steps []tftypes.AttributePathStep) string {
 	var attribute string
 	for _, s := range steps {

@@ -38,7 +38,6 @@ func Shown(inner tfprotov6.ProviderServer) tfprotov6.ProviderServer {
 	return &shown{f}
 }
 
-// present makes diagnostics fit to be shown.
 func present(diags []*tfprotov6.Diagnostic) {
 	for _, d := range diags {
 		if d == nil {
@@ -67,7 +66,6 @@ func lift(d *tfprotov6.Diagnostic) {
 	d.Attribute = tftypes.NewAttributePathWithSteps(steps[:found])
 }
 
-// ValidateProviderConfig is the framework's.
 func (s *shown) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	resp, err := s.framework.ValidateProviderConfig(ctx, req)
 	if resp != nil {
@@ -76,7 +74,6 @@ func (s *shown) ValidateProviderConfig(ctx context.Context, req *tfprotov6.Valid
 	return resp, err
 }
 
-// ConfigureProvider is the framework's.
 func (s *shown) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	resp, err := s.framework.ConfigureProvider(ctx, req)
 	if resp != nil {
@@ -85,7 +82,6 @@ func (s *shown) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureP
 	return resp, err
 }
 
-// ValidateResourceConfig is the framework's.
 func (s *shown) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	resp, err := s.framework.ValidateResourceConfig(ctx, req)
 	if resp != nil {
@@ -94,7 +90,6 @@ func (s *shown) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Valid
 	return resp, err
 }
 
-// ValidateDataResourceConfig is the framework's.
 func (s *shown) ValidateDataResourceConfig(ctx context.Context,
 	req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	resp, err := s.framework.ValidateDataResourceConfig(ctx, req)
@@ -104,7 +99,6 @@ func (s *shown) ValidateDataResourceConfig(ctx context.Context,
 	return resp, err
 }
 
-// PlanResourceChange is the framework's.
 func (s *shown) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	resp, err := s.framework.PlanResourceChange(ctx, req)
 	if resp != nil {
@@ -113,7 +107,6 @@ func (s *shown) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResou
 	return resp, err
 }
 
-// ApplyResourceChange is the framework's.
 func (s *shown) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.framework.ApplyResourceChange(ctx, req)
 	if resp != nil {
@@ -122,7 +115,6 @@ func (s *shown) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRes
 	return resp, err
 }
 
-// ReadResource is the framework's.
 func (s *shown) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	resp, err := s.framework.ReadResource(ctx, req)
 	if resp != nil {
@@ -131,7 +123,6 @@ func (s *shown) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceReq
 	return resp, err
 }
 
-// ReadDataSource is the framework's.
 func (s *shown) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	resp, err := s.framework.ReadDataSource(ctx, req)
 	if resp != nil {
@@ -140,7 +131,6 @@ func (s *shown) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourc
 	return resp, err
 }
 
-// ImportResourceState is the framework's.
 func (s *shown) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
 	resp, err := s.framework.ImportResourceState(ctx, req)
 	if resp != nil {
@@ -149,7 +139,6 @@ func (s *shown) ImportResourceState(ctx context.Context, req *tfprotov6.ImportRe
 	return resp, err
 }
 
-// UpgradeResourceState is the framework's.
 func (s *shown) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	resp, err := s.framework.UpgradeResourceState(ctx, req)
 	if resp != nil {

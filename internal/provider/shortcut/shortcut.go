@@ -115,7 +115,6 @@ func (s *server) refresh(ctx context.Context, req *tfprotov6.ReadResourceRequest
 	return &tfprotov6.ReadResourceResponse{NewState: state, Private: data, NewIdentity: identity}
 }
 
-// changed is a state with some of its values replaced.
 func (s *server) changed(state *tfprotov6.DynamicValue, values map[string]tftypes.Value) (*tfprotov6.DynamicValue, error) {
 	if len(values) == 0 {
 		return state, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 )
 
-// framework is what the framework's server is.
 type framework interface {
 	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
 	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise

@@ -12,7 +12,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// container is what each pod runs and holds.
 type container struct {
 	Image       types.String `tfsdk:"image"`
 	Memory      types.String `tfsdk:"memory"`

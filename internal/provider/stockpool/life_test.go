@@ -87,7 +87,6 @@ func (s *scene) deployment() *appsv1.Deployment {
 	return of
 }
 
-// somebody patches the Deployment.
 func (s *scene) somebody(patch string) {
 	s.t.Helper()
 	_, err := s.Cluster.Client().AppsV1().Deployments(s.namespace).Patch(context.Background(), "pool-g1", types.StrategicMergePatchType, []byte(patch),

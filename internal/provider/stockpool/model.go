@@ -78,10 +78,8 @@ func (m model) filled(d core.Declaration) model {
 	return m
 }
 
-// equal reports whether all values are the same.
 func (m model) equal(other model) bool { return attribute.Equal(m, other) }
 
-// sameQuantity reports whether two quantities are the same amount.
 func sameQuantity(a, b string) bool {
 	was, errWas := resource.ParseQuantity(a)
 	now, errNow := resource.ParseQuantity(b)

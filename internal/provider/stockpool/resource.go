@@ -46,7 +46,6 @@ const (
 	driftedKey    = "drifted"
 )
 
-// flow is what applies ask of the flow.
 type flow interface {
 	Create(ctx context.Context, d core.Declaration, wait time.Duration) (stockpools.State, error)
 	Update(ctx context.Context, d core.Declaration, wait time.Duration) (stockpools.State, error)
@@ -100,7 +99,6 @@ func (m model) rollout(wait time.Duration) time.Duration {
 	return time.Duration(float64(wait) * settleAtMost)
 }
 
-// view looks at a pool.
 func (r *stockResource) view(ctx context.Context, d core.Declaration) (stockpools.State, error) {
 	reader, err := r.Connection.ReadStockPools(ctx)
 	if err != nil {
@@ -128,7 +126,6 @@ func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration)
 	return left, err
 }
 
-// keep writes what the look showed.
 func keep(ctx context.Context, _ model, state stockpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	for key, value := range map[string]bool{
 		recordedKey: state.Recorded, unfinishedKey: state.Unfinished, driftedKey: state.Recorded && len(state.Decisions) > 0,

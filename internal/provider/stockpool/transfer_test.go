@@ -13,7 +13,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// modelOf is a declaration as an import writes it.
 func modelOf(d core.Declaration) model { return model{Record: kit.NewRecord()}.declared(d) }
 
 func stockSchema(t *testing.T) schema.Schema {

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// hears says whether a warning of a headline was told.
 func hears(warnings []providertest.Told, headline string) bool {
 	return slices.ContainsFunc(warnings, func(w providertest.Told) bool { return strings.Contains(w.Summary, headline) })
 }

@@ -46,7 +46,6 @@ func (b *budgetState) weighs(p *lived) int64 {
 	return p.units["nvidia.com/gpu"]
 }
 
-// limit is the highest that may be in force.
 func (w *world) limit(b *budgetState) (most int64) {
 	for _, d := range b.states {
 		limit, _ := d.Limit()

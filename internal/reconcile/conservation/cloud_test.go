@@ -115,7 +115,6 @@ func (c *cloud) running(id string) *machine {
 	return nil
 }
 
-// reclaim is what Tencent Cloud does to spot instances.
 func (c *cloud) reclaim(m *machine) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +126,6 @@ func (c *cloud) call(action string) {
 	c.pass()
 }
 
-// list are the machines that fit, by id.
 func (c *cloud) list(ctx context.Context, action string, fits func(*machine) bool) ([]spotpool.Instance, time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

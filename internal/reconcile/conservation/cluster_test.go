@@ -51,7 +51,6 @@ type cluster struct {
 	pods             map[string]*lived // every pod with GPUs that there ever was, by uid
 }
 
-// kubelet is the agent of one machine.
 type kubelet struct {
 	machine *machine
 	since   time.Time
@@ -70,7 +69,6 @@ func newCluster(w *world) *cluster {
 
 var errAway = errors.New("dial tcp 10.9.9.9:6443: connect: connection refused")
 
-// connect is the cluster as a process reaches it.
 func (c *cluster) connect(context.Context) (reconcile.Cluster, error) {
 	if c.away {
 		c.mu.Lock()
@@ -204,7 +202,6 @@ func (c *cluster) create(p *pool, m *machine) {
 	})
 }
 
-// workOn are the pods that the scheduler puts onto a new node.
 func (c *cluster) workOn(p *pool, name string) []node.Pod {
 	c.made++
 	list := []node.Pod{{Namespace: "ml", Name: fmt.Sprintf("work-%d", c.made), UID: fmt.Sprintf("pod-uid-%d", c.made), Controller: "ReplicaSet", Grace: 30}}

@@ -33,7 +33,6 @@ type step struct {
 	Fault      faults.Fault
 }
 
-// schedule is what is done to a world.
 type schedule struct {
 	Theme string
 	Setup setup

@@ -7,7 +7,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// machineOf is a machine of some pool.
 func (w *world) machineOf(which int) (p *pool, m *machine) {
 	type owned struct {
 		p *pool

@@ -85,13 +85,11 @@ func (w *world) detach(which, _ int) {
 	}
 }
 
-// phase is that of a pool's record.
 func (w *world) phase(p *pool) declaration.Phase {
 	r, _ := record.SpotPools(w.keeper()).Load(context.Background(), p.now().Key())
 	return r.Value.Phase
 }
 
-// protect has another workspace that imported the pool protect it.
 func (w *world) protect(which, how int) {
 	p, ok := pick(w.pools, which)
 	if !ok || p.deleting {
@@ -109,7 +107,6 @@ func (w *world) protect(which, how int) {
 	})
 }
 
-// staleDestroy destroys a pool by an older state.
 func (w *world) staleDestroy(which, how int) {
 	p, ok := pick(w.pools, which)
 	if !ok || len(p.states) < 2 {
@@ -138,7 +135,6 @@ func (w *world) staleDestroy(which, how int) {
 	}
 }
 
-// terminated counts the machines of a pool that are on their way out.
 func (w *world) terminated(p *pool) (n int) {
 	w.cloud.mu.Lock()
 	defer w.cloud.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// launched judges a launch. The cloud is locked.
 func (w *world) launched(r spotpool.Request, ids []string) {
 	w.logf("gpupool launched %s for %s", strings.Join(ids, ", "), r.Pool)
 	p := w.poolOf(r.UID)
@@ -52,7 +51,6 @@ func contains(list []string, text string) bool {
 	return false
 }
 
-// terminates judges the end of a machine. The cloud is locked.
 func (w *world) terminates(m *machine) {
 	w.logf("gpupool terminated %s", m.ID)
 	p := w.poolOf(m.pool)
@@ -127,7 +125,6 @@ func (w *world) changes(n node.Node, uid, verb string) {
 	}
 }
 
-// cordons judges that a drain begins.
 func (w *world) cordons(n node.Node, uid string) {
 	p, live := w.poolOf(uid), w.cluster.Machine(n.Name)
 	if p == nil || live == nil || live.Cordoned || p.deleting || len(w.cloud.of(uid)) > p.leastMaximum() {

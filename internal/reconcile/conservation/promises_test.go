@@ -54,7 +54,6 @@ func (w *world) check(o observed) {
 	}
 }
 
-// poolOf is the spot pool of a uid; nil if there is none.
 func (w *world) poolOf(uid string) *pool {
 	for _, p := range w.pools {
 		if p.uid() == uid {

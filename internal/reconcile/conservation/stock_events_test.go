@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// markPod labels a pod of a stock pool, as its tenant does.
 func (w *world) markPod(key string, n int, label, value string) {
 	pods := w.cluster.StockPods(key)
 	if len(pods) == 0 {

@@ -126,7 +126,6 @@ func (c *cluster) pause(seen budget.WorkloadState, do func() error) error {
 	return nil
 }
 
-// marked are the pods of a workload that say that they are protected.
 func (c *cluster) marked(uid string) (names []string) {
 	for _, p := range c.Cluster.List() {
 		if _, marked := p.Labels[budget.ProtectedKey]; marked && p.Owner.UID == uid {
@@ -188,7 +187,6 @@ func (c *cluster) workload(w budget.Workload, seen *budget.WorkloadState, do fun
 	return nil
 }
 
-// stockOf is the Deployment of a uid, and its name.
 func (c *cluster) stockOf(uid string) (string, *appsv1.Deployment) {
 	for key := range c.stockKeys {
 		if of := c.Cluster.Deployment(key); of != nil && string(of.UID) == uid {

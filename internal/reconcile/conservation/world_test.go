@@ -91,7 +91,6 @@ type pool struct {
 func (p *pool) now() spotpool.Declaration { return p.states[len(p.states)-1] }
 func (p *pool) uid() string               { return p.states[0].UID }
 
-// most is the largest of a number in what may be recorded.
 func (p *pool) most(of func(spotpool.Declaration) int) int {
 	n := of(p.now())
 	for _, d := range p.attempts {
@@ -195,7 +194,6 @@ func (w *world) spotPool(n int, of spotSetup) spotpool.Declaration {
 	return d.WithDefaults()
 }
 
-// process is a new process.
 func (w *world) process(s store.Store) reconcile.World {
 	return reconcile.World{
 		Cloud: w.cloud, Cluster: w.cluster.connect, Store: s, Actor: "test", LockTimeout: 5 * time.Second, PollInterval: time.Second, FreezeLag: time.Second,
@@ -206,7 +204,6 @@ func (w *world) keeper() record.Keeper {
 	return record.Keeper{Store: w.store, Actor: "test"}
 }
 
-// pass lets time pass.
 func (w *world) pass(d time.Duration) {
 	time.Sleep(d)
 	w.cluster.pass()
@@ -238,7 +235,6 @@ func (w *world) run(f faults.Fault) {
 	w.check(observed{report: report, whole: err == nil && f == (faults.Fault{}) && !w.cluster.away})
 }
 
-// observed is what one run said.
 type observed struct {
 	report reconcile.Report
 	whole  bool // nothing kept it from its end
@@ -261,7 +257,6 @@ func (w *world) logf(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf("%9s ", time.Since(w.began))+fmt.Sprintf(format, args...))
 }
 
-// violated notes that a promise was broken.
 func (w *world) violated(promise, format string, args ...any) {
 	w.logf("BROKEN %s: %s", promise, fmt.Sprintf(format, args...))
 	w.mu.Lock()

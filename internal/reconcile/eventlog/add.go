@@ -57,7 +57,6 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 	return a.Added
 }
 
-// adding is one call of Add.
 type adding struct {
 	Added
 	*Log
@@ -199,7 +198,6 @@ func (a *adding) missing(ctx context.Context, h *history.Head, events []history.
 	return a.without(ctx, earlier.Near(missing), missing)
 }
 
-// without leaves out the events that segments have.
 func (a *adding) without(ctx context.Context, segments []history.Segment, events []history.Event) ([]history.Event, error) {
 	for _, s := range segments {
 		if len(events) == 0 {

@@ -61,7 +61,6 @@ func (m *Log) Walk(ctx context.Context, q history.Query, tell func(*history.Even
 	return a.answer, nil
 }
 
-// asking is one call of Walk.
 type asking struct {
 	*documents
 	query   history.Query
@@ -72,7 +71,6 @@ type asking struct {
 	objects map[string]bool
 }
 
-// days are those that may have what is asked for.
 func (a *asking) days(ctx context.Context, now time.Time) ([]history.Day, error) {
 	since, until := a.query.Since, a.query.Until
 	if until.IsZero() { // clocks can be ahead of this one

@@ -48,7 +48,6 @@ func (m *Log) documents() (*documents, error) {
 	return &documents{store: m.Store, codec: codec}, nil
 }
 
-// list reads all documents, once.
 func (d *documents) list(ctx context.Context) error {
 	if d.listed != nil {
 		return nil
@@ -84,7 +83,6 @@ func (d *documents) read(ctx context.Context, name string) (doc store.Document, 
 	return doc, found, nil
 }
 
-// fresh forgets what was listed.
 func (d *documents) fresh() { d.listed = nil }
 
 // names are those of a day's documents, once they were listed.
@@ -130,7 +128,6 @@ func (d *documents) remove(ctx context.Context, name string) error {
 	return err
 }
 
-// lost says what can't be read of a day.
 func lost(day history.Day, from, to time.Time, err error) string {
 	span := ""
 	if !from.IsZero() {

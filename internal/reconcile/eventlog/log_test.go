@@ -35,12 +35,10 @@ func inDirectory(t testing.TB) *directory.Store {
 	return s
 }
 
-// at is the log of a store at a moment.
 func at(s store.Store, now time.Time) *eventlog.Log {
 	return &eventlog.Log{Store: s, Now: func() time.Time { return now }}
 }
 
-// began tells of an instance, by its number.
 func began(when time.Time, number int) history.Event {
 	sum := sha256.Sum256([]byte(strconv.Itoa(number)))
 	a := history.About{
@@ -49,7 +47,6 @@ func began(when time.Time, number int) history.Event {
 	return a.Instance(history.Begin, history.Instance{ID: "ins-" + hex.EncodeToString(sum[16:20]), Price: "1.90"})
 }
 
-// many are so many events, a second apart.
 func many(from time.Time, count int) []history.Event {
 	events := make([]history.Event, count)
 	for n := range events {

@@ -123,7 +123,6 @@ func tells(h *history.Head, name string) bool {
 	return slices.ContainsFunc(h.Segments, func(s history.Segment) bool { return s.Name == name })
 }
 
-// wholeDay is a day that was listed.
 type wholeDay struct {
 	names  []string
 	bytes  int64

@@ -27,7 +27,6 @@ type Cluster struct {
 	stockAPI
 }
 
-// state is what a cluster has, whoever looks at it.
 type state struct {
 	mu         sync.Mutex
 	ClusterUID string // what the cluster says that it is
@@ -77,7 +76,6 @@ type state struct {
 	Listing func()
 }
 
-// change is a pod as it was at one version.
 type change struct {
 	version int
 	pod     gpu.Pod
@@ -95,7 +93,6 @@ func NewCluster() *Cluster {
 	})
 }
 
-// view is a cluster as a process reaches it.
 type view struct {
 	*state
 	hooks []faults.Hook
@@ -126,7 +123,6 @@ func read[T any](ctx context.Context, v *view, method string, do func() (T, erro
 	})
 }
 
-// change makes a call that changes something.
 func (v *view) change(ctx context.Context, method string, do func() error, args ...any) error {
 	_, err := read(ctx, v, method, func() (none struct{}, err error) { return none, do() }, args...)
 	return err
@@ -164,7 +160,6 @@ func (c *state) Calls() map[string]int {
 	return maps.Clone(c.calls)
 }
 
-// UID is the cluster's.
 func (v *view) UID(ctx context.Context) (string, error) {
 	return read(ctx, v, "UID", func() (string, error) { return v.ClusterUID, nil })
 }

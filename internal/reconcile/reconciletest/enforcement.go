@@ -14,17 +14,14 @@ import (
 // enforcementAPI is what budgets do to all but workloads.
 type enforcementAPI struct{ *view }
 
-// Alert records an Event.
 func (c enforcementAPI) Alert(ctx context.Context, a budget.Event) error {
 	return c.act(ctx, "Alert", a.Namespace, func() error { c.Alerts = append(c.Alerts, a); return nil })
 }
 
-// Freezes are those in force.
 func (c enforcementAPI) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 	return read(ctx, c.view, "Freezes", func() ([]budget.FreezeRule, error) { return slices.Collect(maps.Values(c.Frozen)), nil })
 }
 
-// Unrecognized are those that a test put there.
 func (c enforcementAPI) Unrecognized(ctx context.Context) ([]budget.Unrecognized, error) {
 	return read(ctx, c.view, "Unrecognized", func() ([]budget.Unrecognized, error) { return c.Unknown, nil })
 }
@@ -34,7 +31,6 @@ func (c enforcementAPI) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	return c.act(ctx, "Freeze", f.Budget, func() error { c.Frozen[f.BudgetUID] = f; return nil })
 }
 
-// Unfreeze lets them in again.
 func (c enforcementAPI) Unfreeze(ctx context.Context, uid string) error {
 	return c.act(ctx, "Unfreeze", "", func() error { delete(c.Frozen, uid); return nil }, uid)
 }

@@ -54,7 +54,6 @@ func (c *state) Machine(name string) *Machine {
 	return &m
 }
 
-// Nodes looks at all nodes.
 func (c nodeAPI) Nodes(ctx context.Context) (node.Observation, error) {
 	return read(ctx, c.view, "Nodes", func() (node.Observation, error) {
 		look := node.Observation{ClusterUID: c.ClusterUID, At: c.now}
@@ -65,7 +64,6 @@ func (c nodeAPI) Nodes(ctx context.Context) (node.Observation, error) {
 	})
 }
 
-// NodePods lists the pods of a node.
 func (c nodeAPI) NodePods(ctx context.Context, name string) ([]node.Pod, error) {
 	return read(ctx, c.view, "NodePods", func() (pods []node.Pod, _ error) {
 		if m := c.Machines[name]; m != nil {
@@ -91,7 +89,6 @@ func (c nodeAPI) GPUPods(ctx context.Context) (map[string]int, error) {
 	})
 }
 
-// turn changes exactly this node of a pool.
 func (c nodeAPI) turn(ctx context.Context, method string, n node.Node, uid string, f func(*Machine)) error {
 	return c.act(ctx, method, n.Name, func() error {
 		m := c.Machines[n.Name]
@@ -106,7 +103,6 @@ func (c nodeAPI) turn(ctx context.Context, method string, n node.Node, uid strin
 	}, n, uid)
 }
 
-// MarkNode marks a node as a pool's.
 func (c nodeAPI) MarkNode(ctx context.Context, n node.Node, uid string) error {
 	return c.turn(ctx, "MarkNode", n, uid, func(m *Machine) { m.Pool = uid })
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// podAPI is what budgets see of pods.
 type podAPI struct{ *view }
 
 // Start binds a pod with GPUs now.
@@ -138,7 +137,6 @@ func (c *state) nodesOfPods() []gpu.Node {
 	return slices.DeleteFunc(slices.Collect(maps.Values(nodes)), func(n gpu.Node) bool { return n.Gone })
 }
 
-// List are the pods that are there.
 func (c *state) List() []gpu.Pod {
 	var list []gpu.Pod
 	for _, uid := range slices.Sorted(maps.Keys(c.Pods)) {
@@ -147,7 +145,6 @@ func (c *state) List() []gpu.Pod {
 	return list
 }
 
-// LivePods are the pods as they are now.
 func (c podAPI) LivePods(ctx context.Context, _ []string, _ gpu.Rules) ([]gpu.Pod, error) {
 	return read(ctx, c.view, "LivePods", func() ([]gpu.Pod, error) { return c.List(), nil })
 }
@@ -158,7 +155,6 @@ func (c podAPI) WaitingPods(ctx context.Context, namespaces []string, rules gpu.
 	return slices.DeleteFunc(pods, func(s gpu.Pod) bool { return !s.Waits() }), err
 }
 
-// PodEvents are when Events say that pods began to end.
 func (c podAPI) PodEvents(ctx context.Context, _ []budget.PodRef) (map[string]time.Time, error) {
 	return read(ctx, c.view, "PodEvents", func() (map[string]time.Time, error) { return c.Events, nil })
 }
@@ -168,12 +164,10 @@ func namespaces() map[string]map[string]string {
 	return map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}
 }
 
-// Namespaces are the cluster's.
 func (c podAPI) Namespaces(ctx context.Context) (map[string]map[string]string, error) {
 	return read(ctx, c.view, "Namespaces", func() (map[string]map[string]string, error) { return namespaces(), nil })
 }
 
-// PriorityClasses are the cluster's.
 func (c podAPI) PriorityClasses(ctx context.Context) (map[string]int32, error) {
 	return read(ctx, c.view, "PriorityClasses", func() (map[string]int32, error) { return c.classes, nil })
 }

@@ -32,13 +32,11 @@ func Possess(w reconcile.World, p *faults.Process) reconcile.World {
 	return w
 }
 
-// hookedCloud is a cloud as a process reaches it.
 type hookedCloud struct {
 	spotpools.Cloud
 	by *faults.Process
 }
 
-// ask makes a call that returns a time.
 func ask[T any](ctx context.Context, c hookedCloud, name string, do func() (T, time.Time, error)) (answer T, at time.Time, err error) {
 	answer, err = faults.Get(ctx, []faults.Hook{c.by.Hook}, faults.Call{Name: name}, func() (answer T, err error) {
 		answer, at, err = do()

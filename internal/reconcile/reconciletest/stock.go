@@ -55,7 +55,6 @@ func (c *state) LeaveStockPods(key string, pods ...stockpool.Pod) {
 	c.stock.pods[key] = pods
 }
 
-// LoseNamespace has the cluster lack a namespace.
 func (c *state) LoseNamespace(name string) { c.stock.missing = map[string]bool{name: true} }
 
 func (s *stock) uid() types.UID {
@@ -100,7 +99,6 @@ func (c *state) put(key string, of *appsv1.Deployment) {
 	} //nolint:gosec // few
 }
 
-// Stock are all stock pools.
 func (c stockAPI) Stock(ctx context.Context) (stockpool.Observations, error) {
 	return read(ctx, c.view, "Stock", func() (stockpool.Observations, error) {
 		l := stockpool.Observations{
@@ -120,7 +118,6 @@ func (c stockAPI) Stock(ctx context.Context) (stockpool.Observations, error) {
 	})
 }
 
-// StockOf is one stock pool.
 func (c stockAPI) StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error) {
 	return read(ctx, c.view, "StockOf", func() (stockpool.Observation, error) {
 		key := namespace + "/" + name
@@ -131,7 +128,6 @@ func (c stockAPI) StockOf(ctx context.Context, namespace, name string) (stockpoo
 	})
 }
 
-// CreateStock makes a Deployment.
 func (c stockAPI) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
 	return read(ctx, c.view, "CreateStock", func() (*appsv1.Deployment, error) {
 		made, key := of.DeepCopy(), of.Namespace+"/"+of.Name
@@ -145,7 +141,6 @@ func (c stockAPI) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 	}, of)
 }
 
-// ScaleStock scales a Deployment.
 func (c stockAPI) ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error {
 	key := live.Namespace + "/" + live.Name
 	return c.act(ctx, "ScaleStock", key, func() error {
@@ -162,7 +157,6 @@ func (c stockAPI) ScaleStock(ctx context.Context, live *appsv1.Deployment, repli
 	}, live, replicas)
 }
 
-// ApplyStock changes a Deployment.
 func (c stockAPI) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	return read(ctx, c.view, "ApplyStock", func() (*appsv1.Deployment, error) {
 		key := wanted.Namespace + "/" + wanted.Name
@@ -176,12 +170,10 @@ func (c stockAPI) ApplyStock(ctx context.Context, live, wanted *appsv1.Deploymen
 	}, live, wanted)
 }
 
-// PreviewStock says how ApplyStock would change a Deployment.
 func (c stockAPI) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	return read(ctx, c.view, "PreviewStock", func() (*appsv1.Deployment, error) { return c.applied(live, wanted) }, live, wanted)
 }
 
-// applied is what an application makes of a Deployment.
 func (c stockAPI) applied(live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	key := wanted.Namespace + "/" + wanted.Name
 	now := c.stock.deployments[key]
@@ -228,7 +220,6 @@ func merged(now, last, wanted corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	return out
 }
 
-// DeleteStock deletes a Deployment.
 func (c stockAPI) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
 	key := of.Namespace + "/" + of.Name
 	return c.act(ctx, "DeleteStock", key, func() error {
@@ -239,19 +230,16 @@ func (c stockAPI) DeleteStock(ctx context.Context, of *appsv1.Deployment) error 
 	}, of)
 }
 
-// GuardStock makes or changes a PodDisruptionBudget.
 func (c stockAPI) GuardStock(ctx context.Context, _, wanted *policyv1.PodDisruptionBudget) error {
 	key := wanted.Namespace + "/" + wanted.Name
 	return c.act(ctx, "GuardStock", key, func() error { c.stock.guards[key] = wanted; return nil })
 }
 
-// UnguardStock deletes a PodDisruptionBudget.
 func (c stockAPI) UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error {
 	key := of.Namespace + "/" + of.Name
 	return c.act(ctx, "UnguardStock", key, func() error { delete(c.stock.guards, key); return nil })
 }
 
-// SpareStockPod marks a pod.
 func (c stockAPI) SpareStockPod(ctx context.Context, _ string, p stockpool.Pod, spare bool) error {
 	return c.act(ctx, "SpareStockPod", p.Name, func() error {
 		for _, pods := range c.stock.pods {

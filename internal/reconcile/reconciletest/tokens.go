@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// tokenAPI is what spot pools do to bootstrap tokens.
 type tokenAPI struct{ *view }
 
 // JoinBy is user data by which a machine joins with a bootstrap token.
@@ -49,7 +48,6 @@ func (c *state) signsIn(userData string) bool {
 	return there && t.Secret == secret && c.now.Before(t.ExpiresAt)
 }
 
-// CreateToken makes a bootstrap token.
 func (c tokenAPI) CreateToken(ctx context.Context, t node.BootstrapToken) error {
 	return c.act(ctx, "CreateToken", t.ID, func() error {
 		if _, there := c.tokens[t.ID]; there {
@@ -60,12 +58,10 @@ func (c tokenAPI) CreateToken(ctx context.Context, t node.BootstrapToken) error 
 	}, t)
 }
 
-// TokenTaken reports whether there is a bootstrap token of an id.
 func (c tokenAPI) TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error) {
 	return read(ctx, c.view, "TokenTaken", func() (bool, error) { _, there := c.tokens[t.ID]; return there, nil }, t)
 }
 
-// DeleteToken deletes a bootstrap token; one that is gone is no error.
 func (c tokenAPI) DeleteToken(ctx context.Context, id string) error {
 	return c.change(ctx, "DeleteToken", func() error {
 		if _, there := c.tokens[id]; there {
@@ -76,7 +72,6 @@ func (c tokenAPI) DeleteToken(ctx context.Context, id string) error {
 	}, id)
 }
 
-// Tokens are the bootstrap tokens that the cluster has, by their ids.
 func (c *state) Tokens() []node.BootstrapToken {
 	c.mu.Lock()
 	defer c.mu.Unlock()

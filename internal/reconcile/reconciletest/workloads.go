@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// workloadAPI is what budgets see of workloads, and do to them.
 type workloadAPI struct{ *view }
 
 // Workload is a workload of the cluster in memory.
@@ -30,7 +29,6 @@ func (c *state) WorkloadOf(w budget.Workload) *Workload {
 	return c.Workloads[w.UID]
 }
 
-// Stopped names the workloads that are stopped.
 func (c *state) Stopped() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +41,6 @@ func (c *state) Stopped() []string {
 	return names
 }
 
-// Scale is what a person does to a workload.
 func (c *state) Scale(name string, replicas int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +49,6 @@ func (c *state) Scale(name string, replicas int32) {
 	w.version++
 }
 
-// Owners are what drives each pod.
 func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules) (map[string]budget.Ownership, error) {
 	return read(ctx, c.view, "Owners", func() (map[string]budget.Ownership, error) {
 		owners := map[string]budget.Ownership{}
@@ -70,7 +66,6 @@ func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules)
 	}, pods)
 }
 
-// Workload is one as it is now.
 func (c workloadAPI) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
 	return read(ctx, c.view, "Workload", func() (budget.WorkloadState, error) {
 		seen := c.Workloads[w.UID]
@@ -84,14 +79,12 @@ func (c workloadAPI) Workload(ctx context.Context, w budget.Workload) (budget.Wo
 	}, w)
 }
 
-// Autoscaler says what else drives a workload.
 func (c workloadAPI) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
 	return read(ctx, c.view, "Autoscaler", func() (string, error) {
 		return map[bool]string{true: "an autoscaler drives it"}[c.Driven[w.Name]], nil
 	}, w)
 }
 
-// Pause stops a workload as it was seen, and its pods.
 func (c workloadAPI) Pause(ctx context.Context, seen budget.WorkloadState) error {
 	return c.act(ctx, "Pause", seen.Name, func() error {
 		w := c.Workloads[seen.UID]
@@ -109,7 +102,6 @@ func (c workloadAPI) Pause(ctx context.Context, seen budget.WorkloadState) error
 	}, seen)
 }
 
-// Resume starts a workload as it was seen.
 func (c workloadAPI) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
 	return c.act(ctx, "Resume", seen.Name, func() error {
 		w := c.Workloads[seen.UID]

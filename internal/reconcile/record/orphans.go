@@ -237,7 +237,6 @@ func explanations(ctx context.Context, from Lister) (explained, error) {
 	return e, err
 }
 
-// uidBy reads the uid of a record of one kind.
 func uidBy[D Declaration[D]](l Life[D]) func(what string, data []byte) (string, error) {
 	return func(what string, data []byte) (string, error) {
 		r, err := l.decode(what, data)

@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// put writes a document.
 func put[T declaration.Body](t *testing.T, s store.Store, kind store.Kind, name string, value T) {
 	t.Helper()
 	data, err := declaration.Encode(value)

@@ -51,7 +51,6 @@ func (f refusals[D]) Unfinished(d D) string {
 	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", f.brief(d.Key()))
 }
 
-// another says that the store has another thing of that name.
 func (f refusals[D]) another(d D, uid, advice string) error {
 	own, _ := d.Identity()
 	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", f.Store, f.noun, d.Key(), uid,

@@ -54,7 +54,6 @@ func (k Keeper) StockDeployments(ctx context.Context) (map[string]string, error)
 	return own, nil
 }
 
-// poolKey is the name of the record that a journal belongs to.
 func poolKey(j stockpool.Journal) string {
 	_, key, _ := strings.Cut(j.Object, "/")
 	return key

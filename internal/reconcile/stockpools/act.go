@@ -62,7 +62,6 @@ func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 	return results, fmt.Errorf("%s is not as declared after %d attempts: %w", p.declaration.Object(), roundsAtMost, err)
 }
 
-// keep writes the pool's journal.
 func (p *pass) keep(ctx context.Context, value stockpool.Journal) (err error) {
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
@@ -70,7 +69,6 @@ func (p *pass) keep(ctx context.Context, value stockpool.Journal) (err error) {
 	return err
 }
 
-// do carries one decision out.
 func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
 	calling, release := record.Outliving(ctx)
 	defer release()

@@ -40,7 +40,6 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 	return was, err
 }
 
-// assume sets one attribute, and returns what it was.
 func assume(d *stockpool.Declaration, attribute, value string) (was string, err error) {
 	of := &d.Replicas
 	if attribute == "maximum" {

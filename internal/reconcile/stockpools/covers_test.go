@@ -53,7 +53,6 @@ func (d *desk) redeclare(name string, change func(*budget.Declaration)) {
 
 func damaged([]byte) []byte { return []byte("{") }
 
-// run is a run in which budgets may fail.
 func (d *desk) run() reconcile.Report {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)

@@ -79,7 +79,6 @@ func (c connection) declare(ctx context.Context, d stockpool.Declaration, wait t
 	return p.state(ctx, wait > 0), nil
 }
 
-// begun is what to record of a new declaration.
 func (f *Flow) begun(_ context.Context, r stored, d stockpool.Declaration) (stockpool.Declaration, error) {
 	if r.Exists() && r.Value.Phase != declaration.Creating {
 		return d, f.records().ErrTaken(r)
@@ -88,7 +87,6 @@ func (f *Flow) begun(_ context.Context, r stored, d stockpool.Declaration) (stoc
 	return d, nil
 }
 
-// changed is what to record of a changed declaration.
 func (f *Flow) changed(ctx context.Context, r stored, d stockpool.Declaration) (stockpool.Declaration, error) {
 	if d.UID != "" {
 		if err := f.records().Undestroyed(ctx, d); err != nil {
@@ -160,7 +158,6 @@ func (p *pass) try(ctx context.Context, r stored) error {
 	return err
 }
 
-// valid says what is wrong with a declaration.
 func valid(d stockpool.Declaration) error {
 	var problems []error
 	for _, p := range d.Validate() {

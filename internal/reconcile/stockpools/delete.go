@@ -60,7 +60,6 @@ type stillEndingError struct {
 	pods int
 }
 
-// Error says so, and what comes next.
 func (e *stillEndingError) Error() string {
 	what := "its Deployment is being deleted, and waits for its pods to end"
 	if e.pods > 0 {

@@ -92,7 +92,6 @@ func (d *desk) is(replicas int, phase decide.Phase) {
 	}
 }
 
-// reported counts the events of a kind that the history has of the pool.
 func (d *desk) reported(kind history.Kind) int {
 	d.t.Helper()
 	m := &eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}
@@ -118,7 +117,6 @@ func (d *desk) recorded() record.Stored[stockpool.Declaration] {
 	return r
 }
 
-// damage has a document of the store be unreadable.
 func (d *desk) damage(kind store.Kind, name string) {
 	d.t.Helper()
 	doc, err := d.Store().Read(context.Background(), store.Key{Kind: kind, Name: name})
@@ -139,7 +137,6 @@ func (d *desk) journal() stockpool.Journal {
 	return j.Value
 }
 
-// phase has the pool's record be in another phase.
 func (d *desk) phase(phase declaration.Phase) {
 	d.t.Helper()
 	r := d.recorded()

@@ -24,7 +24,6 @@ type Ports struct {
 	PollInterval time.Duration
 }
 
-// records is the life of the store's stock pools.
 func (p *Ports) records() record.Life[stockpool.Declaration] { return record.StockPools(p.Keeper) }
 
 func (p *Ports) pollInterval() time.Duration { return cmp.Or(p.PollInterval, 2*time.Second) }

@@ -146,7 +146,6 @@ func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 	}
 }
 
-// stocked is how many documents the store has of stock pools.
 func (d *desk) stocked() (n int) {
 	for _, kind := range []store.Kind{store.StockPools, store.StockJournals} {
 		docs, err := d.Store().List(context.Background(), kind)

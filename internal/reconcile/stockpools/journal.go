@@ -20,7 +20,6 @@ type journals struct {
 	outbox record.Outbox
 }
 
-// Outbox is what is to be reported of stock pools.
 func (k *journals) Outbox() *record.Outbox { return &k.outbox }
 
 // report reports to the history what an operation did, and returns how many events it

@@ -172,7 +172,6 @@ func run(_ *desk, p reconcile.World) error {
 	return err
 }
 
-// begun is a desk before an operation.
 func (of operation) begun(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t)
@@ -206,7 +205,6 @@ func (of operation) cut(name string) faults.Operation[*desk] {
 	}
 }
 
-// cutOperations are all operations as faults cut them short.
 func cutOperations() (list []faults.Operation[*desk]) {
 	for name, of := range operations {
 		list = append(list, of.cut(name))

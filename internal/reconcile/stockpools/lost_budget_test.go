@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// lose removes a document of the store.
 func (d *desk) lose(kind store.Kind, name string) {
 	d.t.Helper()
 	doc, err := d.Store().Read(context.Background(), store.Key{Kind: kind, Name: name})

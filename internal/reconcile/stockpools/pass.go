@@ -38,7 +38,6 @@ func (c connection) newPass(ctx context.Context, r stored, d stockpool.Declarati
 	return &pass{connection: c, declaration: d, journal: j, recorded: r.Exists(), limits: l, rooms: new(once[[]stockpool.Room])}, err
 }
 
-// reverted says whether the operation applied the declaration already.
 func (p *pass) reverted() bool { return slices.ContainsFunc(p.did, stockpool.Decision.Applies) }
 
 // idle says that nothing is to be done, refused or written down.
@@ -85,7 +84,6 @@ func (p *pass) judge(ctx context.Context) error {
 	return nil
 }
 
-// decide decides by what was observed.
 func (p *pass) decide(ctx context.Context) {
 	p.covers = p.limits.covers(ctx, p)
 	p.plan = decide.Decide(p.situation())
@@ -117,7 +115,6 @@ func (p *pass) findRooms(ctx context.Context) {
 	p.plan.Status = p.plan.Status.WithRooms(p.declaration, list, err)
 }
 
-// warned is the plan with the pass's own warning.
 func (p *pass) warned() decide.Plan {
 	plan := p.plan
 	if p.fought != "" {

@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// podTemplate is what pods of a pool are made from.
 type podTemplate struct {
 	declared bool
 	set      *ledger.LabelSet // what selectors match
@@ -43,7 +42,6 @@ func templateOf(d stockpool.Declaration, of corev1.PodTemplateSpec, namespaceLab
 	}
 }
 
-// labelSet is what selectors match of pods of a pool.
 func labelSet(d stockpool.Declaration, labels, namespaceLabels map[string]string) *ledger.LabelSet {
 	return &ledger.LabelSet{Namespace: d.Namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(namespaceLabels)}
 }

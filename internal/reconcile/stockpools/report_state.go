@@ -34,7 +34,6 @@ func (p Report) stateOfPhase() state.State {
 	return state.InSync
 }
 
-// state is how a stock pool is now.
 func (d Description) state() state.State {
 	switch phase := state.OfPhase(d.RecordPhase); {
 	case d.Failing != nil:

@@ -39,7 +39,6 @@ type Run struct {
 	kind *kind
 }
 
-// kind is what a run knows of stock pools.
 type kind struct {
 	flow     *Flow
 	options  Options
@@ -63,7 +62,6 @@ func (o *once[T]) get(read func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// target is one stock pool that the run sees to.
 type target = loop.Target[stockpool.Declaration]
 
 // Run begins a run. Its warnings go to warnings.
@@ -102,7 +100,6 @@ func (r *Run) Read(ctx context.Context) error {
 
 func (k *kind) Records() record.Life[stockpool.Declaration] { return k.flow.records() }
 
-// Begin is one observation for all stock pools.
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpool.Declaration, Report], loop.Schedule, error) {
 	c, all, err := k.observeAll(ctx)
 	k.waitUntil = time.Now().Add(k.options.WaitTimeout)
@@ -119,7 +116,6 @@ func (k *kind) Unworked(t target, e loop.Ending) Report {
 	return newReport(d, decide.Plan{}, e)
 }
 
-// observeAll is one observation for all stock pools.
 func (k *kind) observeAll(ctx context.Context) (c connection, all stockpool.Observations, err error) {
 	var made map[string]budget.Status
 	if k.options.Statuses != nil {
@@ -135,7 +131,6 @@ func (k *kind) observeAll(ctx context.Context) (c connection, all stockpool.Obse
 	return c, all, err
 }
 
-// passOf is a pass about one pool, by the observation of all.
 func (k *kind) passOf(c connection, t target, all stockpool.Observations) (*pass, error) {
 	d := t.Record.Declaration.WithDefaults()
 	if err := record.SameCluster(d.Object(), d.ClusterUID, all.ClusterUID); err != nil {
@@ -228,7 +223,6 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	return newReport(p.declaration, p.warned(), e), w.results
 }
 
-// becameOf is the outcome of a pool about which nothing is left to do.
 func becameOf(p decide.Plan) outcome.Outcome {
 	if p.Status.Of(decide.Stocked).Reason == decide.AtMaximum {
 		return outcome.Short

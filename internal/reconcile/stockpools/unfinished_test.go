@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// imported is what an import and its refresh make of the pool.
 func (d *desk) imported() stockpools.State {
 	d.t.Helper()
 	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")

@@ -43,7 +43,6 @@ func (v View) holding() (names []string) {
 	return names
 }
 
-// count is the status with the pool's pods counted.
 func (v View) count(s Status) Status {
 	for _, p := range v.Observation.Pods {
 		counts, _ := v.standing(p)

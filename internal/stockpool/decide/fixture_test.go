@@ -16,7 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// noon is when tests begin.
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 const clusterUID = "11111111-2222-3333-4444-555555555555"
@@ -212,7 +211,6 @@ func (w *world) keep(j stockpool.Journal) {
 	w.journal = j
 }
 
-// pod is the one by a name; nil where there is none.
 func (w *world) pod(name string) *stockpool.Pod {
 	for n := range w.pods {
 		if w.pods[n].Name == name {
@@ -235,7 +233,6 @@ func (w *world) settle() int {
 	return -1
 }
 
-// reported counts the events of a kind.
 func (w *world) reported(kind history.Kind) (n int) {
 	for _, e := range w.history {
 		if e.Kind == kind {

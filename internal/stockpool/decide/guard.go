@@ -36,7 +36,6 @@ func guard(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// guards says whether a PodDisruptionBudget is that of a Deployment.
 func guards(p *policyv1.PodDisruptionBudget, of types.UID) bool {
 	return p != nil && of != "" && slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == of && o.Kind == "Deployment" })
 }

@@ -226,7 +226,6 @@ func (w *world) copied() stockpool.Observation {
 	return o
 }
 
-// verifyBudgets checks what a decision did against what budgets say.
 func (w *world) verifyBudgets(t *rapid.T, p decide.Plan, was, now int) {
 	held, paused := false, false
 	for _, c := range w.covers {

@@ -9,7 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// waiting is how a pool is of which two pods wait for a node.
 func waiting(w *world) decide.Status {
 	w.settle()
 	for n := range w.pods {

@@ -57,7 +57,6 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 }
 
-// What a condition's status is.
 const yes, no, unknown = "True", "False", "Unknown"
 
 // The types of conditions.

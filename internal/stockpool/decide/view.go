@@ -98,12 +98,10 @@ func (v View) heldBack() []string {
 	return reasons
 }
 
-// inUse says whether a pod is in use.
 func (v View) inUse(p stockpool.Pod) bool {
 	return v.used != nil && !p.Ended() && v.used.Matches(labels.Set(p.Labels))
 }
 
-// taken is how many of the pods are in use.
 func (v View) taken() int {
 	n := 0
 	for _, p := range v.Observation.Pods {

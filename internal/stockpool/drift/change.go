@@ -23,7 +23,6 @@ func Changes(was, wants *appsv1.Deployment) []stockpool.Change {
 	return list
 }
 
-// plain is a value as JSON has it.
 func plain(value any) any {
 	text, err := json.Marshal(value)
 	var out any

@@ -17,7 +17,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// declared is a stock pool of two pods.
 func declared() stockpool.Declaration {
 	return stockpool.Declaration{
 		Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,

@@ -157,7 +157,6 @@ func (x *extras) loosened(live, want corev1.PodSpec) {
 	}
 }
 
-// keyed is the step of a member of a list.
 func keyed(keys map[string]any) string {
 	text, err := json.Marshal(keys)
 	if err != nil { // of plain values there is none

@@ -53,7 +53,6 @@ func (u *undeclared) add(at string, value any) {
 	u.list = append(u.list, c)
 }
 
-// compare adds what live has and wanted lacks.
 func (u *undeclared) compare(at string, live, wanted any) {
 	if harmless(at, live) {
 		return

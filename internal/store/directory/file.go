@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// document reads a document and the time of its last write.
 func (f *folder) document(key store.Key) (store.Document, time.Time, error) {
 	name := fileOf(key)
 	if err := f.walk(filepath.Dir(name)); err != nil {

@@ -55,7 +55,6 @@ func (s *Store) notEntered(err error) error {
 
 func (f *folder) leave() { _ = f.root.Close() } // writes were synced already
 
-// whole returns the path of a name in the store, for people.
 func (f *folder) whole(name string) string { return filepath.Join(f.path, name) }
 
 // walk checks each folder on the path to a name in the store, and the folder of that name. None may
@@ -120,7 +119,6 @@ func (f *folder) make(name string) error {
 	return nil
 }
 
-// prefixes yields the folders on the path to a name, and that name.
 func prefixes(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if name == "." {
@@ -189,7 +187,6 @@ func (f *folder) read(name string) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-// list returns the entries of a folder that the caller has checked.
 func (f *folder) list(name string) ([]fs.DirEntry, error) {
 	dir, err := f.root.Open(name)
 	if err != nil {
@@ -208,7 +205,6 @@ func (f *folder) remove(name string) error {
 	return err
 }
 
-// holds reports whether the folder has an entry of that name.
 func (f *folder) holds(name string) (bool, error) {
 	_, err := f.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,7 +44,6 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	return &h, nil
 }
 
-// heldBy describes the holder of a lock for people.
 func (f *folder) heldBy(about string) string {
 	h, err := f.holder(about)
 	if err != nil {

@@ -19,7 +19,6 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	return s.list(ctx, kind, s.present)
 }
 
-// list lists a kind in a directory that passes must.
 func (s *Store) list(ctx context.Context, kind store.Kind, must func(*folder) error) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err

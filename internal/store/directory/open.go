@@ -71,7 +71,6 @@ func (s *Store) absent() error {
 		store.ErrNoStore, s.path, layoutFile, store.EnvironmentVariable)
 }
 
-// check reads the description of the directory.
 func (s *Store) check() error {
 	f, err := s.enter()
 	if err != nil {

@@ -36,7 +36,6 @@ var roles = map[string]func(context.Context, store.Store) error{
 	"scribble":  scribbleUntilKilled,
 }
 
-// atEnd clears away what all tests share.
 var atEnd []func()
 
 func TestMain(m *testing.M) {

@@ -146,7 +146,6 @@ func check(ctx context.Context, key store.Key) error {
 	return key.Validate()
 }
 
-// fileOf returns the file of a key's document.
 func fileOf(key store.Key) string {
 	name := filepath.FromSlash(key.Name)
 	if !strings.HasSuffix(name, store.Parquet) {
@@ -155,7 +154,6 @@ func fileOf(key store.Key) string {
 	return filepath.Join(string(key.Kind), name)
 }
 
-// explain adds the document and the store to an error.
 func (s *Store) explain(f *folder, key store.Key, err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		if absent := s.present(f); absent != nil {

@@ -99,7 +99,6 @@ var binary = sync.OnceValues(func() (string, error) {
 	return out.Name(), errors.Join(err, out.Close(), os.Chmod(dir, 0o755))
 })
 
-// as runs a role as a user.
 func as(t *testing.T, uid int, role, path string) (said string, err error) {
 	t.Helper()
 	program, err := binary()
@@ -129,7 +128,6 @@ func home(t *testing.T, uid int) string {
 	return path
 }
 
-// owners are the users that what is under a path belongs to.
 func owners(t *testing.T, path string) map[int]bool {
 	t.Helper()
 	all := map[int]bool{}

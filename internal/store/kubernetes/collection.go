@@ -17,7 +17,6 @@ type object struct {
 	data map[string][]byte
 }
 
-// size returns the bytes of its data.
 func (o object) size() int {
 	size := 0
 	for _, text := range o.text {
@@ -29,7 +28,6 @@ func (o object) size() int {
 	return size
 }
 
-// collection is all objects of one resource in the namespace.
 type collection interface {
 	// resource returns the name of the objects in RBAC.
 	resource() string

@@ -77,7 +77,6 @@ func (k *locks) Lock(ctx context.Context, name string, wait time.Duration) (stor
 	}
 }
 
-// object describes the Lease that an error is about.
 func (c *contender) object() string {
 	return "leases " + c.locks.location.Namespace + "/" + objectName(locksKind, c.name)
 }
@@ -186,7 +185,6 @@ func (k *locks) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	return h, nil
 }
 
-// lease reads the Lease of a lock.
 func (k *locks) lease(ctx context.Context, name string) (found *coordinationv1.Lease, err error) {
 	err = retry(ctx, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)

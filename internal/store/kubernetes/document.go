@@ -74,7 +74,6 @@ func newObject(key store.Key, data []byte) (object, error) {
 	return o, nil
 }
 
-// document decodes the document of an object.
 func (o object) document(key store.Key) (store.Document, error) {
 	data, err := o.contents()
 	if err != nil {

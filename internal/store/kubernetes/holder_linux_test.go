@@ -87,7 +87,6 @@ func TestAKilledProcessGivesWayAtOnce(t *testing.T) {
 	}
 }
 
-// holderOn returns what a Lease reports of the process that holds it.
 func holderOn(t *testing.T, lease coordinationv1.Lease) map[string]any {
 	t.Helper()
 	var holder map[string]any

@@ -30,7 +30,6 @@ func (i identity) String() string {
 	return strings.Join([]string{i.command, i.host, strconv.Itoa(i.pid), i.nonce}, "/")
 }
 
-// holderOf describes the holder of a Lease for people.
 func holderOf(lease *coordinationv1.Lease) string {
 	if lease == nil {
 		return "another process"
@@ -77,7 +76,6 @@ func expiry(lease *coordinationv1.Lease) time.Time {
 	return renewed.Add(durationOf(lease))
 }
 
-// durationOf returns how long a Lease outlives its holder.
 func durationOf(lease *coordinationv1.Lease) time.Duration {
 	if d := lease.Spec.LeaseDurationSeconds; d != nil && *d > 0 {
 		return time.Duration(*d) * time.Second

@@ -50,7 +50,6 @@ func (l *layout) unmarked(ctx context.Context) error {
 	return l.present(ctx)
 }
 
-// Mark reads the store's mark.
 func (l *layout) Mark(ctx context.Context) (store.Mark, error) {
 	description, err := l.description(ctx)
 	if err != nil {

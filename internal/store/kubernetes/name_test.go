@@ -25,7 +25,6 @@ func TestObjectNames(t *testing.T) {
 	}
 }
 
-// keys draws keys that are apt to be mistaken for each other.
 func keys() *rapid.Generator[store.Key] {
 	segment := rapid.StringMatching(`[a-c0](([-_a-c0]|--|_-|__){0,4}[a-c0])?`)
 	drawn := rapid.Custom(func(t *rapid.T) store.Key {

@@ -34,13 +34,11 @@ type place struct {
 	options  Options
 }
 
-// Location is where the store is.
 func (p *place) Location() store.Location { return p.location }
 
 // String names the store as the flag --store does.
 func (p *place) String() string { return p.location.String() }
 
-// of returns the collection of the documents of a kind.
 func (p *place) of(kind store.Kind) collection {
 	if kind.Secret() {
 		return p.secrets
@@ -83,7 +81,6 @@ func (p *place) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 	}
 }
 
-// page returns one part of a list, and where the next one begins.
 func (p *place) page(ctx context.Context, in collection, o metav1.ListOptions) (page []object, next string, err error) {
 	err = retry(ctx, func(ctx context.Context) (err error) {
 		page, next, err = in.list(ctx, o)

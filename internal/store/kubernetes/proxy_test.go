@@ -19,7 +19,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// fault is what happens to a call on its way.
 type fault int
 
 const (
@@ -52,7 +51,6 @@ func (p *proxy) set(judge func(call string) fault) {
 	p.judge = judge
 }
 
-// shift has the Date of answers be off from now on.
 func (p *proxy) shift(ahead time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +132,6 @@ func newProxy(t *testing.T, cluster *kubetest.Cluster) *proxy {
 	return p
 }
 
-// dated puts another Date on answers.
 type dated struct {
 	http.ResponseWriter
 	ahead time.Duration
@@ -153,7 +150,6 @@ func (p *proxy) open(t *testing.T, namespace string, o kubernetes.Options) *kube
 	return open(t, kubeclient.Config{Host: p.url}, namespace, o)
 }
 
-// first injects a fault into the first call with a prefix only.
 func first(prefix string, f fault) func(string) fault {
 	met := false
 	return func(call string) fault {

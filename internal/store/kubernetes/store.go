@@ -200,7 +200,6 @@ func (s *Store) damaged(key store.Key, err error) error {
 	return fmt.Errorf("%s in %s: %s is damaged: %w", key, s, s.object(key), err)
 }
 
-// explain adds the document and the store to an error.
 func (s *Store) explain(verb string, key store.Key, err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("%s in %s: %w", key, s, err)

@@ -42,7 +42,6 @@ func open(t *testing.T, c kubeclient.Config, namespace string, o kubernetes.Opti
 	return s
 }
 
-// fresh is a store of its own in the cluster that all tests share.
 func fresh(t *testing.T) (*kubernetes.Store, *kubetest.Cluster, string) {
 	t.Helper()
 	cluster := kubetest.Start(t)

@@ -50,7 +50,6 @@ func open(t *testing.T, path string) *directory.Store {
 	return s
 }
 
-// filled is a new store with documents.
 func filled(t *testing.T, path string, documents map[store.Key]string) *directory.Store {
 	t.Helper()
 	s := open(t, path)
@@ -62,7 +61,6 @@ func filled(t *testing.T, path string, documents map[store.Key]string) *director
 	return s
 }
 
-// usable says whether commands can use a store.
 func usable(path string) bool {
 	_, err := directory.Open(path, directory.Options{})
 	return err == nil

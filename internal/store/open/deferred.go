@@ -81,7 +81,6 @@ func (s *Deferred) open(ctx context.Context, create bool) error {
 	return err
 }
 
-// writable returns the store after Create.
 func (s *Deferred) writable() (store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -87,7 +87,6 @@ func inNamespace(ctx context.Context, l store.Location, o Options) (store.Store,
 	return s, nil
 }
 
-// connect connects to the cluster of a store in a namespace.
 func connect(l store.Location, o Options) (*kubeclient.Client, error) {
 	if o.Kubernetes == nil {
 		return nil, fmt.Errorf("the store %s needs a cluster, and none is configured here", l)

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/localkube/kubelet"
 )
 
-// asking returns a pod that is bound to the node and asks for a quantity.
 func asking(name string, of corev1.ResourceName, quantity string) *corev1.Pod {
 	requests := corev1.ResourceList{of: resource.MustParse(quantity)}
 	return &corev1.Pod{

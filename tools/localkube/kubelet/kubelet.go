@@ -69,7 +69,6 @@ type podsOfNode struct {
 	admitted  map[types.UID]bool // what was taken on, which the store may not show yet
 }
 
-// forget drops what is known of a pod that is gone.
 func (p *podsOfNode) forget(uid types.UID) {
 	p.admission.Lock()
 	defer p.admission.Unlock()

@@ -106,7 +106,6 @@ func (s *stepper) stopTime() time.Time {
 	return s.pod.DeletionTimestamp.Add(-time.Duration(grace) * time.Second).Add(s.script.stopsAfter)
 }
 
-// admit takes a new pod on.
 func (s *stepper) admit(node *corev1.Node) {
 	if s.status.StartTime != nil {
 		return
@@ -144,7 +143,6 @@ func (s *stepper) run() {
 	}
 }
 
-// started tells whether any container was started yet.
 func (s *stepper) started() bool {
 	for _, status := range s.all() {
 		if status.ContainerID != "" {

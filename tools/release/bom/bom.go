@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/release/linked"
 )
 
-// mainPath is the module of what is released.
 const mainPath = "github.com/gpupool/terraform-provider-gpupool"
 
 // Release is what a binary was built from, and for.

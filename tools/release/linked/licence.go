@@ -17,7 +17,6 @@ var shipped = []string{
 	"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib",
 }
 
-// kind is what a file of a module has to say about passing it on.
 type kind int
 
 const (

@@ -45,7 +45,6 @@ type Module struct {
 // Text is a file that travels with a binary.
 type Text struct{ Name, Content string }
 
-// goPackage is what go list tells of a package.
 type goPackage struct {
 	ImportPath, Dir string
 	Standard        bool
@@ -106,7 +105,6 @@ func Modules(ctx context.Context, dir string, p Platform) ([]Module, error) {
 	return modules, errors.Join(wrong...)
 }
 
-// runGo is what the go command prints in dir, for a platform.
 func runGo(ctx context.Context, dir string, p Platform, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir

@@ -41,7 +41,6 @@ type standing struct {
 	lived int // rounds since the pool was created
 }
 
-// next makes a turn the next round.
 func (s *standing) next(t turn, first bool) Round {
 	r := t.Round
 	if s.lived > 1 && (t.destroys || s.lived > 4) {
@@ -96,7 +95,6 @@ func (s *standing) changed(t turn, first bool) Terms {
 // ranges it favors no small ones.
 type drawing struct{ *rapid.T }
 
-// upTo draws a number below n.
 func (d drawing) upTo(n int) int {
 	return rapid.Custom(func(t *rapid.T) (v int) {
 		for range bits.Len(uint(n)) + 3 {
@@ -180,7 +178,6 @@ func (d drawing) reclaim() Reclaim {
 	}
 }
 
-// processes draws what runs, and who is killed when.
 func (d drawing) processes(r *Round) {
 	if d.oneIn(2) { // a run is ahead of it
 		r.Terraform.Start = d.between(0, 2*time.Second)

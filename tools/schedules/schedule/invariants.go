@@ -107,7 +107,6 @@ func Asked(call cvmsim.Call, open []string) []string {
 	return broken
 }
 
-// changes are the actions that change machines.
 var changes = []string{"TerminateInstances", "TagResources", "UnTagResources", "ModifyInstancesAttribute"}
 
 // Touched says which foreign machines were asked for, or are not what they were.

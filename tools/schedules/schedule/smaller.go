@@ -18,7 +18,6 @@ func (s Schedule) Smaller() (list []Schedule) {
 	return list
 }
 
-// smaller are copies of a value that lack one thing each.
 func smaller(v reflect.Value) (list []reflect.Value) {
 	with := func(change func(reflect.Value)) {
 		copied := reflect.New(v.Type()).Elem()

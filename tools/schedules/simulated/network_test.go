@@ -33,7 +33,6 @@ func dial(ctx context.Context, _, address string) (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// listener is a net.Listener of the network.
 type listener struct {
 	address string
 	conns   chan net.Conn

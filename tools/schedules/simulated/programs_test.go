@@ -53,7 +53,6 @@ func (p *programs) State() string {
 	return p.state.UID
 }
 
-// process is one run of a program.
 type process struct {
 	*faults.Process
 
@@ -61,7 +60,6 @@ type process struct {
 	cloud    *tencent.Client
 }
 
-// Run runs a command in this process.
 func (p *programs) Run(ctx context.Context, c stage.Command, of *stage.Process) (stage.Ending, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,7 +159,6 @@ func (r *process) terraform(ctx context.Context, c stage.Command) (saved *spotpo
 	return saved, strings.Join(after.Warnings, "\n"), err
 }
 
-// declaration is what the configuration says.
 func declaration(t schedule.Terms) spotpool.Declaration {
 	d := spotpool.Declaration{
 		Name: stage.Pool.Name, Region: stage.Region, Minimum: t.Minimum, Maximum: t.Maximum,
@@ -202,7 +199,6 @@ func at(of *stage.Process) func(faults.Call) {
 	}
 }
 
-// identified is a declaration of the pool that the state has.
 func identified(d, is spotpool.Declaration) spotpool.Declaration {
 	d.UID, d.AccountID, d.Generation = is.UID, is.AccountID, is.Generation
 	return d

@@ -49,7 +49,6 @@ func TestSchedulesKeepTheInvariants(t *testing.T) {
 	t.Run("drawn", p.drawn)
 }
 
-// drawn plays schedules that are drawn.
 func (p player) drawn(t *testing.T) {
 	var total schedule.Counts
 	rapid.Check(t, func(rt *rapid.T) {
@@ -67,7 +66,6 @@ func (p player) drawn(t *testing.T) {
 	}
 }
 
-// player plays schedules in one bubble of simulated time.
 type player struct {
 	schedules chan schedule.Schedule
 	results   chan result

@@ -97,17 +97,14 @@ resource "gpupool_spot_pool" "train" {
 }
 `
 
-// address is the pool's in the configuration.
 const address = "gpupool_spot_pool.train"
 
-// configure writes the configuration with these terms.
 func (b *Binaries) configure(t schedule.Terms) error {
 	text := fmt.Sprintf(configuration, Pool.Name, t.Minimum, t.Maximum, t.ImageID(), Pool.LaunchTimeout, t.Strategy, t.Surge, t.Unavailable,
 		ApplyTimeout, ApplyTimeout, DestroyTimeout)
 	return os.WriteFile(filepath.Join(b.work(), "main.tf"), []byte(text), 0o600)
 }
 
-// environment is all that a process gets to know of its surroundings.
 func (b *Binaries) environment(endpoint string) []string {
 	return []string{
 		"HOME=" + b.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),

@@ -75,7 +75,6 @@ func (c *cloud) seedForeign() error {
 	return nil
 }
 
-// machines are the pool's, as the cloud has them.
 func (c *cloud) machines() []cvmsim.Instance { return Pool.Machines(c.Instances()) }
 
 // weather makes the cloud as slow and as late as it is to be.

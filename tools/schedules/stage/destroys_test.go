@@ -131,7 +131,6 @@ func (d destruction) play(ctx context.Context, dir string, binaries Binaries) (p
 	return problems, nil
 }
 
-// raise has a pool of two machines.
 func (w *World) raise(ctx context.Context) error {
 	defer w.cloud.forward(ctx, time.Minute, nil)()
 	if e, err := w.apply(ctx, schedule.Process{}); err != nil || e.Code != 0 || len(w.cloud.machines()) != 2 {

@@ -17,14 +17,12 @@ type log struct {
 
 func newLog() *log { return &log{started: time.Now(), rounds: []string{""}} }
 
-// round begins a new round.
 func (l *log) round(title string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rounds = append(l.rounds, "== "+title+"\n")
 }
 
-// say notes what happened.
 func (l *log) say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,28 +42,24 @@ func (l *log) broken(format string, args ...any) {
 	l.add("BROKEN: " + text)
 }
 
-// breaches are what was broken so far.
 func (l *log) breaches() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.broke...)
 }
 
-// last is what happened in the last n rounds.
 func (l *log) last(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(l.rounds[max(0, len(l.rounds)-n):], "")
 }
 
-// breaks notes what was broken.
 func (l *log) breaks(texts []string) {
 	for _, text := range texts {
 		l.broken("%s", text)
 	}
 }
 
-// tail is the last lines of a text.
 func tail(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

@@ -9,7 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// run runs a program to its end.
 func (w *World) run(ctx context.Context, c Command, plan schedule.Process) (Ending, error) {
 	c.Terms = w.terms
 	p := &Process{world: w, name: w.name(c.Verb), plan: plan, reached: map[string]int{}}

@@ -18,7 +18,6 @@ func journalKey(uid string) store.Key {
 	return store.Key{Kind: store.Journals, Name: PoolKey.Name + "/" + uid}
 }
 
-// records are what the store of a world has of the pool.
 type records struct {
 	programs Programs
 	log      *log
@@ -42,12 +41,10 @@ func read[T declaration.Body](r records, key store.Key) (body T, there bool) {
 	return body, true
 }
 
-// pool is the pool's record.
 func (r records) pool() (declaration.SpotPool, bool) {
 	return read[declaration.SpotPool](r, PoolKey)
 }
 
-// journal is that of the recorded pool.
 func (r records) journal() journal.Journal {
 	record, _ := r.pool()
 	j, _ := read[journal.Journal](r, journalKey(record.Declaration.UID))
@@ -73,7 +70,6 @@ func (r records) left(uid string) (wrong []string) {
 	return wrong
 }
 
-// loseJournal removes the journal.
 func (r records) loseJournal() error {
 	record, there := r.pool()
 	if !there {
@@ -90,7 +86,6 @@ func (r records) loseJournal() error {
 	return s.Delete(context.Background(), doc.Key, doc.Revision)
 }
 
-// termsOf are the terms of a recorded declaration.
 func termsOf(d spotpool.Declaration) schedule.Terms {
 	return schedule.Terms{
 		Minimum: d.Minimum, Maximum: d.Maximum,

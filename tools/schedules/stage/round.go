@@ -66,7 +66,6 @@ func (w *World) playRound(ctx context.Context, r schedule.Round) error {
 	return w.makeGood(ctx, r)
 }
 
-// prepare makes the world of a round.
 func (w *World) prepare(r schedule.Round) error {
 	if err := w.lose(r.Loss); err != nil {
 		return err
@@ -97,7 +96,6 @@ func (w *World) lose(loss schedule.Loss) error {
 	return nil
 }
 
-// meanwhile runs what a round has at the same time.
 func (w *World) meanwhile(ctx context.Context, r schedule.Round) error {
 	var group sync.WaitGroup
 	errs := make([]error, 1+len(r.Reconciles))

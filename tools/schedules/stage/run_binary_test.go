@@ -103,7 +103,6 @@ func (r *running) run(of *Process) error {
 	return nil
 }
 
-// kill sends a SIGKILL.
 func (r *running) kill(victim schedule.Victim) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +123,6 @@ func (r *running) kill(victim schedule.Victim) error {
 	return syscall.Kill(-pid, syscall.SIGKILL)
 }
 
-// childOf finds a child of a process; 0 if it has none.
 func childOf(pid int) int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -30,7 +30,6 @@ var (
 	verbose   = flag.Bool("log", false, "print the log of each schedule")
 )
 
-// chosen are the schedules to play.
 func chosen(t *testing.T) (list []schedule.Schedule) {
 	t.Helper()
 	switch {
@@ -97,7 +96,6 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// result is how a schedule ended.
 type result struct {
 	counts schedule.Counts
 	err    error
@@ -105,7 +103,6 @@ type result struct {
 	kept   string // where its files are
 }
 
-// play plays a schedule in a world of its own.
 func (b Binaries) play(ctx context.Context, s schedule.Schedule, heard func(round int)) (r result) {
 	dir, err := os.MkdirTemp("", "gpupool-schedules-")
 	if err != nil {
@@ -131,7 +128,6 @@ func (b Binaries) play(ctx context.Context, s schedule.Schedule, heard func(roun
 	return r
 }
 
-// inWorld makes a world of real programs in a directory.
 func (b Binaries) inWorld(dir string) (*World, error) {
 	in, err := b.In(dir)
 	if err != nil {

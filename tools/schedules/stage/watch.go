@@ -57,7 +57,6 @@ func note(before, text string) string {
 	return before + text
 }
 
-// sample notes the capacity of now.
 func (w *watch) sample() {
 	w.capacities = append(w.capacities, Pool.Capacity(w.world.cloud.machines(), w.world.cloud.Now()))
 }
@@ -155,7 +154,6 @@ func (w *watch) forget() {
 	w.destroyed = nil
 }
 
-// mostSince is the largest capacity that there was from a sample on.
 func (w *watch) mostSince(sample int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -37,7 +37,6 @@ func (w *World) Close() error { return w.cloud.Close() }
 // Log is all that happened.
 func (w *World) Log() string { return w.log.last(1 << 30) }
 
-// count changes the counts.
 func (w *World) count(change func(*schedule.Counts)) {
 	w.counting.Lock()
 	defer w.counting.Unlock()

@@ -129,7 +129,6 @@ func (r Resource[M, D]) value(of tftypes.Type, here, at []string, text string) t
 	return tftypes.NewValue(of, "c")
 }
 
-// fieldsOf are the fields of a declaration, as they are stored.
 func fieldsOf(t *testing.T, d any) any {
 	t.Helper()
 	data, err := json.Marshal(d)
