@@ -36,7 +36,7 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if b := look(); b.LastRunError != "the cluster can't be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
+	if b := look(); b.LastRunError != "the cluster cannot be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
 		t.Errorf("after a run that failed: %q, %s", b.LastRunError, b.Outcome)
 	}
 	delete(d.Cluster.Failing, "UID")

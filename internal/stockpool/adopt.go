@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Declaration is the one that comes the nearest to a Deployment that somebody else made:
-// a plan shows how the declared one differs. What a stock pool has no word for is left as
-// it is by it.
+// Declaration is the declaration that is closest to an existing Deployment. A plan shows the
+// differences. Fields without an argument are left as they are.
 func (o Observation) Declaration() (Declaration, error) {
 	of := o.Deployment
 	d := Declaration{
@@ -20,7 +19,7 @@ func (o Observation) Declaration() (Declaration, error) {
 	}
 	spec := of.Spec.Template.Spec
 	if len(spec.Containers) != 1 {
-		return d, fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it can't be taken over", d.Key(), len(spec.Containers))
+		return d, fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it cannot be taken over", d.Key(), len(spec.Containers))
 	}
 	for key, value := range of.Spec.Template.Labels {
 		if key != LabelPool && key != labelSpec {
@@ -68,8 +67,8 @@ func (o Observation) Declaration() (Declaration, error) {
 	return d.WithDefaults(), nil
 }
 
-// Selects says what the pods of a declaration lack that the selector of its Deployment needs,
-// which is immutable; nil if they lack nothing.
+// Selects returns an error if the declared pods lack a label that the Deployment's immutable
+// selector needs.
 func (d Declaration) Selects(of *appsv1.Deployment) error {
 	selector, err := metav1.LabelSelectorAsSelector(of.Spec.Selector)
 	if err != nil || selector.Matches(labels.Set(d.PodLabels())) {

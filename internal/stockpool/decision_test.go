@@ -21,7 +21,7 @@ func TestDecisionsAreRead(t *testing.T) {
 	for _, want := range []string{
 		"create its Deployment with 2 replicas, for the pods that the deleted one left: so", "take over its Deployment: so", "apply its declaration: so",
 		"revert drift of its Deployment: so", "scale its Deployment from 3 to 2: so", "pause its Deployment from 3 to 2: so", "resume its Deployment from 3 to 2: so",
-		"mark 1 pod as in use, to end last; 2 pods as free again: so", "guard its pods against evictions: so", "stop guarding its pods against evictions: so",
+		"mark 1 pod as in use, to terminate last; 2 pods as free again: so", "guard its pods against evictions: so", "stop guarding its pods against evictions: so",
 	} {
 		if !got[want] {
 			t.Errorf("none reads %q: %v", want, got)

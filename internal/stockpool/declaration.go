@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Declaration is the desired state of one stock pool. Its JSON has the names of the
+// Declaration is the desired state of one stock pool. Its JSON keys are the names of the
 // resource's arguments.
 type Declaration struct {
 	Name       string `json:"name"`
@@ -14,26 +14,26 @@ type Declaration struct {
 	UID        string `json:"uid"`
 	Generation int64  `json:"generation"`
 	ClusterUID string `json:"cluster_uid"` // of the namespace kube-system
-	// DeploymentUID is that of the Deployment which the pool took over when it was
-	// recorded; empty where it made its own. The journal knows of later ones.
+	// DeploymentUID is the UID of the Deployment that the pool took over when it was recorded;
+	// empty if it created its own. The journal has later ones.
 	DeploymentUID string `json:"deployment_uid,omitempty"`
 
 	SpecName string `json:"spec_name"` // the flavour
 	Image    string `json:"image"`
-	Memory   string `json:"memory"` // a quantity, requested and the limit
+	Memory   string `json:"memory"` // a quantity; request and limit
 	GPU      int    `json:"gpu"`
 	Replicas int    `json:"replicas"`
-	// ReplicasPolicy says what Replicas counts, and Maximum how many pods there may be at most
-	// where that is the available ones.
+	// ReplicasPolicy says what Replicas counts. Maximum is the most pods with
+	// ReplicasAvailable.
 	ReplicasPolicy ReplicasPolicy `json:"replicas_policy,omitempty"`
 	Maximum        int            `json:"maximum,omitempty"`
 
-	CPU     string            `json:"cpu,omitempty"` // a quantity, requested alone
+	CPU     string            `json:"cpu,omitempty"` // a quantity; only a request
 	Command []string          `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	// EnvWO are variables beside Env that Terraform keeps in no state and no plan, and their
-	// version what says that they changed; zero without any.
+	// EnvWO are write-only variables, which Terraform keeps in no state and no plan. A new
+	// EnvWOVersion marks a change of them; 0 means none.
 	EnvWO               map[string]string    `json:"env_wo,omitempty"`
 	EnvWOVersion        int64                `json:"env_wo_version,omitempty"`
 	Ports               []Port               `json:"ports,omitempty"`
@@ -46,17 +46,15 @@ type Declaration struct {
 	ServiceAccountName  string               `json:"service_account_name,omitempty"`
 	PodSecurityLevel    PodSecurityLevel     `json:"pod_security_level,omitempty"`
 	PodDisruptionBudget *PodDisruptionBudget `json:"pod_disruption_budget,omitempty"`
-	// AllocatedSelector selects those of the pods that are in use, as kubectl's
-	// --selector does.
+	// AllocatedSelector selects the pods in use, in the syntax of kubectl --selector.
 	AllocatedSelector string    `json:"allocated_selector,omitempty"`
 	Budget            string    `json:"budget,omitempty"`
 	OnDestroy         OnDestroy `json:"on_destroy,omitempty"`
 }
 
-// ReplicasPolicy is what the replicas of a pool count.
+// ReplicasPolicy says which pods the replicas of a pool count.
 type ReplicasPolicy string
 
-// What the replicas count.
 const (
 	ReplicasTotal     ReplicasPolicy = "total"
 	ReplicasAvailable ReplicasPolicy = "available" // pods that are not in use
@@ -65,45 +63,43 @@ const (
 // PodSecurityLevel is a level of the Pod Security Standards.
 type PodSecurityLevel string
 
-// The levels.
 const (
 	Restricted PodSecurityLevel = "restricted"
 	Baseline   PodSecurityLevel = "baseline"
 )
 
-// OnDestroy says what becomes of the Deployment of a pool that is destroyed.
+// OnDestroy says what happens to the Deployment of a destroyed pool.
 type OnDestroy string
 
-// What may become of it.
 const (
 	DestroyDelete OnDestroy = "delete"
 	DestroyRetain OnDestroy = "retain"
 )
 
-// Port is one that the container listens on.
+// Port is a port that the container listens on.
 type Port struct {
 	Port     int    `json:"port"`
 	Name     string `json:"name,omitempty"`
-	Protocol string `json:"protocol,omitempty"` // TCP where empty
+	Protocol string `json:"protocol,omitempty"` // TCP if empty
 }
 
 // Toleration lets pods onto nodes with a taint.
 type Toleration struct {
-	Key      string `json:"key,omitempty"` // every taint where empty
+	Key      string `json:"key,omitempty"` // every taint if empty
 	Operator string `json:"operator,omitempty"`
 	Value    string `json:"value,omitempty"`
-	Effect   string `json:"effect,omitempty"` // every effect where empty
+	Effect   string `json:"effect,omitempty"` // every effect if empty
 }
 
-// PodDisruptionBudget says how many pods evictions leave available.
+// PodDisruptionBudget limits evictions of the pool's pods.
 type PodDisruptionBudget struct {
 	MinAvailable int `json:"min_available"`
 }
 
-// DefaultGPUResource is the resource that GPUs are asked for by.
+// DefaultGPUResource is the resource name of GPUs if none is declared.
 const DefaultGPUResource = "nvidia.com/gpu"
 
-// WithDefaults fills in what a user may leave out.
+// WithDefaults sets the defaults of omitted arguments.
 func (d Declaration) WithDefaults() Declaration {
 	d.ReplicasPolicy = cmp.Or(d.ReplicasPolicy, ReplicasTotal)
 	d.GPUResource = cmp.Or(d.GPUResource, DefaultGPUResource)
@@ -120,48 +116,48 @@ func (d Declaration) WithDefaults() Declaration {
 	return d
 }
 
-// WithDefaults fills in what a user may leave out of a port.
+// WithDefaults sets the defaults of a port.
 func (p Port) WithDefaults() Port {
 	p.Protocol = cmp.Or(p.Protocol, "TCP")
 	return p
 }
 
-// WithDefaults fills in what a user may leave out of a toleration.
+// WithDefaults sets the defaults of a toleration.
 func (t Toleration) WithDefaults() Toleration {
 	t.Operator = cmp.Or(t.Operator, "Equal")
 	return t
 }
 
-// Key names a stock pool within one store: "default/pool-g1".
+// Key identifies a stock pool within one store: "default/pool-g1".
 func (d Declaration) Key() string { return d.Namespace + "/" + d.Name }
 
-// Object names a stock pool in decisions, logs and reports.
+// Object identifies a stock pool in decisions, logs and reports.
 func (d Declaration) Object() string { return "stock_pool/" + d.Key() }
 
 // Identity distinguishes the pool from others of its name, and its declaration from earlier
 // ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 
-// Identified is the declaration under an identity.
+// Identified returns the declaration with another identity.
 func (d Declaration) Identified(uid string, generation int64) Declaration {
 	d.UID, d.Generation = uid, generation
 	return d
 }
 
-// The labels of a pool's pods, its Deployment and its PodDisruptionBudget. They are for
-// people and for listing: whose a Deployment is follows from its UID.
+// The labels of a pool's pods, its Deployment and its PodDisruptionBudget. They are for people
+// and for listing: ownership follows from UIDs.
 const (
 	LabelPool = "gpupool/stock-pool" // the pool's name
 	labelSpec = "gpupool/spec-name"
-	// labelManagedBy and managedBy are Kubernetes' own way to say whose an object is.
+	// labelManagedBy is the recommended Kubernetes label for the manager of an object.
 	labelManagedBy = "app.kubernetes.io/managed-by"
 	managedBy      = "gpupool"
 )
 
-// AnnotationOpened holds the token under which a Deployment was created.
+// AnnotationOpened contains the token of the creation of a Deployment.
 const AnnotationOpened = "gpupool/opened-by"
 
-// PodLabels are the labels of the pool's pods, by which budgets select them.
+// PodLabels returns the labels of the pool's pods, by which budgets select them.
 func (d Declaration) PodLabels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, d.Labels)
@@ -169,8 +165,7 @@ func (d Declaration) PodLabels() map[string]string {
 	return labels
 }
 
-// Wanted is how many pods a pool is to have of which so many are in use, if no budget
-// holds it.
+// Wanted returns how many pods a pool needs if so many are in use, without limits of budgets.
 func (d Declaration) Wanted(used int) int {
 	if d.ReplicasPolicy == ReplicasAvailable {
 		return min(d.Maximum, d.Replicas+used)

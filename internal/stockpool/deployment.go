@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Container is what the container of a Deployment is called that the pool made.
+// Container is the container's name in a Deployment that the pool created.
 const Container = "runtime"
 
-// Bare is the Deployment as it is created: all that is declared, without a pod. The
-// token says by which creation it came about.
+// Bare returns the Deployment as it is created: the whole declaration, without pods. The token
+// identifies the creation.
 func (d Declaration) Bare(token string) *appsv1.Deployment { return d.BareOf(token, 0) }
 
 // BareOf is Bare with as many replicas as there are pods to adopt.
@@ -28,16 +28,16 @@ func (d Declaration) BareOf(token string, replicas int) *appsv1.Deployment {
 	return bare
 }
 
-// Desired is what is applied to a Deployment that is the pool's own. It names exactly
-// this one, by its uid, and the selector that it has, which nobody can change.
+// Desired returns what is applied to the pool's own Deployment. It has the UID, so that it
+// applies to no other one, and the immutable selector.
 func (d Declaration) Desired(of *appsv1.Deployment, container string, replicas int) *appsv1.Deployment {
 	desired := d.Deployment(container, replicas)
 	desired.UID, desired.Spec.Selector = of.UID, of.Spec.Selector.DeepCopy()
 	return desired
 }
 
-// Deployment is all that is declared of one, with so many replicas, and nothing that the
-// declaration has no word about. It has no selector.
+// Deployment returns the declared Deployment with so many replicas. It has no selector, and no
+// field without an argument.
 func (d Declaration) Deployment(container string, replicas int) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
@@ -58,10 +58,10 @@ func (d Declaration) Deployment(container string, replicas int) *appsv1.Deployme
 func (d Declaration) podSpec(container string) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		NodeSelector: maps.Clone(d.NodeSelector), ServiceAccountName: d.ServiceAccountName,
-		// A token only for who has an account that is meant.
+		// Pods get a token only if a service account is declared.
 		AutomountServiceAccountToken: new(d.ServiceAccountName != ""),
 		Containers: []corev1.Container{{
-			Name: container, Image: d.Image, Command: slices.Clone(d.Command), Args: slices.Clone(d.Args), Resources: d.holds(),
+			Name: container, Image: d.Image, Command: slices.Clone(d.Command), Args: slices.Clone(d.Args), Resources: d.resources(),
 		}},
 	}
 	if d.RuntimeClassName != "" {
@@ -96,8 +96,7 @@ func (d Declaration) podSpec(container string) corev1.PodSpec {
 	return spec
 }
 
-// holds is what each pod asks for: memory and GPUs as request and limit.
-func (d Declaration) holds() corev1.ResourceRequirements {
+func (d Declaration) resources() corev1.ResourceRequirements {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	if memory, err := resource.ParseQuantity(d.Memory); err == nil {
 		requests[corev1.ResourceMemory], limits[corev1.ResourceMemory] = memory, memory
@@ -113,8 +112,8 @@ func (d Declaration) holds() corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: requests, Limits: limits}
 }
 
-// Guard is the PodDisruptionBudget of the pool's Deployment, which goes with that; nil
-// where none is declared.
+// Guard returns the PodDisruptionBudget of the pool's Deployment, which owns it; nil if none is
+// declared.
 func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget {
 	if d.PodDisruptionBudget == nil || of == nil {
 		return nil

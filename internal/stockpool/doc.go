@@ -1,16 +1,15 @@
-// Package stockpool keeps a warm stock of GPU runtimes: what is declared, what was
-// observed of it in the cluster, and what is to be done about the difference. It does no IO
-// and reads no clock.
+// Package stockpool keeps a warm stock of GPU runtimes: their declaration, the observation
+// of their cluster, and the decisions that bring both in sync. It does no IO and reads no
+// clock.
 //
-// A stock pool is a Deployment, and a PodDisruptionBudget where one is declared. Whose a
-// Deployment is follows from its UID alone, which the pool's journal has. It comes about
-// in three steps, and the next observation recovers from a kill between any two of them:
+// A stock pool is a Deployment, with an optional PodDisruptionBudget. Ownership follows
+// only from the UID of the Deployment in the pool's journal. A Deployment is created in
+// three steps, and the next observation recovers from a kill between any two of them:
 //
-//	opened    a random token is written into the journal
-//	created   an empty Deployment is created with that token, where there is none by
-//	          the name; its UID is written into the journal
-//	applied   it gets its replicas, and whatever else is declared
+//	opened    the journal records a random token
+//	created   an empty Deployment is created with that token, unless one exists; the
+//	          journal records its UID
+//	applied   it gets its replicas and the rest of the declaration
 //
-// So nothing that runs is ever unaccounted for, and what somebody else made under the
-// name is never touched.
+// So each running pod is accounted for, and foreign Deployments are never touched.
 package stockpool

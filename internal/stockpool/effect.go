@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Begin is the journal to write before a decision is carried out: what a kill leaves
-// done of it is reported by the next observation.
+// Begin returns the journal to write before a decision is carried out. After a kill, the next
+// observation reports what was done.
 func (j Journal) Begin(d Declaration, of Decision, live *appsv1.Deployment, now time.Time) Journal {
 	j.AboutTo, j.AboutFrom = j.event(d, of, now), ""
 	if j.AboutTo != nil {
@@ -19,7 +19,7 @@ func (j Journal) Begin(d Declaration, of Decision, live *appsv1.Deployment, now 
 	return j
 }
 
-// event is what is reported of a decision once it is done; nil where that is nothing.
+// event returns what to report of a decision once it is done; nil for nothing.
 func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event {
 	about := j.about(d, now, of.Reasons...)
 	var e history.Event
@@ -43,7 +43,7 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 	return &e
 }
 
-// Did is the journal after an application, by the API server's answer.
+// Did returns the journal after an application, with the API server's response.
 func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now time.Time) Journal {
 	j.Applied, j.Generation, j.Replicas = d.Sum(j.Container), d.Generation, of.Replicas
 	j.Answer, j.SyncedAt = fingerprint(answer), now
@@ -51,8 +51,8 @@ func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now 
 	return j
 }
 
-// Scaled is the journal after live got another number of pods, and nothing else. What
-// others changed of it before is still to be found.
+// Scaled returns the journal after only the replicas of live changed. Other drift of it is
+// still to be found.
 func (j Journal) Scaled(of Decision, live *appsv1.Deployment) Journal {
 	if !j.Drifted(live) {
 		scaled := live.DeepCopy()
@@ -64,22 +64,22 @@ func (j Journal) Scaled(of Decision, live *appsv1.Deployment) Journal {
 	return j
 }
 
-// Lost notes, before another is created, that somebody deleted the Deployment: it is
-// reported once the other is there.
+// Lost records that the Deployment was deleted, before another one is created. It is reported
+// once the other one exists.
 func (j Journal) Lost(d Declaration, now time.Time) Journal {
 	if j.DeploymentUID == "" {
 		return j
 	}
-	e := j.about(d, now, "somebody deleted its Deployment").Workload(history.Revert, j.workload(d), time.Time{})
+	e := j.about(d, now, "its Deployment was deleted").Workload(history.Revert, j.workload(d), time.Time{})
 	j.AboutTo, j.AboutFrom = &e, ""
 	return j
 }
 
-// Recovered reports what a run that was cut short did of what it was about to, and whether
-// it applied the declaration: the pool's own Deployment is then another than that run observed,
-// and the pool's own field manager wrote it last no sooner than that.
+// Recovered reports what an interrupted run did, and whether it applied the declaration. If so,
+// the Deployment differs from what that run observed, and the pool's field manager wrote it
+// last.
 func (j Journal) Recovered(own *appsv1.Deployment) (_ Journal, applied bool) {
-	if j.AboutTo == nil || j.Opened != "" { // what is created is reported once it is owned
+	if j.AboutTo == nil || j.Opened != "" { // a creation is reported once its UID is recorded
 		return j, false
 	}
 	if applied = own != nil && fingerprint(own) != j.AboutFrom && !appliedAt(own).Before(j.AboutTo.At); applied {
@@ -89,8 +89,7 @@ func (j Journal) Recovered(own *appsv1.Deployment) (_ Journal, applied bool) {
 	return j, applied
 }
 
-// appliedAt is when the pool's field manager last wrote a Deployment; zero where it
-// never did.
+// appliedAt returns when the pool's field manager last wrote a Deployment; zero if never.
 func appliedAt(of *appsv1.Deployment) (at time.Time) {
 	for _, entry := range of.ManagedFields {
 		if entry.Manager == FieldManager && entry.Time != nil && entry.Time.After(at) {
@@ -100,8 +99,7 @@ func appliedAt(of *appsv1.Deployment) (at time.Time) {
 	return at
 }
 
-// Gated notes since when budgets keep the pool from growing, with their reasons; nil where
-// none does.
+// Gated records since when budgets block growth, with their reasons; nil if none does.
 func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
 	switch {
 	case reasons == nil && j.HeldSince != nil:
@@ -114,19 +112,19 @@ func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
 	return j
 }
 
-// Paused reports that no pod of the paused pool holds GPUs any longer.
+// Paused reports that no pod of the paused pool holds GPUs any more.
 func (j Journal) Paused(d Declaration, now time.Time) Journal {
 	j.report(j.about(d, now).Paused(j.workload(d), *j.PausedSince, history.Done))
 	j.Pausing = false
 	return j
 }
 
-// Answered notes what the API server made of an application.
+// Answered records the API server's response to an application.
 func (j Journal) Answered(of *appsv1.Deployment) Journal {
 	j.Answer = fingerprint(of)
 	return j
 }
 
-// Drifted says whether something changed of the Deployment, that the pool has a say in,
-// since the API server answered.
+// Drifted reports whether a managed field of the Deployment changed since the API server's
+// response.
 func (j Journal) Drifted(of *appsv1.Deployment) bool { return j.Answer != fingerprint(of) }

@@ -12,9 +12,8 @@ import (
 // Kind is the kind of a decision about a stock pool.
 type Kind string
 
-// The kinds of decisions about stock pools. Each stands in Kinds as well. All but those
-// about a Deployment that is not there yet, pauses, pods and disruption budgets apply the
-// whole declaration; their kind says why.
+// The kinds of decisions about stock pools, which are also in Kinds. Apply, revert, scale and
+// resume apply the whole declaration; the kind says why.
 const (
 	KindCreate  Kind = "create"  // create the Deployment
 	KindOwn     Kind = "own"     // record which Deployment belongs to the stock pool
@@ -28,13 +27,13 @@ const (
 	KindUnguard Kind = "unguard" // delete the disruption budget
 )
 
-// KindData is what reports and metrics take from a kind.
+// KindData is what reports and metrics need of a kind.
 type KindData struct {
 	Kind Kind
-	Verb wording.Verb // which Summary begins with
+	Verb wording.Verb // the beginning of Summary
 }
 
-// Kinds are all kinds of decisions about stock pools.
+// Kinds returns all kinds of decisions about stock pools.
 func Kinds() []KindData {
 	return []KindData{
 		{KindCreate, wording.Verb{Base: "create", Past: "created"}},
@@ -50,7 +49,7 @@ func Kinds() []KindData {
 	}
 }
 
-// Data is what others take from the kind.
+// Data returns the data of the kind.
 func (k Kind) Data() KindData {
 	for _, data := range Kinds() {
 		if data.Kind == k {
@@ -60,7 +59,7 @@ func (k Kind) Data() KindData {
 	return KindData{Kind: k, Verb: wording.Verb{Base: string(k), Past: string(k)}}
 }
 
-// Applies says whether the decision applies the declaration.
+// Applies reports whether the decision applies the declaration.
 func (d Decision) Applies() bool {
 	return slices.Contains([]Kind{KindApply, KindRevert, KindScale, KindResume}, d.Kind)
 }
@@ -87,15 +86,15 @@ type Decision struct {
 	Reasons []string `json:"reasons"`
 }
 
-// Verb is what Summary begins with.
+// Verb returns the beginning of Summary.
 func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 
-// Heading is the decision's kind, what it is about, and why it was made.
+// Heading returns the decision's kind, object and reasons.
 func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
-// String writes the decision for people, on one line.
+// String returns one line for people.
 func (d Decision) String() string { return wording.Because(d.Summary(), d.Reasons) }
 
 // Summary is String without the reasons.
@@ -121,11 +120,10 @@ func (d Decision) about() string {
 	return "its Deployment"
 }
 
-// spares says which pods a scale-down spares, and which no longer.
 func (d Decision) spares() string {
 	var texts []string
 	if n := len(d.Spared); n > 0 {
-		texts = append(texts, fmt.Sprintf("%d %s as in use, to end last", n, wording.Plural(n, "pod", "pods")))
+		texts = append(texts, fmt.Sprintf("%d %s as in use, to terminate last", n, wording.Plural(n, "pod", "pods")))
 	}
 	if n := len(d.Released); n > 0 {
 		texts = append(texts, fmt.Sprintf("%d %s as free again", n, wording.Plural(n, "pod", "pods")))
@@ -133,7 +131,7 @@ func (d Decision) spares() string {
 	return strings.Join(texts, "; ")
 }
 
-// LogValue groups the decision's fields for structured logs, what Heading has aside.
+// LogValue groups the fields that Heading lacks.
 func (d Decision) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.Int("replicas", d.Replicas), slog.Int("was", d.Was)}
 	if len(d.By) > 0 {

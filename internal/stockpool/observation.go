@@ -9,27 +9,25 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Observation is what was observed of one stock pool; the zero value is of none.
+// Observation is what was observed of one stock pool.
 type Observation struct {
 	ClusterUID string
-	At         time.Time // the cluster's clock; zero where nothing was observed
-	// NamespaceMissing says that the cluster has no such namespace.
+	At         time.Time // the cluster's clock; zero if nothing was observed
+	// NamespaceMissing reports that the cluster has no such namespace.
 	NamespaceMissing bool
 	NamespaceLabels  map[string]string
-	// Deployment is the one by the pool's name, whosever it is; nil where there is none.
+	// Deployment is the one with the pool's name, managed or foreign; nil if there is none.
 	Deployment *appsv1.Deployment
-	// Guard is the PodDisruptionBudget by the pool's name, whosever it is.
+	// Guard is the PodDisruptionBudget with the pool's name, managed or foreign.
 	Guard *policyv1.PodDisruptionBudget
-	Pods  []Pod // those that bear the pool's label in its namespace
-	// WouldBe is what a dry run of an application would make of the Deployment; nil
-	// where none was asked for.
+	Pods  []Pod // with the pool's label, in its namespace
+	// WouldBe is the result of a dry run of an application; nil without one.
 	WouldBe *appsv1.Deployment
 }
 
-// Known says whether the cluster was observed.
 func (o Observation) Known() bool { return !o.At.IsZero() && o.ClusterUID != "" }
 
-// Replicas is how many pods the Deployment asks for.
+// Replicas returns spec.replicas of the Deployment.
 func (o Observation) Replicas() int {
 	switch of := o.Deployment; {
 	case of == nil:
@@ -51,7 +49,6 @@ func (o Observation) Remaining() (n int) {
 	return min(n, maxReplicas)
 }
 
-// Pod is one of a pool's pods.
 type Pod struct {
 	Name   string
 	UID    string
@@ -60,16 +57,16 @@ type Pod struct {
 	Ready  bool
 	Ending bool // it is being deleted
 	Node   string
-	// Unschedulable is why the scheduler has no node for it; empty where it has one, or
-	// has not said.
+	// Unschedulable is why the scheduler finds no node for it; empty if it has one, or before
+	// the scheduler tried.
 	Unschedulable string
-	// Waiting is why its container does not run, in the kubelet's word, such as
-	// "ImagePullBackOff"; empty where it runs, or nobody said.
+	// Waiting is the kubelet's reason why its container does not run, such as
+	// "ImagePullBackOff"; empty if it runs.
 	Waiting string
-	// Unlike is how it differs from what its ReplicaSet makes of the pool's Deployment, in its
-	// image or its devices; empty where it does not.
+	// Unlike is how its image or its devices differ from the template of the pool's Deployment;
+	// empty if they do not.
 	Unlike string
-	// DeletionCost is the annotation by which a ReplicaSet chooses which pods go first.
+	// DeletionCost is the annotation by which a ReplicaSet chooses which pods to delete first.
 	DeletionCost string
 	// Annotations are at most gpupool/protected.
 	Annotations       map[string]string
@@ -77,26 +74,25 @@ type Pod struct {
 	Priority          int32
 }
 
-// Ended says that the pod is over, or somebody deleted it, however long it takes to end.
+// Ended reports that the pod is over or being deleted.
 func (p Pod) Ended() bool { return p.Ending || p.over() }
 
-// Holds says whether the pod has its devices, whether or not somebody deleted it.
+// Holds reports whether the pod has its devices, being deleted or not.
 func (p Pod) Holds() bool { return p.Node != "" && !p.over() }
 
 func (p Pod) over() bool { return slices.Contains([]string{"Succeeded", "Failed"}, p.Phase) }
 
-// Observations are those of all stock pools of a cluster, made at once.
+// Observations are those of all stock pools of a cluster at one time.
 type Observations struct {
 	ClusterUID string
 	At         time.Time
 	Namespaces map[string]map[string]string // labels, by name
-	// By namespace and name. What lacks the pools' labels is not among them.
+	// By namespace and name. Objects without the label of stock pools are not among them.
 	Deployments map[string]*appsv1.Deployment
 	Guards      map[string]*policyv1.PodDisruptionBudget
 	Pods        map[string][]Pod
 }
 
-// Of is the observation of one pool.
 func (o Observations) Of(d Declaration) Observation {
 	labels, there := o.Namespaces[d.Namespace]
 	return Observation{
@@ -105,24 +101,22 @@ func (o Observations) Of(d Declaration) Observation {
 	}
 }
 
-// ErrChanged says that what is in the cluster is not, or not any more, what was observed.
-var ErrChanged = errors.New("it is another by now, or somebody else changed it meanwhile: it was left alone")
+// ErrChanged reports that an object differs from what was observed.
+var ErrChanged = errors.New("it was changed or replaced by another process: left untouched")
 
-// SpareCost is the deletion cost that spares a pod: a ReplicaSet ends those that cost
-// less first.
+// SpareCost is the deletion cost of marked pods: a ReplicaSet first deletes those that cost
+// less.
 const SpareCost = "1000"
 
-// Room is a spot pool of which nodes could take pods.
+// Room is a spot pool whose nodes could take pods.
 type Room struct {
 	Pool string // "ap-singapore/train"
-	// ClusterUID is of the cluster whose nodes they are, and Labels are what its
-	// declaration says that they have.
-	ClusterUID string
-	Labels     map[string]string
-	// InstanceTypes are those of its offerings.
+	// ClusterUID is the cluster of its nodes, and Labels are their declared labels.
+	ClusterUID    string
+	Labels        map[string]string
 	InstanceTypes []string
-	// Grows says that more nodes of it are on their way. Why says which, or else why
-	// there are none; empty where nothing was observed.
+	// Grows reports that more nodes are coming. Why says which, or why none are; empty if
+	// nothing was observed.
 	Grows bool
 	Why   string
 }

@@ -65,7 +65,7 @@ func explainedStock() []stockpools.Description {
 	}, {
 		RecordPhase: declaration.Active, Report: stockpools.Report{
 			Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed,
-			Error: &outcome.ErrorReport{Message: "the cluster can't be reached"},
+			Error: &outcome.ErrorReport{Message: "the cluster cannot be reached"},
 		},
 		Why: &stockpools.Why{Declared: declared},
 	}}

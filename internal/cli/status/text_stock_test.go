@@ -31,7 +31,7 @@ func TestStockPoolsAreShown(t *testing.T) {
 			Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up",
 		}),
 		pool("kept", decide.Degraded, 2, decide.Condition{
-			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown",
+			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "the usage of its budget team-a is unknown",
 		}),
 	}}
 	got := show(layout{zone: time.UTC}, report)

@@ -97,7 +97,7 @@ func reverted(r *rig) {
 	if _, err := guards.Patch(r.t.Context(), poolName, types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
 		r.t.Fatal(err)
 	}
-	r.says(r.reconcile(), "done guard: somebody took its label")
+	r.says(r.reconcile(), "done guard: its label was removed")
 	r.audit.Wants(r.t, "of a run after its disruption budget lost its label", "apply poddisruptionbudgets pool-g1")
 	r.reconcile().is(r.t, decide.Ready)
 	r.audit.Wants(r.t, "of a run that has nothing to do")
@@ -105,7 +105,7 @@ func reverted(r *rig) {
 	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName, metav1.DeleteOptions{}); err != nil {
 		r.t.Fatal(err)
 	}
-	r.says(r.reconcile(), "done create: somebody deleted its Deployment")
+	r.says(r.reconcile(), "done create: its Deployment was deleted")
 	r.ready(2)
 	if r.deployment().UID == uid {
 		r.t.Error("it is the one that was deleted")
@@ -139,7 +139,7 @@ func orphaned(r *rig) {
 	r.reconcile()
 	r.audit.Wants(r.t, "of a run that has no pool")
 
-	r.refuses("that gpupool did not make: it was left untouched", config)
+	r.refuses("is not managed by gpupool and was left untouched", config)
 	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
 	r.audit.Wants(r.t, "of a refusal and an import")
 	r.apply(config)
@@ -181,7 +181,7 @@ func deletedAlone(r *rig) {
 	if !strings.Contains(words(dry), "its Deployment with 2 replicas, for the pods that the deleted one left") {
 		r.t.Errorf("a dry run says\n%s", dry)
 	}
-	r.says(r.reconcile(), "done create: somebody deleted its Deployment")
+	r.says(r.reconcile(), "done create: its Deployment was deleted")
 	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == decide.Ready })
 	if of := r.deployment(); of.UID == uid || !slices.Equal(names(r.ready(2)), pods) {
 		r.t.Errorf("its pods %v were replaced by %v", pods, names(r.ready(2)))
@@ -215,7 +215,7 @@ func takenOver(r *rig) {
 		}
 	}
 	config := r.pool(attributes{"pod_security_level": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
-	r.refuses("that gpupool did not make: it was left untouched", config)
+	r.refuses("is not managed by gpupool and was left untouched", config)
 	r.reconcile()
 	r.audit.Wants(r.t, "while it is somebody else's")
 	untouched("by a name")
@@ -292,7 +292,7 @@ func paused(r *rig) {
 
 	r.apply(r.budget("pause", "1000"), pool)
 	r.audit.Wants(r.t, "of a larger budget")
-	r.says(r.later("its coming back", func(told report) bool { return strings.Contains(told.decided(), "resume") }), "no budget has it paused any longer")
+	r.says(r.later("its coming back", func(told report) bool { return strings.Contains(told.decided(), "resume") }), "no budget pauses it")
 	r.audit.Wants(r.t, "of its coming back", "apply deployments pool-g1")
 	r.ready(2)
 	r.settled()
@@ -406,7 +406,7 @@ func taken(r *rig) {
 	}
 	r.audit.Taken()
 	label(pods[0].Name, `"a"`)
-	r.says(r.reconcile(), "done scale: 1 of its pods is in use, and 2 more are to be available")
+	r.says(r.reconcile(), "done scale: 1 of its pods is in use, and 2 must be available")
 	r.audit.Wants(r.t, "of a taken pod", "apply deployments pool-g1")
 	label(pods[1].Name, `"b"`)
 	r.ready(3)

@@ -59,7 +59,7 @@ func escalated(r *rig) {
 	} {
 		done := r.work.Must(command[0], command[1:]...)
 		text := words(done.Stdout + done.Stderr)
-		for _, want := range []string{"has what its declaration lacks", "theirs", "limits.nvidia.com/mig-3g.40gb = 1", "volumes[token]"} {
+		for _, want := range []string{"has undeclared fields", "theirs", "limits.nvidia.com/mig-3g.40gb = 1", "volumes[token]"} {
 			if !strings.Contains(text, want) {
 				r.t.Errorf("%s does not say %q:\n%s", strings.Join(command, " "), want, text)
 			}

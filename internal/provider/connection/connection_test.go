@@ -219,7 +219,7 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{
 			Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no"),
 		},
-		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{
+		"Creating a pool: the cluster cannot be reached: Cannot lis": &kubeclient.Error{
 			Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no"),
 		},
 		"Creating a pool: the cluster answered with an error: Cann": &kubeclient.Error{

@@ -86,7 +86,7 @@ func headline(doing string, err error) string {
 	case errors.As(err, &calls) && (calls.Class == kubeclient.ClassAuthentication || calls.Class == kubeclient.ClassAuthorization):
 		return doing + ": the cluster refused the credentials"
 	case errors.As(err, &calls) && (calls.Class == kubeclient.ClassUnreachable || calls.Class == kubeclient.ClassCertificate):
-		return doing + ": the cluster can't be reached"
+		return doing + ": the cluster cannot be reached"
 	case errors.As(err, &calls):
 		return doing + ": the cluster answered with an error"
 	case ok && cloud.Class == errorclass.Authorisation:

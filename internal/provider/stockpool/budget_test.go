@@ -14,7 +14,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// TestABudgetPausesThePoolAndLetsItGo: by the status that a run made of it. A new budget
+// TestABudgetPausesThePoolAndLetsItGo: the status that a run made of it decides. A new budget
 // has none, and the pool waits for it.
 func TestABudgetPausesThePoolAndLetsItGo(t *testing.T) {
 	t.Parallel()

@@ -41,27 +41,26 @@ func (c *container) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func containerAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `pod_security_level = \"restricted\"` "+
-			"it must run "+
-			"as a user other than root, and without capabilities."),
-		"memory":       kit.Text(kit.Required, "Memory of each pod, as Kubernetes writes quantities, such as `\"16Gi\"`: requested, and the limit."),
-		"gpu":          kit.Whole(kit.Required, "How many GPUs each pod holds: requested, and the limit."),
-		"gpu_resource": kit.DefaultChoice(defaults.GPUResource, "Resource by which GPUs are asked for."),
-		"cpu":          kit.Text(kit.Optional, "CPUs that each pod requests, such as `\"4\"` or `\"500m\"`. They are not limited."),
-		"command":      kit.Texts(kit.Optional, "Command that runs, in the place of the image's entry point."),
+		"image": kit.Text(kit.Required, "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. `pod_security_level = "+
+			"\"restricted\"` requires an image that runs without root and without capabilities."),
+		"memory":       kit.Text(kit.Required, "Memory of each pod as a Kubernetes quantity, such as `\"16Gi\"`. It is both request and limit."),
+		"gpu":          kit.Whole(kit.Required, "Number of GPUs of each pod. It is both request and limit."),
+		"gpu_resource": kit.DefaultChoice(defaults.GPUResource, "Resource name of the GPUs."),
+		"cpu":          kit.Text(kit.Optional, "CPU request of each pod, such as `\"4\"` or `\"500m\"`. There is no limit."),
+		"command":      kit.Texts(kit.Optional, "Command that replaces the image's entry point."),
 		"args":         kit.Texts(kit.Optional, "Arguments of the command."),
 		"env": schema.MapAttribute{
 			Optional: true, Sensitive: true, ElementType: types.StringType,
-			MarkdownDescription: "Environment variables. They stand in the Deployment, which whoever may read Deployments of the namespace can read: give " +
-				"secrets by other ways.",
+			MarkdownDescription: "Environment variables. Everyone who may read Deployments of the namespace can read them, so do not use them " +
+				"for secrets.",
 		},
 		"env_wo": schema.MapAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
-			MarkdownDescription: "Environment variables in addition to `env` that are in neither the state nor a plan, and may come from ephemeral values. " +
-				"It needs `env_wo_version`. The store keeps them, and so does the Deployment.",
+			MarkdownDescription: "Environment variables in addition to `env` that are in neither the state nor a plan, and may come from " +
+				"ephemeral values. Requires `env_wo_version`. The store and the Deployment contain them.",
 		},
-		"env_wo_version": kit.Whole(kit.Optional, "Version of `env_wo`, 1 or more. Change it to have a changed `env_wo` applied. With the same version, the "+
-			"store keeps the values that it has."),
+		"env_wo_version": kit.Whole(kit.Optional, "Version of `env_wo`, 1 or more. Change it to apply a changed `env_wo`. With the same version, "+
+			"the store keeps its values."),
 		"ports": kit.Objects(kit.Optional, "Ports that the container listens on.", portAttributes()),
 	}
 }
@@ -78,7 +77,7 @@ func portFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, p *core
 func portAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"port":     kit.Whole(kit.Required, "Number of the port, 1 to 65535."),
-		"name":     kit.Text(kit.Optional, "Name of the port, by which a Service may select it."),
+		"name":     kit.Text(kit.Optional, "Name of the port, for Services."),
 		"protocol": kit.DefaultChoice(core.Port{}.WithDefaults().Protocol, "`TCP`, `UDP` or `SCTP`."),
 	}
 }

@@ -15,7 +15,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// identityModel is what tells one stock pool of a store from the others.
 type identityModel struct {
 	Namespace types.String `tfsdk:"namespace"`
 	Name      types.String `tfsdk:"name"`
@@ -28,8 +27,8 @@ func (r *stockResource) IdentitySchema(_ context.Context, _ resource.IdentitySch
 	}}
 }
 
-// imported finds the pool by its record in the store, or else a Deployment of that name in
-// the cluster, which the next apply takes over: the plan shows what it changes.
+// imported finds the pool by its record in the store, or else a Deployment of that name in the
+// cluster. The next apply takes that over, and its plan shows the changes.
 func (r *stockResource) imported(ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics) (m model) {
 	namespace, name, _ := strings.Cut(req.ID, "/")
 	if req.ID == "" {
@@ -41,7 +40,7 @@ func (r *stockResource) imported(ctx context.Context, req resource.ImportStateRe
 		return m
 	}
 	if !isName(namespace, name) {
-		diags.AddError("Malformed import id", fmt.Sprintf("%q does not name a stock pool: write NAMESPACE/NAME, such as \"default/pool-g1\".", req.ID))
+		diags.AddError("Malformed import ID", fmt.Sprintf("%q is not the ID of a stock pool: use NAMESPACE/NAME, such as \"default/pool-g1\".", req.ID))
 		return m
 	}
 	d, err := r.find(ctx, namespace, name)
@@ -51,7 +50,6 @@ func (r *stockResource) imported(ctx context.Context, req resource.ImportStateRe
 	return model{Record: kit.NewRecord()}.declared(d)
 }
 
-// isName asks the core what a stock pool may be called.
 func isName(namespace, name string) bool {
 	for _, p := range (core.Declaration{Namespace: namespace, Name: name}).Validate() {
 		if p.Attribute == "name" || p.Attribute == "namespace" {

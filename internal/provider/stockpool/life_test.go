@@ -171,7 +171,7 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 	run(t,
 		resource.TestStep{
 			Config:      config,
-			ExpectError: message("that gpupool did not make: it was left untouched"),
+			ExpectError: message("is not managed by gpupool and was left untouched"),
 		},
 		resource.TestStep{
 			Config: config, ResourceName: address, ImportState: true, ImportStateId: s.namespace + "/pool-g1", ImportStatePersist: true,
@@ -197,7 +197,7 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 			},
 			Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionNoop),
 		},
-		resource.TestStep{ // what somebody adds is planned to be removed
+		resource.TestStep{ // the plan removes what was added
 			PreConfig:        func() { s.somebody(`{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}`) },
 			Config:           config,
 			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
@@ -219,7 +219,7 @@ func TestBadInput(t *testing.T) {
 		return resource.TestStep{Config: config, ExpectError: message(says)}
 	}
 	run(t,
-		refused(s.pool(attributes{"memory": `"lots"`}), `"lots" is no quantity`),
+		refused(s.pool(attributes{"memory": `"lots"`}), `"lots" is not a quantity`),
 		refused(s.pool(attributes{"gpu": "-1"}), "-1 is out of range"),
 		refused(s.pool(attributes{"image": `"Not An Image"`}), "is no image"),
 		refused(s.pool(attributes{"replicas_policy": `"available"`, "allocated_selector": `"session"`}), "has no maximum"),

@@ -10,34 +10,32 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// model is the resource's values. Collections have the framework's own types, since
-// they or their elements may be unknown.
+// model holds the resource's values. Collections have the framework's types, since they or
+// their elements may be unknown.
 type model struct {
 	size
 	container
 	placement
-	behaviour
+	behavior
 	kit.Record
 
 	DeploymentUID types.String `tfsdk:"deployment_uid"`
 }
 
-// defaults is the declaration of a stock pool that leaves everything out.
 var defaults = core.Declaration{}.WithDefaults()
 
-// transfer carries the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.size.transfer(x, d)
 	m.container.transfer(x, d)
 	m.placement.transfer(x, d)
-	m.behaviour.transfer(x, d)
+	m.behavior.transfer(x, d)
 	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
 	attribute.Text(x, &m.DeploymentUID, &d.DeploymentUID)
 }
 
-// declaration reads the values as a declaration. A value that is null or unknown gets its
-// default; an empty text does not, so that a validation refuses it. A caller that may meet
-// unknown values must not validate them.
+// declaration converts the values. A null or unknown value gets its default; an empty text does
+// not, so that validation refuses it. Callers that may meet unknown values must not validate
+// them.
 func (m model) declaration() core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	m.transfer(attribute.Into(nil), &d)
@@ -47,14 +45,14 @@ func (m model) declaration() core.Declaration {
 	return d
 }
 
-// writeOnly are a plan's values with those that only a configuration has.
+// writeOnly adds the write-only values of a configuration to a plan's values.
 func (m model) writeOnly(config model) model {
 	m.EnvWO = config.EnvWO
 	return m
 }
 
-// declared replaces the values that differ from d. Values that mean the same stay as they
-// were written: "1Gi" for 1024Mi.
+// declared replaces the values that differ from d. Equivalent values stay as they were written:
+// "1Gi" for 1024Mi.
 func (m model) declared(d core.Declaration) model {
 	d = d.WithDefaults()
 	m.transfer(attribute.OutOf(), &d)
@@ -65,13 +63,13 @@ func (m model) declared(d core.Declaration) model {
 	return m
 }
 
-// planned is a plan's values, with prior's where they mean the same.
+// planned replaces values by equivalent ones of prior.
 func (m model) planned(prior model) model {
 	attribute.KeepWording(prior.transfer, m.transfer)
 	return m
 }
 
-// filled is the state after an apply: the plan, with its unknown values filled in.
+// filled returns the state after an apply: the plan, with its unknown values known.
 func (m model) filled(d core.Declaration) model {
 	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	m.DeploymentUID = values.Known(m.DeploymentUID, types.StringValue(d.DeploymentUID))
@@ -86,7 +84,7 @@ func sameQuantity(a, b string) bool {
 	return errWas == nil && errNow == nil && was.Cmp(now) == 0
 }
 
-// orNone is a number that is left out where it is zero.
+// orNone converts zero to null.
 var orNone = attribute.Kind[types.Int64, int]{
 	Read: func(v types.Int64) (int, bool) { return int(v.ValueInt64()), true },
 	Write: func(n int) types.Int64 {

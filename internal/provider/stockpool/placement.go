@@ -12,7 +12,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// placement is which nodes the pods come to, and what they may there.
+// placement is where pods run, and with which rights.
 type placement struct {
 	Labels             types.Map    `tfsdk:"labels"`
 	NodeSelector       types.Map    `tfsdk:"node_selector"`
@@ -35,16 +35,15 @@ func (p *placement) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func placementAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"labels": kit.TextMap(kit.Optional, "Labels of the pods, beside `gpupool/stock-pool` and `gpupool/spec-name`: by these budgets select them."),
-		"node_selector": kit.TextMap(kit.Optional, "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's "+
-			"`nodes.expected_labels` fit, and why that does not grow."),
+		"labels": kit.TextMap(kit.Optional, "Labels of the pods, in addition to `gpupool/stock-pool` and `gpupool/spec-name`. Budgets select pods by labels."),
+		"node_selector": kit.TextMap(kit.Optional, "Labels of the nodes that the pods run on. If no node has room, `gpupool status` reports "+
+			"which spot pool's `nodes.expected_labels` match, and why that pool does not grow."),
 		"tolerations":          kit.Objects(kit.Optional, "Taints of nodes that the pods tolerate.", tolerationAttributes()),
 		"runtime_class_name":   kit.Text(kit.Optional, "RuntimeClass of the pods, such as `nvidia`."),
-		"image_pull_secrets":   kit.Texts(kit.Optional, "Names of the Secrets of the namespace by which the image is pulled."),
-		"service_account_name": kit.Text(kit.Optional, "ServiceAccount of the pods. They get a token of it; without this argument they get none."),
-		"pod_security_level": kit.DefaultChoice(defaults.PodSecurityLevel, "Level of the Pod Security Standards that the pods keep to: `restricted` (no "+
-			"root, no "+
-			"capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
+		"image_pull_secrets":   kit.Texts(kit.Optional, "Names of image pull Secrets in the pool's namespace."),
+		"service_account_name": kit.Text(kit.Optional, "ServiceAccount of the pods, which mount its token. If omitted, pods mount no token."),
+		"pod_security_level": kit.DefaultChoice(defaults.PodSecurityLevel, "Level of the Pod Security Standards. `restricted` sets no root user, "+
+			"no capabilities, no privilege escalation and the runtime's seccomp profile. `baseline` sets none of these."),
 	}
 }
 
@@ -60,9 +59,9 @@ func tolerationFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, t
 
 func tolerationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"key":      kit.Text(kit.Optional, "Key of the taint; every taint where it is left out, with `operator = \"Exists\"`."),
-		"operator": kit.DefaultChoice(core.Toleration{}.WithDefaults().Operator, "`Equal`, where the taint's value has to be `value`, or `Exists`."),
+		"key":      kit.Text(kit.Optional, "Key of the taint. If omitted, with `operator = \"Exists\"`, all taints."),
+		"operator": kit.DefaultChoice(core.Toleration{}.WithDefaults().Operator, "`Equal` to compare the taint's value with `value`, or `Exists`."),
 		"value":    kit.Text(kit.Optional, "Value of the taint."),
-		"effect":   kit.Text(kit.Optional, "Effect of the taint, such as `NoSchedule`; every effect where it is left out."),
+		"effect":   kit.Text(kit.Optional, "Effect of the taint, such as `NoSchedule`. If omitted, all effects."),
 	}
 }

@@ -65,10 +65,10 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	switch {
 	case prior.UID.IsNull():
 		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" is taken over",
-			"It was not made by gpupool. Applying this plan changes it as shown, and replaces its pods. What a stock pool has no word for stays as it is.")
+			"gpupool did not create it. Applying this plan changes it as shown, and replaces its pods. Fields without an argument stay as they are.")
 	case string(unfinished) == "true":
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not created yet",
-			"Its creation was begun and not finished, so no run keeps it as declared. Applying this plan finishes it.")
+			"Its creation was interrupted, so gpupool reconcile does not manage it yet. Applying this plan finishes it.")
 	case lost:
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
 			r.Connection.RecordsAgain("keeps it in sync"))
@@ -95,16 +95,15 @@ func (r *stockResource) planReplacement(ctx context.Context, m, prior model, res
 	warnOfEnd("Replacing", was, state, err, &resp.Diagnostics)
 }
 
-// declares reports whether both declare the same, as far as is known.
+// declares reports whether both declare the same, as far as values are known.
 func (m model) declares(prior model) bool {
 	m.Timeouts, m.Generation, m.WaitForRollout, m.UID, m.DeploymentUID = prior.Timeouts, prior.Generation, prior.WaitForRollout, prior.UID, prior.DeploymentUID
 	return m.equal(prior)
 }
 
-// refuse says what an apply would refuse, where that can be known. A namespace that is
-// missing may be created by the same apply. A stock pool of the name that is recorded is
-// no error, since a replacement destroys it first: Terraform asks for that as for any
-// other creation.
+// refuse reports why an apply would fail, as far as a plan can tell. The same apply may create
+// a missing namespace. A recorded stock pool of that name is no error: a replacement destroys
+// it first, and Terraform plans that like any other creation.
 func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
@@ -119,13 +118,13 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	var undeclared *record.UndeclaredError
 	switch {
 	case errors.As(err, &exists):
-		diags.AddWarning("Stock pool "+d.Key()+" exists already", "Where this plan replaces it, nothing is to be done: it is "+
-			"destroyed first."+r.recordedEnd(ctx, d)+" Else an apply is refused: "+exists.Error()+".")
+		diags.AddWarning("Stock pool "+d.Key()+" exists already", "If this plan replaces it, it is destroyed first."+r.recordedEnd(ctx, d)+" Otherwise, "+
+			"an apply is refused: "+exists.Error()+".")
 	case errors.As(err, &missing):
 		diags.Append(connection.Warning("Planning "+d.Object(), err))
 	case errors.As(err, &undeclared):
 		diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" is not declared yet",
-			"The stock pool has no pods until it is declared, and judged by a run of gpupool reconcile: "+undeclared.Error()+". "+record.DeclaredTogether)
+			"The stock pool has no pods until the budget is declared and gpupool reconcile has evaluated it: "+undeclared.Error()+". "+record.DeclaredTogether)
 	case errors.As(err, &covered):
 		diags.AddAttributeError(path.Root("budget"), "Budget does not cover the stock pool", err.Error()+".")
 	case err != nil:
@@ -133,7 +132,6 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	}
 }
 
-// warnOfUse warns of pods in use that a change would end.
 func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
@@ -147,19 +145,19 @@ func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, 
 	}
 }
 
-// endsUse says which pods in use a changed declaration ends, and how a change replaces
-// pods; nothing where it ends none.
+// endsUse describes which pods in use a changed declaration deletes, and how a change replaces
+// pods; empty if it deletes none.
 func endsUse(was, d core.Declaration, s decide.Status, replacement string) (summary, detail string) {
 	used := s.Allocated
 	switch to := d.Wanted(used); {
 	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:
-		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, %s, %d of them in use.", s.Replicas, replacement,
+		return "replaces its pods", fmt.Sprintf("The pod template changes: all %d pods are replaced, %s, %d of them in use.", s.Replicas, replacement,
 			used)
 	case to < used:
-		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay.", used, to)
+		return "deletes pods in use", fmt.Sprintf("%d are in use, and %d stay.", used, to)
 	case to < s.Fewest:
-		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay. Kubernetes ends what has no node, does not run or is not ready before what is "+
-			"ready, and spreads a scale-down in the middle of a rollout: none in use would end where %d stay.", used, to, s.Fewest)
+		return "deletes pods in use", fmt.Sprintf("%d are in use, and %d stay. Kubernetes first deletes pods that are pending or not ready, and "+
+			"spreads a scale-down over old and new pods during a rollout. To keep all pods in use, at least %d must stay.", used, to, s.Fewest)
 	}
 	return "", ""
 }

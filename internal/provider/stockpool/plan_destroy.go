@@ -15,12 +15,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// planDestroy names the pods in use that end with a pool, and refuses to destroy one that
-// the store knows nothing of.
+// planDestroy names the pods in use that are deleted with a pool. It refuses to destroy a pool
+// without a record in the store.
 func (r *stockResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.UID.IsNull() { // what no apply took over is left
+	if resp.Diagnostics.HasError() || m.UID.IsNull() { // a Deployment that no apply took over is left
 		return
 	}
 	d := m.declaration()
@@ -32,7 +32,7 @@ func (r *stockResource) planDestroy(ctx context.Context, req resource.ModifyPlan
 	warnOfEnd("Destroying", d, state, err, &resp.Diagnostics)
 }
 
-// viewNow is the pool as it is now. Nothing that is planned may depend on it.
+// viewNow returns the pool as it is now. No plan may depend on it.
 func (r *stockResource) viewNow(ctx context.Context, d core.Declaration) (stockpools.State, error) {
 	if !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return stockpools.State{}, connection.ErrNotReady
@@ -40,11 +40,11 @@ func (r *stockResource) viewNow(ctx context.Context, d core.Declaration) (stockp
 	return r.view(ctx, d)
 }
 
-// warnOfEnd warns of the pods that end with a pool, or that they are unknown.
+// warnOfEnd warns of the pods that are deleted with a pool, or that they are unknown.
 func warnOfEnd(doing string, d core.Declaration, state stockpools.State, err error, diags *diag.Diagnostics) {
 	if err != nil {
-		diags.AddWarning("Stock pool "+d.Key()+": which pods end with it is unknown",
-			fmt.Sprintf("%s it ends its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyRetain, err))
+		diags.AddWarning("Stock pool "+d.Key()+": its pods are unknown",
+			fmt.Sprintf("%s it deletes its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyRetain, err))
 		return
 	}
 	if summary, detail := podsEnd(doing, state); summary != "" {
@@ -52,8 +52,8 @@ func warnOfEnd(doing string, d core.Declaration, state stockpools.State, err err
 	}
 }
 
-// recordedEnd is a sentence about the pods that end where the pool that is recorded by this
-// name is replaced: Terraform then asks for nothing but the creation.
+// recordedEnd describes the pods that are deleted if the recorded pool of this name is
+// replaced. Terraform plans only the creation.
 func (r *stockResource) recordedEnd(ctx context.Context, d core.Declaration) string {
 	recorded, err := r.find(ctx, d.Namespace, d.Name)
 	if err == nil {
@@ -63,10 +63,11 @@ func (r *stockResource) recordedEnd(ctx context.Context, d core.Declaration) str
 			return detail
 		}
 	}
-	return fmt.Sprintf(" Which pods end then is unknown: %s.", err)
+	return fmt.Sprintf(" The deleted pods are unknown: %s.", err)
 }
 
-// podsEnd says which pods end with a pool, those in use by name; nothing if none does.
+// podsEnd describes the pods that are deleted with a pool, those in use by name; empty if there
+// are none.
 func podsEnd(doing string, state stockpools.State) (summary, detail string) {
 	if state.Destroyed || state.Declaration.WithDefaults().OnDestroy == core.DestroyRetain {
 		return "", ""
@@ -88,11 +89,11 @@ func podsEnd(doing string, state stockpools.State) (summary, detail string) {
 	case pods == 0:
 		return "", ""
 	case state.Declaration.AllocatedSelector == "":
-		return all + " to be ended", fmt.Sprintf("%s it ends %s. Whether they are in use is unknown: it has no allocated_selector.", doing, all)
+		return all + " to be deleted", fmt.Sprintf("%s it deletes %s. Whether they are in use is unknown: it has no allocated_selector.", doing, all)
 	case len(used) == 0:
-		return all + " to be ended", fmt.Sprintf("%s it ends %s, none of them in use.", doing, all)
+		return all + " to be deleted", fmt.Sprintf("%s it deletes %s, none of them in use.", doing, all)
 	default:
-		return fmt.Sprintf("%s to be ended, %d in use", all, len(used)),
-			fmt.Sprintf("%s it ends %s, %d of them in use: %s.", doing, all, len(used), strings.Join(used, ", "))
+		return fmt.Sprintf("%s to be deleted, %d in use", all, len(used)),
+			fmt.Sprintf("%s it deletes %s, %d of them in use: %s.", doing, all, len(used), strings.Join(used, ", "))
 	}
 }

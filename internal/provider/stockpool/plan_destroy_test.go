@@ -39,15 +39,15 @@ func TestPlansNamePodsInUseThatEnd(t *testing.T) {
 	warned := func(doing, words string, args ...string) {
 		t.Helper()
 		warnings, _ := d.Plan(args...)
-		ends := slices.DeleteFunc(slices.Clone(warnings), func(w providertest.Told) bool { return !strings.Contains(w.Summary, "to be ended") })
+		ends := slices.DeleteFunc(slices.Clone(warnings), func(w providertest.Told) bool { return !strings.Contains(w.Summary, "to be deleted") })
 		if words == "" {
 			if len(ends) > 0 {
 				t.Errorf("%v: it warns %+v", args, ends)
 			}
 			return
 		}
-		if len(ends) != 1 || ends[0].Detail != doing+" it ends "+words+"." {
-			t.Errorf("%v: it warns %+v, want %s it ends %s", args, ends, doing, words)
+		if len(ends) != 1 || ends[0].Detail != doing+" it deletes "+words+"." {
+			t.Errorf("%v: it warns %+v, want %s it deletes %s", args, ends, doing, words)
 		}
 	}
 	warned("", "")
@@ -57,7 +57,7 @@ func TestPlansNamePodsInUseThatEnd(t *testing.T) {
 	warned("Destroying", words, "-destroy")
 	d.Must("terraform", "taint", address)
 	replaced := func(w providertest.Told) bool {
-		return strings.Contains(w.Detail, "it is destroyed first. Replacing it ends "+words+". Else")
+		return strings.Contains(w.Detail, "it is destroyed first. Replacing it deletes "+words+". Otherwise")
 	}
 	if warnings, _ := d.Plan(); !slices.ContainsFunc(warnings, replaced) {
 		t.Errorf("a plan of a tainted one warns %+v", warnings)

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// TestAPlanTellsWhatItEnds, where somebody uses that.
+// TestAPlanTellsWhatItEnds, if pods are in use.
 func TestAPlanTellsWhatItEnds(t *testing.T) {
 	t.Parallel()
 	available := func(replicas, maximum int) func(*core.Declaration) {
@@ -29,15 +29,15 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 	}{
 		"more":                          {total(6), total(7), now, ""},
 		"fewer, and enough":             {total(6), total(4), now, ""},
-		"fewer":                         {total(6), total(3), now, "4 in use, and 3 to stay."},
+		"fewer":                         {total(6), total(3), now, "4 are in use, and 3 stay."},
 		"a lower maximum, and enough":   {available(2, 8), available(2, 4), now, ""},
-		"a lower maximum":               {available(2, 8), available(2, 3), now, "4 in use, and 3 to stay."},
+		"a lower maximum":               {available(2, 8), available(2, 3), now, "4 are in use, and 3 stay."},
 		"fewer available":               {available(2, 8), available(0, 8), now, ""},
-		"another keep":                  {total(6), available(1, 2), now, "4 in use, and 2 to stay."},
-		"fewer, and one is not ready":   {total(6), total(5), ill, "none in use would end where 6 stay"},
-		"fewer available, and so is it": {available(2, 8), available(1, 8), ill, "4 in use, and 5 to stay."},
+		"another keep":                  {total(6), available(1, 2), now, "4 are in use, and 2 stay."},
+		"fewer, and one is not ready":   {total(6), total(5), ill, "at least 6 must stay"},
+		"fewer available, and so is it": {available(2, 8), available(1, 8), ill, "4 are in use, and 5 stay."},
 		"another image": {
-			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 are replaced, a few at a time, 4 of them in use.",
+			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 pods are replaced, a few at a time, 4 of them in use.",
 		},
 		"another image, and no pods": {total(0), func(d *core.Declaration) { d.Image = "another" }, decide.Status{}, ""},
 	} {

@@ -1,8 +1,7 @@
-// Package stockpool is the resource gpupool_stock_pool: its schema, the conversion
-// between its values and a declaration, its plans, and the calls into package reconcile
-// that carry them out.
+// Package stockpool is the resource gpupool_stock_pool. It converts between Terraform values
+// and declarations, plans changes, and calls package reconcile to apply them.
 //
-// The core package of the same name, imported as core, decides what is to be done.
+// The core package of the same name, imported as core, decides what to do.
 package stockpool
 
 import (
@@ -34,12 +33,10 @@ type stockResource struct {
 	kit.Resource[model, core.Declaration, stockpools.State, flow]
 }
 
-// defaultTimeout is how long an operation may take, which waits for pods.
 const defaultTimeout = 10 * time.Minute
 
-// What Terraform's private state holds of the last look: whether the store had a record
-// of the pool, or one of an unfinished creation, and whether a run would have something to
-// do.
+// Keys of the private state. The last refresh records whether the store had a record of the pool or
+// of an unfinished creation, and whether a run would change anything.
 const (
 	recordedKey   = "recorded"
 	unfinishedKey = "unfinished"
@@ -73,7 +70,7 @@ func NewResource() resource.Resource {
 		Found: func(s stockpools.State) kit.Found {
 			return kit.Found{Recorded: s.Recorded || s.Unfinished, Destroyed: s.Destroyed, Deleting: s.Deleting}
 		},
-		// A missing Deployment does not mean that the pool is gone.
+		// The pool exists even if its Deployment is missing.
 		Refresh: func(ctx context.Context, m model, _ core.Declaration, s stockpools.State, resp *resource.ReadResponse) (model, error) {
 			if s.Recorded {
 				m = m.declared(s.Declaration)
@@ -87,11 +84,11 @@ func NewResource() resource.Resource {
 	return r
 }
 
-// settleAtMost is the part of a timeout that is left to wait for pods: what takes
-// longest comes last.
+// settleAtMost is the part of a timeout that may be spent waiting for pods, which takes longest
+// and comes last.
 const settleAtMost = 0.9
 
-// rollout is how long an operation waits until the pods are ready.
+// rollout returns how long an operation waits for ready pods.
 func (m model) rollout(wait time.Duration) time.Duration {
 	if !m.WaitForRollout.ValueBool() {
 		return 0
@@ -107,12 +104,12 @@ func (r *stockResource) view(ctx context.Context, d core.Declaration) (stockpool
 	return reader.View(ctx, d)
 }
 
-// Delete leaves a Deployment that was imported, and that no apply took over.
+// Delete leaves an imported Deployment that no apply took over.
 func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if d := m.declaration(); d.UID == "" && !resp.Diagnostics.HasError() {
-		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" was left", "It was imported, and no apply took it over: it is not gpupool's to delete.")
+		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" was left", "It was imported, and no apply took it over, so gpupool does not delete it.")
 		return
 	}
 	r.Resource.Delete(ctx, req, resp)
@@ -121,7 +118,7 @@ func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (left diag.Diagnostics, err error) {
 	text, err := f.Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
 	if text != "" {
-		left.AddWarning("Stock pool "+d.Key()+" left something", text)
+		left.AddWarning("Stock pool "+d.Key()+" left objects", text)
 	}
 	return left, err
 }
@@ -138,7 +135,7 @@ func keep(ctx context.Context, _ model, state stockpools.State, private connecti
 func warnings(state stockpools.State) (texts []string) {
 	for _, of := range state.Decisions {
 		if state.Recorded {
-			texts = append(texts, "It is not as declared: an apply, or the next run of gpupool reconcile, would "+of.String()+".")
+			texts = append(texts, "It is out of sync: an apply or the next gpupool reconcile would "+of.String()+".")
 		}
 	}
 	return append(texts, state.Warnings...)

@@ -12,44 +12,42 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
-// Schema is the resource's schema. It has no plan modifiers and no validators: ModifyPlan
-// and ValidateConfig look at the whole of a stock pool at once.
+// Schema has no plan modifiers and no validators: ModifyPlan and ValidateConfig check the whole
+// stock pool at once.
 func (r *stockResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := sizeAttributes()
 	maps.Copy(attributes, containerAttributes())
 	maps.Copy(attributes, placementAttributes())
-	maps.Copy(attributes, behaviourAttributes())
+	maps.Copy(attributes, behaviorAttributes())
 	maps.Copy(attributes, computedAttributes())
 	attributes["timeouts"] = timeoutsAttribute(ctx)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A stock pool: a warm stock of GPU runtime pods of one flavour, kept as a Deployment of the provider's cluster by `terraform " +
-			"apply` and by each run of `gpupool reconcile`. " +
-			"What somebody scaled, edited or deleted is reverted, and the history says what it was and who did it. Its pods count against the budgets that " +
-			"select them.\n\n" +
-			"The Deployment is the pool's own by its uid, and is written by server-side apply under the field manager `gpupool-stock`; one of that name " +
-			"that somebody else made is refused, and left untouched. " +
-			"Another `name` or `namespace` replaces the pool; everything else changes it in place.\n\n" +
-			"In the cluster this takes the rights to `get` the namespace `kube-system` and the pool's own, to `get`, `list`, `create`, `patch` and " +
-			"`delete` Deployments and PodDisruptionBudgets, and to `list` and `patch` pods.",
+		MarkdownDescription: "A warm stock of GPU runtime pods, kept as a Deployment in the provider's cluster. `terraform apply` creates and " +
+			"changes it, and `gpupool reconcile` reverts drift: `gpupool history` reports what was changed, and which client did it. Its pods " +
+			"count against the budgets that select them.\n\nThe Deployment is identified by its UID, and written by server-side apply with the " +
+			"field manager `gpupool-stock`. A foreign Deployment of that name is refused and left untouched. Changing `name` or `namespace` " +
+			"forces replacement; all other changes are made in place.\n\nRequired Kubernetes rights:\n\n- `get` on the namespace `kube-system` " +
+			"and the pool's own.\n- `get`, `list`, `create`, `patch` and `delete` on Deployments and PodDisruptionBudgets.\n- `list` and `patch` " +
+			"on pods.",
 		Attributes: attributes,
 	}
 }
 
-// computedAttributes are scalars alone: the data source says how the pool is.
+// computedAttributes are only scalars: the data source has the status.
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"uid":        kit.Text(kit.Computed, "Random identifier of the stock pool, given at creation."),
-		"generation": kit.Whole(kit.Computed, "How often the pool's declaration was written, beginning with 1."),
-		"cluster_uid": kit.Text(kit.Computed, "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another "+
-			"cluster, the pool is neither read nor changed nor destroyed, and a run leaves it alone."),
-		"deployment_uid": kit.Text(kit.Computed, "Identity of the pool's Deployment. It is another one where somebody deleted that, and a run created it "+
-			"anew."),
+		"uid":        kit.Text(kit.Computed, "Random identifier of the stock pool, set at creation."),
+		"generation": kit.Whole(kit.Computed, "Version of the pool's declaration, starting at 1."),
+		"cluster_uid": kit.Text(kit.Computed, "UID of the namespace `kube-system` of the pool's cluster. With another cluster, the pool is "+
+			"neither read, changed nor destroyed, and runs skip it."),
+		"deployment_uid": kit.Text(kit.Computed, "UID of the pool's Deployment. It changes if the Deployment was deleted and a run created it "+
+			"again."),
 	}
 }
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	each := func(operation string) string {
-		return fmt.Sprintf("How long %s may take, such as `\"90s\"`; it waits for a run that has the pool's lock, and for pods. Default: `%q`.", operation,
+		return fmt.Sprintf("How long %s may take, such as `\"90s\"`. It waits for the pool's lock, and for pods. Default: `%q`.", operation,
 			duration.String(defaultTimeout))
 	}
 	return kit.TimeoutsAttribute(ctx, defaultTimeout, each("a creation"), each("an update"), each("a destruction"))

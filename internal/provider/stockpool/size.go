@@ -9,7 +9,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// size is what the pool is called, and how many pods it keeps.
 type size struct {
 	Name              types.String `tfsdk:"name"`
 	Namespace         types.String `tfsdk:"namespace"`
@@ -32,17 +31,16 @@ func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func sizeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": kit.Text(kit.Required, "Name of the stock pool and of its Deployment, unique in its namespace: 1 to 50 lower-case letters, digits and "+
-			"hyphens, beginning and ending with a letter or digit. Another name replaces the pool."),
-		"namespace": kit.Text(kit.Required, "Namespace of the cluster, which must exist. Another one replaces the pool."),
-		"spec_name": kit.Text(kit.Required, "What the flavour is called, such as `g1.1`: the value of the label `gpupool/spec-name` of the pods."),
-		"replicas":  kit.Whole(kit.Required, "How many pods are kept: of all pods, or of those that are not in use, see `replicas_policy`."),
-		"replicas_policy": kit.DefaultChoice(defaults.ReplicasPolicy, "What `replicas` counts: `total`, all pods; or `available`, those that are not in "+
-			"use. A pod that "+
-			"somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given "+
-			"back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
-		"maximum": kit.Whole(kit.Optional, "How many pods there may be at most, in use or not, with `replicas_policy = \"available\"`."),
-		"allocated_selector": kit.Text(kit.Optional, "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, "+
-			"`\"state=taken\"`. A scale-down ends others first."),
+		"name": kit.Text(kit.Required, "Name of the stock pool and of its Deployment, unique in its namespace. Use 1 to 50 lower-case letters, "+
+			"digits and hyphens, with a letter or digit first and last. Changing this forces replacement."),
+		"namespace": kit.Text(kit.Required, "Namespace, which must exist. Changing this forces replacement."),
+		"spec_name": kit.Text(kit.Required, "Name of the pod spec, such as `g1.1`. It is the value of the pods' label `gpupool/spec-name`."),
+		"replicas":  kit.Whole(kit.Required, "Number of pods to keep, see `replicas_policy`."),
+		"replicas_policy": kit.DefaultChoice(defaults.ReplicasPolicy, "`total` counts all pods. `available` counts the pods that are not in use. "+
+			"A pod is claimed by a label that `allocated_selector` selects, and replaced, so that the stock stays warm. If a pod is released or "+
+			"ends, the pool shrinks again. `available` requires `maximum` and `allocated_selector`."),
+		"maximum": kit.Whole(kit.Optional, "Most pods, in use or not. Requires `replicas_policy = \"available\"`."),
+		"allocated_selector": kit.Text(kit.Optional, "Label selector of the pods in use, in the syntax of `kubectl --selector`: `\"session\"`, "+
+			"`\"state=claimed\"`. A scale-down deletes other pods first."),
 	}
 }

@@ -16,8 +16,8 @@ func hears(warnings []providertest.Told, headline string) bool {
 	return slices.ContainsFunc(warnings, func(w providertest.Told) bool { return strings.Contains(w.Summary, headline) })
 }
 
-// TestAnImportedCreationIsFinished by the next apply, which its plan says; and nobody is
-// told of a lost store.
+// TestAnImportedCreationIsFinished by the next apply, as its plan says. No warning reports a
+// lost store.
 func TestAnImportedCreationIsFinished(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -13,8 +13,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// problems are everything wrong with a configuration, but for what depends on several
-// values of which one is unknown.
+// problems returns the problems of a configuration. It omits checks that need a value which is
+// unknown.
 func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 	problem.WriteOnly(diags, "env", types.MapNull(types.StringType), m.EnvWO, m.EnvVersion)
 	depends := map[string][]attr.Value{
@@ -27,10 +27,9 @@ func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 	})
 }
 
-// onePort is where a problem stands of a port beside others.
+// onePort matches the path of one port.
 var onePort = regexp.MustCompile(`^ports\[\d+\]$`)
 
-// warnOfDoubts warns of what is allowed and probably not meant.
 func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 	problem.Report(diags, d.Warnings(), diag.SeverityWarning)
 }

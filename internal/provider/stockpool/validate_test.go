@@ -9,8 +9,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// TestAPortMayBeAnotherThanOneThatIsNotKnownYet: whether one is there already is said once
-// all are known.
+// TestAPortMayBeAnotherThanOneThatIsNotKnownYet: duplicates are reported once all ports are
+// known.
 func TestAPortMayBeAnotherThanOneThatIsNotKnownYet(t *testing.T) {
 	t.Parallel()
 	port := func(protocol types.String) attr.Value {

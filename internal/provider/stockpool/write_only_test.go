@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWriteOnlyVariablesAreInNoState: the Deployment has them, beside those of env, and only
-// another version changes them. A run reverts drift of them from the store.
+// TestWriteOnlyVariablesAreInNoState: the Deployment has them in addition to those of env, and
+// only a new version changes them. A run reverts drift of them from the store.
 func TestWriteOnlyVariablesAreInNoState(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -1,6 +1,5 @@
-// Package stockpooldata is the data source gpupool_stock_pool: how a stock pool is. The
-// resource of the same name has no such numbers, since every plan would show each pod
-// that comes or goes.
+// Package stockpooldata is the data source gpupool_stock_pool: the status of a stock pool. The
+// resource of the same name omits it, since every plan would show each pod that comes or goes.
 package stockpooldata
 
 import (
@@ -21,39 +20,39 @@ var _ datasource.DataSourceWithConfigure = (*stockDataSource)(nil)
 
 type stockDataSource struct{ kit.DataSource }
 
-// NewDataSource returns the data source gpupool_stock_pool.
 func NewDataSource() datasource.DataSource {
 	return &stockDataSource{kit.DataSource{Type: "gpupool_stock_pool"}}
 }
 
 func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "How a stock pool is, as a look at the cluster shows it now.",
+		MarkdownDescription: "Current status of a stock pool.",
 		Attributes: map[string]schema.Attribute{
 			"name":           schema.StringAttribute{Required: true, MarkdownDescription: "Name of the stock pool."},
 			"namespace":      schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the stock pool."},
 			"uid":            kit.ComputedText("Random identifier of the stock pool."),
-			"generation":     kit.ComputedWhole("How often its declaration was written."),
-			"deployment_uid": kit.ComputedText("Identity of its Deployment."),
-			"phase": kit.ComputedText("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; " +
-				"`Ready`; `Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
-			"desired":   kit.ComputedWhole("How many pods it is to have now."),
+			"generation":     kit.ComputedWhole("Version of its declaration."),
+			"deployment_uid": kit.ComputedText("UID of its Deployment."),
+			"phase": kit.ComputedText("Phase of the pool. `Pending`: no pod is ready yet. `Progressing`: a rollout is in progress. `Ready`: all " +
+				"desired pods are ready. `Degraded`: something is missing, and no rollout is in progress. `Pausing` and `Paused`: a budget has " +
+				"scaled it to zero, and pods still hold GPUs, or none does."),
+			"desired":   kit.ComputedWhole("How many pods it must have now."),
 			"replicas":  kit.ComputedWhole("How many pods there are."),
 			"allocated": kit.ComputedWhole("How many of these are in use."),
 			"available": kit.ComputedWhole("How many are ready and not in use."),
-			"waiting": kit.ComputedWhole("How many wait for a node, as none has room. The condition `Scheduled` says why, and which spot " +
-				"pool could grow."),
+			"waiting": kit.ComputedWhole("How many are pending because no node has room. The condition `Scheduled` has the reason, and which " +
+				"spot pool could grow."),
 			"observed_generation": kit.ComputedWhole("Generation of the declaration that was last applied."),
-			"synced_at":           kit.ComputedText("When the Deployment was last brought to what is declared, in UTC."),
+			"synced_at":           kit.ComputedText("When the Deployment was last in sync, in UTC."),
 			"conditions": schema.ListNestedAttribute{
 				Computed: true,
-				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started`, `RolledOut`, and of `keep = " +
-					"\"available\"` `Stocked`.",
+				MarkdownDescription: "Conditions: `Synced`, `WithinBudget`, `Scheduled`, `Started` and `RolledOut`, and `Stocked` with " +
+					"`replicas_policy = \"available\"`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"type":    kit.ComputedText("What it is about."),
+					"type":    kit.ComputedText("Type of the condition."),
 					"status":  kit.ComputedText("`True`, `False` or `Unknown`."),
-					"reason":  kit.ComputedText("Why, in a word."),
-					"message": kit.ComputedText("Why, for people."),
+					"reason":  kit.ComputedText("Reason as one word."),
+					"message": kit.ComputedText("Message for people."),
 				}},
 			},
 		},
@@ -88,7 +87,7 @@ func (s *stockDataSource) look(ctx context.Context, namespace, name string) (sto
 		return stockpools.State{}, err
 	}
 	if d.UID == "" {
-		return stockpools.State{}, fmt.Errorf("there is a Deployment %s/%s, and no stock pool of that name is declared in this store", namespace, name)
+		return stockpools.State{}, fmt.Errorf("the Deployment %s/%s exists, but this store has no stock pool of that name", namespace, name)
 	}
 	state, err := reader.View(ctx, d)
 	if err == nil && state.Destroyed {

@@ -12,14 +12,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// roundsAtMost is how often a pool is observed and acted on in one operation: creating,
-// filling and guarding one takes four.
+// roundsAtMost limits the observations of one operation: to create, fill and guard a pool takes
+// four.
 const roundsAtMost = 12
 
-// act carries decisions out, the first after each observation, until there are none. The
-// pool's lock must be held. The error is what failed, or why nothing can be done.
+// act carries out the first decision after each observation, until there are none. The pool's
+// lock must be held. The error is what failed, or why nothing can be done.
 func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
-	if !p.journal.Exists() { // its record was written, and nothing else
+	if !p.journal.Exists() { // only its record was written
 		if err := p.keep(ctx, stockpool.Journal{}.Created(p.declaration, p.now())); err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 				results = append(results, outcome.Of(of, outcome.Planned, nil))
 			}
 			return results, nil
-		case errors.Is(err, stockpool.ErrChanged): // observed anew
+		case errors.Is(err, stockpool.ErrChanged): // observe again
 			continue
 		}
 		result := outcome.Of(of, outcome.Done, nil)
@@ -57,9 +57,9 @@ func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 		p.did = append(p.did, of)
 	}
 	if err == nil {
-		err = errors.New("somebody changes it again and again")
+		err = errors.New("another process keeps changing it")
 	}
-	return results, fmt.Errorf("%s is not as declared after %d attempts: %w", p.declaration.Object(), roundsAtMost, err)
+	return results, fmt.Errorf("%s is not in sync after %d attempts: %w", p.declaration.Object(), roundsAtMost, err)
 }
 
 func (p *pass) keep(ctx context.Context, value stockpool.Journal) (err error) {
@@ -89,12 +89,12 @@ func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
 	case of.Applies():
 		return p.apply(calling, of)
 	}
-	return fmt.Errorf("nobody knows how to %s", of.Kind)
+	return fmt.Errorf("unknown decision %q", of.Kind)
 }
 
-// open creates a Deployment, empty if there are no pods to adopt: under a token that is written down before, and by a
-// uid that is written down after. A creation that was asked for before and not observed may
-// still land: it has the same token, and is the pool's own.
+// open creates a Deployment, with replicas only if there are pods to adopt. The journal records
+// the token before, and the UID after. An earlier creation that was not observed may still
+// land: it has the same token, and is the pool's own.
 func (p *pass) open(ctx context.Context, of stockpool.Decision) error {
 	d := p.declaration
 	token := cmp.Or(p.plan.Journal.Opened, record.NewID())
@@ -109,8 +109,8 @@ func (p *pass) open(ctx context.Context, of stockpool.Decision) error {
 	return p.keep(ctx, p.journal.Value.Own(string(made.UID), stockpool.Container))
 }
 
-// apply applies the declaration. What it is about to do is written down before, so that a
-// run that is killed in between is reported by the next.
+// apply applies the declaration. The journal records the decision before, so that the next run
+// reports it after a kill.
 func (p *pass) apply(ctx context.Context, of stockpool.Decision) error {
 	d, live := p.declaration, p.observation.Deployment
 	if err := p.keep(ctx, p.plan.Journal.Begin(d, of, live, p.now())); err != nil {
@@ -123,8 +123,8 @@ func (p *pass) apply(ctx context.Context, of stockpool.Decision) error {
 	return p.keep(ctx, p.journal.Value.Did(d, of, answer, p.now()))
 }
 
-// pause scales the Deployment to none, and applies nothing: what is refused of the
-// declaration exempts no pool from its budgets.
+// pause only scales the Deployment to zero. A declaration that the API server refuses does not
+// exempt a pool from its budgets.
 func (p *pass) pause(ctx context.Context, of stockpool.Decision) error {
 	live := p.observation.Deployment
 	if err := p.keep(ctx, p.plan.Journal.Begin(p.declaration, of, live, p.now())); err != nil {
@@ -136,7 +136,7 @@ func (p *pass) pause(ctx context.Context, of stockpool.Decision) error {
 	return p.keep(ctx, p.journal.Value.Scaled(of, live))
 }
 
-// spare marks the pods in use, before a scale-down, and takes the mark off others.
+// spare marks the pods in use before a scale-down, and unmarks others.
 func (p *pass) spare(ctx context.Context, of stockpool.Decision) error {
 	for _, pod := range p.observation.Pods {
 		spare := slices.Contains(of.Spared, pod.Name)

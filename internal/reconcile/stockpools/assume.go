@@ -10,14 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// KeyOf is the key of the stock pool with this name, which may have its namespace before
-// it. The error names what there is.
+// KeyOf returns the key of the stock pool with this name or this NAMESPACE/NAME. The error
+// lists the existing ones.
 func (f *Flow) KeyOf(ctx context.Context, name string) (string, error) {
 	return f.records().KeyOf(ctx, name)
 }
 
-// Assume writes other attributes into the record of a stock pool, as an apply would, and
-// returns what they were. It is for the draft of a dry run.
+// Assume writes attributes into the record of a stock pool as an apply would, and returns their
+// old values. It is for the draft of a dry run.
 func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]string) (was map[string]string, err error) {
 	r, err := f.records().Find(ctx, key)
 	if err != nil {
@@ -27,11 +27,11 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 	was = map[string]string{}
 	for _, attribute := range slices.Sorted(maps.Keys(attributes)) {
 		if was[attribute], err = assume(&d, attribute, attributes[attribute]); err != nil {
-			return was, fmt.Errorf("%s of the stock pool %s can't be assumed to be %q: write a whole number", attribute, key, attributes[attribute])
+			return was, fmt.Errorf("cannot assume %q as %s of the stock pool %s: use a whole number", attributes[attribute], attribute, key)
 		}
 	}
 	for _, p := range d.WithDefaults().Validate() {
-		return was, fmt.Errorf("the stock pool %s can't be as is assumed: %s", key, p)
+		return was, fmt.Errorf("invalid assumption about the stock pool %s: %s", key, p)
 	}
 	changed, differs, err := f.records().Change(r, d)
 	if err == nil && differs {

@@ -141,7 +141,7 @@ func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
 	}
 }
 
-// TestALabelExemptsNobody: what says of itself that it is a stock pool's is paused like
+// TestALabelExemptsNobody: a Deployment that only has the label of stock pools is paused like
 // any other.
 func TestALabelExemptsNobody(t *testing.T) {
 	t.Parallel()
@@ -159,8 +159,7 @@ func TestALabelExemptsNobody(t *testing.T) {
 	}
 }
 
-// TestANewPoolWaitsForItsBudget: of a budget that nobody has judged it is not known
-// whether there is room.
+// TestANewPoolWaitsForItsBudget: a budget that was never evaluated may be exceeded.
 func TestANewPoolWaitsForItsBudget(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -171,8 +170,8 @@ func TestANewPoolWaitsForItsBudget(t *testing.T) {
 	d.is(2, decide.Ready)
 }
 
-// TestWhatNobodyKeepsIsPaused like any other workload: a stock pool that is not created
-// yet, or is about to go, or has no record any longer, exempts nothing.
+// TestWhatNobodyKeepsIsPaused: a budget pauses a Deployment whose stock pool is being created,
+// is being deleted or has no record.
 func TestWhatNobodyKeepsIsPaused(t *testing.T) {
 	t.Parallel()
 	phases := map[string]func(*desk){

@@ -12,45 +12,43 @@ import (
 )
 
 // Cluster is what stock pools need of a Kubernetes cluster. Errors name the verb and the
-// object, and wrap the API's own. What changes an object is done to exactly the one that
-// was observed, by its uid; the error is stockpool.ErrChanged where that is another by now.
+// object, and wrap the API's own. Changes apply only to the observed object, by its UID; if it
+// was replaced, the error is stockpool.ErrChanged.
 type Cluster interface {
 	Reader
 	Changes
 }
 
-// Reader changes nothing.
 type Reader interface {
 	record.Cluster
-	// Stock observes all that bears the label of stock pools.
+	// Stock observes all objects with the label of stock pools.
 	Stock(ctx context.Context) (stockpool.Observations, error)
-	// StockOf observes afresh what has one pool's name, whosever it is.
+	// StockOf observes the objects with one pool's name, managed or foreign.
 	StockOf(ctx context.Context, namespace, name string) (stockpool.Observation, error)
-	// PriorityClasses are the values of the priority classes, by name.
+	// PriorityClasses returns the values of the priority classes, by name.
 	PriorityClasses(ctx context.Context) (map[string]int32, error)
 
-	// Autoscaler says which autoscaler scales a workload, or nothing.
+	// Autoscaler names the autoscaler of a workload; empty if there is none.
 	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
-	// PreviewStock says what ApplyStock would come to. Beside an error by which the live
-	// Deployment's own additions are refused, the answer is live without those.
+	// PreviewStock returns the result of a dry run of ApplyStock. If additions of others to the
+	// live Deployment are refused, it returns an error and live without those.
 	PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error)
 }
 
-// Changes are all changes of a cluster that stock pools make.
 type Changes interface {
-	// CreateStock creates a Deployment, where there is none of its name.
+	// CreateStock creates a Deployment; one with the same name is an error.
 	CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error)
-	// ScaleStock has a Deployment that is as it was observed ask for so many pods, and changes
-	// nothing else.
+	// ScaleStock sets only the replicas of a Deployment that is unchanged since the
+	// observation.
 	ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error
-	// ApplyStock has a Deployment be as wanted.
+	// ApplyStock applies wanted to a Deployment.
 	ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error)
-	// DeleteStock has a Deployment and its pods be deleted; one that is gone is no error.
+	// DeleteStock deletes a Deployment and its pods. It is no error if the Deployment is gone.
 	DeleteStock(ctx context.Context, of *appsv1.Deployment) error
-	// GuardStock has a PodDisruptionBudget be as wanted, a new one where live is nil.
+	// GuardStock creates a PodDisruptionBudget, or changes live if it is not nil.
 	GuardStock(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error
-	// UnguardStock deletes a PodDisruptionBudget; one that is gone is no error.
+	// UnguardStock deletes a PodDisruptionBudget. It is no error if it is gone.
 	UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error
-	// SpareStockPod has a scale-down end others before a pod, or no longer.
+	// SpareStockPod marks a pod so that a scale-down deletes others first, or unmarks it.
 	SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error
 }

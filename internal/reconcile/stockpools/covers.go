@@ -18,15 +18,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// limits are the budgets of a store, and what is known of their use.
+// limits are the budgets of a store and their usage.
 type limits struct {
 	*Ports
 	budgets []limit
-	// made are the statuses that a run has made, by the budget's name, which are
-	// preferred to those in the store.
+	// made are the statuses that this run has made, by the budget's name. They are preferred to
+	// those in the store.
 	made map[string]budget.Status
 	mu   sync.Mutex
-	// read are those that were read of the store.
+	// read caches the statuses from the store.
 	read    map[string]readStatus
 	classes once[map[string]int32] // the cluster's priority classes, by name
 }
@@ -36,19 +36,18 @@ type readStatus struct {
 	err    error
 }
 
-// limit is one budget, made ready to be asked for many pools.
 type limit struct {
 	record.Listed[budget.Declaration]
-	// unread says that not even its record can be read, or that it is lost.
+	// unread reports that the record is unreadable or lost.
 	unread bool
-	// lostIn is the cluster of a budget whose record is lost, as far as is known.
+	// lostIn is the cluster of a budget whose record is lost; empty if unknown.
 	lostIn      string
 	declaration budget.Declaration
-	takes       *budget.Matcher // nil where it can't be read
-	counts      *gpu.Table      // what is a GPU to it; what usually is, where that can't be read
+	takes       *budget.Matcher // nil if it is unreadable
+	counts      *gpu.Table      // weights of resources in GPUs; the defaults if those are unreadable
 }
 
-// readLimits reads the store's budgets, and what is left of those whose records are lost.
+// readLimits reads the store's budgets, and the remains of those whose records are lost.
 func (p *Ports) readLimits(ctx context.Context, made map[string]budget.Status) (*limits, error) {
 	list, err := record.Budgets(p.Keeper).List(ctx)
 	if err != nil {
@@ -74,7 +73,7 @@ func (p *Ports) readLimits(ctx context.Context, made map[string]budget.Status) (
 	return l, err
 }
 
-// limitOfLost is a budget whose record is lost: it may cover any pool of its cluster.
+// limitOfLost returns a budget whose record is lost: it may cover any pool of its cluster.
 func limitOfLost(o record.Orphan) limit {
 	l := limit{unread: true, lostIn: o.ClusterUID}
 	l.Key = cmp.Or(strings.TrimPrefix(o.Object, "budget/"), o.UID)
@@ -83,19 +82,19 @@ func limitOfLost(o record.Orphan) limit {
 	return l
 }
 
-// prepare reads what decides which pods the budget counts.
+// prepare evaluates the selector and the weights.
 func (l *limit) prepare() (err error) {
 	if l.takes, err = l.declaration.Selector.Matcher(); err != nil {
-		return fmt.Errorf("its selector can't be read: %w", err)
+		return fmt.Errorf("its selector is invalid: %w", err)
 	}
 	if l.counts, err = (gpu.Rules{Weights: l.declaration.ResourceWeights}).Table(); err != nil {
-		return fmt.Errorf("its resource_weights can't be read: %w", err)
+		return fmt.Errorf("its resource_weights are invalid: %w", err)
 	}
 	return nil
 }
 
-// mayCover says whether the budget may count pods of the pool, as far as is known of what
-// can't be read.
+// mayCover reports whether the budget may count pods of the pool, even if parts of it are
+// unreadable.
 func (l limit) mayCover(d stockpool.Declaration) bool {
 	if l.unread {
 		return l.lostIn == "" || l.lostIn == d.ClusterUID
@@ -103,11 +102,10 @@ func (l limit) mayCover(d stockpool.Declaration) bool {
 	return l.declaration.ClusterUID == d.ClusterUID && l.Record.Phase == declaration.Active
 }
 
-// covers are the budgets that a pool heeds: those that cover its pods, as far as they hold
-// GPUs, those of which that is not known, those that leave pods which they count to it, and
-// the one that it names. Pods are what is
-// declared, and what the pool's own Deployment makes of it: whoever may change that does
-// not choose which budgets pay.
+// covers returns the budgets that a pool respects. They are those that cover its pods with GPUs
+// or may do so, those that leave counted pods to it, and the one that it names. Pods follow
+// from the declaration and from the pool's own Deployment, so that changes of either do not
+// evade a budget.
 func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 	d, pods, now := p.declaration, p.templates(), p.now()
 	var covers []decide.Cover
@@ -141,9 +139,9 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 	return covers
 }
 
-// leftTo says whether a budget leaves pods of the pool to it that it counts by what they
-// bear, and since when: in this run, or before the pool was paused for that. A declaration
-// that changed since may have other pods.
+// leftTo reports whether a budget leaves pods that it counts by their own labels to the pool,
+// and since when. This run or an earlier pause may have noted that. A declaration that changed
+// since may have other pods.
 func (l *limits) leftTo(p *pass, of limit) (left bool, since time.Time) {
 	j := p.journal.Value
 	left = j.Generation == p.declaration.Generation && slices.Contains(j.CountedBy, of.Key)
@@ -159,20 +157,20 @@ func (l *limits) leftTo(p *pass, of limit) (left bool, since time.Time) {
 }
 
 func unknown(name string, err error) decide.Cover {
-	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("what its budget %s has used is unknown: %v", name, err)}
+	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("the usage of its budget %s is unknown: %v", name, err)}
 }
 
-// undeclared is the cover of a budget that the pool names, and the store has no record of.
+// undeclared returns the cover of a named budget without a record in the store.
 func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 	r, err := l.Keeper.NamedBudget(ctx, name)
 	if err == nil { // it was declared just now
 		_, err = l.status(ctx, r.Value.Declaration)
-		return unknown(name, cmp.Or(err, errors.New("it was judged just now")))
+		return unknown(name, cmp.Or(err, errors.New("it was evaluated just now")))
 	}
 	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("its budget %s is not declared: %v", name, err)}
 }
 
-// cover is what a budget means to a pool of which it counts these pods, or which names it.
+// cover returns the effect of a budget on a pool, given the pods that it counts.
 func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplate, now time.Time) decide.Cover {
 	name := of.declaration.Name
 	status, err := l.status(ctx, of.declaration)
@@ -188,13 +186,13 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	}
 	by, unsure := "", ""
 	switch {
-	case counted == nil: // it is one that the pool names
-		counted, unsure = pods[:1], "the budget counts nothing that its pods hold"
+	case counted == nil: // only the pool names it
+		counted, unsure = pods[:1], "the budget counts no resources of its pods"
 	case !slices.ContainsFunc(counted, of.surelyHolds):
-		unsure = "its template does not tell whether its pods hold GPUs"
+		unsure = "its template does not show whether its pods hold GPUs"
 	}
 	if c.ByDrift {
-		by = ", which counts its pods by what its Deployment has beside what is declared,"
+		by = ", which counts its pods because of undeclared labels of its Deployment,"
 	}
 	c.Reason = fmt.Sprintf("its budget %s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
 	leaves := func(p podTemplate) bool {
@@ -219,7 +217,7 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	if !ok {
 		status, there, err := l.Keeper.LimitedStatus(ctx, of, l.Clock())
 		if err == nil && !there {
-			err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", l.Keeper.Store)
+			err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Keeper.Store)
 		}
 		known = readStatus{status: status, err: err}
 		l.read[of.Name] = known
@@ -227,16 +225,15 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	return known.status, known.err
 }
 
-// NotCoveredError says that a pool names a budget that does not take its pods.
+// NotCoveredError reports that a pool names a budget that does not cover its pods.
 type NotCoveredError struct{ Pool, Budget, Why string }
 
-// Error says which, and what to do.
 func (e *NotCoveredError) Error() string {
-	return fmt.Sprintf("the stock pool %s names the budget %s, %s. Give its pods labels that the budget selects, or leave budget out", e.Pool, e.Budget, e.Why)
+	return fmt.Sprintf("the stock pool %s names the budget %s, %s. Add labels that the budget selects, or omit budget", e.Pool, e.Budget, e.Why)
 }
 
-// refuseBudget says why the budget that a pool names can't be its own; nil where it can
-// be, or where the store does not know it yet.
+// refuseBudget returns why a pool cannot name this budget; nil if it can, or if the store has
+// no record of it yet.
 func (l *limits) refuseBudget(d stockpool.Declaration, namespaceLabels map[string]string) error {
 	for _, of := range l.budgets {
 		switch {

@@ -63,7 +63,7 @@ func (d *desk) run() reconcile.Report {
 	return r
 }
 
-// exceed has a budget of these labels be used up by somebody else.
+// exceed exhausts a budget for these labels by other pods.
 func (d *desk) exceed(name string, labels map[string]string, changes ...func(*budget.Declaration)) {
 	d.t.Helper()
 	d.Declare(append([]func(*budget.Declaration){func(b *budget.Declaration) {
@@ -88,7 +88,7 @@ func (d *desk) explained() stockpools.Description {
 	return x.StockPools[0]
 }
 
-// TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead: what that would say is not known.
+// TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead, since its usage is unknown.
 func TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -107,8 +107,8 @@ func TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead(t *testing.T) {
 	}
 }
 
-// TestABudgetThatCantBeReadHoldsWhatItMayCover: those that hold GPUs neither grow nor are
-// paused, and a run says once by which budget and why.
+// TestABudgetThatCantBeReadHoldsWhatItMayCover: pools that hold GPUs neither grow nor are
+// paused. A run reports once which budget it is, and why.
 func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 	t.Parallel()
 	unreadable := func(b *budget.Declaration) {
@@ -165,8 +165,8 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 	}
 }
 
-// TestTheLiveDeploymentCountsAsWell: what somebody adds to it puts its pods under a budget,
-// which leaves them to the pool.
+// TestTheLiveDeploymentCountsAsWell: labels that are added to it can put its pods under a
+// budget, which leaves them to the pool.
 func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 	t.Parallel()
 	holding := func(name string) corev1.Container {
@@ -272,8 +272,8 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 	}
 }
 
-// TestDriftIsRevertedBeforeABudgetIsJudgedByIt: a label that an application takes back does
-// not pause the pool, neither for a moment nor in the history, however often it comes back.
+// TestDriftIsRevertedBeforeABudgetIsJudgedByIt: a label that the next application removes never
+// pauses the pool, however often it is added.
 func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -303,7 +303,7 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 			t.Errorf("the history has %d events of %s", n, kind)
 		}
 	}
-	d.Cluster.Hook = faults.Before(func(method string) { // it comes back while the run goes on
+	d.Cluster.Hook = faults.Before(func(method string) { // it is added again during the run
 		if method == "StockOf" && d.replicas() > 0 {
 			relabel()
 		}

@@ -12,9 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Create declares a new stock pool in the cluster at hand, and brings it about. It waits
-// at most so long until its pods are ready; a wait of zero is none. A creation that was
-// cut short is gone on with.
+// Create declares a new stock pool and applies it. It waits up to wait until the pods are
+// ready; 0 does not wait. It resumes an interrupted creation.
 func (f *Flow) Create(ctx context.Context, d stockpool.Declaration, wait time.Duration) (State, error) {
 	if err := valid(d); err != nil {
 		return State{}, err
@@ -27,11 +26,9 @@ func (f *Flow) Create(ctx context.Context, d stockpool.Declaration, wait time.Du
 	return c.declare(ctx, d, wait, f.begun, (*pass).create)
 }
 
-// Update records a changed declaration, and carries it out. It has the uid, the cluster
-// and the generation that it was planned against. A pool whose record was lost is
-// recorded anew, and so is one that was imported from a Deployment alone: it takes over
-// the Deployment that it names. A creation that was cut short, and imported, is gone on
-// with.
+// Update records a changed declaration and applies it. The UID, cluster and generation are
+// those of the plan. It records a pool again whose record was lost. A pool that was imported
+// from a Deployment takes it over. It resumes an interrupted creation that was imported.
 func (f *Flow) Update(ctx context.Context, d stockpool.Declaration, wait time.Duration) (State, error) {
 	if err := valid(d); err != nil {
 		return State{}, err
@@ -43,8 +40,7 @@ func (f *Flow) Update(ctx context.Context, d stockpool.Declaration, wait time.Du
 	return c.declare(ctx, d, wait, f.changed, (*pass).update)
 }
 
-// declare carries out, under the pool's lock, what is to be recorded of a declaration by
-// the record that there is, and waits for the pool's pods.
+// declare records a declaration and applies it under the pool's lock, then waits for the pods.
 func (c connection) declare(ctx context.Context, d stockpool.Declaration, wait time.Duration,
 	recorded func(context.Context, stored, stockpool.Declaration) (stockpool.Declaration, error), carryOut func(*pass, context.Context, stored) error,
 ) (State, error) {
@@ -64,7 +60,7 @@ func (c connection) declare(ctx context.Context, d stockpool.Declaration, wait t
 		if p, err = c.newPass(ctx, r, d); err != nil {
 			return err
 		}
-		// What is refused leaves nothing behind, not even a record.
+		// A refused declaration leaves nothing behind, not even a record.
 		if err := p.refuse(ctx); err != nil {
 			return err
 		}
@@ -98,7 +94,7 @@ func (f *Flow) changed(ctx context.Context, r stored, d stockpool.Declaration) (
 	}
 	old := r.Value.Declaration
 	if d.UID == "" && tookOver(r, d) {
-		d = d.Identified(old.Identity()) // a take-over that was cut short once it was recorded
+		d = d.Identified(old.Identity()) // a take-over that was interrupted after it was recorded
 	}
 	d.DeploymentUID = old.DeploymentUID
 	changed, _, err := f.records().Change(r, d)
@@ -141,9 +137,8 @@ func (p *pass) update(ctx context.Context, r stored) error {
 	return err
 }
 
-// try tries, without changing anything, to apply a declaration that is not recorded yet:
-// what the cluster refuses must leave no record behind. Runs would go on with that, and
-// each application would be refused, by which a budget pauses the pool as well.
+// try dry-runs an unrecorded declaration, so that a refused one leaves no record. Runs would
+// resume that record, and each application would be refused, including a budget's pause.
 func (p *pass) try(ctx context.Context, r stored) error {
 	d, live, old := p.declaration, p.observation.Deployment, r.Value.Declaration
 	if live == nil || live.DeletionTimestamp != nil {
@@ -166,11 +161,11 @@ func valid(d stockpool.Declaration) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the declaration of the stock pool %s can't be used, and nothing was changed: %w", d.Key(), errors.Join(problems...))
+	return fmt.Errorf("the cluster refuses the declaration of the stock pool %s, and nothing was changed: %w", d.Key(), errors.Join(problems...))
 }
 
-// settle waits until the pool's pods are ready, for at most so long, without its lock.
-// That they are not is a warning: an error would have Terraform replace the pool.
+// settle waits until the pool's pods are ready, without its lock. A timeout is only a warning:
+// after an error Terraform would replace the pool.
 func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -15,10 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Delete ends a stock pool for good: its Deployment and its pods are deleted, or left
-// where its declaration says so, and what is recorded of it is removed once they were
-// observed to be gone. It waits for that at most so long, without the pool's lock. A deletion
-// that was cut short is finished by the next one, or by a run. The notice says what was
+// Delete destroys a stock pool. It deletes the Deployment and its pods, or retains them as
+// declared. Once they are gone, it removes the record. It waits for that without the pool's
+// lock. The next destroy or run resumes an interrupted deletion. The notice reports what was
 // left.
 func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Duration) (notice string, err error) {
 	c, err := f.connectOwn(ctx, d)
@@ -53,31 +52,32 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 	}
 }
 
-// stillEndingError says that a pool's pods have not ended yet.
+// stillEndingError reports that pods are still terminating.
 type stillEndingError struct {
 	object string
-	// pods is how many are ending without a Deployment; 0 where that waits for its own.
+	// pods is how many are terminating without a Deployment; 0 while the Deployment waits for
+	// its own.
 	pods int
 }
 
 func (e *stillEndingError) Error() string {
-	what := "its Deployment is being deleted, and waits for its pods to end"
+	what := "its Deployment is being deleted and waits for its pods to terminate"
 	if e.pods > 0 {
-		what = fmt.Sprintf("its Deployment is gone, and %d of its pods %s ending", e.pods, wording.Plural(e.pods, "is", "are"))
+		what = fmt.Sprintf("its Deployment is gone, and %d of its pods %s terminating", e.pods, wording.Plural(e.pods, "is", "are"))
 	}
-	return e.object + " is not destroyed yet: " + what + ". The next run of gpupool reconcile goes on with it, or destroy it again"
+	return e.object + " is not destroyed yet: " + what + ". The next gpupool reconcile resumes it, or destroy it again"
 }
 
-// clearing is how far a pool's end has come.
+// clearing is the progress of a deletion.
 type clearing struct {
 	gone   bool
-	ending int    // pods that end without a Deployment
-	notice string // of what was left
+	ending int    // pods that terminate without a Deployment
+	notice string // about what was left
 }
 
-// clear deletes a pool's own Deployment, and once that is gone and no pod is ending what
-// is recorded of the pool. What somebody else made by its name is left, and so are pods
-// that nobody ends. The pool's lock must be held.
+// clear deletes the pool's own Deployment. Once it is gone and no pod is terminating, clear
+// removes the pool's documents. Foreign objects of its name and running pods are left. The
+// pool's lock must be held.
 func (c connection) clear(ctx context.Context, r stored) (of clearing, err error) {
 	d := r.Value.Declaration.WithDefaults()
 	c.records().NoteDeletion(&c.outbox, r)
@@ -91,17 +91,17 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 		return of, err
 	}
 	if !observation.Known() {
-		return of, errors.New("the cluster did not say what is there")
+		return of, errors.New("the cluster could not be observed")
 	}
 	mine := decide.Situation{Declaration: d, Journal: j.Value, Observation: observation}.Mine()
 	switch live := observation.Deployment; {
 	case live != nil && !mine:
-		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)
+		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not managed by gpupool and was left", d.Key(), live.UID)
 	case live != nil && d.OnDestroy == stockpool.DestroyRetain:
-		of.notice = fmt.Sprintf("the Deployment %s was left, and nobody keeps it as declared any longer", d.Key())
+		of.notice = fmt.Sprintf("the Deployment %s was left and is no longer managed", d.Key())
 		if j.Value.PausedSince != nil && observation.Replicas() == 0 {
 			if err := c.cluster.ScaleStock(ctx, live, d.Replicas); err != nil {
-				return of, fmt.Errorf("%s is not destroyed: a budget had it paused, and its Deployment could not get its %d replicas back: %w",
+				return of, fmt.Errorf("%s is not destroyed: a budget had paused it, and its Deployment could not be scaled back to %d: %w",
 					d.Object(), d.Replicas, err)
 			}
 			of.notice += fmt.Sprintf(". A budget had paused it, and it has its %d replicas again: budgets pause it like any other Deployment",
@@ -120,14 +120,14 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 	of.gone = true
 	unreported, err := c.forget(ctx, r, j)
 	if unreported > 0 {
-		lacks := "the history could not be told that it is destroyed, and nothing tells it later"
+		lacks := "the history lacks its destroy event, which is lost"
 		of.notice = strings.Join(slices.DeleteFunc([]string{of.notice, lacks}, func(text string) bool { return text == "" }), "; ")
 	}
 	return of, err
 }
 
-// leftBy is how pods stand whose Deployment is gone: those that end are waited for, and
-// those that somebody left running are named. Whoever left them may want them.
+// leftBy sorts the pods of a deleted Deployment: it waits for those that terminate, and names
+// those that keep running. Those may be wanted.
 func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 	var running []string
 	for _, p := range pods {
@@ -142,15 +142,14 @@ func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 	case d.OnDestroy == stockpool.DestroyRetain:
 		of.ending = 0
 	case len(running) > 0:
-		of.notice = fmt.Sprintf("its Deployment was deleted by somebody, and its pods %s in the namespace %s were left: delete them where nobody wants them",
+		of.notice = fmt.Sprintf("its Deployment was deleted before, and its pods %s in the namespace %s were left: delete them if they are not needed",
 			wording.Some(running), d.Namespace)
 	}
 	return of
 }
 
-// forget removes what is recorded of a pool that is gone, and leaves a tombstone. It
-// returns how many events of it the history lacks: an end does not wait
-// for that.
+// forget removes the documents of a deleted pool, and leaves a tombstone. It returns how many
+// of its events the history lacks: the deletion does not wait for them.
 func (c connection) forget(ctx context.Context, r stored, j journal) (unreported int, err error) {
 	d := r.Value.Declaration
 	if err := c.records().WriteTombstone(ctx, d, c.now()); err != nil {

@@ -84,8 +84,8 @@ func declared(d stockpool.Declaration) Declared {
 	return of
 }
 
-// Describe observes the stock pools that were read, without a lock, and decides without
-// acting. Where that is asked for, it says why.
+// Describe observes the stock pools without a lock, and decides without acting. With why, it
+// adds the reasons.
 func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	list := []Description{}
 	for _, broken := range r.Reports() {
@@ -120,10 +120,10 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 		return o
 	}
 	err = p.judge(ctx)
-	if err == nil && len(p.plan.Decisions) > 0 && p.observation.Deployment == nil { // one of its name may be there that bears no label
+	if err == nil && len(p.plan.Decisions) > 0 && p.observation.Deployment == nil { // a foreign one without the label may have its name
 		err = p.observe(ctx)
 	}
-	if err != nil { // what was observed is reported
+	if err != nil { // report what was observed
 		o.Report = newReport(p.declaration, p.plan, loop.Ending{Became: outcome.Failed, Why: err})
 		return o
 	}

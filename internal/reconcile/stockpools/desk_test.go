@@ -53,7 +53,7 @@ func (d *desk) create(changes ...func(*stockpool.Declaration)) stockpools.State 
 	return state
 }
 
-// report is what a run says of the one pool, which must not have failed.
+// report returns the run's report of the one pool, which must not have failed.
 func (d *desk) report(r reconcile.Report) stockpools.Report {
 	d.t.Helper()
 	if len(r.StockPools) != 1 {

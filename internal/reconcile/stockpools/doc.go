@@ -1,12 +1,11 @@
-// Package stockpools carries declarations of stock pools out: it observes their
-// Deployments, decides by package stockpool/decide, and does it under the pool's lock, a
-// decision at a time and an observation before each. The port Cluster is what it needs of a
-// cluster.
+// Package stockpools carries out declarations of stock pools. Under the pool's lock, it
+// observes the Deployment, decides by package stockpool/decide, and acts: one decision after
+// each observation. Its port to the cluster is Cluster.
 //
-// A connection is the flow with the cluster that it reached, a pass is one operation on a
-// pool, which also carries the decisions out, and a work is what a run does about one pool.
+// A connection is the flow with the cluster that it reached. A pass is one operation on a pool,
+// which also carries out the decisions. A work is what a run does about one pool.
 //
-// Budgets don't pause these Deployments. A stock pool heeds the status of each budget
-// that covers its pods by itself: it does not grow while one is exceeded, or unknown, and
-// is scaled to zero while one wants it paused.
+// Budgets do not pause these Deployments. Instead, a stock pool respects the status of each
+// budget that covers its pods. It does not grow while one is exceeded or unknown, and it is
+// scaled to zero while one pauses it.
 package stockpools

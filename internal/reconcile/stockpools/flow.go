@@ -10,17 +10,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Ports are what flows of stock pools need of the world, for one cluster and one store.
+// Ports are the dependencies of a flow of stock pools, for one cluster and one store.
 type Ports struct {
-	// Cluster returns the Kubernetes cluster. It is not called where no stock pools are
-	// declared, and else several times: it must return the same. Nil where there is none.
+	// Cluster returns the Kubernetes cluster, always the same; nil if there is none. It is only
+	// called if stock pools are declared.
 	Cluster func(ctx context.Context) (Cluster, error)
 	Keeper  record.Keeper
 	Teller  outcome.Teller
-	// Clock is this machine's.
-	Clock func() time.Time
-	// PollInterval is the pause between two observations of pods that are to be ready.
-	// Zero means two seconds.
+	Clock   func() time.Time
+	// PollInterval is the pause between two observations of pods that become ready. Default: 2
+	// seconds.
 	PollInterval time.Duration
 }
 
@@ -28,35 +27,33 @@ func (p *Ports) records() record.Life[stockpool.Declaration] { return record.Sto
 
 func (p *Ports) pollInterval() time.Duration { return cmp.Or(p.PollInterval, 2*time.Second) }
 
-// Flow carries declarations of stock pools out.
+// Flow carries out declarations of stock pools.
 type Flow struct{ *journals }
 
-// New is the flow over these ports.
 func New(p Ports) *Flow { return &Flow{&journals{Ports: p}} }
 
-// connection is what operations on the cluster at hand need.
+// connection is a flow with the cluster that it reached.
 type connection struct {
 	*journals
 	cluster Cluster
 }
 
-// whose is what needs a cluster, in errors.
 const whose = "stock pools"
 
-// connect reaches the cluster at hand, and returns its identity.
+// connect reaches the cluster, and returns its identity.
 func (f *Flow) connect(ctx context.Context) (connection, string, error) {
 	c, uid, err := record.Reach(ctx, f.Cluster, whose)
 	return connection{f.journals, c}, uid, err
 }
 
-// connectOwn reaches the cluster at hand, if it is the pool's.
+// connectOwn reaches the cluster, if it is the pool's.
 func (f *Flow) connectOwn(ctx context.Context, d stockpool.Declaration) (connection, error) {
 	c, err := record.ReachOwn(ctx, f.Cluster, whose, d.Object(), d.ClusterUID)
 	return connection{f.journals, c}, err
 }
 
-// now is the time by the cluster's clock, as far as that was heard, in seconds: its own
-// objects show no finer moments.
+// now returns the cluster's time as of the last response, in whole seconds like the timestamps
+// of its objects.
 func (c connection) now() time.Time {
 	at := c.cluster.Now()
 	if at.IsZero() {

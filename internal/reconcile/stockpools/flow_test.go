@@ -115,9 +115,9 @@ func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 		change func(*stockpool.Declaration)
 		says   string
 	}{
-		"a taken name": {before: foreign, says: "that gpupool did not make: it was left untouched"},
+		"a taken name": {before: foreign, says: "is not managed by gpupool and was left untouched"},
 		"no namespace": {before: func(d *desk) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
-		"no quantity":  {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is no quantity`},
+		"no quantity":  {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is not a quantity`},
 		"another's pods": {
 			before: func(d *desk) { d.Declare() }, change: func(d *stockpool.Declaration) { d.Budget, d.Labels = "team-a", nil },
 			says: "whose selector does not take its pods",
@@ -255,8 +255,8 @@ func TestADryRunAssumes(t *testing.T) {
 		t.Errorf("%v: it would do %+v by %+v", err, r.Decisions, r.Assumed)
 	}
 	for text, want := range map[string]string{
-		"stock_pool/ml/pool-g1.replicas=many": `replicas of the stock pool ml/pool-g1 can't be assumed to be "many": write a whole number`,
-		"stock_pool/ml/pool-g1.replicas=-1":   "the stock pool ml/pool-g1 can't be as is assumed: replicas: ",
+		"stock_pool/ml/pool-g1.replicas=many": `cannot assume "many" as replicas of the stock pool ml/pool-g1: use a whole number`,
+		"stock_pool/ml/pool-g1.replicas=-1":   "invalid assumption about the stock pool ml/pool-g1: replicas: ",
 	} {
 		if _, err := assumed(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -265,8 +265,8 @@ func TestADryRunAssumes(t *testing.T) {
 	d.is(2, decide.Ready)
 }
 
-// TestARefreshShowsWhoseANameIs: what takes the pool's name, and bears no label of it, is
-// shown by a refresh as a run would find it.
+// TestARefreshShowsWhoseANameIs: a refresh shows a foreign Deployment of the pool's name
+// without its label, as a run does.
 func TestARefreshShowsWhoseANameIs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -14,7 +14,7 @@ type (
 	journal = record.Document[declaration.StockJournal]
 )
 
-// journals are the store's, and what is to be reported of them.
+// journals reads and writes journals, and reports their events.
 type journals struct {
 	Ports
 	outbox record.Outbox
@@ -22,8 +22,7 @@ type journals struct {
 
 func (k *journals) Outbox() *record.Outbox { return &k.outbox }
 
-// report reports to the history what an operation did, and returns how many events it
-// lacks.
+// report reports the events of an operation to the history, and returns how many it lacks.
 func (k *journals) report(ctx context.Context) (unreported int) {
 	return k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks).Unreported
 }
@@ -35,8 +34,7 @@ func (k *journals) loadJournal(ctx context.Context, d stockpool.Declaration) (jo
 	return record.Load[declaration.StockJournal](ctx, k.Keeper.Store, store.StockJournals, d.UID)
 }
 
-// saveJournal writes a journal where it says something else, and takes up what it has to
-// report.
+// saveJournal writes a journal if it changed, and queues its events.
 func (k *journals) saveJournal(ctx context.Context, j journal, value stockpool.Journal) (journal, error) {
 	value = value.WithoutReported(k.outbox.Has)
 	value.Unreported = k.outbox.Sign(value.Unreported, k.Keeper.Actor)
@@ -50,8 +48,8 @@ func (k *journals) saveJournal(ctx context.Context, j journal, value stockpool.J
 	return saved, err
 }
 
-// listJournals reads those of all stock pools, by the pool's uid. One that can't be read
-// fails its own pool alone.
+// listJournals reads the journals of all stock pools, by UID. An unreadable one fails only its
+// own pool.
 func (k *journals) listJournals(ctx context.Context) (map[string]record.Excepted[journal], error) {
 	docs, err := k.Keeper.Store.List(ctx, store.StockJournals)
 	if err != nil {

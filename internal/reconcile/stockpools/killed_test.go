@@ -32,7 +32,7 @@ type operation struct {
 	bare     bool         // it has no disruption budget
 	// once are the kinds of events that the history has once, whatever happened.
 	once []history.Kind
-	// again says that a person does it again, as nothing else goes on with it.
+	// again means that a person repeats the operation, since nothing else resumes it.
 	again bool
 }
 
@@ -124,8 +124,8 @@ var operations = map[string]operation{
 	},
 }
 
-// exceeds has a pool with a budget that pauses, whose hours somebody used up, and returns
-// the pod that did.
+// exceeds has a pool with a budget that pauses and that another pod has exhausted, and returns
+// that pod.
 func (d *desk) exceeds() string {
 	d.t.Helper()
 	d.budget(budget.Pause)
@@ -238,7 +238,7 @@ func TestFailingAtAnyEffectItComesOut(t *testing.T) {
 	})
 }
 
-// left fails where an operation is said to be done, and is not.
+// left fails if an operation is reported as done and is not.
 func (d *desk) left(of operation, err error) {
 	d.t.Helper()
 	if err == nil && of.again && d.replicas() != of.replicas {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// TestADestroyWaitsForPodsThatEnd, although somebody deleted their Deployment before.
+// TestADestroyWaitsForPodsThatEnd, even if their Deployment was deleted before.
 func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -37,7 +37,7 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 	}
 }
 
-// TestADestroyNamesPodsThatStay: nobody says that they are to end.
+// TestADestroyNamesPodsThatStay: no one deleted them.
 func TestADestroyNamesPodsThatStay(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -62,7 +62,7 @@ func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
 	state := d.create()
 	m := &faults.Process{Fault: faults.Fault{On: "Write history", Times: 1 << 30}}
 	notice, err := d.ProcessBy(m).StockPools().Delete(context.Background(), state.Declaration, time.Minute)
-	if err != nil || !strings.Contains(notice, "the history could not be told that it is destroyed") || d.stocked() != 0 {
+	if err != nil || !strings.Contains(notice, "the history lacks its destroy event") || d.stocked() != 0 {
 		t.Errorf("it says %q, %v; %d documents are left", notice, err, d.stocked())
 	}
 }

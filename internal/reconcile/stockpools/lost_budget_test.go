@@ -25,8 +25,8 @@ func (d *desk) lose(kind store.Kind, name string) {
 	}
 }
 
-// pausedPool is a desk whose stock pool the budget team-a paused: its usage stays above
-// its limit for a day.
+// pausedPool is a desk whose stock pool the budget team-a paused: its usage stays above its
+// limit for a day.
 func pausedPool(t *testing.T, changes ...func(*stockpool.Declaration)) (*desk, budget.Declaration) {
 	t.Helper()
 	d := newDesk(t)
@@ -126,7 +126,7 @@ func TestALostBudgetHoldsPoolsOfItsCluster(t *testing.T) {
 	}
 }
 
-// TestADestroyedBudgetLetsItsPoolGo: its tombstone says that its record is not lost.
+// TestADestroyedBudgetLetsItsPoolGo: its tombstone proves that its record is not lost.
 func TestADestroyedBudgetLetsItsPoolGo(t *testing.T) {
 	t.Parallel()
 	d, b := pausedPool(t)

@@ -57,8 +57,8 @@ func TestADeploymentThatBecameAStockPoolsIsResumedByThePool(t *testing.T) {
 	}
 }
 
-// TestAPoolIsPausedByTheLabelsOfItsPods that only these bear, as what the API server sets at
-// binding. It stays so once they are gone, until usage falls.
+// TestAPoolIsPausedByTheLabelsOfItsPods: some labels exist only on pods, as those that the API
+// server sets at binding. The pool stays paused once the pods are gone, until usage falls.
 func TestAPoolIsPausedByTheLabelsOfItsPods(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -115,11 +115,11 @@ func TestAPauseNeedsNoApplication(t *testing.T) {
 	*scaled.Spec.Replicas = 3
 	d.Cluster.Put(key, scaled)
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil || d.replicas() != 0 {
-		t.Errorf("somebody scaled it up, and it has %d pods, %v", d.replicas(), err)
+		t.Errorf("after a manual scale-up it has %d pods, %v", d.replicas(), err)
 	}
 }
 
-// TestAPoolWhosePodsStayIsNotPaused: its phase says so, and its pods are named.
+// TestAPoolWhosePodsStayIsNotPaused: its phase is Pausing, and its pods are named.
 func TestAPoolWhosePodsStayIsNotPaused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -140,7 +140,7 @@ func TestAPoolWhosePodsStayIsNotPaused(t *testing.T) {
 	d.is(0, decide.Paused)
 }
 
-// TestAnOrphanOfAPausedPoolGetsItsPodsBack: nobody else would resume it.
+// TestAnOrphanOfAPausedPoolGetsItsPodsBack: nothing else would resume it.
 func TestAnOrphanOfAPausedPoolGetsItsPodsBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

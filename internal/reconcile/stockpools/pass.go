@@ -12,20 +12,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// pass is one operation on one pool, with what it has observed and done so far.
+// pass is one operation on one pool, with its observations and decisions.
 type pass struct {
 	connection
 	declaration stockpool.Declaration
 	journal     journal
-	recorded    bool // the store has a record of the pool
+	recorded    bool // whether the store has a record of the pool
 	limits      *limits
-	rooms       *once[[]stockpool.Room] // the spot pools of which nodes could take pods
+	rooms       *once[[]stockpool.Room] // spot pools whose nodes could take pods
 	observation stockpool.Observation
-	covers      []decide.Cover // as plan was made by
+	covers      []decide.Cover // those of the plan
 	plan        decide.Plan
 	did         []stockpool.Decision
-	refuses     bool   // the API server refuses to apply the declaration
-	fought      string // a warning of an autoscaler, which stays once its change is reverted
+	refuses     bool   // whether the API server refuses to apply the declaration
+	fought      string // a warning about an autoscaler, which stays after its change is reverted
 }
 
 // newPass is a pass about a pool, with its record, its journal and what budgets say.
@@ -40,12 +40,12 @@ func (c connection) newPass(ctx context.Context, r stored, d stockpool.Declarati
 
 func (p *pass) reverted() bool { return slices.ContainsFunc(p.did, stockpool.Decision.Applies) }
 
-// idle says that nothing is to be done, refused or written down.
+// idle reports that nothing is to be done, refused or recorded.
 func (p *pass) idle() bool {
 	return len(p.plan.Decisions) == 0 && p.plan.Refused == nil && record.Same(p.journal.Value.WithoutReported(p.outbox.Has), p.plan.Journal)
 }
 
-// situation is what decisions follow from, as far as it is known.
+// situation is the input of decisions.
 func (p *pass) situation() decide.Situation {
 	return decide.Situation{
 		Declaration: p.declaration, Journal: p.journal.Value.WithoutReported(p.outbox.Has), Observation: p.observation, Covers: p.covers,
@@ -53,7 +53,6 @@ func (p *pass) situation() decide.Situation {
 	}
 }
 
-// observe observes the pool afresh, and decides.
 func (p *pass) observe(ctx context.Context) (err error) {
 	if p.observation, err = p.cluster.StockOf(ctx, p.declaration.Namespace, p.declaration.Name); err != nil {
 		return err
@@ -61,8 +60,7 @@ func (p *pass) observe(ctx context.Context) (err error) {
 	return p.judge(ctx)
 }
 
-// judge decides by what was observed, with the answer of a dry run where only that shows
-// whether something is to be done.
+// judge decides from the observation, with a dry run if needed.
 func (p *pass) judge(ctx context.Context) error {
 	p.refuses = false
 	p.decide(ctx)
@@ -71,7 +69,7 @@ func (p *pass) judge(ctx context.Context) error {
 	}
 	live := p.observation.Deployment
 	would, err := p.cluster.PreviewStock(ctx, live, p.declaration.Desired(live, p.journal.Value.Container, p.plan.Replicas))
-	if would == nil { // else it is refused because of what others added, which is removed first
+	if would == nil { // else additions of others are refused, and are removed first
 		p.refuses = true
 		if p.decide(ctx); len(p.plan.Decisions) > 0 { // a pause needs no application
 			return nil
@@ -89,8 +87,8 @@ func (p *pass) decide(ctx context.Context) {
 	p.plan = decide.Decide(p.situation())
 }
 
-// warnOfAutoscaler warns of an autoscaler beside a pool whose replicas somebody changed:
-// both would scale its Deployment in turn, run after run.
+// warnOfAutoscaler warns of an autoscaler of a pool whose replicas were changed: both would
+// scale its Deployment in turn, run after run.
 func (p *pass) warnOfAutoscaler(ctx context.Context) {
 	scaled := func(d stockpool.Decision) bool {
 		return slices.ContainsFunc(d.Changes, func(c stockpool.Change) bool { return c.Field == "spec.replicas" })
@@ -100,13 +98,13 @@ func (p *pass) warnOfAutoscaler(ctx context.Context) {
 	}
 	d := p.declaration
 	by, err := p.cluster.Autoscaler(ctx, budget.Workload{Namespace: d.Namespace, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name}})
-	if err == nil && by != "" { // who may not list them still reads who wrote the replicas
-		p.fought = fmt.Sprintf("its replicas are changed in turn: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
+	if err == nil && by != "" { // without the right to list them, the writers of replicas can still be read
+		p.fought = fmt.Sprintf("another process also changes its replicas: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
 			stockpool.DestroyRetain)
 	}
 }
 
-// findRooms has the status say which spot pool could grow, where the pool's pods wait.
+// findRooms adds to the status which spot pool could grow for the pool's pending pods.
 func (p *pass) findRooms(ctx context.Context) {
 	if p.plan.Status.Waiting == 0 {
 		return

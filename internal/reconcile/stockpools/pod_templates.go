@@ -12,13 +12,13 @@ import (
 
 type podTemplate struct {
 	declared bool
-	set      *ledger.LabelSet // what selectors match
+	set      *ledger.LabelSet // for selectors
 	pod      *corev1.Pod
-	asks     bool // for GPUs, by the resource that the pool asks by
+	asks     bool // whether it requests GPUs, by the pool's resource
 }
 
-// templates are what a pool's pods are made from: its declaration first, and then its own
-// Deployment, which others may have changed.
+// templates are what a pool's pods are made from: its declaration, and its own Deployment,
+// which others may have changed.
 func (p *pass) templates() []podTemplate {
 	d := p.declaration.WithDefaults()
 	pods := []podTemplate{templateOf(d, d.Deployment("", 0).Spec.Template, p.observation.NamespaceLabels)}
@@ -46,8 +46,8 @@ func labelSet(d stockpool.Declaration, labels, namespaceLabels map[string]string
 	return &ledger.LabelSet{Namespace: d.Namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(namespaceLabels)}
 }
 
-// counted are those pods that the budget counts, or may count. Where its weights can't be
-// read, it may count what the pool asks for GPUs by.
+// counted returns the templates that the budget counts, or may count. With unreadable weights
+// it may count the pool's GPU resource.
 func (l limit) counted(pods []podTemplate) []podTemplate {
 	var counted []podTemplate
 	for _, p := range pods {
@@ -58,8 +58,8 @@ func (l limit) counted(pods []podTemplate) []podTemplate {
 	return counted
 }
 
-// surelyHolds says whether the template alone shows that its pods hold GPUs: of resource
-// claims it doesn't.
+// surelyHolds reports whether the template shows that its pods hold GPUs; resource claims do
+// not show it.
 func (l limit) surelyHolds(p podTemplate) bool {
 	return len(l.counts.See(p.pod, gpu.World{}).Shares) > 0
 }

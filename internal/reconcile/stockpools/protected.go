@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// sparing is a cover that does not pause the pool if one of its pods is protected: like any
-// other workload, it is then left alone as a whole.
+// sparing returns the cover without a pause if one of the pods is protected. Any other workload
+// with a protected pod is left as it is, too.
 func (l *limits) sparing(ctx context.Context, p *pass, of limit, cover decide.Cover) decide.Cover {
 	if !cover.Pauses {
 		return cover
@@ -31,8 +31,7 @@ func (l *limits) sparing(ctx context.Context, p *pass, of limit, cover decide.Co
 	return cover
 }
 
-// protected are those pods of a pool that the budget's enforcement leaves alone, each with
-// the reason.
+// protected returns the pods that the budget's enforcement exempts, each with the reason.
 func (l *limits) protected(ctx context.Context, p *pass, d budget.Declaration) (list []string, err error) {
 	live := slices.DeleteFunc(slices.Clone(p.observation.Pods), stockpool.Pod.Ended)
 	var classes map[string]int32

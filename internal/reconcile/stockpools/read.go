@@ -12,9 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// View observes a stock pool for a refresh or a data source, without a lock. Where the
-// store has a record of it, its declaration is the state's; else d is. The state's
-// Deployment is the one that the pool owns now.
+// View observes a stock pool for a refresh or a data source, without a lock. It prefers the
+// declaration in the store's record to d. The Deployment is the one that the pool owns now.
 func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error) {
 	state := State{Declaration: d}
 	r, destroyed, err := f.known(ctx, d)
@@ -43,8 +42,8 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	switch isRejected := errors.As(err, &rejected) && rejected.Rejected(); {
 	case err != nil && !isRejected:
 		return state, err
-	case err != nil: // a pool that is refused fails no plan of others
-		state.Warnings = append(state.Warnings, fmt.Sprintf("whether its Deployment is as declared is unknown, since the cluster refuses a dry run: %v", err))
+	case err != nil: // a refused pool fails no plan of others
+		state.Warnings = append(state.Warnings, fmt.Sprintf("drift of its Deployment is unknown, since the cluster refuses a dry run: %v", err))
 	}
 	p.findRooms(ctx)
 	state.Pods, state.Status, state.Decisions = decide.Standings(p.situation()), p.plan.Status, p.plan.Decisions
@@ -62,9 +61,9 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	return state, nil
 }
 
-// known is the record of a pool, if any, or that it was destroyed. What was imported from
-// a Deployment alone has no uid: its record is that of an apply which took exactly this
-// Deployment over, and was cut short before the state had it.
+// known returns the record of a pool, if any, or that it was destroyed. A pool that was
+// imported from a Deployment has no UID. Its record is that of an apply that took over this
+// Deployment, and was interrupted before the state was saved.
 func (f *Flow) known(ctx context.Context, d stockpool.Declaration) (r stored, destroyed bool, err error) {
 	if d.UID != "" {
 		r, tombstone, err := f.records().Known(ctx, d)
@@ -77,15 +76,14 @@ func (f *Flow) known(ctx context.Context, d stockpool.Declaration) (r stored, de
 	return r, false, nil
 }
 
-// tookOver says whether a record is of a pool that took over the Deployment which a
-// declaration without a uid names.
+// tookOver reports whether a record is of a pool that took over the Deployment of a declaration
+// without a UID.
 func tookOver(r stored, d stockpool.Declaration) bool {
 	return r.Exists() && d.DeploymentUID != "" && d.DeploymentUID == r.Value.Declaration.DeploymentUID
 }
 
-// Find finds a stock pool for an import, by NAMESPACE/NAME: in the store, or else a
-// Deployment of that name in the cluster, which an apply would take over. Its declaration
-// then has no uid.
+// Find finds a stock pool for an import, by NAMESPACE/NAME. It looks in the store, and then for
+// a Deployment of that name that an apply would take over. The declaration then has no UID.
 func (f *Flow) Find(ctx context.Context, namespace, name string) (stockpool.Declaration, error) {
 	r, err := f.records().Load(ctx, namespace+"/"+name)
 	if err != nil || r.Exists() {
@@ -101,7 +99,7 @@ func (f *Flow) Find(ctx context.Context, namespace, name string) (stockpool.Decl
 	}
 	if observation.Deployment == nil {
 		_, err := f.records().Find(ctx, namespace+"/"+name)
-		return stockpool.Declaration{}, fmt.Errorf("%w; nor has the cluster a Deployment of that name", err)
+		return stockpool.Declaration{}, fmt.Errorf("%w, and the cluster has no Deployment of that name", err)
 	}
 	return observation.Declaration()
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// Refusal says why a declaration could not be carried out, as far as a plan can know: a
-// namespace that is missing, a name that is taken, a budget that does not take its pods.
-// Where that is only because the store has a record of the name, the error is
-// *record.ExistsError: a replacement destroys what is recorded first.
+// Refusal returns why a declaration would fail, as far as a plan can tell. Reasons are a
+// missing namespace, a taken name, or a budget that does not cover its pods. If only the
+// store's record has the name, the error is *record.ExistsError, since a replacement destroys
+// that first.
 func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	c, uid, err := f.connect(ctx)
 	if err != nil {
@@ -43,15 +43,13 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 		return p.undeclared(ctx)
 	}
 	if live := p.observation.Deployment; live != nil && old.OnDestroy == stockpool.DestroyRetain {
-		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"retain\": a replacement would destroy it, leave its "+
-			"Deployment (uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock "+
-			"pool another name", f.Keeper.Store, d.Key(), live.UID)
+		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"retain\": a replacement would leave its "+
+			"Deployment (uid %s). Apply on_destroy = \"delete\" before you replace it, or rename this stock pool", f.Keeper.Store, d.Key(), live.UID)
 	}
 	return f.records().ErrTaken(r)
 }
 
-// undeclared says, by *record.UndeclaredError, that the store has no budget of the name that a
-// pool has.
+// undeclared returns a *record.UndeclaredError if the store has no record of the pool's budget.
 func (p *pass) undeclared(ctx context.Context) error {
 	name := p.declaration.Budget
 	if name == "" || slices.ContainsFunc(p.limits.budgets, func(of limit) bool { return of.Key == name && !of.unread }) {
@@ -61,7 +59,7 @@ func (p *pass) undeclared(ctx context.Context) error {
 	return err
 }
 
-// refuse observes the pool, and says why a declaration can't be carried out.
+// refuse observes the pool, and returns why a declaration cannot be carried out.
 func (p *pass) refuse(ctx context.Context) (err error) {
 	d := p.declaration
 	if p.observation, err = p.cluster.StockOf(ctx, d.Namespace, d.Name); err != nil {

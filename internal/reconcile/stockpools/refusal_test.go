@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// TestAReplacementIsNotRefusedAtPlan: the Deployment is the recorded pool's own, and only
-// that the name is taken is said, by an error of its own.
+// TestAReplacementIsNotRefusedAtPlan: the Deployment is the recorded pool's own, so the error
+// is only that the name is taken.
 func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -113,7 +113,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	for of, text := range map[string]string{
 		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message,
 	} {
-		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS "+key) ||
+		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, then run terraform import ADDRESS "+key) ||
 			strings.Contains(text, "state rm") {
 			t.Errorf("%s says %s", of, text)
 		}
@@ -127,7 +127,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 		t.Errorf("an import finds %+v, %v", found, err)
 	}
 	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil ||
-		!strings.Contains(err.Error(), "take it over: terraform import ADDRESS "+key) {
+		!strings.Contains(err.Error(), "run terraform import ADDRESS "+key) {
 		t.Errorf("of a new one it says %v", err)
 	}
 }

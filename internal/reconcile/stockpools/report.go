@@ -32,12 +32,11 @@ type Report struct {
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
-// Summary is what became of the pool.
 func (p Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "stock_pool", Name: p.Namespace + "/" + p.Name, Outcome: p.Outcome, Error: p.Error, Deleted: p.Deleted}
 }
 
-// PlanDeletion shows a deletion that was finished on a draft as a planned one.
+// PlanDeletion shows a deletion that finished on a draft as a planned one.
 func (p *Report) PlanDeletion() {
 	if p.Deleted {
 		p.Deleted, p.Outcome, p.Notices, p.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)

@@ -56,8 +56,7 @@ func (d Description) state() state.State {
 	return d.stateOfPhase()
 }
 
-// blocked reports whether pods are missing because a budget lets the pool not grow: all
-// that it has now to have are there.
+// blocked reports whether pods are missing only because a budget blocks growth.
 func (d Description) blocked() bool {
 	return d.Of(decide.WithinBudget).Status != "True" && d.Available+d.Allocated >= d.Desired
 }

@@ -18,39 +18,35 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// Options say what a run may do with stock pools.
+// Options are the options of a run.
 type Options struct {
-	// RunID names the run, in events.
 	RunID string
-	// Names are of the pools that the run sees to; none for all.
+	// Names limit the run to these pools; empty means all.
 	Names declaration.Names
-	// Wait has the run stay until the pods of what it changed are ready, for at most
-	// WaitTimeout.
+	// Wait makes the run wait for the pods of what it changed, up to WaitTimeout.
 	Wait        bool
 	WaitTimeout time.Duration
-	// Statuses are those that the run made of the budgets, by name, once it has judged
-	// them. Nil where no run made any.
+	// Statuses returns the statuses that the run made of budgets, by name. Nil if it made none.
 	Statuses func() map[string]budget.Status
 }
 
-// Run is what one run does with the stock pools of a store.
+// Run is one run over the stock pools of a store.
 type Run struct {
 	*loop.Run[stockpool.Declaration, Report]
 	kind *kind
 }
 
 type kind struct {
-	flow     *Flow
-	options  Options
-	warnings *outcome.Warnings
-	journals map[string]journal // by uid
-	limits   *limits
-	// waitUntil is when the run waits for pods no longer.
+	flow      *Flow
+	options   Options
+	warnings  *outcome.Warnings
+	journals  map[string]journal // by UID
+	limits    *limits
 	waitUntil time.Time
 	rooms     once[[]stockpool.Room]
 }
 
-// once is what is read once for all pools, by the first that needs it.
+// once caches what the first pool that needs it reads for all.
 type once[T any] struct {
 	sync.Once
 	value T
@@ -64,15 +60,14 @@ func (o *once[T]) get(read func() (T, error)) (T, error) {
 
 type target = loop.Target[stockpool.Declaration]
 
-// Run begins a run. Its warnings go to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	f.outbox.Begin(o.RunID)
 	k := &kind{flow: f, options: o, warnings: warnings, journals: map[string]journal{}}
 	return &Run{Run: loop.New(k, o.Names.StockPool), kind: k}
 }
 
-// Read reads all records and journals of stock pools. A pool whose record or journal
-// can't be read fails alone.
+// Read reads all records and journals of stock pools. A pool with an unreadable record or
+// journal fails only itself.
 func (r *Run) Read(ctx context.Context) error {
 	if err := r.Run.Read(ctx); err != nil || len(r.Targets()) == 0 {
 		return err
@@ -125,7 +120,7 @@ func (k *kind) observeAll(ctx context.Context) (c connection, all stockpool.Obse
 		return c, all, err
 	}
 	if c, _, err = k.flow.connect(ctx); err != nil {
-		return c, all, fmt.Errorf("the cluster can't be reached: %w", err)
+		return c, all, fmt.Errorf("the cluster cannot be reached: %w", err)
 	}
 	all, err = c.cluster.Stock(ctx)
 	return c, all, err
@@ -141,21 +136,22 @@ func (k *kind) passOf(c connection, t target, all stockpool.Observations) (*pass
 	}, nil
 }
 
-// work is what a run does about one pool: by the observation of all, and where that is not as
-// declared by a fresh one, under the pool's lock.
+// work is what a run does about one pool. It begins with the observation of all pools; if the
+// pool is not in sync, it observes it again under the pool's lock.
 type work struct {
 	*kind
 	connection   connection
 	target       target
 	observations stockpool.Observations
 
-	pass     *pass // nil while there is none, and of a pool that is not active
+	pass     *pass // nil before Observe, and if the pool is not active
 	acted    bool
 	results  []outcome.Result
 	clearing clearing
 }
 
-// Observe judges by the observation of all, and waits for the pods of what Act changed.
+// Observe decides from the observation of all pools, and waits for the pods of what Act
+// changed.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if w.acted {
 		return loop.Done, w.pass.settle(ctx, time.Until(w.waitUntil))
@@ -167,7 +163,7 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	switch r := w.target.Record; r.Phase {
 	case declaration.Deleting:
 		return loop.Act, nil
-	case declaration.Creating: // terraform apply goes on with it
+	case declaration.Creating: // terraform apply resumes it
 		unmade := w.Records().Unmade(ctx, r.Declaration, r.Declaration.Object(), r.UpdatedAt)
 		if unmade.Forgotten.IsZero() {
 			return 0, loop.Skip(unmade)
@@ -183,8 +179,7 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	return loop.Act, nil
 }
 
-// Act acts on a pool, or goes on with a deletion that was cut short or whose pods took
-// long to end.
+// Act acts on a pool, or resumes a deletion.
 func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) {
 	if now.Value.Phase == declaration.Deleting {
 		if w.clearing, err = w.connection.clear(ctx, now); err == nil && !w.clearing.gone {
@@ -204,7 +199,7 @@ func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) 
 	return loop.Done, err
 }
 
-// Report says how the pool is, and which spot pool could grow where its pods wait.
+// Report adds which spot pool could grow for the pool's pending pods.
 func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Result) {
 	p := w.pass
 	if p == nil {

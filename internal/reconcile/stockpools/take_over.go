@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// TakeOver brings the stock pools of a Terraform state into the store, those that the run
-// sees to. One that can't be brought fails alone.
+// TakeOver moves the stock pools of a Terraform state into the store. A failure affects only
+// its own pool.
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateStockPool, older string) {
 	r.Run.TakeOver(list, func(s declaration.StateStockPool) error {
 		s.Declaration = s.Declaration.WithDefaults()

@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// status is how the pool is, once rules have decided.
 func (v View) status(t Tally, r Result) Status {
 	j := t.journal
 	s := Status{ObservedGeneration: j.Generation, SyncedAt: j.SyncedAt, DeploymentUID: j.DeploymentUID}
@@ -32,7 +31,7 @@ func (v View) status(t Tally, r Result) Status {
 	return s
 }
 
-// holding are the pods that hold GPUs, those that are being deleted as well.
+// holding returns the pods that hold GPUs, including those that are being deleted.
 func (v View) holding() (names []string) {
 	for _, p := range v.Observation.Pods {
 		if p.Holds() {
@@ -60,7 +59,8 @@ func (v View) count(s Status) Status {
 			s.Waiting++
 		}
 	}
-	// Pods can bear what a pool's own bear; what its controller counts they do not write.
+	// A pod can carry any label and be made to look like one of the pool's. Its controller's
+	// counts cannot be forged that way.
 	of := v.Observation.Deployment.Status
 	s.Replicas, s.Allocated = min(s.Replicas, int(of.Replicas)), min(s.Allocated, int(of.Replicas))
 	s.Available = min(s.Available, int(of.ReadyReplicas))
@@ -100,20 +100,20 @@ func (v View) synced(t Tally, r Result) Condition {
 	}
 	switch {
 	case r.Ask:
-		return Condition{Synced, unknown, "Changed", "somebody changed its Deployment, and whether what is declared is touched by that the next run asks"}
+		return Condition{Synced, unknown, "Changed", "its Deployment was changed; the next run checks whether declared fields are affected"}
 	case v.Observation.Deployment.DeletionTimestamp != nil:
-		return Condition{Synced, no, "Deleting", "its Deployment is being deleted, and is created anew once it is gone"}
+		return Condition{Synced, no, "Deleting", "its Deployment is being deleted, and is created again once it is gone"}
 	case t.kept != "":
 		return Condition{Synced, no, "PodsInUse", t.kept}
 	}
 	if fields := t.undeclared; len(fields) > 0 {
-		return Condition{Synced, no, "Drifted", "its Deployment has what its declaration lacks: " + listed(fields)}
+		return Condition{Synced, no, "Drifted", "its Deployment has undeclared fields: " + listed(fields)}
 	}
 	return Condition{Synced, yes, "Applied", ""}
 }
 
-// withinBudget names all budgets that hold the pool back. That one is used up is so
-// whatever is not known of others.
+// withinBudget names all budgets that limit the pool. An exhausted budget counts even if
+// another one's usage is unknown.
 func (v View) withinBudget() Condition {
 	reasons := strings.Join(v.heldBack(), "; ")
 	switch {
@@ -125,7 +125,6 @@ func (v View) withinBudget() Condition {
 	return Condition{WithinBudget, yes, cmp.Or(map[bool]string{true: "NoBudget"}[len(v.Covers) == 0], "BelowLimit"), ""}
 }
 
-// stocked says whether as many pods are available as the pool keeps so.
 func stocked(d stockpool.Declaration, s Status) Condition {
 	wanted := d.Replicas
 	text := fmt.Sprintf("%d of %d %s available, and %d %s in use", s.Available, wanted, isAre(wanted), s.Allocated, isAre(s.Allocated))
@@ -133,13 +132,13 @@ func stocked(d stockpool.Declaration, s Status) Condition {
 	case s.Available >= wanted:
 		return Condition{Stocked, yes, "Available", ""}
 	case s.Allocated+wanted > d.Maximum:
-		return Condition{Stocked, no, AtMaximum, fmt.Sprintf("%s: its maximum of %d keeps it from more. Raise maximum, or give pods back", text,
+		return Condition{Stocked, no, AtMaximum, fmt.Sprintf("%s: it has reached its maximum of %d. Raise maximum, or release pods", text,
 			d.Maximum)}
 	}
 	return Condition{Stocked, no, "Short", text}
 }
 
-// scheduled says why pods wait for a node, as the scheduler does.
+// scheduled reports the scheduler's reason why pods are pending.
 func (v View) scheduled(waiting int) Condition {
 	if waiting == 0 {
 		return Condition{Scheduled, yes, "Scheduled", ""}
@@ -149,7 +148,7 @@ func (v View) scheduled(waiting int) Condition {
 	return Condition{Scheduled, no, "NoRoom", fmt.Sprintf("%d %s for a node: %s", waiting, wording.Plural(waiting, "pod waits", "pods wait"), why)}
 }
 
-// started says why pods that have a node do not run.
+// started reports why scheduled pods do not run.
 func (v View) started() Condition {
 	stuck := map[string]int{}
 	for _, p := range v.Observation.Pods {
@@ -174,14 +173,14 @@ func (v View) rolledOut() Condition {
 	case v.own() == nil:
 		return Condition{RolledOut, no, "NoDeployment", ""}
 	case of.Spec.Paused:
-		return Condition{RolledOut, no, "Paused", fmt.Sprintf("somebody paused its Deployment, and changes don't reach its pods: kubectl rollout resume "+
+		return Condition{RolledOut, no, "Paused", fmt.Sprintf("the rollout of its Deployment is paused, so changes do not reach its pods: kubectl rollout resume "+
 			"deployment/%s -n %s", of.Name, of.Namespace)}
 	case failed(of):
 		return Condition{RolledOut, no, "ProgressDeadlineExceeded", message(of, appsv1.DeploymentProgressing)}
 	case message(of, appsv1.DeploymentReplicaFailure) != "":
 		return Condition{RolledOut, no, "ReplicaFailure", message(of, appsv1.DeploymentReplicaFailure)}
 	case of.Status.ObservedGeneration < of.Generation || int(of.Status.UpdatedReplicas) < wanted || of.Status.Replicas > of.Status.UpdatedReplicas:
-		text := fmt.Sprintf("%d of %d pods are as the Deployment is now", min(int(of.Status.UpdatedReplicas), wanted), wanted)
+		text := fmt.Sprintf("%d of %d pods are up to date", min(int(of.Status.UpdatedReplicas), wanted), wanted)
 		if older := int(of.Status.Replicas - of.Status.UpdatedReplicas); older > 0 {
 			text += fmt.Sprintf(", and %d older %s left", older, wording.Plural(older, "one is", "ones are"))
 		}
@@ -190,15 +189,14 @@ func (v View) rolledOut() Condition {
 	return Condition{RolledOut, yes, "Complete", ""}
 }
 
-// failed says whether a rollout took longer than the Deployment's own deadline.
+// failed reports whether a rollout exceeded the Deployment's progress deadline.
 func failed(of *appsv1.Deployment) bool {
 	return of != nil && slices.ContainsFunc(of.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse
 	})
 }
 
-// message is what a Deployment says of a condition that is trouble; empty where it is
-// not.
+// message returns the message of a failed condition of a Deployment; empty if it did not fail.
 func message(of *appsv1.Deployment, kind appsv1.DeploymentConditionType) string {
 	trouble := corev1.ConditionTrue
 	if kind == appsv1.DeploymentProgressing {

@@ -6,19 +6,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Situation is all that Decide judges by.
+// Situation is the input of Decide.
 type Situation struct {
 	Declaration stockpool.Declaration // valid, with its defaults
 	Journal     stockpool.Journal
 	Observation stockpool.Observation
 	// Covers are the budgets that cover the pool's pods, and the one that it names.
 	Covers []Cover
-	// Refuses says that the API server refuses an application.
+	// Refuses reports that the API server refuses an application.
 	Refuses bool
-	// Reverted says that this operation has reverted drift already: what is there again
-	// counts as it is.
+	// Reverted reports that this operation has already reverted drift. What reappears then is
+	// left as it is.
 	Reverted bool
-	// Recorded says that the store has a record of the pool, which an import would find.
+	// Recorded reports that the store has a record of the pool, which an import would find.
 	Recorded bool
 	Now      time.Time
 }
@@ -33,28 +33,27 @@ type Cover struct {
 	Pauses bool `json:"pauses"`
 	// Whether its usage is unknown.
 	Unknown bool `json:"unknown"`
-	// ByDrift says that the budget counts the pods only by what others made of the
-	// Deployment.
+	// ByDrift reports that the budget counts the pods only because of changes that others made
+	// to the Deployment.
 	ByDrift bool `json:"-"`
-	// ByPods says that the budget counts pods that run, and not by what they are made from;
-	// WaitsUntil is how long a rollout that is under way may take to replace them.
+	// ByPods reports that the budget counts running pods by their own labels, and not by the
+	// template. WaitsUntil is when a rollout in progress must have replaced them.
 	ByPods     bool      `json:"-"`
 	WaitsUntil time.Time `json:"-"`
 	// Why the stock pool does not grow because of it.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Plan is what follows from a situation.
+// Plan is the output of Decide.
 type Plan struct {
 	Result
-	// Replicas is how many pods the Deployment is to have now.
+	// Replicas is how many pods the Deployment must have now.
 	Replicas int
 	Journal  stockpool.Journal
 	Status   Status
 }
 
-// Decide says what is to be done about a stock pool. Where nothing was observed, that is
-// nothing.
+// Decide returns what to do about a stock pool: nothing if nothing was observed.
 func Decide(s Situation) Plan {
 	v, t := begin(s), Tally{journal: s.Journal.Of(s.Declaration)}
 	var r Result

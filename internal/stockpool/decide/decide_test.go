@@ -18,7 +18,7 @@ import (
 var (
 	exceeded = decide.Cover{Budget: "team-a", Exceeded: true, Reason: "its budget team-a is used up"}
 	pausing  = decide.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "its budget team-a is used up"}
-	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: "what its budget team-a has used is unknown"}
+	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: "the usage of its budget team-a is unknown"}
 )
 
 func (w *world) has(t *testing.T, replicas int, phase decide.Phase) {
@@ -70,8 +70,8 @@ func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 	if p := w.decide(); len(p.Decisions) > 0 || !errors.As(p.Refused, &taken) || p.Status.Phase != decide.Degraded {
 		t.Errorf("decided %v, refused %v", p.Decisions, p.Refused)
 	}
-	// Not even where the pool's own was there, and somebody put another in its place with
-	// all of its labels and annotations.
+	// Even if the pool had one, and a foreign one with all of its labels and annotations
+	// replaced it.
 	w = newWorld(declared())
 	w.has(t, 2, decide.Ready)
 	w.live.UID = "foreign"
@@ -103,8 +103,7 @@ func TestDriftIsRevertedAndReported(t *testing.T) {
 	}
 }
 
-// TestAWebhooksRewriteIsNoDrift: what the API server itself makes of an application is
-// as declared.
+// TestAWebhooksRewriteIsNoDrift: what a webhook makes of an application is in sync.
 func TestAWebhooksRewriteIsNoDrift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
@@ -125,7 +124,7 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	w.has(t, 2, decide.Degraded)
 	w.covers = []decide.Cover{pausing}
 	w.has(t, 0, decide.Paused)
-	*w.live.Spec.Replicas = 3 // somebody starts it again
+	*w.live.Spec.Replicas = 3 // a manual scale-up
 	w.control()
 	w.has(t, 0, decide.Paused)
 	w.covers = []decide.Cover{unknown} // which lets nothing go
@@ -180,7 +179,7 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	w.pods[3].Labels["session"] = "s3"
 	of := w.decide().Status.Of(decide.Stocked)
 	if p := w.decide(); p.Status.Phase != decide.Degraded || !p.Status.Settled() || of.Reason != decide.AtMaximum ||
-		!strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: its maximum of 4") {
+		!strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: it has reached its maximum of 4") {
 		t.Errorf("all four are taken: %+v", p.Status)
 	}
 	delete(w.pods[3].Labels, "session")
@@ -193,9 +192,8 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	}
 }
 
-// TestNoPodInUseEndsBeforeAnIdleOne: a ReplicaSet heeds what a pod costs only among those
-// that are alike in being ready, so that a pool which shrinks by itself waits for those in
-// use that are not.
+// TestNoPodInUseEndsBeforeAnIdleOne: a ReplicaSet respects deletion costs only among pods that
+// are equally ready. So a scale-down waits until the pods in use are ready.
 func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 8 }))
@@ -217,13 +215,13 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	if p.Status.Fewest != 5 {
 		t.Errorf("%d pods have to stay, want 5", p.Status.Fewest)
 	}
-	// What a ReplicaSet ends before that one may go.
+	// A ReplicaSet deletes these before that one may go.
 	w.pod(idle).Phase, w.pod(idle).Ready, w.pod(idle).Node = "Pending", false, ""
 	w.has(t, 4, decide.Ready)
 	if w.pod(idle) != nil || w.pod(ill) == nil {
 		t.Errorf("left are %+v", w.pods)
 	}
-	// Somebody's pods are not worth one in use either, up to the maximum.
+	// Unmanaged pods are not worth one in use either, up to the maximum.
 	*w.live.Spec.Replicas = 6
 	w.control()
 	w.has(t, 6, decide.Ready)
@@ -243,7 +241,8 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	}
 }
 
-// TestAScaleDownThatIsDeclaredGoesOn, whoever uses the pods, and so does a budget's pause.
+// TestAScaleDownThatIsDeclaredGoesOn: a declared scale-down does not wait for pods in use, nor
+// does a budget's pause.
 func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) {
@@ -263,8 +262,8 @@ func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
 	w.has(t, 0, decide.Paused)
 }
 
-// TestARolloutEndsNoMoreThanItHasTo: in its middle a scale-down is spread over the old
-// pods and the new ones, whoever uses them.
+// TestARolloutEndsNoMoreThanItHasTo: during a rollout, a scale-down is spread over the old pods
+// and the new ones, in use or not.
 func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 8 }))

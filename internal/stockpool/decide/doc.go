@@ -1,9 +1,9 @@
-// Package decide says what to do about a stock pool.
+// Package decide decides what to do about a stock pool.
 //
-// The one entry point is [Decide]: a function of a declaration, an observation, a
-// journal, the budgets that cover the pool and the time, and of nothing else. Package
-// reconcile/stockpools observes, and carries the decisions out.
+// The entry point is [Decide]. It depends on nothing but the declaration, an observation, the
+// journal, the budgets that cover the pool and the time. Package reconcile/stockpools observes,
+// and carries the decisions out.
 //
-// Rules (rule.go) decide one thing each, in their order, by what was observed (view.go)
-// and what the rules before them decided (tally.go). A rule changes neither.
+// Rules (rule.go) run in order and decide one thing each. They read the observation (view.go)
+// and what earlier rules decided (tally.go), and change neither.
 package decide

@@ -5,9 +5,8 @@ import (
 	"reflect"
 )
 
-// ChangedByRule says which rule changes what it is given; empty if none does. Two equal
-// situations that share nothing are needed for it: one for the rules, and one to compare
-// with.
+// ChangedByRule names the rule that changes its input; empty if none does. It takes two equal
+// situations that share nothing: one for the rules, and one to compare with.
 func ChangedByRule(given, untouched Situation) string {
 	v, want := begin(given), begin(untouched)
 	t, tally := Tally{journal: given.Journal.Of(given.Declaration)}, Tally{journal: untouched.Journal.Of(untouched.Declaration)}

@@ -33,8 +33,8 @@ func declared(changes ...func(*stockpool.Declaration)) stockpool.Declaration {
 	return d.WithDefaults()
 }
 
-// world is a cluster with one stock pool, as far as that is concerned: an API server
-// with a Deployment controller that is done at once.
+// world is a cluster with one stock pool: an API server with a Deployment controller that works
+// instantly.
 type world struct {
 	declaration stockpool.Declaration
 	journal     stockpool.Journal
@@ -64,7 +64,7 @@ func (w *world) situation(observed stockpool.Observation) decide.Situation {
 	return decide.Situation{Declaration: w.declaration, Journal: w.journal, Observation: observed, Covers: w.covers, Now: w.now}
 }
 
-// decide decides as a run does: with the answer of a dry run, where it asks for one.
+// decide decides as a run does, with the result of a dry run if it needs one.
 func (w *world) decide() decide.Plan {
 	observed := w.observation()
 	plan := decide.Decide(w.situation(observed))
@@ -109,9 +109,9 @@ func (w *world) control() {
 	}
 }
 
-// endsBefore is below zero where a ReplicaSet that has too many pods ends the first before
-// the second, as Less of ActivePodsWithRanks in pkg/controller/controller_utils.go of
-// Kubernetes 1.36 has it, up to the deletion cost.
+// endsBefore is negative if a ReplicaSet with too many pods deletes the first before the
+// second. It follows Less of ActivePodsWithRanks in pkg/controller/controller_utils.go of
+// Kubernetes 1.36, up to the deletion cost.
 func endsBefore(a, b stockpool.Pod) int {
 	later := func(a, b bool) int {
 		switch {
@@ -220,7 +220,7 @@ func (w *world) pod(name string) *stockpool.Pod {
 	return nil
 }
 
-// settle carries decisions out until there are none, and says how many there were.
+// settle carries decisions out until there are none, and returns their number.
 func (w *world) settle() int {
 	for n := range 12 {
 		p := w.decide()

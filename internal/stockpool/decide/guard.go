@@ -12,22 +12,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// guard has the PodDisruptionBudget be as declared.
+// guard brings the PodDisruptionBudget in sync.
 func guard(v View, t Tally) (_ Tally, r Result) {
 	live, there := v.Observation.Deployment, v.Observation.Guard
 	wanted, own := v.Declaration.Guard(live), guards(there, live.UID)
 	kind, reason := stockpool.KindGuard, ""
 	switch {
 	case wanted == nil && own:
-		kind, reason = stockpool.KindUnguard, "its declaration has no pod_disruption_budget any longer"
+		kind, reason = stockpool.KindUnguard, "its declaration no longer has a pod_disruption_budget"
 	case wanted == nil:
 	case there != nil && !own:
 		r.warnf("%s", (&TakenError{Kind: "PodDisruptionBudget", Key: v.Declaration.Key(), UID: string(there.UID)}).Error())
 	case there == nil, !equality.Semantic.DeepEqual(there.Spec.MinAvailable, wanted.Spec.MinAvailable),
 		!equality.Semantic.DeepEqual(there.Spec.Selector, wanted.Spec.Selector):
-		reason = fmt.Sprintf("evictions are to leave %d available", v.Declaration.PodDisruptionBudget.MinAvailable)
-	case there.Labels[stockpool.LabelPool] != wanted.Labels[stockpool.LabelPool]: // by which observations find it
-		reason = "somebody took its label"
+		reason = fmt.Sprintf("evictions must leave %d available", v.Declaration.PodDisruptionBudget.MinAvailable)
+	case there.Labels[stockpool.LabelPool] != wanted.Labels[stockpool.LabelPool]: // observations find it by this label
+		reason = "its label was removed"
 	}
 	if reason != "" {
 		has := v.Observation.Replicas()

@@ -13,10 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// TestWhateverHappensThePoolComesBack plays a pool through what people, budgets and
-// kills may do to it. Whatever was done: nothing of somebody else's is touched, no pod
-// runs whose Deployment is not written down, a budget's word holds, and once all is
-// quiet the pool is as declared.
+// TestWhateverHappensThePoolComesBack plays a pool through what people, budgets and kills may
+// do to it. Nothing foreign is touched, and no pod runs whose Deployment is not recorded.
+// Budgets are respected, and once all is quiet the pool is in sync.
 func TestWhateverHappensThePoolComesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -126,8 +125,8 @@ func TestNoScaleDownOfItsOwnEndsAPodInUse(t *testing.T) {
 	})
 }
 
-// TestWhatNobodyKnowsChangesNothing: a budget of which nothing is known, whatever else its
-// status says, neither grows a pool, nor pauses one, nor resumes one.
+// TestWhatNobodyKnowsChangesNothing: a budget of unknown usage neither grows a pool, nor pauses
+// it, nor resumes it.
 func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

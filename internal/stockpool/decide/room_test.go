@@ -19,8 +19,7 @@ func waiting(w *world) decide.Status {
 	return w.decide().Status
 }
 
-// TestWhyPodsWait: what the scheduler says, and which spot pool could grow, or why it
-// does not.
+// TestWhyPodsWait: the scheduler's message, and which spot pool could grow, or why it does not.
 func TestWhyPodsWait(t *testing.T) {
 	t.Parallel()
 	room := func(pool, gpu string, grows bool, why string) stockpool.Room {
@@ -39,9 +38,9 @@ func TestWhyPodsWait(t *testing.T) {
 	}{
 		"none fits": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), elsewhere}, nil,
 			[]string{
-				"no spot pool fits: none has nodes.expected_labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
+				"no spot pool fits: none has nodes.expected_labels for its node_selector (gpu=t4, kubernetes.io/arch=amd64)",
 			}},
-		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool has nodes in this cluster that could be more"}},
+		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool of this cluster can grow"}},
 		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"},
 			[]stockpool.Room{room("v100", "v100", true, "x"), room("t4", "t4", false, "it has its minimum of 1. Raise minimum")}, nil, []string{
 				"the spot pool ap-singapore/t4 fits by its labels, and does not grow: it has its minimum of 1. Raise minimum",
@@ -53,7 +52,7 @@ func TestWhyPodsWait(t *testing.T) {
 			}, nil, []string{
 				"the spot pool ap-singapore/c fits by its labels, and grows: the next run launches 2",
 				"the spot pool ap-singapore/a fits by its labels, and does not grow: it is on hold",
-				"the spot pool ap-singapore/b fits by its labels; gpupool explain ap-singapore/b says whether it grows",
+				"the spot pool ap-singapore/b fits by its labels; gpupool explain ap-singapore/b reports whether it grows",
 				"2 more spot pools would fit by their labels",
 			}},
 		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"},
@@ -70,7 +69,7 @@ func TestWhyPodsWait(t *testing.T) {
 			Pool: "ap-singapore/a", ClusterUID: clusterUID, Labels: map[string]string{"node.kubernetes.io/instance-type": "k3s"},
 			InstanceTypes: []string{"GN7.2XLARGE32"}, Why: "x",
 		}}, nil, []string{"the spot pool ap-singapore/a fits by its labels, and does not grow: x"}},
-		"they are not known": {nil, nil, errors.New("no answer"), []string{"which spot pool could grow is not known: no answer"}},
+		"they are not known": {nil, nil, errors.New("no answer"), []string{"which spot pool could grow is unknown: no answer"}},
 	} {
 		w := newWorld(declared(func(d *stockpool.Declaration) { d.NodeSelector = tt.selector }))
 		before := waiting(w)

@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// size says how many pods the Deployment is to have now: what is declared, no more than it
-// has while a budget holds it, and none while one has it paused. What is not known
-// neither grows nor pauses it.
+// size decides how many pods the Deployment must have now. That is what is declared, or no more
+// than now while a budget limits it, or none while one pauses it. If usage is unknown, the pool
+// neither grows nor pauses.
 func size(v View, t Tally) (_ Tally, r Result) {
 	d, has := v.Declaration, v.Observation.Replicas()
 	if v.own() == nil {
@@ -21,10 +21,10 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	}
 	to, held := d.Wanted(v.taken()), v.heldBack()
 	if of := v.own(); of != nil && d.ReplicasPolicy == stockpool.ReplicasAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
-		// Those that the pool makes for them would be taken as well, up to its maximum.
+		// Replacements for them would be taken as well, up to the maximum.
 		to = min(to, max(has, d.Replicas))
-		r.warnf("each new pod counts as in use, since its Deployment gives it labels that allocated_selector selects (%s): the pool does not grow for "+
-			"those. Take them out of it: kubectl edit deployment/%s -n %s", d.AllocatedSelector, of.Name, of.Namespace)
+		r.warnf("each new pod counts as in use, since its Deployment has labels that allocated_selector selects (%s), so the pool does not grow for "+
+			"them. Remove the labels: kubectl edit deployment/%s -n %s", d.AllocatedSelector, of.Name, of.Namespace)
 	}
 	t.unheld = to
 	if held != nil {
@@ -39,8 +39,8 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// notePause notes since when a budget has the pool stopped, and which budgets count pods by
-// more than is declared: once these pods are gone, nothing else tells.
+// notePause records since when a budget pauses the pool, and which budgets count pods by more
+// than the declaration. Once these pods are gone, nothing else shows it.
 func notePause(v View, t Tally) (_ Tally, r Result) {
 	own, has := v.own() != nil, v.Observation.Replicas()
 	switch paused := v.pausing() != nil; {
@@ -65,10 +65,10 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// sparing is how many pods a scale-down leaves, and why it is more than it should be. One
-// that nobody declared, since pods were given back, waits where it would end others that
-// are in use; the maximum stays. A new Deployment has adopted the pods of a deleted one
-// before anything is applied to it.
+// sparing returns how many pods a scale-down leaves, and why it is more than it should be. An
+// undeclared scale-down, after pods were released, waits as long as it would delete other pods
+// in use. The maximum still holds. A new Deployment adopts the pods of a deleted one before
+// anything is applied.
 func (v View) sparing(to, has int) (stay int, kept string) {
 	d, j, own := v.Declaration, v.Journal, v.own()
 	switch {
@@ -81,13 +81,13 @@ func (v View) sparing(to, has int) (stay int, kept string) {
 	}
 	least, why := v.fewest()
 	if stay = max(to, min(least, has, d.Maximum)); stay > to {
-		kept = fmt.Sprintf("%d pods would do, and %d stay: %s", to, stay, why)
+		kept = fmt.Sprintf("%d pods are desired, and %d stay: %s", to, stay, why)
 	}
 	return stay, kept
 }
 
-// fewest is how many pods a scale-down has to leave so that none in use ends, and why it
-// is more than those.
+// fewest returns how many pods a scale-down must leave so that it deletes none in use, and why
+// it is more than those.
 func (v View) fewest() (least int, why string) {
 	var used, idle []stockpool.Pod
 	for _, p := range v.Observation.Pods {
@@ -102,7 +102,7 @@ func (v View) fewest() (least int, why string) {
 		return len(used), ""
 	}
 	if of := v.Observation.Deployment; of.Status.Replicas > of.Status.UpdatedReplicas {
-		return len(used) + len(idle), "a rollout is under way, and a scale-down in its middle ends old pods and new ones, those in use as well"
+		return len(used) + len(idle), "a rollout is in progress, and a scale-down during it deletes old and new pods, including those in use"
 	}
 	byRank := func(a, b stockpool.Pod) int { return v.rank(a).compare(v.rank(b)) }
 	first, last := slices.MinFunc(used, byRank), slices.MaxFunc(idle, byRank)
@@ -122,16 +122,15 @@ func (v View) fewest() (least int, why string) {
 		return least, ""
 	}
 	slices.Sort(early)
-	return least, fmt.Sprintf("%d in use would end before others that nobody uses, since a ReplicaSet ends first what has no node, does not run, is not "+
-		"ready or costs less to delete (%s)", len(early), wording.Some(early))
+	return least, fmt.Sprintf("%d in use would be deleted before idle ones, since a ReplicaSet first deletes pods that are pending or not ready (%s)", len(early), wording.Some(early))
 }
 
-// rank orders a pool's pods as a ReplicaSet does that has too many: those of a lower rank
-// end first. What a pod costs comes last: it decides only between pods that are alike in the
-// rest (Less of ActivePodsWithRanks in pkg/controller/controller_utils.go of Kubernetes).
+// rank orders a pool's pods as a ReplicaSet does: it deletes pods of a lower rank first. The
+// deletion cost comes last, and decides only between pods that are alike in the rest. See Less
+// of ActivePodsWithRanks in pkg/controller/controller_utils.go of Kubernetes.
 type rank [4]int
 
-// rank is that of a pod once those in use are marked, and no others.
+// rank assumes that exactly the pods in use are marked.
 func (v View) rank(p stockpool.Pod) (r rank) {
 	if p.Node != "" {
 		r[0] = 1

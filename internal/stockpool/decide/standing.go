@@ -22,7 +22,7 @@ type Standing struct {
 // CountsAs is what a pod counts as.
 type CountsAs string
 
-// What a pod may count as. All but nothing is one of the pool's replicas.
+// All but nothing count as one of the pool's replicas.
 const (
 	CountsAvailable CountsAs = "available"
 	CountsInUse     CountsAs = "in use"
@@ -30,8 +30,7 @@ const (
 	CountsNothing   CountsAs = "nothing"
 )
 
-// Standings are a pool's pods, by their names. There are none of a Deployment that is not
-// the pool's own.
+// Standings returns the pods of a pool by name; none if the Deployment is foreign.
 func Standings(s Situation) []Standing {
 	v := begin(s)
 	list := []Standing{}
@@ -55,7 +54,7 @@ func (v View) standing(p stockpool.Pod) (counts CountsAs, why string) {
 	case v.inUse(p):
 		return CountsInUse, "allocated_selector selects it"
 	case p.Unlike != "":
-		return CountsReplica, "it is not as its Deployment makes pods: " + p.Unlike
+		return CountsReplica, "it differs from its Deployment's template: " + p.Unlike
 	case p.Ready:
 		return CountsAvailable, "it is ready, and not in use"
 	case p.Unschedulable != "":

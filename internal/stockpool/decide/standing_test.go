@@ -35,7 +35,7 @@ func TestWhatPodsCountAs(t *testing.T) {
 		"used": "in use: allocated_selector selects it", "ready": "available: it is ready, and not in use", "waits": "replica: it waits for a node",
 		"pulls": "replica: ImagePullBackOff", "new": "replica: it has no node yet", "starts": "replica: it is not ready yet",
 		"ends": "nothing: it is being deleted", "over": "nothing: it has ended: Failed",
-		"forged": "replica: it is not as its Deployment makes pods: it has no container runtime",
+		"forged": "replica: it differs from its Deployment's template: it has no container runtime",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -69,8 +69,8 @@ func TestAPausedPoolWhosePodsEndInYearsIsPausing(t *testing.T) {
 	}
 }
 
-// TestAForgedPodIsNoStock: one that bears all that the pool's pods do, and is ready, is named,
-// and the pool is not Ready with it.
+// TestAForgedPodIsNoStock: a ready pod with all labels of the pool is reported, and the pool is
+// not Ready with it.
 func TestAForgedPodIsNoStock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())

@@ -5,7 +5,7 @@ import "time"
 // Phase is the phase of a stock pool. A stock pool that could not be observed has none.
 type Phase string
 
-// The phases. One that could not be observed has none.
+// A pool that was not observed has no phase.
 const (
 	Pending     Phase = "Pending"     // no pod is ready yet
 	Progressing Phase = "Progressing" // a rollout is in progress
@@ -15,10 +15,9 @@ const (
 	Paused      Phase = "Paused"      // a budget scaled it to zero, and no pod holds a GPU
 )
 
-// Phases are all phases, the best first.
+// Phases returns all phases, the best first.
 func Phases() []Phase { return []Phase{Ready, Progressing, Pending, Pausing, Paused, Degraded} }
 
-// Status is how a stock pool is.
 type Status struct {
 	// The phase. Absent if the stock pool could not be observed.
 	Phase Phase `json:"phase,omitempty"`
@@ -32,7 +31,7 @@ type Status struct {
 	Available int `json:"available"`
 	// Pods that no node has room for.
 	Waiting int `json:"waiting"`
-	// Fewest is how many a scale-down has to leave so that none in use ends.
+	// Fewest is how many a scale-down must leave so that it deletes none in use.
 	Fewest int `json:"-"`
 	// The generation of the declaration that was last applied.
 	ObservedGeneration int64 `json:"observed_generation"`
@@ -44,7 +43,7 @@ type Status struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// Condition is one thing that is so or not, and why.
+// Condition is like a condition of a Kubernetes object.
 type Condition struct {
 	// The type of the condition.
 	Type string `json:"type"`
@@ -59,17 +58,16 @@ type Condition struct {
 
 const yes, no, unknown = "True", "False", "Unknown"
 
-// The types of conditions.
 const (
-	Synced       = "Synced"       // the Deployment is as declared
-	WithinBudget = "WithinBudget" // no budget holds it back
+	Synced       = "Synced"       // the Deployment is in sync
+	WithinBudget = "WithinBudget" // no budget limits it
 	Scheduled    = "Scheduled"    // each pod has a node
 	Started      = "Started"      // each pod with a node runs
-	RolledOut    = "RolledOut"    // all pods are as the Deployment is now
-	Stocked      = "Stocked"      // as many are available as are to be kept so; where that is kept
+	RolledOut    = "RolledOut"    // all pods are up to date
+	Stocked      = "Stocked"      // enough pods are available; only with replicas_policy = "available"
 )
 
-// Of is a condition of a type; the zero value where there is none.
+// Of returns the condition of a type; the zero value if there is none.
 func (s Status) Of(kind string) Condition {
 	for _, c := range s.Conditions {
 		if c.Type == kind {
@@ -79,13 +77,13 @@ func (s Status) Of(kind string) Condition {
 	return Condition{}
 }
 
-// Settled says whether nothing is under way that would make more pods ready: they are,
-// or a budget or the maximum keeps the others back.
+// Settled reports whether no more pods are about to become ready: all are, or a budget or the
+// maximum blocks the rest.
 func (s Status) Settled() bool {
 	held := s.Of(WithinBudget).Status != yes || s.Of(Stocked).Reason == AtMaximum
 	all := s.Of(RolledOut).Status == yes && s.Allocated+s.Available >= s.Desired
 	return s.Phase == Ready || s.Phase == Paused || held && all
 }
 
-// AtMaximum is the reason of Stocked where the pool may have no more pods.
+// AtMaximum is the reason of Stocked if the pool is at its maximum.
 const AtMaximum = "AtMaximum"

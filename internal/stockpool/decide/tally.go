@@ -2,13 +2,13 @@ package decide
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 
-// Tally is what rules decided so far, for those after them. It is passed on by value.
+// Tally is what earlier rules decided. It is passed by value.
 type Tally struct {
-	replicas int // how many pods the Deployment is to have now
-	unheld   int // how many there would be if no budget held the pool
-	// kept is why the pool shrinks less than it should; empty where it does not.
+	replicas int // how many pods the Deployment must have now
+	unheld   int // how many without the limits of budgets
+	// kept is why the pool shrinks less than it should
 	kept       string
-	begun      bool               // a run that was cut short had applied something
-	undeclared []stockpool.Change // what others wrote of the Deployment, and an application leaves
+	begun      bool               // an interrupted run had applied something
+	undeclared []stockpool.Change // foreign fields of the Deployment that an application leaves
 	journal    stockpool.Journal
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// warnUndeclared warns of the fields of the pool's Deployment that others wrote, that no
-// application removes, and that change as whom, with which privileges, what, or on which
-// accelerators its pods run.
+// warnUndeclared warns of foreign fields of the Deployment that no application removes. They
+// may change the identity, the privileges, the programs or the accelerators of its pods.
 func warnUndeclared(v View, t Tally) (_ Tally, r Result) {
 	of := v.Observation.Deployment
 	t.undeclared = drift.Undeclared(of, v.Declaration.Desired(of, v.Journal.Container, 0))
@@ -22,13 +21,13 @@ func warnUndeclared(v View, t Tally) (_ Tally, r Result) {
 	if names := drift.ChangedBy(of, t.undeclared); len(names) > 0 {
 		by = ", last written by " + strings.Join(names, ", ")
 	}
-	r.warnf("its Deployment has what its declaration lacks%s: %s. An apply leaves what others wrote: remove it by kubectl edit deployment/%s -n %s, or "+
-		"delete the Deployment and the next run creates it again", by, listed(t.undeclared), of.Name, of.Namespace)
+	r.warnf("its Deployment has undeclared fields%s: %s. An apply does not remove them. Run kubectl edit deployment/%s -n %s, or "+
+		"delete the Deployment; the next run creates it again", by, listed(t.undeclared), of.Name, of.Namespace)
 	return t, r
 }
 
-// warnUnlike warns of pods that bear what the pool's own do, and that its Deployment did not
-// make so: somebody forged them, or changed their image.
+// warnUnlike warns of pods that carry the pool's labels but differ from its Deployment's
+// template: they are forged, or their image was changed.
 func warnUnlike(v View, t Tally) (_ Tally, r Result) {
 	var names []string
 	for _, p := range v.Observation.Pods {
@@ -38,8 +37,8 @@ func warnUnlike(v View, t Tally) (_ Tally, r Result) {
 	}
 	if n := len(names); n > 0 {
 		slices.Sort(names)
-		r.warnf("%d %s not as its Deployment makes pods, and %s not count as available: %s. Delete %s, and the Deployment makes others", n,
-			wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "does", "do"), wording.Some(names), wording.Plural(n, "it", "them"))
+		r.warnf("%d %s from its Deployment's template, and %s not count as available: %s. Delete %s; the Deployment creates others", n,
+			wording.Plural(n, "pod differs", "pods differ"), wording.Plural(n, "does", "do"), wording.Some(names), wording.Plural(n, "it", "them"))
 	}
 	return t, r
 }

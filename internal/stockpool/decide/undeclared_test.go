@@ -30,7 +30,7 @@ func TestWhatOthersAddIsDrift(t *testing.T) {
 	}
 }
 
-// TestNoMoreIsAvailableThanItsDeploymentCounts, whatever pods bear its labels.
+// TestNoMoreIsAvailableThanItsDeploymentCounts, whatever other pods have its labels.
 func TestNoMoreIsAvailableThanItsDeploymentCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())

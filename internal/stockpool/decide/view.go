@@ -10,15 +10,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// View is what rules decide by: a situation, and what follows from it before anything is
-// decided. No rule changes it.
+// View is the input of rules: a situation, and what follows from it before any decision. No
+// rule changes it.
 type View struct {
 	Situation
-	used labels.Selector // selects the pods in use; nil where nothing says which are
+	used labels.Selector // selects the pods in use; nil without allocated_selector
 }
 
-// begin is the view of a situation. A budget that counts the pods by what others made of
-// the Deployment is left out while that is to be reverted: what is left then decides.
+// begin returns the view of a situation. It omits a budget that counts the pods only by drift,
+// if that drift is about to be reverted.
 func begin(s Situation) View {
 	v := View{Situation: s}
 	if text := s.Declaration.AllocatedSelector; text != "" {
@@ -31,8 +31,8 @@ func begin(s Situation) View {
 	return v
 }
 
-// replaces says whether a rollout is about to end the pods by which alone a budget covers the
-// pool: what it made of the declaration's pods would end with them.
+// replaces reports whether a rollout is about to delete the pods because of which a budget
+// covers the pool.
 func (v View) replaces(c Cover) bool {
 	if v.own() == nil || v.Observation.Replicas() == 0 || !v.Now.Before(c.WaitsUntil) {
 		return false
@@ -40,8 +40,7 @@ func (v View) replaces(c Cover) bool {
 	return v.reverts() || v.rolledOut().Status == unknown
 }
 
-// reverts says whether an application is due that may revert what others made of the
-// Deployment.
+// reverts reports whether an application is due that may revert drift.
 func (s Situation) reverts() bool {
 	live, j := s.own(), s.Journal
 	switch {
@@ -53,7 +52,7 @@ func (s Situation) reverts() bool {
 	return j.Drifted(live) && (s.Observation.WouldBe == nil || len(drift.Changes(live, s.Observation.WouldBe)) > 0)
 }
 
-// own is the pool's own Deployment; nil where none was observed.
+// own returns the pool's own Deployment; nil if none was observed.
 func (s Situation) own() *appsv1.Deployment {
 	of := s.Observation.Deployment
 	if of == nil || s.Journal.DeploymentUID == "" || string(of.UID) != s.Journal.DeploymentUID {
@@ -62,8 +61,8 @@ func (s Situation) own() *appsv1.Deployment {
 	return of
 }
 
-// mayOwn says whether a Deployment that is not written down yet is the pool's: the one
-// that its declaration takes over, or one that a creation that was cut short made.
+// mayOwn reports whether an unrecorded Deployment is the pool's: the declaration takes it over,
+// or an interrupted creation made it.
 func (s Situation) mayOwn() bool {
 	of, j := s.Observation.Deployment, s.Journal
 	switch {
@@ -75,10 +74,10 @@ func (s Situation) mayOwn() bool {
 	return j.DeploymentUID == "" && j.Opened == "" && s.Declaration.DeploymentUID == string(of.UID)
 }
 
-// Mine says whether the Deployment that was observed is the pool's own, or would become it.
+// Mine reports whether the observed Deployment is the pool's own, or would become it.
 func (s Situation) Mine() bool { return s.own() != nil || s.mayOwn() }
 
-// pausing is a budget that wants the pool stopped now; nil where none does.
+// pausing returns a budget that pauses the pool now; nil if none does.
 func (v View) pausing() *Cover {
 	n := slices.IndexFunc(v.Covers, func(c Cover) bool { return c.Exceeded && c.Pauses && !c.Unknown })
 	if n < 0 {
@@ -87,7 +86,7 @@ func (v View) pausing() *Cover {
 	return &v.Covers[n]
 }
 
-// heldBack is why the pool may not grow; nil where it may.
+// heldBack returns why the pool may not grow; nil if it may.
 func (v View) heldBack() []string {
 	var reasons []string
 	for _, c := range v.Covers {

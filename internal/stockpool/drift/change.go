@@ -13,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Changes are the fields in which a Deployment differs from what an application would
-// make of it. No value is reported of an environment variable, an argument or a command:
-// they may be secret.
+// Changes returns the fields in which a Deployment differs from what an application would make
+// of it. Values of environment variables, arguments and commands are omitted: they may be
+// secret.
 func Changes(was, wants *appsv1.Deployment) []stockpool.Change {
 	var list []stockpool.Change
 	differ("metadata.labels", plain(was.Labels), plain(wants.Labels), &list)
@@ -56,7 +56,7 @@ func differ(at string, was, wants any, list *[]stockpool.Change) {
 	}
 }
 
-// secretive are the parts of a container of which no value is reported.
+// secretive are the parts of a container whose values are not reported.
 var secretive = []string{".env", ".args", ".command"}
 
 func shown(at string, value any) string {
@@ -75,8 +75,8 @@ func shown(at string, value any) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// ChangedBy names those who last wrote some of the fields that changed, by the managed
-// fields of the Deployment, with the way in which they did.
+// ChangedBy returns the managers that last wrote some of the changed fields, and through which
+// subresource.
 func ChangedBy(of *appsv1.Deployment, changes []stockpool.Change) []string {
 	var names []string
 	for w, fields := range writers(of) {
@@ -94,9 +94,9 @@ func ChangedBy(of *appsv1.Deployment, changes []stockpool.Change) []string {
 	return slices.Compact(names)
 }
 
-// manages says whether managed fields have a field, or something in it. How they name
-// the members of a list is not followed: what has the list has the member. A name with
-// dots, as those of annotations have, is what is left of the way.
+// manages reports whether managed fields contain a field, or something in it. It does not
+// follow list members: a manager of the list manages them. The last step may contain dots, as
+// annotation names do.
 func manages(fields map[string]any, way []string) bool {
 	for n, step := range way {
 		name, _, member := strings.Cut(step, "[")

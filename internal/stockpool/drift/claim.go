@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Claim gives these fields of a Deployment to the applying manager, whichever other one has them: an
-// application removes what it does not have any longer only if no other manager has it. It
-// returns the managed fields, and whether they are others than before.
+// Claim gives fields of a Deployment to the applying manager, whichever manager has them. An
+// application removes an omitted field only if no other manager has it. It returns the managed
+// fields, and whether they changed.
 func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedFieldsEntry, changed bool, err error) {
 	own := metav1.ManagedFieldsEntry{
 		Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: appsv1.SchemeGroupVersion.String(), FieldsType: "FieldsV1",
@@ -64,7 +64,7 @@ func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedField
 	return append(managed, own), changed, nil
 }
 
-// take removes a field from a set, and what is empty then, and says whether it had it.
+// take removes a field and its empty parents from a set, and reports whether it was there.
 func take(set map[string]any, path Extra) bool {
 	below, ok := set[path[0]].(map[string]any)
 	if !ok || len(path) > 1 && !take(below, path[1:]) {
@@ -76,7 +76,7 @@ func take(set map[string]any, path Extra) bool {
 	return true
 }
 
-// give adds a field to a set, and says whether it lacked it.
+// give adds a field to a set, and reports whether it was missing.
 func give(set map[string]any, path Extra) (lacked bool) {
 	below, ok := set[path[0]].(map[string]any)
 	if !ok {

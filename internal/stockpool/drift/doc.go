@@ -1,4 +1,4 @@
-// Package drift compares the Deployment of a stock pool with what an application
-// would make of it: what differs, who wrote that, what others added to it, and how a
-// change replaces its pods. It does no IO.
+// Package drift compares the Deployment of a stock pool with what an application would make of
+// it. It reports changed and added fields, who wrote them, and how a change replaces the pods.
+// It does no IO.
 package drift

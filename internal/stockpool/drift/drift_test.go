@@ -55,7 +55,7 @@ func TestReplacementFollowsTheStrategy(t *testing.T) {
 		"at once, since its Deployment has the strategy Recreate": func(of *appsv1.Deployment) {
 			of.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 		},
-		"once its Deployment, whose rollout somebody paused, is resumed": func(of *appsv1.Deployment) { of.Spec.Paused = true },
+		"once the paused rollout of its Deployment is resumed": func(of *appsv1.Deployment) { of.Spec.Paused = true },
 	} {
 		of := declared().Deployment("", 4)
 		change(of)

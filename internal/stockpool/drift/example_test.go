@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// Somebody scaled a Deployment.
+// kubectl scale changed a Deployment.
 func ExampleChanges() {
 	d := stockpool.Declaration{Name: "warm", Namespace: "ml", Image: "registry.example.com/runtime:1", Memory: "16Gi"}.WithDefaults()
 	for _, c := range drift.Changes(d.Deployment("", 7), d.Deployment("", 3)) {

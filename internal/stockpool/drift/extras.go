@@ -12,13 +12,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Extra is the path of a field that others added to a Deployment, in the steps of managed
-// fields: "f:spec", `k:{"name":"A"}`.
+// Extra is the path of a foreign field of a Deployment, in the steps of managed fields:
+// "f:spec", `k:{"name":"A"}`.
 type Extra []string
 
-// Extras are the fields of a Deployment that declarations have arguments for and that the
-// wanted one lacks. What declarations have no argument for is not among them, except for
-// what would have each application refused.
+// Extras returns the fields of a Deployment that have an argument but are not declared. It also
+// returns fields without an argument that would make the API server refuse each application.
 func Extras(of, wanted *appsv1.Deployment) []Extra {
 	x := &extras{}
 	live, want := of.Spec.Template, wanted.Spec.Template
@@ -31,7 +30,7 @@ func Extras(of, wanted *appsv1.Deployment) []Extra {
 	}
 	switch s := live.Spec.SecurityContext; {
 	case want.Spec.SecurityContext != nil:
-		x.loosened(live.Spec, want.Spec)
+		x.relaxations(live.Spec, want.Spec)
 	case s != nil && s.RunAsNonRoot != nil && *s.RunAsNonRoot:
 		x.restrictions(live.Spec, want.Spec)
 	}
@@ -52,7 +51,7 @@ var (
 	atPod      = Extra{"f:spec", "f:template", "f:spec"}
 )
 
-// labels are those of pods, except for what the selector needs, which is immutable.
+// labels omits those that the immutable selector needs.
 func (x *extras) labels(of *appsv1.Deployment, want map[string]string) {
 	needed := map[string]bool{}
 	if s := of.Spec.Selector; s != nil {
@@ -80,8 +79,8 @@ func (x *extras) pod(live, want corev1.PodSpec) {
 	for _, s := range live.ImagePullSecrets {
 		x.add(!slices.Contains(want.ImagePullSecrets, s), atPod, "f:imagePullSecrets", keyed(map[string]any{"name": s.Name}))
 	}
-	// With these, the API server refuses each application: a container that asks for more
-	// than its pod, and a security context that only Linux has.
+	// With these, the API server refuses each application: a container that requests more than
+	// its pod, and a security context that only Linux has.
 	x.add(live.Resources != nil, atPod, "f:resources")
 	x.add(live.OS != nil && live.OS.Name != corev1.Linux, atPod, "f:os")
 }
@@ -120,7 +119,7 @@ func (x *extras) container(live, want corev1.Container) {
 	}
 }
 
-// restrictions are what pod_security_level = "restricted" declares.
+// restrictions are the fields that pod_security_level = "restricted" sets.
 func (x *extras) restrictions(live, want corev1.PodSpec) {
 	x.add(true, atPod, "f:securityContext", "f:runAsNonRoot")
 	x.add(live.SecurityContext.SeccompProfile != nil, atPod, "f:securityContext", "f:seccompProfile")
@@ -135,8 +134,8 @@ func (x *extras) restrictions(live, want corev1.PodSpec) {
 	}
 }
 
-// loosened are what takes back what pod_security_level = "restricted" declares.
-func (x *extras) loosened(live, want corev1.PodSpec) {
+// relaxations are the fields that undo pod_security_level = "restricted".
+func (x *extras) relaxations(live, want corev1.PodSpec) {
 	isRoot := func(user *int64) bool { return user != nil && *user == 0 }
 	if s := live.SecurityContext; s != nil {
 		x.add(isRoot(s.RunAsUser), atPod, "f:securityContext", "f:runAsUser")
@@ -159,13 +158,13 @@ func (x *extras) loosened(live, want corev1.PodSpec) {
 
 func keyed(keys map[string]any) string {
 	text, err := json.Marshal(keys)
-	if err != nil { // of plain values there is none
+	if err != nil { // plain values cannot fail
 		return ""
 	}
 	return "k:" + string(text)
 }
 
-// Without is a Deployment without some fields; nil if it can't be written in JSON.
+// Without returns a Deployment without some fields; nil if it cannot be encoded in JSON.
 func Without(of *appsv1.Deployment, fields []Extra) *appsv1.Deployment {
 	all, ok := plain(of).(map[string]any)
 	if !ok {
@@ -182,8 +181,7 @@ func Without(of *appsv1.Deployment, fields []Extra) *appsv1.Deployment {
 	return out
 }
 
-// remove takes a field out of an object, and the lists and objects around it that are
-// empty then.
+// remove removes a field from an object, and its empty parents.
 func remove(from map[string]any, path Extra) {
 	name := strings.TrimPrefix(path[0], "f:")
 	switch below := from[name].(type) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Replacement says how a changed template replaces the pods of a Deployment, which its
-// strategy decides. Declarations have no argument for that.
+// Replacement describes how a changed template replaces the pods of a Deployment. Its strategy
+// decides that, for which declarations have no argument.
 func Replacement(of *appsv1.Deployment) string {
 	const few = "a few at a time"
 	if of == nil {
@@ -19,7 +19,7 @@ func Replacement(of *appsv1.Deployment) string {
 	s := of.Spec.Strategy
 	switch {
 	case of.Spec.Paused:
-		return "once its Deployment, whose rollout somebody paused, is resumed"
+		return "once the paused rollout of its Deployment is resumed"
 	case s.Type == appsv1.RecreateDeploymentStrategyType:
 		return "at once, since its Deployment has the strategy Recreate"
 	case s.RollingUpdate == nil || s.RollingUpdate.MaxUnavailable == nil:

@@ -11,11 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Undeclared are the fields of a Deployment that others wrote, that an application leaves,
-// and that may change as whom, with which privileges, what, or on which accelerators its
-// pods run. It is what the Deployment has beyond the wanted one, less the defaults of the
-// API server and what is harmless: a field that is not known here is reported. What is
-// Extras is left out, as an application removes that.
+// Undeclared returns the foreign fields of a Deployment that an application leaves and that may
+// matter. Such fields change the identity, privileges, programs or accelerators of its pods.
+// Defaults of the API server and harmless fields are omitted; an unknown field is reported. So
+// are Extras, since an application removes those.
 func Undeclared(of, wanted *appsv1.Deployment) []stockpool.Change {
 	rest := Without(of, Extras(of, wanted))
 	if rest == nil {
@@ -38,12 +37,12 @@ func Undeclared(of, wanted *appsv1.Deployment) []stockpool.Change {
 	return u.list
 }
 
-// restartedAt is what kubectl rollout restart writes.
+// kubectl rollout restart sets it.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
 type undeclared struct{ list []stockpool.Change }
 
-// add adds a field. Of what is no plain value, only the name is reported: it may be secret.
+// add reports only the name of a field without a plain value: it may be secret.
 func (u *undeclared) add(at string, value any) {
 	c := stockpool.Change{Field: at, Wants: "nothing"}
 	switch value.(type) {
@@ -77,8 +76,8 @@ func (u *undeclared) compare(at string, live, wanted any) {
 	}
 }
 
-// members compares lists of what has names. Of a container that is not declared, what it
-// holds and may do is reported as well.
+// members compares lists of named members. Of an undeclared container, it also reports the
+// resources and the privileges.
 func (u *undeclared) members(at string, live, wanted map[string]map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		member, there := wanted[name]
@@ -97,7 +96,7 @@ func (u *undeclared) members(at string, live, wanted map[string]map[string]any) 
 	}
 }
 
-// byName are the members of a list by what tells them apart; nil where nothing does.
+// byName returns the members of a list by name or port; nil if one has neither.
 func byName(list []any) map[string]map[string]any {
 	named := map[string]map[string]any{}
 	for _, member := range list {
@@ -114,9 +113,8 @@ func byName(list []any) map[string]map[string]any {
 	return named
 }
 
-// harmless says whether a field is a default of the API server, or changes nothing about
-// as whom, with which privileges, what, or on which accelerators pods run, or for how long
-// once they are deleted.
+// harmless reports whether a field is a default of the API server or harmless. Harmless fields
+// do not change the identity, privileges, programs, accelerators or termination of pods.
 func harmless(at string, value any) bool {
 	field := strings.TrimPrefix(at, "spec.template.spec.")
 	if _, in, found := strings.Cut(field, "ontainers["); found { // of any container
@@ -149,12 +147,12 @@ func harmless(at string, value any) bool {
 	return false
 }
 
-// longestGrace is up to how many seconds pods may take to end without that being reported: as
-// long as a budget lets them by default. Until they have, they hold their GPUs.
+// longestGrace is the longest unreported grace period in seconds, the default of budgets. Until
+// pods have terminated, they hold their GPUs.
 const longestGrace = 300
 
-// harmlessValues are fields that are harmless with these values; nil for any. Those of
-// each container are below "containers".
+// harmlessValues are fields that are harmless with these values; nil means any. Those of each
+// container are below "containers".
 var harmlessValues = map[string][]string{
 	"restartPolicy": nil, "topologySpreadConstraints": nil, "schedulerName": {"default-scheduler"},
 	"dnsPolicy": {"ClusterFirst"}, "enableServiceLinks": {"true", "false"}, "hostNetwork": {"false"}, "hostPID": {"false"}, "hostIPC": {"false"},
@@ -162,7 +160,7 @@ var harmlessValues = map[string][]string{
 	"securityContext.runAsNonRoot": {"true"}, "securityContext.seccompProfile": {"map[type:RuntimeDefault]"},
 
 	"containers.imagePullPolicy": nil, "containers.terminationMessagePath": nil, "containers.terminationMessagePolicy": nil,
-	"containers.volumeMounts": nil, // which say where; what is mounted is in volumes
+	"containers.volumeMounts": nil, // the mounted volumes are in volumes
 	"containers.stdin":        nil, "containers.stdinOnce": nil, "containers.tty": nil,
 	"containers.securityContext.privileged": {"false"}, "containers.securityContext.allowPrivilegeEscalation": {"false"},
 	"containers.securityContext.readOnlyRootFilesystem": nil, "containers.securityContext.runAsNonRoot": {"true"},

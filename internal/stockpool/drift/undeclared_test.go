@@ -137,8 +137,8 @@ func fields(list []stockpool.Change) string {
 	return strings.Join(texts, "; ")
 }
 
-// TestFieldsOfTheDeploymentThatAreDrift: how a rollout ends pods, and annotations, which
-// runtimes heed.
+// TestFieldsOfTheDeploymentThatAreDrift: the rollout strategy, and annotations, which runtimes
+// respect.
 func TestFieldsOfTheDeploymentThatAreDrift(t *testing.T) {
 	t.Parallel()
 	wanted := declared().Deployment("", 2)
@@ -160,7 +160,7 @@ func TestFieldsOfTheDeploymentThatAreDrift(t *testing.T) {
 	}
 }
 
-// TestRestrictedIsReverted: nothing takes back what pod_security_level = "restricted" declares.
+// TestRestrictedIsReverted: nothing undoes pod_security_level = "restricted".
 func TestRestrictedIsReverted(t *testing.T) {
 	t.Parallel()
 	d := declared()

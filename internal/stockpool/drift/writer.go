@@ -12,7 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// Writer is who last wrote some fields of a pool's Deployment.
+// Writer is a manager that last wrote some fields of a pool's Deployment.
 type Writer struct {
 	// The field manager.
 	Manager string `json:"manager"`
@@ -24,7 +24,7 @@ type Writer struct {
 	Fields []string `json:"fields"`
 }
 
-// String is how people name the writer.
+// String names the writer for people.
 func (w Writer) String() string {
 	if w.Subresource != "" {
 		return w.Manager + " (" + w.Subresource + ")"
@@ -32,23 +32,22 @@ func (w Writer) String() string {
 	return w.Manager
 }
 
-// Writers are those who last wrote what is asked of a Deployment, the latest first: what
-// they wrote of its status is left out.
+// Writers returns the managers of a Deployment's fields, the latest first. It omits its status.
 func Writers(of *appsv1.Deployment) []Writer {
 	list := []Writer{}
 	if of == nil {
 		return list
 	}
 	for w, fields := range writers(of) {
-		w.Fields = named(fields, "")
+		w.Fields = fieldPaths(fields, "")
 		list = append(list, w)
 	}
 	slices.SortStableFunc(list, func(a, b Writer) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Manager, b.Manager)) })
 	return list
 }
 
-// writers are those who last wrote what is asked of a Deployment, in its order, without
-// what they wrote; and that, as managed fields have it.
+// writers yields the managers of a Deployment's fields in its order, without fields, and the
+// managed fields of each.
 func writers(of *appsv1.Deployment) iter.Seq2[Writer, map[string]any] {
 	return func(yield func(Writer, map[string]any) bool) {
 		for _, entry := range of.ManagedFields {
@@ -67,8 +66,8 @@ func writers(of *appsv1.Deployment) iter.Seq2[Writer, map[string]any] {
 	}
 }
 
-// named are the paths of managed fields, as far as these are not members of lists.
-func named(fields map[string]any, at string) []string {
+// named returns the paths of managed fields that are not members of lists.
+func fieldPaths(fields map[string]any, at string) []string {
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		name, field := strings.CutPrefix(key, "f:")
@@ -78,7 +77,7 @@ func named(fields map[string]any, at string) []string {
 		case !slices.ContainsFunc(slices.Collect(maps.Keys(below)), func(k string) bool { return strings.HasPrefix(k, "f:") }):
 			list = append(list, at+name)
 		default:
-			list = append(list, named(below, at+name+".")...)
+			list = append(list, fieldPaths(below, at+name+".")...)
 		}
 	}
 	return list
