@@ -202,7 +202,7 @@ func (v *validator) selector() {
 	s, err := labels.Parse(v.d.AllocatedSelector)
 	switch {
 	case err != nil:
-		v.Add("allocated_selector", "Use the syntax of kubectl --selector, such as \"session\" or \"state=taken\".", "invalid selector %q: %v",
+		v.Add("allocated_selector", "Use the syntax of kubectl --selector, such as \"session\" or \"state=claimed\".", "invalid selector %q: %v",
 			v.d.AllocatedSelector, err)
 	case s.Matches(labels.Set(v.d.PodLabels())):
 		v.Add("allocated_selector", "Select a label that a pod gets when it is claimed.",
