@@ -78,4 +78,4 @@ func (r *run) logTexts(ctx context.Context, level slog.Level, message string, ab
 	}
 }
 
-func (r *run) log() *slog.Logger { return r.runner.world.teller().Logger() }
+func (r *run) log() *slog.Logger { return r.runner.world.reporter().Logger() }

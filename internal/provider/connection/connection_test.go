@@ -249,7 +249,7 @@ func TestLogsReachTerraformWithoutSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	log := pools.Teller.Log
+	log := pools.Reporter.Log
 	log.With("pool", "train").WithGroup("launch").Warn("asking with the-secret", "count", 2,
 		slog.Group("offering", "zone", "ap-singapore-2"), "key", "the-secret", "error", errors.New("bad the-secret"))
 	log.Debug("quiet")

@@ -146,7 +146,7 @@ func (a *actor) giveUp(ctx context.Context, e loop.Ending) {
 // carryOut carries out one decision or one batch.
 func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	for _, d := range some {
-		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
+		a.flow.Reporter.Report(d.Object, d.Summary(), nil)
 	}
 	calling, release := record.Outliving(ctx)
 	defer release()
@@ -211,7 +211,7 @@ func (a *actor) recordOutcome(ctx context.Context, d budget.Decision, err error)
 func (a *actor) addResult(ctx context.Context, d budget.Decision, became outcome.Outcome, err error) {
 	result := outcome.Of(d, became, err)
 	a.results = append(a.results, result)
-	a.flow.Teller.LogDecision(ctx, result)
+	a.flow.Reporter.LogDecision(ctx, result)
 }
 
 var errNotFrozen = errors.New("the freeze failed, and evicted pods would be replaced at once: nothing is evicted")
@@ -223,12 +223,12 @@ func (a *actor) outcome(d budget.Decision, err error) outcome.Outcome {
 	case err == nil:
 		return outcome.Done
 	case errors.As(err, &blocked), errors.As(err, &left):
-		a.flow.Teller.Tell(d.Object, err.Error(), nil)
+		a.flow.Reporter.Report(d.Object, err.Error(), nil)
 		return outcome.Skipped
 	}
 	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
 	a.failure = cmp.Or(a.failure, err)
-	a.flow.Teller.Tell(d.Object, err.Error(), nil)
+	a.flow.Reporter.Report(d.Object, err.Error(), nil)
 	return outcome.Failed
 }
 

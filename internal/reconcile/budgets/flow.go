@@ -39,7 +39,7 @@ func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
 
 // report reports the events of an operation to the history.
 func (f *Flow) report(ctx context.Context) {
-	f.Keeper.ReportAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
+	f.Keeper.ReportAfter(ctx, &f.outbox, f.Clock, f.Reporter.HistoryLacks)
 }
 
 const whose = "budgets"

@@ -43,7 +43,7 @@ func (k *kind) announceAccepted(j judgement) {
 	}
 	text := fmt.Sprintf("%s of %s GPU-hours are counted without the lost part: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
 		strings.Join(append(list, "pools that name it may launch"), ", "))
-	k.flow.Teller.Tell(j.situation.Declaration.Object(), text, nil)
+	k.flow.Reporter.Report(j.situation.Declaration.Object(), text, nil)
 	k.warnings.Add(j.situation.Declaration.Object() + ": " + text)
 }
 

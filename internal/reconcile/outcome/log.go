@@ -61,5 +61,5 @@ func (t Teller) LogDecision(ctx context.Context, r Result) {
 	} else {
 		attrs = append(attrs, slog.String("detail", strings.Join(r.Reasons(), "; ")))
 	}
-	t.Logger().LogAttrs(ctx, level, r.Kind()+" "+string(r.Outcome), attrs...)
+	p.Logger().LogAttrs(ctx, level, r.Kind()+" "+string(r.Outcome), attrs...)
 }

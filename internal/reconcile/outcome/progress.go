@@ -16,10 +16,10 @@ type Event struct {
 	Counts *spotpool.Counts
 }
 
-// Teller passes each step of a run on: to the log, and to people who wait.
-type Teller struct {
+// Reporter reports each step of a run to the log and to people who wait.
+type Reporter struct {
 	Log *slog.Logger
-	// Progress is told of each step; it may be nil.
+	// Progress receives each step; it may be nil.
 	Progress func(Event)
 }
 
@@ -28,7 +28,7 @@ func (t Teller) Logger() *slog.Logger {
 	if t.Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return t.Log
+	return p.Log
 }
 
 // HistoryLacks logs why what an operation did is not in the history.
@@ -36,14 +36,14 @@ func (t Teller) HistoryLacks(why string) {
 	t.Logger().Warn("events are missing in the history", "error", why)
 }
 
-// Tell passes a step on to people who wait.
-func (t Teller) Tell(object, message string, counts *spotpool.Counts) {
+// Report reports a step to people who wait.
+func (p Reporter) Report(object, message string, counts *spotpool.Counts) {
 	if counts != nil {
 		copied := *counts // the caller changes them
 		counts = &copied
 	}
-	if t.Progress != nil {
-		t.Progress(Event{Object: object, Message: message, Counts: counts})
+	if p.Progress != nil {
+		p.Progress(Event{Object: object, Message: message, Counts: counts})
 	}
 }
 

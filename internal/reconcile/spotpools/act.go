@@ -147,7 +147,7 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 
 // tell shows which decision is carried out next.
 func (a *actor) tell(d spotpool.Decision) {
-	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
+	a.flow.Reporter.Report(d.Object, d.String(), &a.pass.latest.plan.Counts)
 }
 
 // steps are what carries the kinds of decisions out.
@@ -317,9 +317,9 @@ func (a *actor) failed(ctx context.Context, d spotpool.Decision, err error) {
 func (a *actor) note(ctx context.Context, d spotpool.Decision, became outcome.Outcome, err error) {
 	result := outcome.Of(d, became, err)
 	a.pass.results = append(a.pass.results, result)
-	a.flow.Teller.LogDecision(ctx, result)
+	a.flow.Reporter.LogDecision(ctx, result)
 	if err != nil {
-		a.flow.Teller.Tell(d.Object, err.Error(), nil)
+		a.flow.Reporter.Report(d.Object, err.Error(), nil)
 	}
 }
 

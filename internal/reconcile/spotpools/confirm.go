@@ -20,7 +20,7 @@ func (r *region) confirm(ctx context.Context) {
 	}
 	found, _, err := r.flow.Cloud.ObserveInstances(ctx, r.name, ids)
 	if err != nil {
-		r.flow.Teller.Logger().WarnContext(ctx, "launches not seen", "region", r.name, "detail", err.Error())
+		r.flow.Reporter.Logger().WarnContext(ctx, "launches not seen", "region", r.name, "detail", err.Error())
 		return
 	}
 	shown := make([]string, len(found))

@@ -18,9 +18,9 @@ type Ports struct {
 	// Cluster returns the Kubernetes cluster whose nodes instances become. It is called
 	// only where pools have nodes, and then several times: it must return the same. Nil
 	// where there is none.
-	Cluster func(ctx context.Context) (Cluster, error)
-	Keeper  record.Keeper
-	Teller  outcome.Teller
+	Cluster  func(ctx context.Context) (Cluster, error)
+	Keeper   record.Keeper
+	Reporter outcome.Reporter
 	// Clock is this machine's.
 	Clock func() time.Time
 	// PollInterval is the first pause between two observations of settling instances;
@@ -65,7 +65,7 @@ func (k *journals) note(events ...history.Event) {
 
 // report reports to the history what an operation did.
 func (k *journals) report(ctx context.Context) {
-	k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks)
+	k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Reporter.HistoryLacks)
 }
 
 // Outbox is what is to be told of pools.

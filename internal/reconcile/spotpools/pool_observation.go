@@ -162,12 +162,12 @@ func (p *pass) observe(ctx context.Context) error {
 	if err := p.flow.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err
 	}
-	p.flow.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
+	p.flow.Reporter.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
 		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
 	text := fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum)
 	if drains := p.drainTexts(); len(drains) > 0 {
 		text += "; waiting for " + wording.Some(drains)
 	}
-	p.flow.Teller.Tell(p.declaration.Object(), text, &plan.Counts)
+	p.flow.Reporter.Report(p.declaration.Object(), text, &plan.Counts)
 	return nil
 }

@@ -35,7 +35,7 @@ func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 			return results, errors.Join(p.plan.Refused, p.keep(ctx, p.plan.Journal))
 		}
 		of := p.plan.Decisions[0]
-		p.Teller.Tell(of.Object, of.Summary(), nil)
+		p.Reporter.Report(of.Object, of.Summary(), nil)
 		err = p.do(ctx, of)
 		switch {
 		case errors.Is(err, outcome.ErrPlanned):
@@ -50,7 +50,7 @@ func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 		if err != nil {
 			result = outcome.Of(of, outcome.Failed, err)
 		}
-		p.Teller.LogDecision(ctx, result)
+		p.Reporter.LogDecision(ctx, result)
 		if results = append(results, result); err != nil {
 			return results, err
 		}

@@ -184,7 +184,7 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 			return err
 		}
 		s := p.plan.Status
-		p.Teller.Tell(p.declaration.Object(), fmt.Sprintf("%s: %d of %d pods are ready", s.Phase, s.Available+s.Allocated, s.Desired), nil)
+		p.Reporter.Report(p.declaration.Object(), fmt.Sprintf("%s: %d of %d pods are ready", s.Phase, s.Available+s.Allocated, s.Desired), nil)
 	}
 	return nil
 }

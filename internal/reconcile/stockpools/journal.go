@@ -24,7 +24,7 @@ func (k *journals) Outbox() *record.Outbox { return &k.outbox }
 
 // report reports the events of an operation to the history, and returns how many it lacks.
 func (k *journals) report(ctx context.Context) (unreported int) {
-	return k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Teller.HistoryLacks).Unreported
+	return k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Reporter.HistoryLacks).Unreported
 }
 
 func (k *journals) loadJournal(ctx context.Context, d stockpool.Declaration) (journal, error) {
