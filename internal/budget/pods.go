@@ -22,9 +22,9 @@ type Ownership struct {
 	Workload Workload
 	// Reason says why there is none.
 	Reason string
-	// Keeper names the stock pool that the workload is of; empty where it is of none. A
+	// StockPool names the stock pool that the workload is of; empty where it is of none. A
 	// stock pool heeds budgets by itself, and its Deployment is not paused.
-	Keeper string
+	StockPool string
 	// Labels are those of the workload's own template of pods.
 	Labels map[string]string
 	// Stopped says that the workload is suspended, or has no replicas.

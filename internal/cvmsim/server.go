@@ -31,7 +31,7 @@ type Server struct {
 	*control.Panel
 
 	options  Options
-	keeper   *world.Keeper
+	store   *world.Store
 	endpoint *api.Endpoint
 	control  http.Handler
 	metadata http.Handler
@@ -40,7 +40,7 @@ type Server struct {
 // New returns a server. With Options.StateDir it loads the state from there.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
-	k, err := world.NewKeeper(o.Clock, o.settings(), o.StateDir)
+	k, err := world.NewStore(o.Clock, o.settings(), o.StateDir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func New(o Options) (*Server, error) {
 	e := api.New(k, a, o.Clock, o.CallLog, actions())
 	panel := control.New(k, e)
 	return &Server{
-		Panel: panel, options: o, keeper: k, endpoint: e,
+		Panel: panel, options: o, store: k, endpoint: e,
 		control: panel.Routes(), metadata: metadata.New(k, a, o.CamRoleName),
 	}, nil
 }
@@ -57,7 +57,7 @@ func New(o Options) (*Server, error) {
 // memory.
 func (s *Server) Close() error {
 	s.endpoint.Release()
-	return s.keeper.Close()
+	return s.store.Close()
 }
 
 // ServeHTTP serves the API, the control surface and the metadata.

@@ -13,7 +13,7 @@ func (s *selection) effects() []budget.Effect {
 	for _, uid := range slices.Sorted(maps.Keys(s.awaited)) {
 		of := s.awaited[uid].Of
 		e := budget.NewEffect(budget.Pause, of.Workload.String(), uid, s.holding[uid], s.status.At)
-		e.StockPool = of.Keeper
+		e.StockPool = of.StockPool
 		list = append(list, e.After(s.previous.Effects, s.status.At))
 	}
 	return list

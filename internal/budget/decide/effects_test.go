@@ -44,7 +44,7 @@ func TestAPodThatEndsInYearsIsNotPaused(t *testing.T) {
 		"in years":       func(p *budget.Pod) { p.Deletion = ms(noon.AddDate(10, 0, 0)) },
 		"overdue":        func(p *budget.Pod) { p.Deletion = ms(noon.Add(-budget.EndSlack)) },
 		"protected late": func(p *budget.Pod) { p.Annotations = map[string]string{budget.ProtectedKey: "true"} },
-		"stock pool":     func(p *budget.Pod) { p.Of.Keeper = "stock_pool/ml/pool" },
+		"stock pool":     func(p *budget.Pod) { p.Of.StockPool = "stock_pool/ml/pool" },
 	} {
 		p := pod("train-1", 0)
 		p.Of.Stopped, p.Deletion = true, ms(noon.AddDate(10, 0, 0))
@@ -52,7 +52,7 @@ func TestAPodThatEndsInYearsIsNotPaused(t *testing.T) {
 		s := situation(enforcing(budget.Pause), 100*budget.Hour)
 		s.Owned, s.Pods, s.Paused = true, []budget.Pod{p}, []Paused{{Workload: p.Of.Workload, BudgetUID: "uid-a"}}
 		s.Previous.Effects = []budget.Effect{budget.NewEffect(budget.Pause, "Deployment ml/train", p.Of.Workload.UID, []string{"ml/train-1"}, s.Previous.At)}
-		s.Previous.Effects[0].StockPool = p.Of.Keeper
+		s.Previous.Effects[0].StockPool = p.Of.StockPool
 		plan := Decide(s, nil)
 		if got := plan.Status; got.Enforced != nil || len(got.Effects) != 1 || len(got.Unreported) > 0 || len(plan.Decisions) > 0 {
 			t.Errorf("%s: %v is enforced, the effects are %v, the events %v, the decisions %v", name, got.Enforced, got.Effects, got.Unreported, plan.Decisions)
@@ -98,7 +98,7 @@ func TestAPodOfADeletedWorkloadIsActedOn(t *testing.T) {
 func TestWhatAStockPoolIsLeftIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	p := pod("pool-1", 0)
-	p.Of.Keeper = "stock_pool/ml/pool"
+	p.Of.StockPool = "stock_pool/ml/pool"
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Owned, s.Pods = true, []budget.Pod{p}
 	plan := Decide(s, nil)

@@ -77,7 +77,7 @@ type selection struct {
 func (s *selection) consider(p budget.Pod) {
 	w := p.Of.Workload
 	switch {
-	case w.Name == "" && p.Waits(), p.Of.Keeper != "" && p.Waits():
+	case w.Name == "" && p.Waits(), p.Of.StockPool != "" && p.Waits():
 		return
 	case p.Owner == nil:
 		s.loose = append(s.loose, p.String()+" (it has no owner)")
@@ -90,7 +90,7 @@ func (s *selection) consider(p budget.Pod) {
 		return
 	case s.spared[id(w)]:
 		return
-	case p.Of.Keeper != "":
+	case p.Of.StockPool != "":
 		s.awaited[w.UID] = p
 		return
 	case s.foreign(p):
@@ -132,7 +132,7 @@ func (s *selection) consider(p budget.Pod) {
 func (s *selection) await(lingering []budget.Pod) {
 	for _, p := range lingering {
 		uid := p.Of.Workload.UID
-		if p.Of.Workload.Name == "" || p.Of.Keeper == "" && !(p.Of.Stopped && (s.ours[uid] || s.undone[uid])) {
+		if p.Of.Workload.Name == "" || p.Of.StockPool == "" && !(p.Of.Stopped && (s.ours[uid] || s.undone[uid])) {
 			continue
 		}
 		s.awaited[uid], s.holding[uid] = p, append(s.holding[uid], p.String())

@@ -22,7 +22,7 @@ type Endpoint struct {
 	actions   map[string]*Action
 	account   wire.Account
 	clock     func() time.Time
-	keeper    *world.Keeper
+	store    *world.Store
 	rates     rates
 	closing   chan struct{}
 	closeOnce sync.Once
@@ -30,13 +30,13 @@ type Endpoint struct {
 
 // New returns an endpoint with actions on a world. clock is the base clock for signatures and rate
 // limits; calls is the log of calls, or nil.
-func New(k *world.Keeper, a wire.Account, clock func() time.Time, calls io.Writer, actions []*Action) *Endpoint {
+func New(k *world.Store, a wire.Account, clock func() time.Time, calls io.Writer, actions []*Action) *Endpoint {
 	byName := map[string]*Action{}
 	for _, action := range actions {
 		byName[action.Name] = action
 	}
 	return &Endpoint{
-		actions: byName, account: a, clock: clock, keeper: k, rates: rates{buckets: map[string]*bucket{}}, Calls: Log{out: calls},
+		actions: byName, account: a, clock: clock, store: k, rates: rates{buckets: map[string]*bucket{}}, Calls: Log{out: calls},
 		closing: make(chan struct{}),
 	}
 }
@@ -52,12 +52,12 @@ func (e *Endpoint) Reset() error {
 	e.Faults.Clear()
 	e.Calls.Reset()
 	e.rates.reset()
-	return e.keeper.Reset()
+	return e.store.Reset()
 }
 
 // Date dates a response by the world's clock, which clients take for Tencent Cloud's time.
 func (e *Endpoint) Date(w http.ResponseWriter) {
-	w.Header().Set("Date", e.keeper.Now().UTC().Format(http.TimeFormat))
+	w.Header().Set("Date", e.store.Now().UTC().Format(http.TimeFormat))
 }
 
 // ServeHTTP serves one call.
@@ -72,7 +72,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *Endpoint) handle(r *http.Request, record *Record) (any, Fault, *wire.Error) {
-	clock, now := e.clock(), e.keeper.Now()
+	clock, now := e.clock(), e.store.Now()
 	record.Time = now.UTC()
 	req, failure := e.readRequest(r, clock, now)
 	record.Action, record.Region = wire.Printable(req.Action), wire.Printable(req.Region)
@@ -95,7 +95,7 @@ func (e *Endpoint) handle(r *http.Request, record *Record) (any, Fault, *wire.Er
 
 // run executes a call unless the rate limit or a fault prevents it.
 func (e *Endpoint) run(a *Action, req request, ready prepared, clock time.Time, record *Record) (answer any, fault Fault, failure *wire.Error) {
-	err := e.keeper.Change(func(w *world.World) error {
+	err := e.store.Change(func(w *world.World) error {
 		if fault, failure = e.admit(w, a, req, ready, clock); failure != nil {
 			return failure
 		}

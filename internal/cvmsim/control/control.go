@@ -35,19 +35,19 @@ func notNegative[N ~int | ~int64](field string, n N) error {
 
 // Panel implements the control surface for its endpoints and for tests.
 type Panel struct {
-	keeper   *world.Keeper
+	store   *world.Store
 	endpoint *api.Endpoint
 }
 
 // New returns the control surface of a world and its endpoint.
-func New(k *world.Keeper, e *api.Endpoint) *Panel { return &Panel{keeper: k, endpoint: e} }
+func New(k *world.Store, e *api.Endpoint) *Panel { return &Panel{store: k, endpoint: e} }
 
 // Reset empties the world: no instances, the catalogue's market, the initial settings, no faults,
 // no calls, and no clock steps. IDs are not reused.
 func (p *Panel) Reset() error { return p.endpoint.Reset() }
 
 // Now returns the world's time, which is also the Date header of each response.
-func (p *Panel) Now() time.Time { return p.keeper.Now() }
+func (p *Panel) Now() time.Time { return p.store.Now() }
 
 // StepClock advances the world's clock and runs everything that falls due, in order. Signatures and
 // rate limits are not affected.
@@ -55,7 +55,7 @@ func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 	if step < 0 {
 		return time.Time{}, fieldError("step", "the clock goes forward only")
 	}
-	err = p.keeper.Change(func(w *world.World) error {
+	err = p.store.Change(func(w *world.World) error {
 		w.GoOn(step)
 		now = w.Now()
 		return nil

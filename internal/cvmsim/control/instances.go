@@ -41,7 +41,7 @@ type Instance struct {
 // Instances lists every existing instance in the order of launches.
 func (p *Panel) Instances() []Instance {
 	out := []Instance{}
-	p.keeper.Look(func(w *world.World) {
+	p.store.Read(func(w *world.World) {
 		for _, in := range w.Instances.Ordered() {
 			out = append(out, describeForControl(in))
 		}
@@ -108,7 +108,7 @@ func (p *Panel) Seed(r SeedRequest) ([]string, error) {
 		return nil, err
 	}
 	ids := make([]string, r.Count)
-	err := p.keeper.Change(func(w *world.World) error {
+	err := p.store.Change(func(w *world.World) error {
 		now := w.Now()
 		w.Advance(now)
 		seeded := seedLaunch(r)
@@ -208,7 +208,7 @@ func (p *Panel) SetState(r StateRequest) error {
 	if len(r.InstanceIDs) == 0 {
 		return fieldError("instance_ids", "is required")
 	}
-	return p.keeper.Change(func(w *world.World) error {
+	return p.store.Change(func(w *world.World) error {
 		now := w.Now()
 		w.Advance(now)
 		for _, id := range r.InstanceIDs {

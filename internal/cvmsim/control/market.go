@@ -35,7 +35,7 @@ func (p *Panel) SetStock(r StockRequest) error {
 	if err != nil {
 		return err
 	}
-	return p.keeper.Change(func(w *world.World) error {
+	return p.store.Change(func(w *world.World) error {
 		if r.Stock != nil {
 			w.Market.Change(k, func(o *world.Offer) { o.Stock = *r.Stock })
 		}
@@ -77,7 +77,7 @@ func (p *Panel) SetPrice(r PriceRequest) error {
 			return fieldError("list_price", "%v, not %q", err, r.ListPrice)
 		}
 	}
-	return p.keeper.Change(func(w *world.World) error {
+	return p.store.Change(func(w *world.World) error {
 		w.Market.Change(k, func(o *world.Offer) {
 			o.Price = price
 			if list > 0 {

@@ -35,7 +35,7 @@ func (p *Panel) Reclaim(r ReclaimRequest) ([]string, error) {
 		return nil, err
 	}
 	var ids []string
-	err := p.keeper.Change(func(w *world.World) error {
+	err := p.store.Change(func(w *world.World) error {
 		now := w.Now()
 		w.Advance(now)
 		chosen, err := chooseReclaimed(w, r)

@@ -42,7 +42,7 @@ func (p *Panel) Configure(c Settings) error {
 			return fieldError("balance", "%v, not %q", err, *c.Balance)
 		}
 	}
-	return p.keeper.Change(func(w *world.World) error {
+	return p.store.Change(func(w *world.World) error {
 		c.apply(&w.Settings)
 		if c.Balance != nil {
 			w.Settings.Balance = balance

@@ -27,14 +27,14 @@ const (
 
 // Service is the instance metadata service.
 type Service struct {
-	keeper  *world.Keeper
+	store  *world.Store
 	account wire.Account
 	role    string // listed if no instance is chosen
 }
 
 // New returns the metadata service of a world. role is listed if no instance is chosen.
-func New(k *world.Keeper, a wire.Account, role string) *Service {
-	return &Service{keeper: k, account: a, role: role}
+func New(k *world.Store, a wire.Account, role string) *Service {
+	return &Service{store: k, account: a, role: role}
 }
 
 // ServeHTTP responds as http://metadata.tencentyun.com does (API document 213/4934): text, or 404
@@ -45,7 +45,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, body := http.StatusNotFound, "there is no such instance\n"
-	s.keeper.Look(func(w *world.World) {
+	s.store.Read(func(w *world.World) {
 		if in, ok := asking(w, r); ok {
 			status, body = s.metadata(r.URL.Path, in, w.Now())
 		}

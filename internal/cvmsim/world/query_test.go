@@ -15,14 +15,14 @@ import (
 func TestQueriesAgreeWithScan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		keeper, err := world.NewKeeper(time.Now, world.Settings{}, "")
+		store, err := world.NewStore(time.Now, world.Settings{}, "")
 		if err != nil {
 			rt.Fatal(err)
 		}
 		pools := []string{"a", "b", "c"}
 		// change changes one of the instances, if there is one.
 		change := func(rt *rapid.T, do func(*world.World, *world.Instance)) {
-			keeper.Look(func(w *world.World) {
+			store.Read(func(w *world.World) {
 				if all := w.Instances.Ordered(); len(all) > 0 {
 					do(w, rapid.SampledFrom(all).Draw(rt, "instance"))
 				}
@@ -31,7 +31,7 @@ func TestQueriesAgreeWithScan(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"launch": func(rt *rapid.T) {
 				l := pooled(rapid.SampledFrom(pools).Draw(rt, "pool"), rapid.IntRange(1, 3).Draw(rt, "count"))
-				keeper.Look(func(w *world.World) { w.Launch(l, w.Now(), "", world.LaunchWorks) })
+				store.Read(func(w *world.World) { w.Launch(l, w.Now(), "", world.LaunchWorks) })
 			},
 			"vanish": func(rt *rapid.T) { change(rt, (*world.World).Remove) },
 			"retag": func(rt *rapid.T) {
@@ -42,7 +42,7 @@ func TestQueriesAgreeWithScan(t *testing.T) {
 			},
 			"": func(rt *rapid.T) {
 				for _, wanted := range [][]string{{"a"}, {"b", "c"}} {
-					keeper.Look(func(w *world.World) {
+					store.Read(func(w *world.World) {
 						others := func(in *world.Instance) bool { return !slices.Contains(wanted, in.FinalTag(world.PoolTag)) }
 						want := slices.DeleteFunc(w.Instances.Ordered(), others)
 						got := w.Instances.Query("ap-singapore", []world.Filter{{Name: "tag:" + world.PoolTag, Values: wanted}})

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// World is the state by subject. It does no IO, and its keeper serializes access.
+// World is the state by subject. It does no IO, and its store serializes access.
 type World struct {
 	Settings  Settings
 	Instances *Instances

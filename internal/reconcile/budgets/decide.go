@@ -59,7 +59,7 @@ func (a *actor) fillOwners(ctx context.Context, second *decide.Observation) erro
 	for n := range second.Pods {
 		p := &second.Pods[n]
 		p.Of = owners[p.UID]
-		p.Of.Keeper = stock[p.Of.Workload.UID]
+		p.Of.StockPool = stock[p.Of.Workload.UID]
 		if err != nil {
 			p.Of = budget.Ownership{Reason: "its owner is unknown"}
 		}
