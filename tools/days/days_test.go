@@ -35,7 +35,7 @@ func TestDays(t *testing.T) {
 				t.Run(fmt.Sprintf("%d, %s", seed, way.name), func(t *testing.T) {
 					t.Parallel()
 					s := newStage(t, draw(seed), way.nodes)
-					s.play(way.keeper)
+					s.play(way.strategy)
 					mu.Lock()
 					defer mu.Unlock()
 					results[w].add(n, s)

@@ -14,7 +14,7 @@ import (
 // machine that is gone.
 const leftNodesGo = 10 * time.Minute
 
-func (s *stage) play(keeper keeper) {
+func (s *stage) play(strategy strategy) {
 	next := 0
 	for s.now < aDay {
 		s.now += tick
@@ -26,7 +26,7 @@ func (s *stage) play(keeper keeper) {
 			s.look() // what was taken at once
 		}
 		if s.now%runEvery == 0 {
-			s.run(keeper)
+			s.run(strategy)
 		}
 		for _, p := range s.pools {
 			s.goOn(p)
@@ -36,9 +36,9 @@ func (s *stage) play(keeper keeper) {
 	s.verifyStrangers()
 }
 
-// run has a keeper look after the pools, unless this is a run that is missed, and holds
+// run has a strategy maintain the pools, unless this is a run that is missed, and holds
 // what it did against what there was to do.
-func (s *stage) run(keeper keeper) {
+func (s *stage) run(strategy strategy) {
 	if s.day.missed[s.now] {
 		s.counts["runs missed"]++
 		return
@@ -54,7 +54,7 @@ func (s *stage) run(keeper keeper) {
 		}
 		needs[n], before[n] = s.need(p), p.launched
 	}
-	keeper.keep(s)
+	strategy.maintain(s)
 	s.look()
 	for n, p := range s.pools {
 		launched := p.launched - before[n]

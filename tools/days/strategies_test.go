@@ -14,13 +14,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// keeper is what looks after the pools, every five minutes.
-type keeper interface{ keep(*stage) }
+// strategy maintains the pools every five minutes.
+type strategy interface{ maintain(*stage) }
 
 var ways = []struct {
 	name  string
 	nodes bool
-	keeper
+	strategy
 }{
 	{"gpupool, with nodes", true, gpupool{}},
 	{"gpupool, without nodes", false, gpupool{}},
@@ -32,7 +32,7 @@ const releasedAfter = 15 * time.Minute
 
 type gpupool struct{}
 
-func (gpupool) keep(s *stage) {
+func (gpupool) maintain(s *stage) {
 	process := reconcile.World{Cloud: steady{s.client, s}, Cluster: s.cluster.Connect, Store: s.store, Actor: "days", Clock: s.clock}
 	report, err := process.Runner().Run(context.Background(), reconcile.RunOptions{})
 	s.must(err)
@@ -85,7 +85,7 @@ func (c steady) Markets(ctx context.Context, region string) (spotpool.Markets, e
 // missing wherever it is granted. It drains nothing and remembers nothing.
 type loop struct{}
 
-func (loop) keep(s *stage) {
+func (loop) maintain(s *stage) {
 	for _, p := range s.pools {
 		list, _, err := s.client.ObservePool(context.Background(), p.Region, p.UID, nil)
 		s.must(err)
