@@ -26,7 +26,7 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	at := r.now()
-	m := &eventlog.Log{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.now}
+	m := &eventlog.Log{Store: r.repository.Store, Keep: r.options.KeepHistory, Now: r.now}
 	outboxes := []*record.Outbox{r.runner.pools.Outbox(), r.runner.budgets.Outbox(), r.runner.stock.Outbox()}
 	var events []history.Event
 	for _, o := range outboxes {
@@ -48,7 +48,7 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 
 func (r *run) failures(at time.Time, failed error) []history.Event {
 	about := func(object, uid string) history.About {
-		return history.About{At: at, Object: object, ObjectUID: uid, RunID: r.report.RunID, Actor: r.keeper.Actor}
+		return history.About{At: at, Object: object, ObjectUID: uid, RunID: r.report.RunID, Actor: r.repository.Actor}
 	}
 	report := r.finished()
 	var events []history.Event

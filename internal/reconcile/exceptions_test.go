@@ -66,12 +66,12 @@ func TestAnEndByItselfIsToldOnce(t *testing.T) {
 		wantTold(t, g.World, g.cluster,
 			"grant by ann: 50 GPU-hours: night shift", "release by test: the grant of 50 GPU-hours by ann ends",
 			"hold by ann: night shift", "release by test: the hold by ann ends")
-		keeper := record.Keeper{Store: g.Store()}
-		granted, err := record.Grants(keeper).Of(context.Background(), g.budget.UID)
+		repository := record.Repository{Store: g.Store()}
+		granted, err := record.Grants(repository).Of(context.Background(), g.budget.UID)
 		if err != nil || len(granted.List)+len(granted.Unreported) > 0 || granted.EndedAt.IsZero() {
 			t.Errorf("killed at %d, of the grant is left: %+v (%v)", at, granted, err)
 		}
-		held, err := record.Holds(keeper).Of(context.Background(), g.pool.UID)
+		held, err := record.Holds(repository).Of(context.Background(), g.pool.UID)
 		if err != nil || len(held.List)+len(held.Unreported) > 0 {
 			t.Errorf("killed at %d, of the hold is left: %+v (%v)", at, held, err)
 		}

@@ -55,7 +55,7 @@ func TestAHoldUnderAnothersNameIsDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds := record.Holds(record.Keeper{Store: w.Store()})
+	holds := record.Holds(record.Repository{Store: w.Store()})
 	if _, err := holds.Of(context.Background(), other.UID); err == nil || !strings.Contains(err.Error(), "is damaged (it is of \""+w.pool.UID) {
 		t.Errorf("it is read: %v", err)
 	}
@@ -234,7 +234,7 @@ func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
 				if err := do(w.process(nil)); err != nil {
 					t.Fatalf("killed at %d, and again: %v", at, err)
 				}
-				if docs, err := record.Holds(record.Keeper{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Unreported) > 1 {
+				if docs, err := record.Holds(record.Repository{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Unreported) > 1 {
 					t.Fatalf("killed at %d, %d events are left to be told (%v)", at, len(docs.Unreported), err)
 				}
 				if !m.Dead() {

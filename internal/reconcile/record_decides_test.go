@@ -200,7 +200,7 @@ func spotPoolSubject(t *testing.T) *subject {
 		case "another's":
 			r.UID = record.NewID()
 		}
-		rewrite(t, record.SpotPools(record.Keeper{Store: w.Store(), Actor: "test"}), phase, r)
+		rewrite(t, record.SpotPools(record.Repository{Store: w.Store(), Actor: "test"}), phase, r)
 	}
 	s.rewrite(declaration.Active, 0, "")
 	id := w.Own()[0].InstanceID
@@ -249,7 +249,7 @@ func budgetSubject(t *testing.T) *subject {
 		if r.Generation += generations; mark == "another's" {
 			r.UID = record.NewID()
 		}
-		rewrite(t, record.Budgets(record.Keeper{Store: w.Store(), Actor: "test"}), phase, r)
+		rewrite(t, record.Budgets(record.Repository{Store: w.Store(), Actor: "test"}), phase, r)
 	}
 	s.rewrite(declaration.Active, 0, "")
 	s.perform = map[string]func(ctx context.Context, p reconcile.World) (string, error){
@@ -296,7 +296,7 @@ func stockPoolSubject(t *testing.T) *subject {
 		case "another's":
 			r.UID = record.NewID()
 		}
-		rewrite(t, record.StockPools(record.Keeper{Store: w.Store(), Actor: "test"}), phase, r)
+		rewrite(t, record.StockPools(record.Repository{Store: w.Store(), Actor: "test"}), phase, r)
 	}
 	s.rewrite(declaration.Active, 0, "")
 	s.has = func() bool { return w.Cluster.Deployment(d.Key()) != nil }

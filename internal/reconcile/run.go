@@ -78,7 +78,7 @@ func (r *Runner) Run(ctx context.Context, o RunOptions) (Report, error) {
 
 type run struct {
 	runner   *Runner
-	keeper   record.Keeper
+	repository   record.Repository
 	options  RunOptions
 	warnings *outcome.Warnings
 	report   Report
@@ -92,7 +92,7 @@ type run struct {
 
 func (r *Runner) begin(o RunOptions) *run {
 	w := r.world
-	one := &run{runner: r, keeper: w.keeper(), options: o, warnings: &outcome.Warnings{}}
+	one := &run{runner: r, repository: w.repository(), options: o, warnings: &outcome.Warnings{}}
 	one.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: w.now().UTC(), DryRun: o.DryRun, Names: o.Names}
 	one.kinds = one.kindsOf(o)
 	return one
@@ -100,7 +100,7 @@ func (r *Runner) begin(o RunOptions) *run {
 
 // locked runs under the run lock, and records what the run did.
 func (r *run) locked(ctx context.Context) (err error) {
-	ctx, release, err := r.keeper.Lock(ctx, runLock, r.options.RunLockTimeout)
+	ctx, release, err := r.repository.Lock(ctx, runLock, r.options.RunLockTimeout)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (r *run) read(ctx context.Context) error {
 			objects = append(objects, kind+key)
 		}
 	}
-	return r.options.Names.Among(r.keeper.Store.String(), objects)
+	return r.options.Names.Among(r.repository.Store.String(), objects)
 }
 
 // takeOver brings declarations out of Terraform state into the store where the store
@@ -178,7 +178,7 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 	for _, text := range state.Warnings {
 		r.warnings.Add(text)
 	}
-	older, err := r.keeper.Older(ctx, state)
+	older, err := r.repository.Older(ctx, state)
 	if err != nil {
 		return err
 	}

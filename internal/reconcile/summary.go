@@ -55,7 +55,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 // amendSummary brings the summary of the last run of all up to what this one of some
 // made of what is named. It says nothing else: the others were not observed.
 func (r *run) amendSummary(ctx context.Context) error {
-	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
+	old, err := record.Load[declaration.RunSummary](ctx, r.repository.Store, store.Statuses, lastRun)
 	if err != nil || !old.Exists() {
 		return nil //nolint:nilerr // the next run of all replaces what is damaged
 	}
@@ -80,7 +80,7 @@ func none(string) bool { return false }
 // lastSummary is what the store keeps of the last run. A damaged one is replaced:
 // nothing depends on it.
 func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSummary] {
-	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
+	old, err := record.Load[declaration.RunSummary](ctx, r.repository.Store, store.Statuses, lastRun)
 	if err != nil {
 		r.warnings.Add(lostSummary(err))
 		old.Value = declaration.RunSummary{}
@@ -97,7 +97,7 @@ func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.
 	}
 	summary.Counters = old.Value.Counters.Plus(decided...)
 	r.report.Counters = summary.Counters
-	_, err := record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, summary)
+	_, err := record.Save(ctx, r.repository.Store, store.Statuses, lastRun, old, summary)
 	if errors.Is(err, store.ErrConflict) {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (r *run) meetings() met {
 // it keeps nothing.
 func (r *Runner) FailedRun(ctx context.Context, o RunOptions, failed error) {
 	one := r.begin(o)
-	_ = one.keeper.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
+	_ = one.repository.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
 		one.addHistory(ctx, failed)
 		one.saveFailure(ctx, failed)
 		return nil
@@ -152,7 +152,7 @@ func (r *Runner) FailedRun(ctx context.Context, o RunOptions, failed error) {
 // quarter hour, and nothing where nothing changed; a failure is a warning, as nothing
 // depends on it.
 func (r *run) saveDay(ctx context.Context) {
-	old, err := record.Load[declaration.LastDay](ctx, r.keeper.Store, store.Statuses, lastDay)
+	old, err := record.Load[declaration.LastDay](ctx, r.repository.Store, store.Statuses, lastDay)
 	if err != nil {
 		if !old.Exists() {
 			r.warnings.Add(err.Error())
@@ -172,7 +172,7 @@ func (r *run) saveDay(ctx context.Context) {
 	if !changed {
 		return
 	}
-	_, err = record.Save(ctx, r.keeper.Store, store.Statuses, lastDay, old, next)
+	_, err = record.Save(ctx, r.repository.Store, store.Statuses, lastDay, old, next)
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		r.warnings.Add(err.Error())
 	}

@@ -10,7 +10,7 @@ import (
 
 // warnOrphans warns of objects whose records are lost, and returns how many there are.
 func (r *run) warnOrphans(ctx context.Context) int {
-	orphans, err := record.Orphans(ctx, r.keeper.Store, func(uid string) bool {
+	orphans, err := record.Orphans(ctx, r.repository.Store, func(uid string) bool {
 		return r.pools.Recorded(uid) || r.budgets.Recorded(uid) || r.stock.Recorded(uid)
 	})
 	if err != nil {
@@ -25,15 +25,15 @@ func (r *run) warnOrphans(ctx context.Context) int {
 // checkTombstones removes expired tombstones, of all kinds, and finds instances that are
 // left of recently destroyed pools.
 func (r *run) checkTombstones(ctx context.Context) {
-	docs, err := r.keeper.Store.List(ctx, store.Tombstones)
+	docs, err := r.repository.Store.List(ctx, store.Tombstones)
 	if err != nil {
 		r.warnings.Add(err.Error())
 		return
 	}
 	for _, doc := range docs {
-		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.keeper.Store, doc)
+		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.repository.Store, doc)
 		if err == nil && tombstone.Expired(r.now()) {
-			err = record.Remove(ctx, r.keeper.Store, store.Tombstones, doc.Key.Name, doc.Revision)
+			err = record.Remove(ctx, r.repository.Store, store.Tombstones, doc.Key.Name, doc.Revision)
 		} else if err == nil {
 			err = r.pools.LookForLeft(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
 		}

@@ -55,7 +55,7 @@ func (w World) Dry() World {
 // SpotPools returns a flow of spot pools.
 func (w World) SpotPools() *spotpools.Flow {
 	return spotpools.New(spotpools.Ports{
-		Cloud: w.Cloud, Cluster: connectAs(w.Cluster, func(c Cluster) spotpools.Cluster { return c }), Keeper: w.keeper(), Reporter: w.reporter(),
+		Cloud: w.Cloud, Cluster: connectAs(w.Cluster, func(c Cluster) spotpools.Cluster { return c }), Repository: w.repository(), Reporter: w.reporter(),
 		Clock: w.clock(), PollInterval: w.PollInterval,
 	})
 }
@@ -63,7 +63,7 @@ func (w World) SpotPools() *spotpools.Flow {
 // Budgets returns a flow of budgets.
 func (w World) Budgets() *budgets.Flow {
 	return &budgets.Flow{
-		Cluster: connectAs(w.Cluster, func(c Cluster) budgets.Cluster { return c }), Keeper: w.keeper(), Reporter: w.reporter(),
+		Cluster: connectAs(w.Cluster, func(c Cluster) budgets.Cluster { return c }), Repository: w.repository(), Reporter: w.reporter(),
 		Clock: w.clock(), FreezeLag: w.FreezeLag,
 	}
 }
@@ -71,7 +71,7 @@ func (w World) Budgets() *budgets.Flow {
 // StockPools returns a flow of stock pools.
 func (w World) StockPools() *stockpools.Flow {
 	return stockpools.New(stockpools.Ports{
-		Cluster: connectAs(w.Cluster, func(c Cluster) stockpools.Cluster { return c }), Keeper: w.keeper(), Reporter: w.reporter(),
+		Cluster: connectAs(w.Cluster, func(c Cluster) stockpools.Cluster { return c }), Repository: w.repository(), Reporter: w.reporter(),
 		Clock: w.clock(), PollInterval: w.PollInterval,
 	})
 }
@@ -84,8 +84,8 @@ func (w World) rememberedStore(ctx context.Context) record.RememberedStore {
 	return here
 }
 
-func (w World) keeper() record.Keeper {
-	return record.Keeper{Store: w.Store, Actor: w.Actor, LockTimeout: w.LockTimeout, Clock: w.clock(), Usage: &record.UsageReader{}}
+func (w World) repository() record.Repository {
+	return record.Repository{Store: w.Store, Actor: w.Actor, LockTimeout: w.LockTimeout, Clock: w.clock(), Usage: &record.UsageReader{}}
 }
 
 func (w World) reporter() outcome.Reporter { return outcome.Reporter{Log: w.Log, Progress: w.Progress} }

@@ -14,7 +14,7 @@ import (
 // beginDeletion leaves the pool as a destroy that was killed right after it began.
 func beginDeletion(t *testing.T, w *providertest.World) {
 	t.Helper()
-	records := record.SpotPools(record.Keeper{Store: w.Store(), Actor: "terraform"})
+	records := record.SpotPools(record.Repository{Store: w.Store(), Actor: "terraform"})
 	r, err := records.Load(context.Background(), "ap-singapore/train")
 	if err == nil {
 		_, err = records.BeginDeletion(context.Background(), r)
@@ -70,7 +70,7 @@ func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
 	if left := w.Pool("train"); len(left) > 0 {
 		t.Errorf("%v are left", left)
 	}
-	r, err := record.SpotPools(record.Keeper{Store: w.Store()}).Load(context.Background(), spotpool.Declaration{Region: "ap-singapore", Name: "train"}.Key())
+	r, err := record.SpotPools(record.Repository{Store: w.Store()}).Load(context.Background(), spotpool.Declaration{Region: "ap-singapore", Name: "train"}.Key())
 	if err != nil || r.Exists() {
 		t.Errorf("its record is %+v, %v", r.Value, err)
 	}

@@ -24,7 +24,7 @@ func TestRemovedBlockOfAStaleState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		life := record.SpotPools(record.Keeper{Store: s, Actor: "test"})
+		life := record.SpotPools(record.Repository{Store: s, Actor: "test"})
 		r, err := life.Load(t.Context(), "ap-singapore/train")
 		if err != nil {
 			t.Fatal(err)

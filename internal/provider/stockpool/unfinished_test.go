@@ -21,7 +21,7 @@ func hears(warnings []providertest.Told, headline string) bool {
 func TestAnImportedCreationIsFinished(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	records := record.StockPools(record.Keeper{Store: s.Store(), Actor: "test"})
+	records := record.StockPools(record.Repository{Store: s.Store(), Actor: "test"})
 	begun := stockpool.Declaration{
 		Name: "pool-g1", Namespace: s.namespace, UID: record.NewID(), Generation: 1, ClusterUID: s.ClusterUID(), SpecName: "g1.1",
 		Image: "registry.example.com/team/runtime:1", Memory: "1Gi", GPU: 1, Replicas: 2, Labels: map[string]string{"team": "a"},
@@ -56,7 +56,7 @@ func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
 	d := s.Terraform()
 	d.Write(s.pool())
 	d.Apply()
-	records := record.StockPools(record.Keeper{Store: s.Store(), Actor: "test"})
+	records := record.StockPools(record.Repository{Store: s.Store(), Actor: "test"})
 	r, err := records.Load(context.Background(), s.namespace+"/pool-g1")
 	if err == nil {
 		_, err = records.BeginDeletion(context.Background(), r)

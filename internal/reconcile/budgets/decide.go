@@ -54,7 +54,7 @@ func (a *actor) fillOwners(ctx context.Context, second *decide.Observation) erro
 		return nil
 	}
 	owners, err := a.cluster.Owners(ctx, owned, gpu.Rules{Weights: a.declaration.ResourceWeights})
-	stock, unread := a.flow.Keeper.StockDeployments(ctx)
+	stock, unread := a.flow.Repository.StockDeployments(ctx)
 	err = errors.Join(err, unread)
 	for n := range second.Pods {
 		p := &second.Pods[n]

@@ -67,14 +67,14 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	if err := f.reportLast(ctx, d, status.Value, resumed); err != nil {
 		return messages, err
 	}
-	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})
+	doc, err := f.Repository.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})
 	if err == nil {
-		err = record.Remove(ctx, f.Keeper.Store, store.Statuses, doc.Key.Name, doc.Revision)
+		err = record.Remove(ctx, f.Repository.Store, store.Statuses, doc.Key.Name, doc.Revision)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return messages, err
 	}
-	if err := record.Grants(f.Keeper).Forget(ctx, d.UID); err != nil {
+	if err := record.Grants(f.Repository).Forget(ctx, d.UID); err != nil {
 		return messages, err
 	}
 	return messages, f.records().Remove(ctx, r)

@@ -60,8 +60,8 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 			list[len(list)-1].Why = &Why{}
 		}
 	}
-	statuses, _, lost, unlisted := r.kind.flow.Keeper.BudgetStatuses(ctx)
-	granted, err := readGrants(ctx, r.kind.flow.Keeper) // after the statuses, as LimitedAt wants it
+	statuses, _, lost, unlisted := r.kind.flow.Repository.BudgetStatuses(ctx)
+	granted, err := readGrants(ctx, r.kind.flow.Repository) // after the statuses, as LimitedAt wants it
 	if lost != nil {
 		r.kind.warnings.Add(lost.Error())
 	}

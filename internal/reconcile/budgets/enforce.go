@@ -62,7 +62,7 @@ func rank(s decide.Situation) int {
 // pauser returns the pauser of a budget in this run. It respects what other budgets would pause.
 func (e *enforcer) pauser(d budget.Declaration) pauses.Pauser {
 	return pauses.Pauser{
-		Keeper: e.flow.Keeper, Clock: e.flow.Clock, Cluster: e.cluster, Budget: d, Declared: e.declared,
+		Repository: e.flow.Repository, Clock: e.flow.Clock, Cluster: e.cluster, Budget: d, Declared: e.declared,
 		Wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
 		Learn:  func(paused []declaration.Pause) { e.inForce.learn(d.UID, paused) },
 	}

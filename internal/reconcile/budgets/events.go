@@ -13,13 +13,13 @@ import (
 // about returns the common part of the events about a budget.
 func (f *Flow) about(d budget.Declaration) history.About {
 	about := d.About(f.now())
-	about.Actor = f.Keeper.Actor
+	about.Actor = f.Repository.Actor
 	return about
 }
 
 // note adds events that are in no document.
 func (f *Flow) note(events ...history.Event) {
-	f.outbox.Note(f.outbox.Sign(events, f.Keeper.Actor)...)
+	f.outbox.Note(f.outbox.Sign(events, f.Repository.Actor)...)
 }
 
 // reportLeft reports the events in statuses to the history, which may lack them.
@@ -58,7 +58,7 @@ func (k *kind) reportLoss(b *accounting.Books) {
 // reportLast reports the events in the last status of a destroyed budget, what was lifted, and the
 // destruction.
 func (f lifter) reportLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
-	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+	tombstone, err := f.Repository.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err
 	}

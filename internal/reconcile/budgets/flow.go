@@ -29,7 +29,7 @@ type Flow struct {
 func (f *Flow) records() record.Life[budget.Declaration] { return record.Budgets(f.Keeper) }
 
 func (f *Flow) accountant() accounting.Accountant {
-	return accounting.Accountant{Keeper: f.Keeper, Clock: f.Clock}
+	return accounting.Accountant{Repository: f.Repository, Clock: f.Clock}
 }
 
 func (f *Flow) now() time.Time { return f.Clock() }
@@ -39,7 +39,7 @@ func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
 
 // report reports the events of an operation to the history.
 func (f *Flow) report(ctx context.Context) {
-	f.Keeper.ReportAfter(ctx, &f.outbox, f.Clock, f.Reporter.HistoryLacks)
+	f.Repository.ReportAfter(ctx, &f.outbox, f.Clock, f.Reporter.HistoryLacks)
 }
 
 const whose = "budgets"

@@ -30,7 +30,7 @@ func (a *actor) freezeRule() budget.FreezeRule {
 		Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces),
 		IgnorePodProtection: !d.Enforce.HonoursPods(), RecoversAt: a.judgement.plan.FreezeRecoversAt,
 	}
-	if namespace := a.flow.Keeper.Store.Location().Namespace; namespace != "" {
+	if namespace := a.flow.Repository.Store.Location().Namespace; namespace != "" {
 		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
 	}
 	for resource, text := range d.ResourceWeights {

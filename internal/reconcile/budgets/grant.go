@@ -36,7 +36,7 @@ func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Requ
 		return Granted{}, fmt.Errorf("nothing is granted to budget/%s: %w", name, err)
 	}
 	grant := budget.Grant{Exception: begun, GPUHours: hours}
-	after, err := record.Grants(f.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
+	after, err := record.Grants(f.Repository).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
 		added, err := g.Add(d, grant, now)
 		if err != nil {
 			return g, fmt.Errorf("nothing is granted to budget/%s: %w", name, err)
@@ -60,12 +60,12 @@ func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (G
 	}
 	now := f.now()
 	r.At = now
-	held, err := record.Grants(f.Keeper).Of(ctx, d.UID)
+	held, err := record.Grants(f.Repository).Of(ctx, d.UID)
 	if err != nil || len(held.InForce(now)) == 0 {
 		return Granted{Declaration: d}, err
 	}
 	var released []budget.Grant
-	after, err := record.Grants(f.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
+	after, err := record.Grants(f.Repository).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
 		g.Grants, released = g.Grants.Release(d, r)
 		g.BudgetUID, g.Budget = d.UID, d.Name
 		return g, nil
@@ -87,7 +87,7 @@ func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declarat
 // grants are those of all budgets, as one run or command reads them.
 type grants map[string]record.Excepted[declaration.Grants]
 
-func readGrants(ctx context.Context, k record.Keeper) (grants, error) {
+func readGrants(ctx context.Context, k record.Repository) (grants, error) {
 	if k.Store == nil {
 		return nil, nil
 	}
@@ -118,5 +118,5 @@ func (k *kind) reportGrants(ctx context.Context, list []budget.Declaration, gran
 			}})
 		}
 	}
-	record.Grants(k.flow.Keeper).ReportRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
+	record.Grants(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
 }

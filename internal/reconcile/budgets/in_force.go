@@ -34,7 +34,7 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 	for _, freeze := range freezes {
 		f.frozen[freeze.BudgetUID] = freeze
 	}
-	all, err := pauses.Read(ctx, k.flow.Keeper.Store)
+	all, err := pauses.Read(ctx, k.flow.Repository.Store)
 	f.err, f.broken = errors.Join(f.err, err), all.Broken
 	for _, own := range all.ByBudget {
 		if own.ClusterUID != clusterUID {

@@ -31,7 +31,7 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		if k.run.Recorded(uid) {
 			continue
 		}
-		tombstone, err := k.flow.Keeper.Tombstone(ctx, uid)
+		tombstone, err := k.flow.Repository.Tombstone(ctx, uid)
 		switch {
 		case err != nil:
 			k.warnings.Add(err.Error())
@@ -125,7 +125,7 @@ func (k *kind) hasDestroyedBudgets(ctx context.Context) bool {
 		return false
 	}
 	return slices.ContainsFunc(docs, func(doc store.Document) bool {
-		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, k.flow.Keeper.Store, doc)
+		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, k.flow.Repository.Store, doc)
 		if err != nil {
 			k.warnings.Add(err.Error())
 		}

@@ -81,8 +81,8 @@ func remembering(t testing.TB, change func(*ledger.Ledger)) *budgets.Flow {
 		kept["cluster/"+document.Name] = document.Data
 	}
 	return &budgets.Flow{
-		Cluster: func(context.Context) (budgets.Cluster, error) { return quiet{}, nil },
-		Keeper:  record.Keeper{Store: kept}, Clock: func() time.Time { return present },
+		Cluster:    func(context.Context) (budgets.Cluster, error) { return quiet{}, nil },
+		Repository: record.Repository{Store: kept}, Clock: func() time.Time { return present },
 	}
 }
 

@@ -168,7 +168,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	if err != nil {
 		return nil, err
 	}
-	granted, err := readGrants(ctx, k.flow.Keeper)
+	granted, err := readGrants(ctx, k.flow.Repository)
 	if err != nil {
 		return nil, err
 	}

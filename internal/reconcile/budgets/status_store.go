@@ -27,7 +27,7 @@ type previousStatus struct {
 // previousStatuses reads the statuses of all budgets. It warns of a damaged one, which is then replaced.
 // One of a newer gpupool stops its budget, and newer measurements stop all budgets.
 func (k *kind) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
-	listed, usage, lost, err := k.flow.Keeper.BudgetStatuses(ctx)
+	listed, usage, lost, err := k.flow.Repository.BudgetStatuses(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 		delete(without, key)
 	}
 	for _, name := range slices.Sorted(maps.Keys(without)) {
-		tombstone, err := k.flow.Keeper.Tombstone(ctx, previous[name].document.Value.UID)
+		tombstone, err := k.flow.Repository.Tombstone(ctx, previous[name].document.Value.UID)
 		if err != nil || !tombstone.Exists() {
 			continue
 		}
-		if err := record.Remove(ctx, k.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
+		if err := record.Remove(ctx, k.flow.Repository.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
 			k.warnings.Add(err.Error())
 		}
 	}
@@ -119,7 +119,7 @@ func (k *kind) saveMeasured(ctx context.Context) {
 	for _, of := range m.now {
 		next.Budgets[of.status.UID] = of.measurement
 	}
-	if k.flow.Keeper.SaveBudgetUsage(ctx, m.last, next) == nil {
+	if k.flow.Repository.SaveBudgetUsage(ctx, m.last, next) == nil {
 		return
 	}
 	m.unsaved = map[string]error{}
@@ -133,16 +133,16 @@ func (k *kind) saveMeasured(ctx context.Context) {
 // saveStatus replaces a budget's status, whoever wrote it meanwhile, and keeps its unreported events.
 func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
 	name := record.BudgetStatusName(status.Name)
-	status.Unreported = k.flow.outbox.Sign(status.Unreported, k.flow.Keeper.Actor)
+	status.Unreported = k.flow.outbox.Sign(status.Unreported, k.flow.Repository.Actor)
 	for range 3 {
-		saved, err := record.Save(ctx, k.flow.Keeper.Store, store.Statuses, name, previous, status.Stored())
+		saved, err := record.Save(ctx, k.flow.Repository.Store, store.Statuses, name, previous, status.Stored())
 		if err == nil {
 			k.flow.outbox.Note(status.Unreported...)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return saved, err
 		}
-		doc, err := k.flow.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
+		doc, err := k.flow.Repository.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return previous, err
 		}

@@ -102,7 +102,7 @@ func (l *inquiry) grants(ctx context.Context, d budget.Declaration, q Question) 
 	if q.Budget == "" || q.Over.GPUHours != "" || d.GPUHours == "" {
 		return budget.Grants{}, nil
 	}
-	all, err := record.Grants(l.flow.Keeper).Of(ctx, d.UID)
+	all, err := record.Grants(l.flow.Repository).Of(ctx, d.UID)
 	list := all.InForce(l.at)
 	if !q.At.IsZero() {
 		list = slices.DeleteFunc(list, func(g budget.Grant) bool { return g.From.After(l.at) })
@@ -233,7 +233,7 @@ func (l *inquiry) podsUsed(d budget.Declaration) ([]PodUsed, error) {
 
 // declaredIn lists the budgets that are declared for a cluster. The next run reports unreadable ones.
 func declaredIn(ctx context.Context, f *Flow, clusterUID string) ([]budget.Declaration, error) {
-	if f.Keeper.Store == nil {
+	if f.Repository.Store == nil {
 		return nil, nil
 	}
 	list, err := f.records().List(ctx)

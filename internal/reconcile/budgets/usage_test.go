@@ -228,7 +228,7 @@ func TestUsageIsLive(t *testing.T) {
 		t.Errorf("the store changed\n%s", diff)
 	}
 	blank := d.Budgets()
-	blank.Keeper.Store = nil
+	blank.Repository.Store = nil
 	other,
 		err = blank.Ask(context.Background(), budgets.Question{Declaration: budget.Declaration{
 		Window: "1h", Selector: budget.Selector{Namespaces: []string{"ml"}},

@@ -42,8 +42,8 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
 		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
 	}
-	status, known, err := f.Keeper.BudgetStatus(ctx, state.Declaration)
-	granted, unread := record.Grants(f.Keeper).Of(ctx, state.Declaration.UID)
+	status, known, err := f.Repository.BudgetStatus(ctx, state.Declaration)
+	granted, unread := record.Grants(f.Repository).Of(ctx, state.Declaration.UID)
 	if unread != nil {
 		state.Warnings = append(state.Warnings, unread.Error())
 	}

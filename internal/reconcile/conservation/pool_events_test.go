@@ -86,7 +86,7 @@ func (w *world) detach(which, _ int) {
 }
 
 func (w *world) phase(p *pool) declaration.Phase {
-	r, _ := record.SpotPools(w.keeper()).Load(context.Background(), p.now().Key())
+	r, _ := record.SpotPools(w.repository()).Load(context.Background(), p.now().Key())
 	return r.Value.Phase
 }
 
@@ -113,7 +113,7 @@ func (w *world) staleDestroy(which, how int) {
 		return
 	}
 	stale, _ := pick(p.states[:len(p.states)-1], how)
-	before, err := record.SpotPools(w.keeper()).Load(context.Background(), stale.Key())
+	before, err := record.SpotPools(w.repository()).Load(context.Background(), stale.Key())
 	if err != nil || !before.Exists() || before.Value.Phase != declaration.Active {
 		return
 	}
@@ -158,7 +158,7 @@ func (w *world) staleUpdate(which, how int) {
 	p.attempts = append(p.attempts, stale)
 	_, err := w.process(w.store).SpotPools().Update(context.Background(), stale, 5*time.Second)
 	w.logf("apply of %s by a state of generation %d: %v", stale.Key(), stale.Generation, err)
-	after, failed := record.SpotPools(w.keeper()).Load(context.Background(), stale.Key())
+	after, failed := record.SpotPools(w.repository()).Load(context.Background(), stale.Key())
 	if failed == nil && after.Exists() && before.DeletionProtection && !after.Value.Declaration.DeletionProtection && stale.Generation < before.Generation &&
 		w.lost.Kind != store.SpotPools {
 		w.violated(promiseNewer, "%s lost deletion_protection to a state of generation %d", stale.Key(), stale.Generation)

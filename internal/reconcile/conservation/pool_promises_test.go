@@ -234,7 +234,7 @@ func (w *world) unended(o observed) {
 		if !o.whole || !p.deleting || !p.setup.Nodes || p.setup.ProviderID != "" {
 			continue
 		}
-		r, err := record.SpotPools(w.keeper()).Load(context.Background(), p.now().Key())
+		r, err := record.SpotPools(w.repository()).Load(context.Background(), p.now().Key())
 		if err != nil || !r.Exists() || r.Value.Phase != declaration.Deleting || r.Value.Declaration.OnDestroy == spotpool.DestroyRetain {
 			continue
 		}

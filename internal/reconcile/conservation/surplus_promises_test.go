@@ -54,7 +54,7 @@ func (w *world) giveUpNodes(which, how int) {
 // leftCordoned looks for nodes that a pool which is gone keeps from new pods, or marked.
 func (w *world) leftCordoned(observed) {
 	for _, p := range w.pools {
-		r, err := record.SpotPools(w.keeper()).Load(context.Background(), p.now().Key())
+		r, err := record.SpotPools(w.repository()).Load(context.Background(), p.now().Key())
 		if err != nil || r.Exists() || !p.deleting || w.lost.Kind == store.SpotPools || w.lost.Kind == store.Journals {
 			continue
 		}

@@ -200,8 +200,8 @@ func (w *world) process(s store.Store) reconcile.World {
 	}
 }
 
-func (w *world) keeper() record.Keeper {
-	return record.Keeper{Store: w.store, Actor: "test"}
+func (w *world) repository() record.Repository {
+	return record.Repository{Store: w.store, Actor: "test"}
 }
 
 func (w *world) pass(d time.Duration) {

@@ -28,12 +28,12 @@ func (r report) Summary() outcome.Summary { return outcome.Summary{Name: r.name,
 
 // kind does what a test says about each declaration.
 type kind struct {
-	keeper record.Keeper
+	repository record.Repository
 	begin  error
 	works  map[string]*work
 }
 
-func (k *kind) Records() record.Life[stockpool.Declaration] { return record.StockPools(k.keeper) }
+func (k *kind) Records() record.Life[stockpool.Declaration] { return record.StockPools(k.repository) }
 
 func (k *kind) Begin(_ context.Context, targets []loop.Target[stockpool.Declaration]) ([]loop.Work[stockpool.Declaration, report], loop.Schedule, error) {
 	list := make([]loop.Work[stockpool.Declaration, report], len(targets))
@@ -124,7 +124,7 @@ func TestARunEndsWithEachDeclarationInOneWay(t *testing.T) {
 		"somebody destroyed it": {
 			work: &work{observes: steps(next(loop.Act, nil))}, before: func(t *testing.T, k *kind, _ context.CancelFunc) {
 				t.Helper()
-				if err := k.keeper.Store.Delete(t.Context(), store.Key{Kind: store.StockPools, Name: "ml/a"}, load(t, k).Revision); err != nil {
+				if err := k.repository.Store.Delete(t.Context(), store.Key{Kind: store.StockPools, Name: "ml/a"}, load(t, k).Revision); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -135,7 +135,7 @@ func TestARunEndsWithEachDeclarationInOneWay(t *testing.T) {
 				t.Helper()
 				taken, done := make(chan struct{}), t.Context().Done()
 				go func() {
-					_ = k.keeper.WithLock(context.WithoutCancel(t.Context()), "stock_pool/ml/a", 0, func(context.Context) error {
+					_ = k.repository.WithLock(context.WithoutCancel(t.Context()), "stock_pool/ml/a", 0, func(context.Context) error {
 						close(taken)
 						<-done
 						return nil
@@ -196,7 +196,7 @@ func play(t *testing.T, w *work, before func(*testing.T, *kind, context.CancelFu
 
 func newKind(t *testing.T, works map[string]*work) *kind {
 	t.Helper()
-	k := &kind{keeper: record.Keeper{Store: draft.Empty(store.Location{}), Clock: time.Now, Actor: "test"}, works: works}
+	k := &kind{repository: record.Repository{Store: draft.Empty(store.Location{}), Clock: time.Now, Actor: "test"}, works: works}
 	for key := range works {
 		d := pool(strings.TrimPrefix(key, "ml/"))
 		if _, err := k.Records().Save(t.Context(), record.Stored[stockpool.Declaration]{}, declaration.Active, d); err != nil {
@@ -230,7 +230,7 @@ func TestWhatCannotBeginFailsAll(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, map[string]*work{"ml/a": {}, "ml/b": {}, "ml/left-out": {}})
 	k.begin = errors.New("the cluster can't be reached")
-	if _, err := k.keeper.Store.Write(t.Context(), store.Key{Kind: store.StockPools, Name: "ml/broken"}, []byte("{"), ""); err != nil {
+	if _, err := k.repository.Store.Write(t.Context(), store.Key{Kind: store.StockPools, Name: "ml/broken"}, []byte("{"), ""); err != nil {
 		t.Fatal(err)
 	}
 	r := loop.New(k, func(key string) bool { return key != "ml/left-out" })

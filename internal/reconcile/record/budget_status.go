@@ -18,7 +18,7 @@ func BudgetStatusName(name string) string { return "budgets/" + name }
 // budgets and spot pools meet, by the last measurement. The status of an earlier budget
 // of the same name does not count as known. If measurements can't be read, the status is
 // as of the last run that changed it, which its time says.
-func (k Keeper) BudgetStatus(ctx context.Context, d budget.Declaration) (status Document[declaration.BudgetStatus], known bool, err error) {
+func (k Repository) BudgetStatus(ctx context.Context, d budget.Declaration) (status Document[declaration.BudgetStatus], known bool, err error) {
 	status, err = Load[declaration.BudgetStatus](ctx, k.Store, store.Statuses, BudgetStatusName(d.Name))
 	if known = status.Exists() && status.Value.UID == d.UID; known && err == nil {
 		usage, _ := k.Usage.read(ctx, k)
@@ -29,7 +29,7 @@ func (k Keeper) BudgetStatus(ctx context.Context, d budget.Declaration) (status 
 
 // LimitedStatus is BudgetStatus with the limit of now. Grants are read only if the status
 // counts some; if they can't be read, its limit is unknown.
-func (k Keeper) LimitedStatus(ctx context.Context, d budget.Declaration, now time.Time) (status budget.Status, known bool, err error) {
+func (k Repository) LimitedStatus(ctx context.Context, d budget.Declaration, now time.Time) (status budget.Status, known bool, err error) {
 	doc, known, err := k.BudgetStatus(ctx, d)
 	status = doc.Value
 	if err != nil || !known || len(status.Grants) == 0 {
@@ -49,7 +49,7 @@ type ListedStatus struct {
 // BudgetStatuses are the statuses of all budgets, by their names, and the document of their
 // last measurements, which the statuses have. If only that document can't be read, lost
 // says why.
-func (k Keeper) BudgetStatuses(ctx context.Context) (statuses map[string]ListedStatus, usage Document[declaration.BudgetUsage], lost, err error) {
+func (k Repository) BudgetStatuses(ctx context.Context) (statuses map[string]ListedStatus, usage Document[declaration.BudgetUsage], lost, err error) {
 	docs, err := k.Store.List(ctx, store.Statuses)
 	if err != nil {
 		return nil, usage, nil, err
@@ -77,7 +77,7 @@ func (k Keeper) BudgetStatuses(ctx context.Context) (statuses map[string]ListedS
 
 // NamedBudget is the record of the budget that a pool names. The error is *UndeclaredError
 // if there is none.
-func (k Keeper) NamedBudget(ctx context.Context, name string) (Stored[budget.Declaration], error) {
+func (k Repository) NamedBudget(ctx context.Context, name string) (Stored[budget.Declaration], error) {
 	r, err := Budgets(k).Find(ctx, name)
 	var absent *AbsentError
 	if errors.As(err, &absent) {

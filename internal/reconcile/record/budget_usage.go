@@ -14,7 +14,7 @@ const budgetUsage = "budget_usage"
 
 // SaveBudgetUsage writes the last measurements of budgets in the place of those that were
 // read.
-func (k Keeper) SaveBudgetUsage(ctx context.Context, old Document[declaration.BudgetUsage], usage declaration.BudgetUsage) error {
+func (k Repository) SaveBudgetUsage(ctx context.Context, old Document[declaration.BudgetUsage], usage declaration.BudgetUsage) error {
 	saved, err := Save(ctx, k.Store, store.Statuses, budgetUsage, old, usage)
 	if err == nil && k.Usage != nil {
 		k.Usage.note(saved)
@@ -34,7 +34,7 @@ type UsageReader struct {
 // usageAge is for how long what was read is as good as read again.
 const usageAge = time.Second
 
-func (r *UsageReader) read(ctx context.Context, k Keeper) (Document[declaration.BudgetUsage], error) {
+func (r *UsageReader) read(ctx context.Context, k Repository) (Document[declaration.BudgetUsage], error) {
 	if r == nil {
 		return Load[declaration.BudgetUsage](ctx, k.Store, store.Statuses, budgetUsage)
 	}

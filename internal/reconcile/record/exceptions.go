@@ -18,12 +18,12 @@ type Exceptions[T declaration.Body] struct {
 }
 
 // Grants are those of the store's budgets.
-func Grants(k Keeper) Exceptions[declaration.Grants] {
+func Grants(k Repository) Exceptions[declaration.Grants] {
 	return Exceptions[declaration.Grants]{k.Store, store.Grants}
 }
 
 // Holds are those of the store's pools.
-func Holds(k Keeper) Exceptions[declaration.Holds] {
+func Holds(k Repository) Exceptions[declaration.Holds] {
 	return Exceptions[declaration.Holds]{k.Store, store.Holds}
 }
 
@@ -125,7 +125,7 @@ type Rest[T any] struct {
 
 // ReportRest reports to the history what an outbox took up of these, and then leaves that
 // out of their documents. If it can't, it only warns.
-func (e Exceptions[T]) ReportRest(ctx context.Context, k Keeper, o *Outbox, now func() time.Time, list []Rest[T], warn func(text string)) {
+func (e Exceptions[T]) ReportRest(ctx context.Context, k Repository, o *Outbox, now func() time.Time, list []Rest[T], warn func(text string)) {
 	if len(list) == 0 {
 		return
 	}

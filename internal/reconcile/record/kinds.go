@@ -9,9 +9,9 @@ import (
 )
 
 // SpotPools is the life of spot pools.
-func SpotPools(k Keeper) Life[spotpool.Declaration] {
+func SpotPools(k Repository) Life[spotpool.Declaration] {
 	return Life[spotpool.Declaration]{
-		refusals: refusals[spotpool.Declaration]{Keeper: k, title: "spot pool", noun: "pool", brief: func(key string) string { return key }},
+		refusals: refusals[spotpool.Declaration]{Repository: k, title: "spot pool", noun: "pool", brief: func(key string) string { return key }},
 		kind:     store.SpotPools, tombstone: declaration.PoolTombstone,
 		decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
 	}
@@ -22,19 +22,19 @@ func SpotPools(k Keeper) Life[spotpool.Declaration] {
 func JournalName(key, uid string) string { return key + "/" + uid }
 
 // Budgets is the life of budgets.
-func Budgets(k Keeper) Life[budget.Declaration] {
+func Budgets(k Repository) Life[budget.Declaration] {
 	return Life[budget.Declaration]{
-		refusals: refusals[budget.Declaration]{Keeper: k, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key }},
+		refusals: refusals[budget.Declaration]{Repository: k, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key }},
 		kind:     store.Budgets, tombstone: declaration.BudgetTombstone,
 		decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
 	}
 }
 
 // StockPools is the life of stock pools.
-func StockPools(k Keeper) Life[stockpool.Declaration] {
+func StockPools(k Repository) Life[stockpool.Declaration] {
 	return Life[stockpool.Declaration]{
 		refusals: refusals[stockpool.Declaration]{
-			Keeper: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
+			Repository: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
 		},
 		kind: store.StockPools, tombstone: declaration.StockTombstone,
 		decode: declaration.Decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],

@@ -4,7 +4,7 @@
 // budget's status: budgets write it, and the gates of pools read it.
 //
 // It exports more than 40 names, since it is all that the kinds' packages share about the
-// store: documents (document.go, keeper.go), a declared thing's life (creation.go,
+// store: documents (document.go, repository.go), a declared thing's life (creation.go,
 // deletion.go, state.go, take_over.go), what is wrong with either (errors.go, missing.go,
 // orphans.go), and the events that the history lacks (outbox.go).
 package record

@@ -19,14 +19,14 @@ func (m Missing) String() string { return m.Document.String() + " " + m.remedy }
 // MissingJournals finds the active pools without a journal. Records that can't be read are
 // left out.
 func MissingJournals(ctx context.Context, from Lister) ([]Missing, error) {
-	spot, err := withoutJournal(ctx, from, SpotPools(Keeper{}), store.Journals, JournalName,
+	spot, err := withoutJournal(ctx, from, SpotPools(Repository{}), store.Journals, JournalName,
 		"is missing: put no copy in its place; the next terraform apply or gpupool reconcile writes a new one, and launches nothing for 10 minutes, until "+
 			"each earlier "+
 			"launch is listed")
 	if err != nil {
 		return nil, err
 	}
-	stock, err := withoutJournal(ctx, from, StockPools(Keeper{}), store.StockJournals, func(_, uid string) string { return uid },
+	stock, err := withoutJournal(ctx, from, StockPools(Repository{}), store.StockJournals, func(_, uid string) string { return uid },
 		"is missing: restore it from a copy; or run terraform destroy for this stock pool, which keeps its Deployment, and then terraform import")
 	return append(spot, stock...), err
 }

@@ -208,9 +208,9 @@ func explanations(ctx context.Context, from Lister) (explained, error) {
 		prefix string
 		uid    func(what string, data []byte) (string, error)
 	}{
-		{store.SpotPools, "spot_pool/", uidBy(SpotPools(Keeper{}))},
-		{store.Budgets, "budget/", uidBy(Budgets(Keeper{}))},
-		{store.StockPools, "stock_pool/", uidBy(StockPools(Keeper{}))},
+		{store.SpotPools, "spot_pool/", uidBy(SpotPools(Repository{}))},
+		{store.Budgets, "budget/", uidBy(Budgets(Repository{}))},
+		{store.StockPools, "stock_pool/", uidBy(StockPools(Repository{}))},
 	} {
 		docs, err := from.List(ctx, kind.kind)
 		if err != nil {

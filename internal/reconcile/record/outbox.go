@@ -107,15 +107,15 @@ func (o *Outbox) Report(ctx context.Context, m *eventlog.Log) eventlog.Added {
 	return added
 }
 
-// History is the history of the keeper's store, for who does not know how much of it is
+// History is the history of the repository's store, for who does not know how much of it is
 // to be kept.
-func (k Keeper) History(now func() time.Time) *eventlog.Log {
+func (k Repository) History(now func() time.Time) *eventlog.Log {
 	return &eventlog.Log{Store: k.Store, AddOnly: true, Now: now}
 }
 
 // ReportAfter reports, at the end of an operation that may have been cut short, what the
 // history lacks. What goes wrong is for warn to say: it changes nothing.
-func (k Keeper) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
+func (k Repository) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
 	defer cancel()
 	added := o.Report(ctx, k.History(now))

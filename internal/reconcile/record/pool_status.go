@@ -24,7 +24,7 @@ func poolStatusName(uid string) string {
 
 // SavePoolStatuses writes, by their uids, those statuses that say something else than what
 // is stored, and forgets those of pools that are gone. It is called under the lock of runs.
-func (k Keeper) SavePoolStatuses(ctx context.Context, statuses map[string]declaration.PoolStatus, gone func(uid string) bool) error {
+func (k Repository) SavePoolStatuses(ctx context.Context, statuses map[string]declaration.PoolStatus, gone func(uid string) bool) error {
 	stored, err := k.poolStatuses(ctx)
 	lost := err
 	changed := map[string]bool{}
@@ -60,7 +60,7 @@ func (k Keeper) SavePoolStatuses(ctx context.Context, statuses map[string]declar
 
 // poolStatuses reads those of all spot pools, by the names of their documents. What can't
 // be read is as if it said nothing: the next run writes it anew.
-func (k Keeper) poolStatuses(ctx context.Context) (map[string]Document[declaration.PoolStatuses], error) {
+func (k Repository) poolStatuses(ctx context.Context) (map[string]Document[declaration.PoolStatuses], error) {
 	docs, err := k.Store.List(ctx, store.Statuses)
 	if err != nil {
 		return map[string]Document[declaration.PoolStatuses]{}, err
@@ -82,7 +82,7 @@ func (k Keeper) poolStatuses(ctx context.Context) (map[string]Document[declarati
 
 // Rooms are the active spot pools that have nodes, each with why it does not grow, as far
 // as a run has seen to what is declared of it now.
-func (k Keeper) Rooms(ctx context.Context) ([]stockpool.Room, error) {
+func (k Repository) Rooms(ctx context.Context) ([]stockpool.Room, error) {
 	records, err := SpotPools(k).List(ctx)
 	if err != nil {
 		return nil, err

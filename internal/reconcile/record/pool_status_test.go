@@ -20,7 +20,7 @@ func TestPoolStatusesAreWrittenWhereTheyChange(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	s := draft.Empty(store.Location{})
-	k := record.Keeper{Store: s, Clock: func() time.Time { return now }}
+	k := record.Repository{Store: s, Clock: func() time.Time { return now }}
 	statuses := map[string]declaration.PoolStatus{}
 	for n := range 100 {
 		statuses[fmt.Sprintf("uid-%d", n)] = declaration.PoolStatus{Pool: fmt.Sprintf("ap-singapore/p%d", n), Observed: true, Capacity: 2}
@@ -96,7 +96,7 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	s := draft.Empty(store.Location{})
-	k := record.Keeper{Store: s, Clock: func() time.Time { return now }}
+	k := record.Repository{Store: s, Clock: func() time.Time { return now }}
 	statuses := map[string]declaration.PoolStatus{}
 	for name, status := range map[string]*declaration.PoolStatus{
 		"seen": {Observed: true, Generation: 1, Why: "sold out"}, "growing": {Observed: true, Generation: 1, Grows: true, Why: "launching"},
@@ -132,7 +132,7 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 func TestDamagedPoolStatusesAreWrittenAnew(t *testing.T) {
 	t.Parallel()
 	s := draft.Empty(store.Location{})
-	k := record.Keeper{Store: s, Clock: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }}
+	k := record.Repository{Store: s, Clock: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }}
 	statuses := map[string]declaration.PoolStatus{"uid": {Pool: "ap-singapore/train", Capacity: 1}}
 	if err := k.SavePoolStatuses(t.Context(), statuses, nobody); err != nil {
 		t.Fatal(err)

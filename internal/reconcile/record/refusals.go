@@ -9,7 +9,7 @@ import (
 
 // refusals say why a record of one kind is not created, changed or deleted.
 type refusals[D Declaration[D]] struct {
-	Keeper
+	Repository
 	// title and noun are what messages call one: "spot pool", and "pool" where that
 	// is clear. brief is what they call one by name, where its kind is clear.
 	title, noun string

@@ -18,7 +18,7 @@ type RememberedStore = declaration.RememberedStore
 
 // Older says which newer state of the same lineage was seen before; empty where this
 // is the newest, or has no serial and lineage. It keeps the newest.
-func (k Keeper) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {
+func (k Repository) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {
 	if state.Serial == nil || state.Lineage == "" {
 		return "", nil
 	}

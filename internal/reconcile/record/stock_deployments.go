@@ -14,7 +14,7 @@ import (
 // What is recorded counts, and nothing that a Deployment says of itself. A pool that is
 // not created yet, or is being deleted, or has no record, heeds nothing: its Deployment
 // is anybody's.
-func (k Keeper) StockDeployments(ctx context.Context) (map[string]string, error) {
+func (k Repository) StockDeployments(ctx context.Context) (map[string]string, error) {
 	// Journals are listed before records: one that is written in between belongs to a
 	// record that is seen.
 	docs, err := k.Store.List(ctx, store.StockJournals)

@@ -31,7 +31,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 		return err
 	}
 	if !r.Exists() || r.Value.Phase != declaration.Active {
-		return fmt.Errorf("the store %s has no active pool %s to adopt into: create or import it first", f.Keeper.Store, key)
+		return fmt.Errorf("the store %s has no active pool %s to adopt into: create or import it first", f.Repository.Store, key)
 	}
 	d := r.Value.Declaration
 	j, err := f.loadJournal(ctx, d)

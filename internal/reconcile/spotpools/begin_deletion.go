@@ -64,7 +64,7 @@ func (x deletion) markDeleting(ctx context.Context, r stored) (marked stored, er
 		return x.records().BeginDeletion(ctx, r)
 	}
 	d := r.Value.Declaration
-	err = x.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
+	err = x.Repository.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
 		marked, err = x.records().BeginDeletion(ctx, r)
 		return err
 	})

@@ -31,7 +31,7 @@ func (g gates) SameBudget(ctx context.Context, d spotpool.Declaration) error {
 	if d.Nodes == nil || d.Budget == "" || d.ClusterUID == "" {
 		return nil
 	}
-	r, err := record.Budgets(g.Keeper).Load(ctx, d.Budget)
+	r, err := record.Budgets(g.Repository).Load(ctx, d.Budget)
 	if err != nil || !r.Exists() {
 		return nil //nolint:nilerr // the gate says why
 	}

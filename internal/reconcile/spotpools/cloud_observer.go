@@ -210,7 +210,7 @@ type owner struct {
 // recordedIDs reads which instances the region's journals record and the listing
 // lacks, each with its pool.
 func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
-	docs, err := o.Keeper.Store.List(ctx, store.Journals)
+	docs, err := o.Repository.Store.List(ctx, store.Journals)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -220,7 +220,7 @@ func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed m
 		if !strings.HasPrefix(doc.Key.Name, region+"/") {
 			continue
 		}
-		j, err := record.DecodeListed[journal.Journal](ctx, o.Keeper.Store, doc)
+		j, err := record.DecodeListed[journal.Journal](ctx, o.Repository.Store, doc)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 			continue

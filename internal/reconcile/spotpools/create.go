@@ -32,7 +32,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	defer f.report(ctx)
 	// The lock of the creation is held to its end, and tells one that is under way
 	// from one that was killed. The pool's own lock is free while instances settle.
-	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
+	err = f.Repository.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
 		return creation{f}.create(ctx, p, d, wait)
 	})
 	if record.IsLocked(err) && p.declaration.UID == "" {
@@ -152,7 +152,7 @@ func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error 
 		}
 		if cause != nil && nothing {
 			c.outbox.Forget(d.UID)
-			err := record.Remove(ctx, c.Keeper.Store, store.Journals, journalName(d), j.Revision)
+			err := record.Remove(ctx, c.Repository.Store, store.Journals, journalName(d), j.Revision)
 			return errors.Join(cause, err, c.records().Remove(ctx, r))
 		}
 		if p.latest == nil {

@@ -217,7 +217,7 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 // reportLast reports what a journal that is about to be removed has to report, and that the
 // pool was destroyed.
 func (x deletion) reportLast(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
-	tombstone, err := x.Keeper.Tombstone(ctx, d.UID)
+	tombstone, err := x.Repository.Tombstone(ctx, d.UID)
 	if err != nil {
 		return err
 	}
@@ -246,16 +246,16 @@ func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *poolO
 		if err := x.reportLast(ctx, d, j.Value); err != nil {
 			return err
 		}
-		if err := record.Remove(ctx, x.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
+		if err := record.Remove(ctx, x.Repository.Store, store.Journals, journalName(d), j.Revision); err != nil {
 			return err
 		}
 	}
-	holds, err := record.Holds(x.Keeper).Of(ctx, d.UID)
+	holds, err := record.Holds(x.Repository).Of(ctx, d.UID)
 	if err != nil {
 		return err
 	}
 	x.reportHoldsOf(ctx, d, declaration.Holds{Holds: holds.Holds}, x.now())
-	if err := record.Holds(x.Keeper).Forget(ctx, d.UID); err != nil {
+	if err := record.Holds(x.Repository).Forget(ctx, d.UID); err != nil {
 		return err
 	}
 	r, err := x.records().Still(ctx, d, declaration.Deleting)

@@ -18,9 +18,9 @@ type Ports struct {
 	// Cluster returns the Kubernetes cluster whose nodes instances become. It is called
 	// only where pools have nodes, and then several times: it must return the same. Nil
 	// where there is none.
-	Cluster  func(ctx context.Context) (Cluster, error)
-	Keeper   record.Keeper
-	Reporter outcome.Reporter
+	Cluster    func(ctx context.Context) (Cluster, error)
+	Repository record.Repository
+	Reporter   outcome.Reporter
 	// Clock is this machine's.
 	Clock func() time.Time
 	// PollInterval is the first pause between two observations of settling instances;
@@ -54,18 +54,18 @@ func New(p Ports) *Flow {
 const DefaultPollInterval = time.Second
 
 // records is the life of the store's pools.
-func (p *Ports) records() record.Life[spotpool.Declaration] { return record.SpotPools(p.Keeper) }
+func (p *Ports) records() record.Life[spotpool.Declaration] { return record.SpotPools(p.Repository) }
 
 func (p *Ports) now() time.Time { return p.Clock() }
 
 // note takes up events that stand in no journal.
 func (k *journals) note(events ...history.Event) {
-	k.outbox.Note(k.outbox.Sign(events, k.Keeper.Actor)...)
+	k.outbox.Note(k.outbox.Sign(events, k.Repository.Actor)...)
 }
 
 // report reports to the history what an operation did.
 func (k *journals) report(ctx context.Context) {
-	k.Keeper.ReportAfter(ctx, &k.outbox, k.Clock, k.Reporter.HistoryLacks)
+	k.Repository.ReportAfter(ctx, &k.outbox, k.Clock, k.Reporter.HistoryLacks)
 }
 
 // Outbox is what is to be told of pools.

@@ -75,16 +75,16 @@ func exceededReason(s budget.Status) string {
 
 // budgetStatus is what the last run made of a budget, and the budget's record.
 func (g gates) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
-	r, err := g.Keeper.NamedBudget(ctx, name)
+	r, err := g.Repository.NamedBudget(ctx, name)
 	if err != nil {
 		return budget.Status{}, r.Value, err
 	}
 	if status, ok := made[name]; ok {
 		return status, r.Value, nil
 	}
-	status, known, err := g.Keeper.LimitedStatus(ctx, r.Value.Declaration, g.now())
+	status, known, err := g.Repository.LimitedStatus(ctx, r.Value.Declaration, g.now())
 	if err == nil && !known {
-		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", g.Keeper.Store)
+		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", g.Repository.Store)
 	}
 	return status, r.Value, err
 }

@@ -49,7 +49,7 @@ func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (He
 	}
 	hold := spotpool.Hold{Exception: begun}
 	held := Held{Declaration: d, Holds: []spotpool.Hold{hold}}
-	after, err := record.Holds(h.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+	after, err := record.Holds(h.Repository).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
 		added, err := h.Add(d, hold, now)
 		if err != nil {
 			return h, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
@@ -95,11 +95,11 @@ func (h holder) Release(ctx context.Context, key string, r exception.Release) (H
 // releaseHolds ends the holds of a pool that are in force.
 func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Release) error {
 	d := held.Declaration
-	there, err := record.Holds(h.Keeper).Of(ctx, d.UID)
+	there, err := record.Holds(h.Repository).Of(ctx, d.UID)
 	if err != nil || there.At(r.At) == nil {
 		return err
 	}
-	after, err := record.Holds(h.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+	after, err := record.Holds(h.Repository).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
 		h.Holds, held.Holds = h.Holds.Release(d, r)
 		h.PoolUID, h.Pool = d.UID, d.Key()
 		return h, nil
@@ -158,7 +158,7 @@ func (k *kind) reportHolds(ctx context.Context) {
 			}})
 		}
 	}
-	record.Holds(k.flow.Keeper).ReportRest(ctx, k.flow.Keeper, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
+	record.Holds(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
 }
 
 // byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone
@@ -175,7 +175,7 @@ func (h holder) byName(ctx context.Context, name string) (spotpool.Declaration, 
 // holdOn is the hold of a pool that is in force; nil where there is none. Without
 // knowing that, nothing is done about the pool.
 func (h holder) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.Hold, error) {
-	holds, err := record.Holds(h.Keeper).Of(ctx, d.UID)
+	holds, err := record.Holds(h.Repository).Of(ctx, d.UID)
 	if err != nil {
 		return nil, err
 	}

@@ -27,12 +27,12 @@ type journals struct {
 func journalName(d spotpool.Declaration) string { return record.JournalName(d.Key(), d.UID) }
 
 func (k *journals) loadJournal(ctx context.Context, d spotpool.Declaration) (document, error) {
-	return record.Load[journal.Journal](ctx, k.Keeper.Store, store.Journals, journalName(d))
+	return record.Load[journal.Journal](ctx, k.Repository.Store, store.Journals, journalName(d))
 }
 
 // listJournals reads the journals of many pools at once, each to be taken once.
 func (k *journals) listJournals(ctx context.Context) (take func(d spotpool.Declaration) (document, error), err error) {
-	docs, err := k.Keeper.Store.List(ctx, store.Journals)
+	docs, err := k.Repository.Store.List(ctx, store.Journals)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (k *journals) listJournals(ctx context.Context) (take func(d spotpool.Decla
 			return document{}, nil
 		}
 		delete(listed, journalName(d))
-		value, err := record.DecodeListed[journal.Journal](ctx, k.Keeper.Store, doc)
+		value, err := record.DecodeListed[journal.Journal](ctx, k.Repository.Store, doc)
 		return document{Value: value, Revision: doc.Revision}, err
 	}, nil
 }
@@ -57,8 +57,8 @@ func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j do
 	if !value.LostAt.IsZero() {
 		value = value.Salted(record.NewID())
 	}
-	value.Unreported = k.outbox.Sign(value.Unreported, k.Keeper.Actor)
-	saved, err := record.Save(ctx, k.Keeper.Store, store.Journals, journalName(d), j, value.Stored())
+	value.Unreported = k.outbox.Sign(value.Unreported, k.Repository.Actor)
+	saved, err := record.Save(ctx, k.Repository.Store, store.Journals, journalName(d), j, value.Stored())
 	if err == nil {
 		k.outbox.Note(value.Unreported...)
 	}
@@ -77,7 +77,7 @@ func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j do
 	if record.Same(j.Value, value) {
 		return nil
 	}
-	err := k.Keeper.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
+	err := k.Repository.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
 		// No journal is written for a pool that was destroyed since the observation.
 		if r, err := k.records().Load(ctx, d.Key()); err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID {
 			return err

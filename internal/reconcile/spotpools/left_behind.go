@@ -68,7 +68,7 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	}
 	r.kind.warnings.Add(leftWarning(d, t.Value.DestroyedAt, left, remedy))
 	t.Value.LeftAt = r.kind.flow.now().UTC().Truncate(time.Second)
-	_, err = record.Save(ctx, r.kind.flow.Keeper.Store, store.Tombstones, d.UID, t, t.Value)
+	_, err = record.Save(ctx, r.kind.flow.Repository.Store, store.Tombstones, d.UID, t, t.Value)
 	return err
 }
 

@@ -110,11 +110,11 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 	}
 	if len(uids) == 0 {
 		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance in %s carries the tag gpupool/pool = %q. "+
-			"Check the region and the name; gpupool adopt takes untagged instances into a pool", region, name, f.Keeper.Store, region, name)
+			"Check the region and the name; gpupool adopt takes untagged instances into a pool", region, name, f.Repository.Store, region, name)
 	}
 	if len(uids) > 1 {
 		return wanted, fmt.Errorf("%d pools named %s have instances in %s, and the store %s has a record of none: import with the store that has it", len(uids),
-			name, region, f.Keeper.Store)
+			name, region, f.Repository.Store)
 	}
 	return fromInstances(wanted, account, found), nil
 }

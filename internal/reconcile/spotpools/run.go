@@ -79,7 +79,7 @@ func (r *Run) Read(ctx context.Context) error {
 		return err
 	}
 	k := r.kind
-	holds, err := record.Holds(k.flow.Keeper).All(ctx)
+	holds, err := record.Holds(k.flow.Repository).All(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 
 // reportLeft reports to the history what earlier processes wrote down, and may not have.
 func (k *kind) reportLeft(ctx context.Context) {
-	added := k.flow.Keeper.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
+	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
 	if added.Events == 0 { // they were told, and so was what the journals had no room for
 		return
 	}

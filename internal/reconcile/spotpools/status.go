@@ -29,7 +29,7 @@ func (k *kind) saveStatuses(ctx context.Context, works []*work) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	if err := k.flow.Keeper.SavePoolStatuses(ctx, statuses, gone); err != nil {
+	if err := k.flow.Repository.SavePoolStatuses(ctx, statuses, gone); err != nil {
 		k.warnings.Add(fmt.Sprintf("how spot pools stand could not be written, and stock pools go by what an earlier run wrote: %v", err))
 	}
 }

@@ -108,7 +108,7 @@ func givesUpNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaratio
 // imported since, that of an active pool. A creation under way is left alone.
 func (u update) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
 	var saved stored
-	err := u.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
+	err := u.Repository.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
 		saved, err = u.records().Save(ctx, r, declaration.Active, d)
 		return err
 	})
@@ -122,7 +122,7 @@ func (u update) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (s
 // with is unknown, so their configurations are accepted as they are. A pool that
 // was destroyed stays so, unless machines of it are there after all.
 func (u update) recordAnew(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
-	tombstone, err := u.Keeper.Tombstone(ctx, d.UID)
+	tombstone, err := u.Repository.Tombstone(ctx, d.UID)
 	if err != nil {
 		return r, err
 	}
@@ -141,7 +141,7 @@ func (u update) recordAnew(ctx context.Context, r stored, d spotpool.Declaration
 	d.Generation++
 	saved, err := u.records().Save(ctx, r, declaration.Active, d)
 	if err == nil && tombstone.Exists() {
-		err = record.Remove(ctx, u.Keeper.Store, store.Tombstones, d.UID, tombstone.Revision)
+		err = record.Remove(ctx, u.Repository.Store, store.Tombstones, d.UID, tombstone.Revision)
 	}
 	return saved, err
 }

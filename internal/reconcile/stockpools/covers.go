@@ -49,7 +49,7 @@ type limit struct {
 
 // readLimits reads the store's budgets, and the remains of those whose records are lost.
 func (p *Ports) readLimits(ctx context.Context, made map[string]budget.Status) (*limits, error) {
-	list, err := record.Budgets(p.Keeper).List(ctx)
+	list, err := record.Budgets(p.Repository).List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p *Ports) readLimits(ctx context.Context, made map[string]budget.Status) (
 		}
 		l.budgets[n] = of
 	}
-	lost, err := record.LostBudgets(ctx, p.Keeper.Store, func(uid string) bool {
+	lost, err := record.LostBudgets(ctx, p.Repository.Store, func(uid string) bool {
 		return slices.ContainsFunc(l.budgets, func(of limit) bool { return !of.unread && of.declaration.UID == uid })
 	})
 	for _, of := range lost {
@@ -162,7 +162,7 @@ func unknown(name string, err error) decide.Cover {
 
 // undeclared returns the cover of a named budget without a record in the store.
 func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
-	r, err := l.Keeper.NamedBudget(ctx, name)
+	r, err := l.Repository.NamedBudget(ctx, name)
 	if err == nil { // it was declared just now
 		_, err = l.status(ctx, r.Value.Declaration)
 		return unknown(name, cmp.Or(err, errors.New("it was evaluated just now")))
@@ -196,7 +196,7 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	}
 	c.Reason = fmt.Sprintf("its budget %s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
 	leaves := func(p podTemplate) bool {
-		return !of.declaration.Stops(status, p.set, l.Keeper.Store.Location().Namespace, now)
+		return !of.declaration.Stops(status, p.set, l.Repository.Store.Location().Namespace, now)
 	}
 	if slices.ContainsFunc(counted, leaves) {
 		return c
@@ -215,9 +215,9 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	defer l.mu.Unlock()
 	known, ok := l.read[of.Name]
 	if !ok {
-		status, there, err := l.Keeper.LimitedStatus(ctx, of, l.Clock())
+		status, there, err := l.Repository.LimitedStatus(ctx, of, l.Clock())
 		if err == nil && !there {
-			err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Keeper.Store)
+			err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Repository.Store)
 		}
 		known = readStatus{status: status, err: err}
 		l.read[of.Name] = known

@@ -155,14 +155,14 @@ func (c connection) forget(ctx context.Context, r stored, j journal) (unreported
 	if err := c.records().WriteTombstone(ctx, d, c.now()); err != nil {
 		return 0, err
 	}
-	tombstone, err := c.Keeper.Tombstone(ctx, d.UID)
+	tombstone, err := c.Repository.Tombstone(ctx, d.UID)
 	if err != nil {
 		return 0, err
 	}
-	c.outbox.Note(c.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), c.Keeper.Actor)...)
+	c.outbox.Note(c.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), c.Repository.Actor)...)
 	unreported = c.report(ctx)
 	if j.Exists() {
-		if err := record.Remove(ctx, c.Keeper.Store, store.StockJournals, d.UID, j.Revision); err != nil {
+		if err := record.Remove(ctx, c.Repository.Store, store.StockJournals, d.UID, j.Revision); err != nil {
 			return unreported, err
 		}
 	}

@@ -105,7 +105,7 @@ func (d *desk) reported(kind history.Kind) int {
 }
 
 func (d *desk) records() record.Life[stockpool.Declaration] {
-	return record.StockPools(record.Keeper{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
+	return record.StockPools(record.Repository{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
 }
 
 func (d *desk) recorded() record.Stored[stockpool.Declaration] {

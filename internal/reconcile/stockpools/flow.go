@@ -14,16 +14,16 @@ import (
 type Ports struct {
 	// Cluster returns the Kubernetes cluster, always the same; nil if there is none. It is only
 	// called if stock pools are declared.
-	Cluster  func(ctx context.Context) (Cluster, error)
-	Keeper   record.Keeper
-	Reporter outcome.Reporter
-	Clock    func() time.Time
+	Cluster    func(ctx context.Context) (Cluster, error)
+	Repository record.Repository
+	Reporter   outcome.Reporter
+	Clock      func() time.Time
 	// PollInterval is the pause between two observations of pods that become ready. Default: 2
 	// seconds.
 	PollInterval time.Duration
 }
 
-func (p *Ports) records() record.Life[stockpool.Declaration] { return record.StockPools(p.Keeper) }
+func (p *Ports) records() record.Life[stockpool.Declaration] { return record.StockPools(p.Repository) }
 
 func (p *Ports) pollInterval() time.Duration { return cmp.Or(p.PollInterval, 2*time.Second) }
 

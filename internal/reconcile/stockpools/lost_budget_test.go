@@ -65,7 +65,7 @@ func TestAPausedPoolStaysPausedIfTheRecordOfItsBudgetIsLost(t *testing.T) {
 					t.Errorf("the run warns %q", r.Warnings)
 				}
 			}
-			records := record.Budgets(record.Keeper{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
+			records := record.Budgets(record.Repository{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
 			if _, err := records.Save(context.Background(), record.Stored[budget.Declaration]{}, declaration.Active, b); err != nil {
 				t.Fatal(err)
 			}

@@ -109,7 +109,7 @@ func (p *pass) findRooms(ctx context.Context) {
 	if p.plan.Status.Waiting == 0 {
 		return
 	}
-	list, err := p.rooms.get(func() ([]stockpool.Room, error) { return p.Keeper.Rooms(ctx) })
+	list, err := p.rooms.get(func() ([]stockpool.Room, error) { return p.Repository.Rooms(ctx) })
 	p.plan.Status = p.plan.Status.WithRooms(p.declaration, list, err)
 }
 

@@ -47,7 +47,7 @@ func (l *limits) protected(ctx context.Context, p *pass, d budget.Declaration) (
 				Live: gpu.Live{Annotations: pod.Annotations, PriorityClassName: pod.PriorityClassName, Priority: pod.Priority},
 			},
 			Set: labelSet(p.declaration, pod.Labels, p.observation.NamespaceLabels),
-		}, l.Keeper.Store.Location().Namespace, classes)
+		}, l.Repository.Store.Location().Namespace, classes)
 		if why != "" {
 			list = append(list, fmt.Sprintf("%s (%s)", pod.Name, why))
 		}

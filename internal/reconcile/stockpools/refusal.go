@@ -44,7 +44,7 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	}
 	if live := p.observation.Deployment; live != nil && old.OnDestroy == stockpool.DestroyRetain {
 		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"retain\": a replacement would leave its "+
-			"Deployment (uid %s). Apply on_destroy = \"delete\" before you replace it, or rename this stock pool", f.Keeper.Store, d.Key(), live.UID)
+			"Deployment (uid %s). Apply on_destroy = \"delete\" before you replace it, or rename this stock pool", f.Repository.Store, d.Key(), live.UID)
 	}
 	return f.records().ErrTaken(r)
 }
@@ -55,7 +55,7 @@ func (p *pass) undeclared(ctx context.Context) error {
 	if name == "" || slices.ContainsFunc(p.limits.budgets, func(of limit) bool { return of.Key == name && !of.unread }) {
 		return nil
 	}
-	_, err := p.Keeper.NamedBudget(ctx, name)
+	_, err := p.Repository.NamedBudget(ctx, name)
 	return err
 }
 

@@ -21,8 +21,8 @@ const listEvery = time.Hour
 
 // Accountant keeps the ledgers of clusters in a store; without one there are none.
 type Accountant struct {
-	Keeper record.Keeper
-	Clock  func() time.Time // this machine's
+	Repository record.Repository
+	Clock      func() time.Time // this machine's
 }
 
 // Books are the ledger as it stands after an observation of the cluster, and the

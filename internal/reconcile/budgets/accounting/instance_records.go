@@ -52,15 +52,15 @@ func (i instanceRecords) add(pool, id string, ended, noticed time.Time) {
 // to its own pool: without it a node's pool is unknown, which changes no amount.
 func (a Accountant) instanceRecords(ctx context.Context) (instanceRecords, error) {
 	records := instanceRecords{names: map[string]string{}, ended: map[string]ledger.Time{}, noticed: map[string]ledger.Time{}}
-	if a.Keeper.Store == nil {
+	if a.Repository.Store == nil {
 		return records, nil
 	}
-	docs, err := a.Keeper.Store.List(ctx, store.Journals)
+	docs, err := a.Repository.Store.List(ctx, store.Journals)
 	if err != nil {
 		return records, err
 	}
 	for _, doc := range docs {
-		j, err := record.DecodeListed[journal.Journal](ctx, a.Keeper.Store, doc)
+		j, err := record.DecodeListed[journal.Journal](ctx, a.Repository.Store, doc)
 		end := strings.LastIndexByte(doc.Key.Name, '/') // "region/name/uid"
 		if err != nil || end < 0 {
 			continue

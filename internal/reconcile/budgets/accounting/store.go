@@ -25,8 +25,8 @@ type ledgerDocuments struct {
 func (a Accountant) openLedger(ctx context.Context, clusterUID string) (*ledgerDocuments, error) {
 	var docs []store.Document
 	var err error
-	if a.Keeper.Store != nil {
-		docs, err = a.Keeper.Store.List(ctx, store.Ledger)
+	if a.Repository.Store != nil {
+		docs, err = a.Repository.Store.List(ctx, store.Ledger)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the ledger: %w", err)
@@ -40,7 +40,7 @@ func (a Accountant) openLedger(ctx context.Context, clusterUID string) (*ledgerD
 	}
 	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, ledger.TimeOf(a.Clock()))
 	if err != nil {
-		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", a.Keeper.Store, err)
+		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", a.Repository.Store, err)
 	}
 	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.IsSet() })
 	return d, nil
@@ -82,16 +82,16 @@ func (a Accountant) writeLedger(ctx context.Context, d *ledgerDocuments) error {
 	}
 	for _, document := range changes.Write {
 		k := key(document.Name)
-		revision, err := a.Keeper.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
+		revision, err := a.Repository.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
 		if err != nil {
-			return fmt.Errorf("writing %s to the store %s: %w", k, a.Keeper.Store, err)
+			return fmt.Errorf("writing %s to the store %s: %w", k, a.Repository.Store, err)
 		}
 		d.revisions[document.Name] = revision
 	}
 	for _, name := range changes.Delete {
 		k := key(name)
-		if err := record.Remove(ctx, a.Keeper.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
-			return fmt.Errorf("removing %s from the store %s: %w", k, a.Keeper.Store, err)
+		if err := record.Remove(ctx, a.Repository.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
+			return fmt.Errorf("removing %s from the store %s: %w", k, a.Repository.Store, err)
 		}
 		delete(d.revisions, name)
 	}

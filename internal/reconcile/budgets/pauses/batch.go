@@ -75,7 +75,7 @@ func (p Pauser) runBatch(ctx context.Context, workloads []budget.Workload, steps
 	b := &batch{Pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
 	calling, release := record.Outliving(ctx)
 	defer release()
-	err := p.Keeper.WithLock(calling, pausesLock, max(p.Keeper.LockTimeout, pausesLockWait), func(calling context.Context) error {
+	err := p.Repository.WithLock(calling, pausesLock, max(p.Repository.LockTimeout, pausesLockWait), func(calling context.Context) error {
 		return b.run(ctx, calling)
 	})
 	for n := range b.errs {
@@ -110,7 +110,7 @@ func (b *batch) run(ctx, calling context.Context) error {
 	}
 	for attempt := 1; len(left) > 0; attempt++ {
 		intents := b.intend(ctx, calling, left)
-		if err := b.known.save(calling, b.Keeper.Store); err != nil {
+		if err := b.known.save(calling, b.Repository.Store); err != nil {
 			return err
 		}
 		left = b.call(ctx, calling, intents, attempt == maxAttempts)
@@ -122,7 +122,7 @@ func (b *batch) run(ctx, calling context.Context) error {
 }
 
 func (b *batch) read(ctx context.Context) error {
-	all, err := Read(ctx, b.Keeper.Store)
+	all, err := Read(ctx, b.Repository.Store)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (b *batch) read(ctx context.Context) error {
 		own = &Paused{UID: b.Budget.UID, budget: b.Budget.Name, ClusterUID: b.Budget.ClusterUID}
 	}
 	b.known = batchPauses{own: own, all: all}
-	b.known.stock, b.known.unread = b.Keeper.StockDeployments(ctx)
+	b.known.stock, b.known.unread = b.Repository.StockDeployments(ctx)
 	return nil
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Keeper reads and writes the records of one store.
-type Keeper struct {
-	// Store may be nil where all that is asked for is the usage of a selector.
+// Repository reads and writes the documents of one store.
+type Repository struct {
+	// Store may be nil if only the usage of a selector is read.
 	Store store.Store
 	// Actor says who writes, for records: "terraform", "reconcile".
 	Actor string
@@ -27,7 +27,7 @@ type Keeper struct {
 }
 
 // now is when something is written, in UTC and whole seconds.
-func (k Keeper) now() time.Time {
+func (k Repository) now() time.Time {
 	clock := k.Clock
 	if clock == nil {
 		clock = time.Now
@@ -38,7 +38,7 @@ func (k Keeper) now() time.Time {
 // Lock takes the named lock, for which it waits at most as long as wait. The context that
 // it returns ends when the lock is lost; release gives the lock back, and joins what goes
 // wrong with that to an error.
-func (k Keeper) Lock(ctx context.Context, name string, wait time.Duration) (locked context.Context, release func(*error), err error) {
+func (k Repository) Lock(ctx context.Context, name string, wait time.Duration) (locked context.Context, release func(*error), err error) {
 	lock, err := k.Store.Lock(ctx, name, wait)
 	if err != nil {
 		return nil, nil, err
@@ -60,7 +60,7 @@ func (k Keeper) Lock(ctx context.Context, name string, wait time.Duration) (lock
 }
 
 // WithLock runs do under the named lock.
-func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, do func(ctx context.Context) error) (err error) {
+func (k Repository) WithLock(ctx context.Context, name string, wait time.Duration, do func(ctx context.Context) error) (err error) {
 	ctx, release, err := k.Lock(ctx, name, wait)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func IsLocked(err error) bool {
 }
 
 // Tombstone reads the tombstone of a uid.
-func (k Keeper) Tombstone(ctx context.Context, uid string) (Document[declaration.Tombstone], error) {
+func (k Repository) Tombstone(ctx context.Context, uid string) (Document[declaration.Tombstone], error) {
 	return Load[declaration.Tombstone](ctx, k.Store, store.Tombstones, uid)
 }
 
