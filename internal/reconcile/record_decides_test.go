@@ -324,7 +324,7 @@ func stockPoolSubject(t *testing.T) *subject {
 	return s
 }
 
-func rewrite[D record.Declaration[D]](t *testing.T, life record.Life[D], phase declaration.Phase, d D) {
+func rewrite[D record.Declaration[D]](t *testing.T, life record.Lifecycle[D], phase declaration.Phase, d D) {
 	t.Helper()
 	old, err := life.Load(t.Context(), d.Key())
 	if err == nil {

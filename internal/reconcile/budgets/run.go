@@ -109,7 +109,7 @@ func (r *Run) Reconcile(ctx context.Context) {
 	r.Run.Reconcile(ctx)
 }
 
-func (k *kind) Records() record.Life[budget.Declaration] { return k.flow.records() }
+func (k *kind) Records() record.Lifecycle[budget.Declaration] { return k.flow.records() }
 
 func (k *kind) Unworked(t target, e loop.Ending) Report {
 	d := t.Record.Declaration

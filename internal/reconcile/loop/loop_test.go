@@ -33,7 +33,7 @@ type kind struct {
 	works  map[string]*work
 }
 
-func (k *kind) Records() record.Life[stockpool.Declaration] { return record.StockPools(k.repository) }
+func (k *kind) Records() record.Lifecycle[stockpool.Declaration] { return record.StockPools(k.repository) }
 
 func (k *kind) Begin(_ context.Context, targets []loop.Target[stockpool.Declaration]) ([]loop.Work[stockpool.Declaration, report], loop.Schedule, error) {
 	list := make([]loop.Work[stockpool.Declaration, report], len(targets))

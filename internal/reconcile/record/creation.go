@@ -31,7 +31,7 @@ func (e *CreationError) Error() string {
 // Unmade says how an unfinished creation stands that was last written then: it is
 // forgotten where it has stood still for long, and nobody has the lock under which it is
 // made.
-func (l Life[D]) Unmade(ctx context.Context, d D, lock string, updatedAt time.Time) *CreationError {
+func (l Lifecycle[D]) Unmade(ctx context.Context, d D, lock string, updatedAt time.Time) *CreationError {
 	e := &CreationError{Key: d.Key()}
 	if l.now().Sub(updatedAt) <= forgottenAfter {
 		return e

@@ -14,7 +14,7 @@ import (
 // the deletion was begun before. The record does not exist if a tombstone says that the
 // thing is deleted. If the store has neither, the error is *LostError. Its lock must be
 // held.
-func (l Life[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
+func (l Lifecycle[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
 	r, tombstone, err := l.Known(ctx, d)
 	own := r.Exists() && sameUID(r.Value.Declaration, d)
 	switch {
@@ -35,7 +35,7 @@ func (l Life[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
 
 // BeginDeletion marks a record as deleting, so that a run can finish what a kill
 // interrupts. Its lock must be held.
-func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D], error) {
+func (l Lifecycle[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D], error) {
 	if r.Value.Phase == declaration.Deleting {
 		return r, nil
 	}
@@ -45,7 +45,7 @@ func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D], err
 // NoteDeletion takes up the event of the deletion that a record says was begun. Whoever goes
 // on with a deletion notes it, since the process that began it may have been killed before
 // it reported.
-func (l Life[D]) NoteDeletion(o *Outbox, r Stored[D]) {
+func (l Lifecycle[D]) NoteDeletion(o *Outbox, r Stored[D]) {
 	d := r.Value.Declaration
 	uid, _ := d.Identity()
 	o.Note(history.About{At: r.Value.UpdatedAt, Object: d.Object(), ObjectUID: uid, Actor: r.Value.UpdatedBy}.Declaration(history.Delete))

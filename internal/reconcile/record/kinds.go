@@ -9,8 +9,8 @@ import (
 )
 
 // SpotPools is the life of spot pools.
-func SpotPools(k Repository) Life[spotpool.Declaration] {
-	return Life[spotpool.Declaration]{
+func SpotPools(k Repository) Lifecycle[spotpool.Declaration] {
+	return Lifecycle[spotpool.Declaration]{
 		refusals: refusals[spotpool.Declaration]{Repository: k, title: "spot pool", noun: "pool", brief: func(key string) string { return key }},
 		kind:     store.SpotPools, tombstone: declaration.PoolTombstone,
 		decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
@@ -22,8 +22,8 @@ func SpotPools(k Repository) Life[spotpool.Declaration] {
 func JournalName(key, uid string) string { return key + "/" + uid }
 
 // Budgets is the life of budgets.
-func Budgets(k Repository) Life[budget.Declaration] {
-	return Life[budget.Declaration]{
+func Budgets(k Repository) Lifecycle[budget.Declaration] {
+	return Lifecycle[budget.Declaration]{
 		refusals: refusals[budget.Declaration]{Repository: k, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key }},
 		kind:     store.Budgets, tombstone: declaration.BudgetTombstone,
 		decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
@@ -31,8 +31,8 @@ func Budgets(k Repository) Life[budget.Declaration] {
 }
 
 // StockPools is the life of stock pools.
-func StockPools(k Repository) Life[stockpool.Declaration] {
-	return Life[stockpool.Declaration]{
+func StockPools(k Repository) Lifecycle[stockpool.Declaration] {
+	return Lifecycle[stockpool.Declaration]{
 		refusals: refusals[stockpool.Declaration]{
 			Repository: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
 		},

@@ -31,7 +31,7 @@ func MissingJournals(ctx context.Context, from Lister) ([]Missing, error) {
 	return append(spot, stock...), err
 }
 
-func withoutJournal[D Declaration[D]](ctx context.Context, from Lister, l Life[D], journals store.Kind, name func(key, uid string) string,
+func withoutJournal[D Declaration[D]](ctx context.Context, from Lister, l Lifecycle[D], journals store.Kind, name func(key, uid string) string,
 	remedy string) ([]Missing, error) {
 	records, err := from.List(ctx, l.kind)
 	if err != nil {

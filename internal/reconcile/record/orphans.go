@@ -237,7 +237,7 @@ func explanations(ctx context.Context, from Lister) (explained, error) {
 	return e, err
 }
 
-func uidBy[D Declaration[D]](l Life[D]) func(what string, data []byte) (string, error) {
+func uidBy[D Declaration[D]](l Lifecycle[D]) func(what string, data []byte) (string, error) {
 	return func(what string, data []byte) (string, error) {
 		r, err := l.decode(what, data)
 		if err != nil {

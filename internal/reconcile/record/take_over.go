@@ -21,7 +21,7 @@ type StateEntry[D any] struct {
 // TakeOver brings a declaration out of a state into the store where the store has
 // none or an older one. A newer record wins, and a tombstone refuses. ready completes
 // the declaration under its lock, before it is recorded; its error refuses it.
-func (l Life[D]) TakeOver(ctx context.Context, t StateEntry[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
+func (l Lifecycle[D]) TakeOver(ctx context.Context, t StateEntry[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
 	if t.Tainted {
 		t.Warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", t.Address))
 	}
@@ -34,7 +34,7 @@ func (l Life[D]) TakeOver(ctx context.Context, t StateEntry[D], ready func(ctx c
 	return nil
 }
 
-func (l Life[D]) takeOver(ctx context.Context, t StateEntry[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
+func (l Lifecycle[D]) takeOver(ctx context.Context, t StateEntry[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
 	old, err := l.Load(ctx, t.Declaration.Key())
 	if err != nil {
 		if l.reported(ctx, t.Declaration.Key()) {
@@ -57,7 +57,7 @@ func (l Life[D]) takeOver(ctx context.Context, t StateEntry[D], ready func(ctx c
 
 // reported says whether there is a record that can't be read: listing the kind
 // reports that by itself.
-func (l Life[D]) reported(ctx context.Context, key string) bool {
+func (l Lifecycle[D]) reported(ctx context.Context, key string) bool {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
 		return false
@@ -73,7 +73,7 @@ func (l Life[D]) reported(ctx context.Context, key string) bool {
 
 // overrules says whether the state's declaration is to be recorded. The error says
 // why it must not be.
-func (l Life[D]) overrules(ctx context.Context, t StateEntry[D], old Stored[D]) (bool, error) {
+func (l Lifecycle[D]) overrules(ctx context.Context, t StateEntry[D], old Stored[D]) (bool, error) {
 	uid, generation := t.Declaration.Identity()
 	oldUID, oldGeneration := old.Value.Declaration.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)

@@ -113,7 +113,7 @@ const readSingly = 10
 
 func unread(t loop.Target[spotpool.Declaration]) bool { return t.Err != nil }
 
-func (k *kind) Records() record.Life[spotpool.Declaration] { return k.flow.records() }
+func (k *kind) Records() record.Lifecycle[spotpool.Declaration] { return k.flow.records() }
 
 func (k *kind) Unworked(t loop.Target[spotpool.Declaration], e loop.Ending) Report {
 	d := t.Record.Declaration

@@ -104,7 +104,7 @@ func (d *desk) reported(kind history.Kind) int {
 	return len(slices.DeleteFunc(answer.Events, func(e history.Event) bool { return e.Kind != kind }))
 }
 
-func (d *desk) records() record.Life[stockpool.Declaration] {
+func (d *desk) records() record.Lifecycle[stockpool.Declaration] {
 	return record.StockPools(record.Repository{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
 }
 

@@ -93,7 +93,7 @@ func (r *Run) Read(ctx context.Context) error {
 	return nil
 }
 
-func (k *kind) Records() record.Life[stockpool.Declaration] { return k.flow.records() }
+func (k *kind) Records() record.Lifecycle[stockpool.Declaration] { return k.flow.records() }
 
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpool.Declaration, Report], loop.Schedule, error) {
 	c, all, err := k.observeAll(ctx)

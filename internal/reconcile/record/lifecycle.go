@@ -31,7 +31,7 @@ type Declaration[D any] interface {
 	Identified(uid string, generation int64) D
 }
 
-// Life keeps the records of one kind:
+// Lifecycle keeps the records of one kind:
 //
 //	none → creating → active → deleting → none, with a tombstone
 //
@@ -52,7 +52,7 @@ type Declaration[D any] interface {
 // the tombstone, no stale state brings it back, and runs look for instances that a kill
 // left behind. A budget's deletion undoes what the budget enforces, and may fail at
 // that: it counts as destroyed only once nothing of it is in force.
-type Life[D Declaration[D]] struct {
+type Lifecycle[D Declaration[D]] struct {
 	refusals[D]
 	kind      store.Kind
 	tombstone func(d D, now time.Time) declaration.Tombstone
@@ -64,7 +64,7 @@ type Life[D Declaration[D]] struct {
 type Stored[D any] = Document[declaration.Record[D]]
 
 // Load reads the record of a name; one that is not there has no revision.
-func (l Life[D]) Load(ctx context.Context, key string) (Stored[D], error) {
+func (l Lifecycle[D]) Load(ctx context.Context, key string) (Stored[D], error) {
 	doc, err := l.Store.Read(ctx, store.Key{Kind: l.kind, Name: key})
 	if errors.Is(err, store.ErrNotFound) {
 		return Stored[D]{}, nil
@@ -76,7 +76,7 @@ func (l Life[D]) Load(ctx context.Context, key string) (Stored[D], error) {
 	return Stored[D]{Value: value, Revision: doc.Revision}, err
 }
 
-func (l Life[D]) read(doc store.Document) (declaration.Record[D], error) {
+func (l Lifecycle[D]) read(doc store.Document) (declaration.Record[D], error) {
 	value, err := l.decode(DocumentName(l.Store, doc.Key), doc.Data)
 	if err == nil && value.Declaration.Key() != doc.Key.Name {
 		err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, value.Declaration.Key())
@@ -93,7 +93,7 @@ type Listed[D any] struct {
 
 // List reads all records of the kind, by name. A record that can't be read fails
 // alone.
-func (l Life[D]) List(ctx context.Context) ([]Listed[D], error) {
+func (l Lifecycle[D]) List(ctx context.Context) ([]Listed[D], error) {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (l Life[D]) List(ctx context.Context) ([]Listed[D], error) {
 }
 
 // Save writes a record in the place of the one that was read.
-func (l Life[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phase, d D) (Stored[D], error) {
+func (l Lifecycle[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phase, d D) (Stored[D], error) {
 	value := declaration.Record[D]{Phase: phase, Declaration: d, UpdatedAt: l.now(), UpdatedBy: l.Actor}
 	data, err := l.encode(value)
 	if err != nil {
@@ -124,12 +124,12 @@ func (l Life[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phas
 
 // Locked runs do under the lock of what is declared. The context of do ends when the
 // lock is lost.
-func (l Life[D]) Locked(ctx context.Context, d D, do func(ctx context.Context) error) error {
+func (l Lifecycle[D]) Locked(ctx context.Context, d D, do func(ctx context.Context) error) error {
 	return l.WithLock(ctx, d.Object(), l.LockTimeout, do)
 }
 
 // Find is the declaration of a name. The error is *AbsentError where there is none.
-func (l Life[D]) Find(ctx context.Context, key string) (Stored[D], error) {
+func (l Lifecycle[D]) Find(ctx context.Context, key string) (Stored[D], error) {
 	r, err := l.Load(ctx, key)
 	if err != nil || r.Exists() {
 		return r, err
@@ -145,7 +145,7 @@ func (l Life[D]) Find(ctx context.Context, key string) (Stored[D], error) {
 
 // KeyOf is the key of the one with this name, which may have its region or namespace
 // before it. The error names what there is.
-func (l Life[D]) KeyOf(ctx context.Context, name string) (string, error) {
+func (l Lifecycle[D]) KeyOf(ctx context.Context, name string) (string, error) {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
 		return "", err
@@ -171,7 +171,7 @@ func (l Life[D]) KeyOf(ctx context.Context, name string) (string, error) {
 // generation, or the recorded one where nothing differs. d has the uid and the
 // generation that it was planned against. It is refused where the record has another
 // uid or generation, or is being deleted.
-func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
+func (l Lifecycle[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
 	old := r.Value.Declaration
 	uid, generation := d.Identity()
 	oldUID, oldGeneration := old.Identity()
@@ -191,7 +191,7 @@ func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
 // Known is what the store knows of exactly this thing: its record, else its
 // tombstone. Beside a tombstone, the record is that of another thing which has the
 // name by now, if any. The error is that of Own where the store has neither.
-func (l Life[D]) Known(ctx context.Context, d D) (Stored[D], Document[declaration.Tombstone], error) {
+func (l Lifecycle[D]) Known(ctx context.Context, d D) (Stored[D], Document[declaration.Tombstone], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || r.Exists() && sameUID(r.Value.Declaration, d) {
 		return r, Document[declaration.Tombstone]{}, err
@@ -212,7 +212,7 @@ func sameUID[D Declaration[D]](a, b D) bool {
 
 // Still is the record of exactly this thing, if its phase is still the same; nil
 // where someone changed it.
-func (l Life[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stored[D], error) {
+func (l Lifecycle[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stored[D], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || !r.Exists() || r.Value.Phase != phase || !sameUID(r.Value.Declaration, d) {
 		return nil, err
@@ -221,7 +221,7 @@ func (l Life[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stor
 }
 
 // WriteTombstone writes the tombstone of a thing, unless it has one.
-func (l Life[D]) WriteTombstone(ctx context.Context, d D, now time.Time) error {
+func (l Lifecycle[D]) WriteTombstone(ctx context.Context, d D, now time.Time) error {
 	uid, _ := d.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
 	if err != nil || tombstone.Exists() {
@@ -232,12 +232,12 @@ func (l Life[D]) WriteTombstone(ctx context.Context, d D, now time.Time) error {
 }
 
 // Remove removes a record, which ends the life of the thing.
-func (l Life[D]) Remove(ctx context.Context, r Stored[D]) error {
+func (l Lifecycle[D]) Remove(ctx context.Context, r Stored[D]) error {
 	return Remove(ctx, l.Store, l.kind, r.Value.Declaration.Key(), r.Revision)
 }
 
 // Undestroyed refuses a declaration of what was destroyed.
-func (l Life[D]) Undestroyed(ctx context.Context, d D) error {
+func (l Lifecycle[D]) Undestroyed(ctx context.Context, d D) error {
 	uid, _ := d.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
 	if err == nil && tombstone.Exists() {
