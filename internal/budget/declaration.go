@@ -90,8 +90,8 @@ func (d Declaration) Key() string { return d.Name }
 // earlier ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 
-// Identified is the declaration under an identity.
-func (d Declaration) Identified(uid string, generation int64) Declaration {
+// WithIdentity is the declaration under an identity.
+func (d Declaration) WithIdentity(uid string, generation int64) Declaration {
 	d.UID, d.Generation = uid, generation
 	return d
 }

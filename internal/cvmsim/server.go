@@ -31,7 +31,7 @@ type Server struct {
 	*control.Panel
 
 	options  Options
-	store   *world.Store
+	store    *world.Store
 	endpoint *api.Endpoint
 	control  http.Handler
 	metadata http.Handler

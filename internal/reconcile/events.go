@@ -35,7 +35,7 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 	added := m.Add(ctx, append(r.failures(at, failed), events...)...)
 	if added.Unreported == 0 {
 		for _, o := range outboxes {
-			o.Heard(events)
+			o.Confirm(events)
 		}
 	}
 	for _, text := range added.Warnings {

@@ -77,15 +77,15 @@ func (r *Runner) Run(ctx context.Context, o RunOptions) (Report, error) {
 }
 
 type run struct {
-	runner   *Runner
-	repository   record.Repository
-	options  RunOptions
-	warnings *outcome.Warnings
-	report   Report
-	kinds    []listed
-	pools    *spotpools.Run
-	budgets  *budgets.Run
-	stock    *stockpools.Run
+	runner     *Runner
+	repository record.Repository
+	options    RunOptions
+	warnings   *outcome.Warnings
+	report     Report
+	kinds      []listed
+	pools      *spotpools.Run
+	budgets    *budgets.Run
+	stock      *stockpools.Run
 	// interrupted says that the run was asked to stop before it was done.
 	interrupted bool
 }

@@ -168,8 +168,8 @@ func (d Declaration) Key() string { return d.Region + "/" + d.Name }
 // generation, which tells the declaration from earlier ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 
-// Identified is the declaration with this uid and generation.
-func (d Declaration) Identified(uid string, generation int64) Declaration {
+// WithIdentity is the declaration with this uid and generation.
+func (d Declaration) WithIdentity(uid string, generation int64) Declaration {
 	d.UID, d.Generation = uid, generation
 	return d
 }

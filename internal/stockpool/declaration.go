@@ -138,8 +138,8 @@ func (d Declaration) Object() string { return "stock_pool/" + d.Key() }
 // ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 
-// Identified returns the declaration with another identity.
-func (d Declaration) Identified(uid string, generation int64) Declaration {
+// WithIdentity returns the declaration with another identity.
+func (d Declaration) WithIdentity(uid string, generation int64) Declaration {
 	d.UID, d.Generation = uid, generation
 	return d
 }

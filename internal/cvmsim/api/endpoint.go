@@ -22,7 +22,7 @@ type Endpoint struct {
 	actions   map[string]*Action
 	account   wire.Account
 	clock     func() time.Time
-	store    *world.Store
+	store     *world.Store
 	rates     rates
 	closing   chan struct{}
 	closeOnce sync.Once

@@ -35,7 +35,7 @@ func notNegative[N ~int | ~int64](field string, n N) error {
 
 // Panel implements the control surface for its endpoints and for tests.
 type Panel struct {
-	store   *world.Store
+	store    *world.Store
 	endpoint *api.Endpoint
 }
 

@@ -27,7 +27,7 @@ const (
 
 // Service is the instance metadata service.
 type Service struct {
-	store  *world.Store
+	store   *world.Store
 	account wire.Account
 	role    string // listed if no instance is chosen
 }

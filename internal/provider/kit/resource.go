@@ -104,7 +104,7 @@ func (r *Resource[M, D, S, F]) Update(ctx context.Context, req resource.UpdateRe
 	if !r.CheckStore(ctx, was, req.Private, &resp.Diagnostics) {
 		return
 	}
-	d = d.Identified(was.Identity())
+	d = d.WithIdentity(was.Identity())
 	state, err := within(ctx, r.Kind.Flow, wait+r.Kind.Slack, func(ctx context.Context, f F) (S, error) {
 		return r.Kind.Update(ctx, f, m, d, was, wait)
 	})

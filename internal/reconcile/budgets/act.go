@@ -148,7 +148,7 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	for _, d := range some {
 		a.flow.Reporter.Report(d.Object, d.Summary(), nil)
 	}
-	calling, release := record.Outliving(ctx)
+	calling, release := record.WithGrace(ctx)
 	defer release()
 	var errs []error
 	switch d := some[0]; d.Kind {

@@ -65,7 +65,7 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 	}
 	defer f.report(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
-		if err := f.records().Undestroyed(ctx, d); err != nil {
+		if err := f.records().CheckNotDestroyed(ctx, d); err != nil {
 			return err
 		}
 		r, err := f.records().Load(ctx, d.Name)
@@ -104,7 +104,7 @@ func valid(d budget.Declaration) error {
 func changed(life record.Life[budget.Declaration], r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) (budget.Declaration, bool, error) {
 	if !r.Exists() {
 		d.PublishedAt = now
-		return d.Identified(d.UID, d.Generation+1), true, nil
+		return d.WithIdentity(d.UID, d.Generation+1), true, nil
 	}
 	d.PublishedAt = published(r, d, now)
 	return life.Change(r, d)

@@ -15,7 +15,7 @@ import (
 
 // ensureFreeze repairs the freeze in force. Only a failure is reported.
 func (a *actor) ensureFreeze(ctx context.Context) {
-	calling, release := record.Outliving(ctx)
+	calling, release := record.WithGrace(ctx)
 	defer release()
 	if err := a.cluster.Freeze(calling, a.freezeRule()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
 		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze stays in force"}}

@@ -29,11 +29,13 @@ func (r report) Summary() outcome.Summary { return outcome.Summary{Name: r.name,
 // kind does what a test says about each declaration.
 type kind struct {
 	repository record.Repository
-	begin  error
-	works  map[string]*work
+	begin      error
+	works      map[string]*work
 }
 
-func (k *kind) Records() record.Lifecycle[stockpool.Declaration] { return record.StockPools(k.repository) }
+func (k *kind) Records() record.Lifecycle[stockpool.Declaration] {
+	return record.StockPools(k.repository)
+}
 
 func (k *kind) Begin(_ context.Context, targets []loop.Target[stockpool.Declaration]) ([]loop.Work[stockpool.Declaration, report], loop.Schedule, error) {
 	list := make([]loop.Work[stockpool.Declaration, report], len(targets))

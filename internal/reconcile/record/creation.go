@@ -28,10 +28,10 @@ func (e *CreationError) Error() string {
 		"Where the state that declared it is lost, import it first: terraform import ADDRESS %s", e.Forgotten.UTC().Format(time.RFC3339), e.Key)
 }
 
-// Unmade says how an unfinished creation stands that was last written then: it is
+// UnfinishedCreation says how an unfinished creation stands that was last written then: it is
 // forgotten where it has stood still for long, and nobody has the lock under which it is
 // made.
-func (l Lifecycle[D]) Unmade(ctx context.Context, d D, lock string, updatedAt time.Time) *CreationError {
+func (l Lifecycle[D]) UnfinishedCreation(ctx context.Context, d D, lock string, updatedAt time.Time) *CreationError {
 	e := &CreationError{Key: d.Key()}
 	if l.now().Sub(updatedAt) <= forgottenAfter {
 		return e

@@ -12,9 +12,9 @@ const Grace = 30 * time.Second
 // so that its outcome becomes known.
 const callGrace = 5 * time.Second
 
-// Outliving is the context of a call that changes something: it ends a little
+// WithGrace is the context of a call that changes something: it ends a little
 // after ctx does.
-func Outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+func WithGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(callGrace, cancel) })
 	return outliving, func() { stop(); cancel() }

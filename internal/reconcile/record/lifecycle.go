@@ -27,8 +27,8 @@ type Declaration[D any] interface {
 	Object() string
 	// Identity is its uid, and the generation of its declaration.
 	Identity() (uid string, generation int64)
-	// Identified is the declaration with this uid and generation.
-	Identified(uid string, generation int64) D
+	// WithIdentity is the declaration with this uid and generation.
+	WithIdentity(uid string, generation int64) D
 }
 
 // Lifecycle keeps the records of one kind:
@@ -185,7 +185,7 @@ func (l Lifecycle[D]) Change(r Stored[D], d D) (changed D, differs bool, err err
 	case Same(old, d):
 		return old, false, nil
 	}
-	return d.Identified(uid, generation+1), true, nil
+	return d.WithIdentity(uid, generation+1), true, nil
 }
 
 // Known is what the store knows of exactly this thing: its record, else its
@@ -236,8 +236,8 @@ func (l Lifecycle[D]) Remove(ctx context.Context, r Stored[D]) error {
 	return Remove(ctx, l.Store, l.kind, r.Value.Declaration.Key(), r.Revision)
 }
 
-// Undestroyed refuses a declaration of what was destroyed.
-func (l Lifecycle[D]) Undestroyed(ctx context.Context, d D) error {
+// CheckNotDestroyed refuses a declaration of what was destroyed.
+func (l Lifecycle[D]) CheckNotDestroyed(ctx context.Context, d D) error {
 	uid, _ := d.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
 	if err == nil && tombstone.Exists() {

@@ -84,8 +84,8 @@ func (o *Outbox) Take() []history.Event {
 	return history.Once(events)
 }
 
-// Heard notes that the history has events.
-func (o *Outbox) Heard(events []history.Event) {
+// Confirm notes that the history has events.
+func (o *Outbox) Confirm(events []history.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.reported == nil {
@@ -102,7 +102,7 @@ func (o *Outbox) Report(ctx context.Context, m *eventlog.Log) eventlog.Added {
 	events := o.Take()
 	added := m.Add(ctx, events...)
 	if added.Unreported == 0 {
-		o.Heard(events)
+		o.Confirm(events)
 	}
 	return added
 }

@@ -179,7 +179,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if err := a.writeJournal(ctx, written); err != nil {
 		return err
 	}
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	ids, at, err := a.flow.Cloud.Launch(calling, request)
 	a.flow.forgetRegion(request.Region)
@@ -237,7 +237,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 			instances = append(instances, i)
 		}
 	}
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	ended, err := a.flow.Cloud.Terminate(calling, a.pass.declaration.Region, instances)
 	if errors.Is(err, outcome.ErrPlanned) {

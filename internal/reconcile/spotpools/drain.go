@@ -68,7 +68,7 @@ func (a nodeStep) drain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	for n := range attempts {
 		t := &attempts[n]

@@ -54,7 +54,9 @@ func New(p Ports) *Flow {
 const DefaultPollInterval = time.Second
 
 // records is the life of the store's pools.
-func (p *Ports) records() record.Lifecycle[spotpool.Declaration] { return record.SpotPools(p.Repository) }
+func (p *Ports) records() record.Lifecycle[spotpool.Declaration] {
+	return record.SpotPools(p.Repository)
+}
 
 func (p *Ports) now() time.Time { return p.Clock() }
 

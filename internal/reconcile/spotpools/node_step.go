@@ -38,7 +38,7 @@ func (a nodeStep) uncordon(ctx context.Context) error {
 		return err
 	}
 	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, a.d.Node.Name)
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	if err := cluster.UncordonNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
 		return a.notChanged(ctx, err)
@@ -58,7 +58,7 @@ func (a nodeStep) deleteNode(ctx context.Context) error {
 		return err
 	}
 	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, a.d.InstanceIDs[0])
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	if err := cluster.DeleteNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
 		if refusal(err) {

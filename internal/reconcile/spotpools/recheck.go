@@ -52,7 +52,7 @@ func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progr
 	if err != nil {
 		return node.Progress{}, err
 	}
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	if err := cluster.CordonNode(calling, m.Node, a.pass.declaration.UID); err != nil || m.Drain.Phase != node.Done {
 		return node.Progress{}, err

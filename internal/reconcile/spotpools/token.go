@@ -102,7 +102,7 @@ func (a tokenStep) makeToken(ctx context.Context, cluster Cluster, r spotpool.Re
 			return nil, err
 		}
 	}
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	refused = cluster.CreateToken(calling, t)
 	switch {
@@ -140,7 +140,7 @@ func (a tokenStep) notMinted(ctx context.Context, err error) {
 // end deletes the Secret of a token that nobody needs any more, and forgets it.
 func (a tokenStep) end(ctx context.Context) error {
 	a.pass.soFar.TokensEnded = append(a.pass.soFar.TokensEnded, a.d.BootstrapTokenID)
-	calling, done := record.Outliving(ctx)
+	calling, done := record.WithGrace(ctx)
 	defer done()
 	cluster, err := a.cluster(ctx)
 	if err == nil {

@@ -101,7 +101,7 @@ func givesUpNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaratio
 		old.BootstrapToken = nil
 		old.UserData, old.UserDataWO, old.UserDataWOVersion = d.UserData, d.UserDataWO, d.UserDataWOVersion
 	}
-	return d.Identified(d.UID, d.Generation+1), record.Same(old, d)
+	return d.WithIdentity(d.UID, d.Generation+1), record.Same(old, d)
 }
 
 // takeUp makes the record of a creation that was killed, and whose pool was

@@ -49,11 +49,11 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
 	case t.phase == declaration.Creating: // terraform apply goes on with it
-		unmade := w.Records().Unmade(ctx, t.declaration, createLock(t.declaration), t.updatedAt)
-		if unmade.Forgotten.IsZero() {
-			return 0, loop.Skip(unmade)
+		unfinished := w.Records().UnfinishedCreation(ctx, t.declaration, createLock(t.declaration), t.updatedAt)
+		if unfinished.Forgotten.IsZero() {
+			return 0, loop.Skip(unfinished)
 		}
-		return 0, unmade
+		return 0, unfinished
 	case t.phase == declaration.Deleting:
 		return loop.Done, w.finishDeletion(ctx)
 	case len(w.seen.Decisions) > 0 || len(w.seen.Unmarked)+len(w.seen.Marked) > 0:

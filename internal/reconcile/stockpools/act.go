@@ -70,7 +70,7 @@ func (p *pass) keep(ctx context.Context, value stockpool.Journal) (err error) {
 }
 
 func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
-	calling, release := record.Outliving(ctx)
+	calling, release := record.WithGrace(ctx)
 	defer release()
 	live := p.observation.Deployment
 	switch {

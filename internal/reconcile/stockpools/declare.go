@@ -85,16 +85,16 @@ func (f *Flow) begun(_ context.Context, r stored, d stockpool.Declaration) (stoc
 
 func (f *Flow) changed(ctx context.Context, r stored, d stockpool.Declaration) (stockpool.Declaration, error) {
 	if d.UID != "" {
-		if err := f.records().Undestroyed(ctx, d); err != nil {
+		if err := f.records().CheckNotDestroyed(ctx, d); err != nil {
 			return d, err
 		}
 	}
 	if !r.Exists() {
-		return d.Identified(cmp.Or(d.UID, record.NewID()), d.Generation+1), nil
+		return d.WithIdentity(cmp.Or(d.UID, record.NewID()), d.Generation+1), nil
 	}
 	old := r.Value.Declaration
 	if d.UID == "" && tookOver(r, d) {
-		d = d.Identified(old.Identity()) // a take-over that was interrupted after it was recorded
+		d = d.WithIdentity(old.Identity()) // a take-over that was interrupted after it was recorded
 	}
 	d.DeploymentUID = old.DeploymentUID
 	changed, _, err := f.records().Change(r, d)

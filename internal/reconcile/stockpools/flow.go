@@ -23,7 +23,9 @@ type Ports struct {
 	PollInterval time.Duration
 }
 
-func (p *Ports) records() record.Lifecycle[stockpool.Declaration] { return record.StockPools(p.Repository) }
+func (p *Ports) records() record.Lifecycle[stockpool.Declaration] {
+	return record.StockPools(p.Repository)
+}
 
 func (p *Ports) pollInterval() time.Duration { return cmp.Or(p.PollInterval, 2*time.Second) }
 

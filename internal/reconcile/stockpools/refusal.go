@@ -29,7 +29,7 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	old, taken := r.Value.Declaration, false
 	if r.Exists() && d.UID == "" {
 		taken = r.Value.Phase != declaration.Creating && !tookOver(r, d)
-		d = d.Identified(old.Identity())
+		d = d.WithIdentity(old.Identity())
 		d.DeploymentUID = old.DeploymentUID
 	}
 	p, err := c.newPass(ctx, r, d)

@@ -164,11 +164,11 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	case declaration.Deleting:
 		return loop.Act, nil
 	case declaration.Creating: // terraform apply resumes it
-		unmade := w.Records().Unmade(ctx, r.Declaration, r.Declaration.Object(), r.UpdatedAt)
-		if unmade.Forgotten.IsZero() {
-			return 0, loop.Skip(unmade)
+		unfinished := w.Records().UnfinishedCreation(ctx, r.Declaration, r.Declaration.Object(), r.UpdatedAt)
+		if unfinished.Forgotten.IsZero() {
+			return 0, loop.Skip(unfinished)
 		}
-		return 0, unmade
+		return 0, unfinished
 	}
 	if err := p.judge(ctx); err != nil {
 		return 0, err

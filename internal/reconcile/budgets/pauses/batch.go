@@ -73,7 +73,7 @@ func (k batchPauses) stockPoolOf(w budget.Workload) (string, error) {
 // repeated for it. The errors are by workload.
 func (p Pauser) runBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
 	b := &batch{Pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
-	calling, release := record.Outliving(ctx)
+	calling, release := record.WithGrace(ctx)
 	defer release()
 	err := p.Repository.WithLock(calling, pausesLock, max(p.Repository.LockTimeout, pausesLockWait), func(calling context.Context) error {
 		return b.run(ctx, calling)
