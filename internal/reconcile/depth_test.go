@@ -103,7 +103,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			return at
 		}},
 		"Evict": {depth{14, 4}, func(t *testing.T) (at depth) {
-			d := reconciletest.NewDesk(t)
+			d := reconciletest.NewFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Evict })
 			d.Cluster.Start("ml", "a", 8)
 			d.Cluster.Step(time.Hour)
@@ -112,7 +112,7 @@ func TestEffectsAreFewCallsDeep(t *testing.T) {
 			return at
 		}},
 		"ApplyStock": {depth{7, 3}, func(t *testing.T) (at depth) {
-			d := reconciletest.NewDesk(t)
+			d := reconciletest.NewFixture(t)
 			_, err := d.Process().StockPools().Create(t.Context(), stockpool.Declaration{
 				Name: "pool-g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
 				Labels: map[string]string{"team": "a"}, AllocatedSelector: "session",

@@ -17,7 +17,7 @@ import (
 // and all else is told.
 func TestAnExplanationGoesWithoutADamagedDay(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Evict })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)

@@ -78,7 +78,7 @@ func wantOneWarning(t *testing.T, of string, list, want []string) {
 // tombstone.
 func TestWhatWasDestroyedIsNotLost(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	b := d.Declare(func(b *budget.Declaration) { b.GPUHours = "1000" })
 	d.Run()
 	left := filepath.Join(d.Dir, "statuses", "budgets", "team-a.json")

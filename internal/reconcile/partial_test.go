@@ -57,7 +57,7 @@ func wantCounted(t *testing.T, r reconcile.Report, hours string) {
 // enforce, what destroyed ones left, what is to be forgotten, and the last run.
 func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Keep = time.Hour
 	d.Declare(func(b *budget.Declaration) { b.Enforce.Action, b.GPUHours, b.Window = budget.Freeze, "1", "2h" })
 	d.Declare(func(b *budget.Declaration) { b.Name, b.GPUHours, b.Window = "team-b", "100", "2h" })
@@ -119,7 +119,7 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 // TestARunOfSomeCountsForAll: what another budget weighs is written to the ledger.
 func TestARunOfSomeCountsForAll(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare(func(b *budget.Declaration) { b.Name = "plain" })
 	d.Declare(func(b *budget.Declaration) {
 		b.Name, b.ResourceWeights = "weighing", map[string]string{"example.com/npu": "1"}

@@ -142,7 +142,7 @@ func TestUsageGoesOnFromACopyOfItsStore(t *testing.T) {
 	for name, reaches := range map[string]bool{"replayed": true, "a gap": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := reconciletest.NewDesk(t)
+			d := reconciletest.NewFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.GPUHours = "1000" })
 			first, second := d.Cluster.Start("ml", "first", 8), d.Cluster.Start("ml", "second", 4)
 			d.Run()

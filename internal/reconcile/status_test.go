@@ -19,7 +19,7 @@ import (
 // until a run succeeds.
 func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(time.Hour)
@@ -48,7 +48,7 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 
 func TestStatusReadsTheStoreAlone(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(time.Hour)

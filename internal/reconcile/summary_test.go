@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-func mustLook(t *testing.T, d *reconciletest.Desk) reconcile.StatusReport {
+func mustLook(t *testing.T, d *reconciletest.Fixture) reconcile.StatusReport {
 	t.Helper()
 	status, err := d.Runner().Status(context.Background())
 	if err != nil {
@@ -28,7 +28,7 @@ func mustLook(t *testing.T, d *reconciletest.Desk) reconcile.StatusReport {
 // Runs that fail in a row are counted, from when the first of them began.
 func TestStatusCountsFailedRuns(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	d.Run()
 	d.Cluster.Step(time.Minute)
@@ -72,7 +72,7 @@ func (*refusal) ErrorClass() errorclass.Class { return errorclass.Authorisation 
 // stays; the next run that begins ends it.
 func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	d.Cluster.Failing["UID"] = errors.New("gone")
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
@@ -99,7 +99,7 @@ func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
 // A run under way is told by the record of its lock.
 func TestStatusTellsOfARunUnderWay(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	if status := mustLook(t, d); status.UnderWay != nil {
 		t.Errorf("before: %+v", status.UnderWay)
@@ -121,7 +121,7 @@ func TestStatusTellsOfARunUnderWay(t *testing.T) {
 
 func TestStatusTellsThatRunsStopped(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	for range 6 {
 		d.Cluster.Step(5 * time.Minute)
@@ -142,7 +142,7 @@ func TestStatusTellsThatRunsStopped(t *testing.T) {
 // The day is written at most once a quarter hour, and not where nothing changed.
 func TestTheDayIsWrittenSeldom(t *testing.T) {
 	t.Parallel()
-	d := reconciletest.NewDesk(t)
+	d := reconciletest.NewFixture(t)
 	d.Declare()
 	written := map[store.Revision]bool{}
 	run := func() {

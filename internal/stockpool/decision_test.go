@@ -50,14 +50,14 @@ func TestAnInterruptedScaleIsReported(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	d := declared()
 	before := d.Deployment("", 1)
-	j := stockpool.Journal{}.Created(d, now).Open("token").Own("uid", "runtime").Gated(d, []string{"used up"}, now).Gated(d, nil, now.Add(time.Hour))
+	j := stockpool.Journal{}.RecordCreate(d, now).BeginCreate("token").RecordOwner("uid", "runtime").RecordGate(d, []string{"used up"}, now).RecordGate(d, nil, now.Add(time.Hour))
 	begun := j.Begin(d, stockpool.Decision{Kind: stockpool.KindScale, Was: 1, Replicas: 2}, before, now)
-	if after, applied := begun.Recovered(before); applied || len(after.Unreported) != len(j.Unreported) {
+	if after, applied := begun.Recover(before); applied || len(after.Unreported) != len(j.Unreported) {
 		t.Errorf("nothing was done, and it reports %v", after.Unreported)
 	}
 	live := d.Deployment("", 2)
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Time: &metav1.Time{Time: now}}}
-	after, applied := begun.Recovered(live)
+	after, applied := begun.Recover(live)
 	var kinds []history.Kind
 	for _, e := range after.Unreported {
 		kinds = append(kinds, e.Kind)
@@ -66,7 +66,7 @@ func TestAnInterruptedScaleIsReported(t *testing.T) {
 	if diff := cmp.Diff(want, kinds); diff != "" || !applied {
 		t.Errorf("applied %v (-want +got):\n%s", applied, diff)
 	}
-	if done := begun.Did(d, stockpool.Decision{Replicas: 2}, live, now); done.Drifted(live) || !done.Drifted(before) || done.Applied != d.Sum("runtime") {
+	if done := begun.RecordApply(d, stockpool.Decision{Replicas: 2}, live, now); done.Drifted(live) || !done.Drifted(before) || done.Applied != d.Hash("runtime") {
 		t.Errorf("after it: %+v", done)
 	}
 }

@@ -165,8 +165,8 @@ func (d Declaration) PodLabels() map[string]string {
 	return labels
 }
 
-// Wanted returns how many pods a pool needs if so many are in use, without limits of budgets.
-func (d Declaration) Wanted(used int) int {
+// DesiredReplicas returns how many pods a pool needs if so many are in use, without limits of budgets.
+func (d Declaration) DesiredReplicas(used int) int {
 	if d.ReplicasPolicy == ReplicasAvailable {
 		return min(d.Maximum, d.Replicas+used)
 	}

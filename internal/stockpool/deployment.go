@@ -16,12 +16,12 @@ import (
 // Container is the container's name in a Deployment that the pool created.
 const Container = "runtime"
 
-// Bare returns the Deployment as it is created: the whole declaration, without pods. The token
+// EmptyDeployment returns the Deployment as it is created: the whole declaration, without pods. The token
 // identifies the creation.
-func (d Declaration) Bare(token string) *appsv1.Deployment { return d.BareOf(token, 0) }
+func (d Declaration) EmptyDeployment(token string) *appsv1.Deployment { return d.InitialDeployment(token, 0) }
 
-// BareOf is Bare with as many replicas as there are pods to adopt.
-func (d Declaration) BareOf(token string, replicas int) *appsv1.Deployment {
+// InitialDeployment is EmptyDeployment with as many replicas as there are pods to adopt.
+func (d Declaration) InitialDeployment(token string, replicas int) *appsv1.Deployment {
 	bare := d.Deployment(Container, replicas)
 	bare.Annotations = map[string]string{AnnotationOpened: token}
 	bare.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{LabelPool: d.Name}}

@@ -12,7 +12,7 @@ import (
 // FieldManager is the field manager of server-side apply.
 const FieldManager = "gpupool-stock"
 
-func sum(parts ...any) string {
+func hash(parts ...any) string {
 	text, err := json.Marshal(parts)
 	if err != nil { // plain values cannot fail
 		return ""
@@ -21,15 +21,15 @@ func sum(parts ...any) string {
 	return hex.EncodeToString(of[:16])
 }
 
-// Sum hashes all that is applied, except for the replicas.
-func (d Declaration) Sum(container string) string {
+// Hash hashes all that is applied, except for the replicas.
+func (d Declaration) Hash(container string) string {
 	all := d.Deployment(container, 0)
-	return sum(all.Labels, all.Spec)
+	return hash(all.Labels, all.Spec)
 }
 
 // fingerprint hashes the fields of a Deployment that the pool manages.
 func fingerprint(of *appsv1.Deployment) string {
-	return sum(of.UID, of.Labels[LabelPool], of.Labels[labelSpec], of.Labels[labelManagedBy], of.Spec)
+	return hash(of.UID, of.Labels[LabelPool], of.Labels[labelSpec], of.Labels[labelManagedBy], of.Spec)
 }
 
 // Change is one drifted field of a Deployment.

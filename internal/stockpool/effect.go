@@ -43,17 +43,17 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 	return &e
 }
 
-// Did returns the journal after an application, with the API server's response.
-func (j Journal) Did(d Declaration, of Decision, answer *appsv1.Deployment, now time.Time) Journal {
-	j.Applied, j.Generation, j.Replicas = d.Sum(j.Container), d.Generation, of.Replicas
+// RecordApply returns the journal after an application, with the API server's response.
+func (j Journal) RecordApply(d Declaration, of Decision, answer *appsv1.Deployment, now time.Time) Journal {
+	j.Applied, j.Generation, j.Replicas = d.Hash(j.Container), d.Generation, of.Replicas
 	j.Answer, j.SyncedAt = fingerprint(answer), now
 	j.done()
 	return j
 }
 
-// Scaled returns the journal after only the replicas of live changed. Other drift of it is
+// RecordScale returns the journal after only the replicas of live changed. Other drift of it is
 // still to be found.
-func (j Journal) Scaled(of Decision, live *appsv1.Deployment) Journal {
+func (j Journal) RecordScale(of Decision, live *appsv1.Deployment) Journal {
 	if !j.Drifted(live) {
 		scaled := live.DeepCopy()
 		scaled.Spec.Replicas = new(int32(of.Replicas)) //nolint:gosec // of a valid declaration
@@ -64,9 +64,9 @@ func (j Journal) Scaled(of Decision, live *appsv1.Deployment) Journal {
 	return j
 }
 
-// Lost records that the Deployment was deleted, before another one is created. It is reported
+// RecordLoss records that the Deployment was deleted, before another one is created. It is reported
 // once the other one exists.
-func (j Journal) Lost(d Declaration, now time.Time) Journal {
+func (j Journal) RecordLoss(d Declaration, now time.Time) Journal {
 	if j.DeploymentUID == "" {
 		return j
 	}
@@ -75,10 +75,10 @@ func (j Journal) Lost(d Declaration, now time.Time) Journal {
 	return j
 }
 
-// Recovered reports what an interrupted run did, and whether it applied the declaration. If so,
+// Recover reports what an interrupted run did, and whether it applied the declaration. If so,
 // the Deployment differs from what that run observed, and the pool's field manager wrote it
 // last.
-func (j Journal) Recovered(own *appsv1.Deployment) (_ Journal, applied bool) {
+func (j Journal) Recover(own *appsv1.Deployment) (_ Journal, applied bool) {
 	if j.AboutTo == nil || j.Opened != "" { // a creation is reported once its UID is recorded
 		return j, false
 	}
@@ -99,8 +99,8 @@ func appliedAt(of *appsv1.Deployment) (at time.Time) {
 	return at
 }
 
-// Gated records since when budgets block growth, with their reasons; nil if none does.
-func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
+// RecordGate records since when budgets block growth, with their reasons; nil if none does.
+func (j Journal) RecordGate(d Declaration, reasons []string, now time.Time) Journal {
 	switch {
 	case reasons == nil && j.HeldSince != nil:
 		j.report(j.about(d, now).Since(history.GateOpened, *j.HeldSince))
@@ -112,15 +112,15 @@ func (j Journal) Gated(d Declaration, reasons []string, now time.Time) Journal {
 	return j
 }
 
-// Paused reports that no pod of the paused pool holds GPUs any more.
-func (j Journal) Paused(d Declaration, now time.Time) Journal {
+// RecordPaused reports that no pod of the paused pool holds GPUs any more.
+func (j Journal) RecordPaused(d Declaration, now time.Time) Journal {
 	j.report(j.about(d, now).Paused(j.workload(d), *j.PausedSince, history.Done))
 	j.Pausing = false
 	return j
 }
 
-// Answered records the API server's response to an application.
-func (j Journal) Answered(of *appsv1.Deployment) Journal {
+// RecordResponse records the API server's response to an application.
+func (j Journal) RecordResponse(of *appsv1.Deployment) Journal {
 	j.Answer = fingerprint(of)
 	return j
 }

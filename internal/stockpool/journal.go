@@ -49,29 +49,29 @@ func (j Journal) Of(d Declaration) Journal {
 	return j
 }
 
-// Created adds the event of the pool's creation.
-func (j Journal) Created(d Declaration, now time.Time) Journal {
+// RecordCreate adds the event of the pool's creation.
+func (j Journal) RecordCreate(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
 	j.report(j.about(d, now).Declaration(history.Create))
 	return j
 }
 
-// Updated adds the event of a changed declaration.
-func (j Journal) Updated(d Declaration, now time.Time) Journal {
+// RecordUpdate adds the event of a changed declaration.
+func (j Journal) RecordUpdate(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
 	j.report(j.about(d, now).Updated(d.Generation))
 	return j
 }
 
-// Open records that a Deployment is about to be created.
-func (j Journal) Open(token string) Journal {
+// BeginCreate records that a Deployment is about to be created.
+func (j Journal) BeginCreate(token string) Journal {
 	j.Opened, j.DeploymentUID, j.Container = token, "", ""
 	j.Applied, j.Answer, j.Replicas = "", "", 0
 	return j
 }
 
-// Own records which Deployment is the pool's own, before anything is applied to it.
-func (j Journal) Own(uid, container string) Journal {
+// RecordOwner records which Deployment is the pool's own, before anything is applied to it.
+func (j Journal) RecordOwner(uid, container string) Journal {
 	j.Opened, j.DeploymentUID, j.Container = "", uid, container
 	j.Applied, j.Answer, j.Replicas = "", "", 0
 	j.done()
@@ -114,9 +114,9 @@ func (j Journal) workload(d Declaration) history.Identity {
 	return history.Identity{Namespace: d.Namespace, Name: "Deployment/" + d.Name, UID: j.DeploymentUID}
 }
 
-// Destroyed returns the events that the history may lack of a destroyed pool, including the
+// DestroyEvents returns the events that the history may lack of a destroyed pool, including the
 // destroy.
-func (j Journal) Destroyed(d Declaration, at time.Time) []history.Event {
+func (j Journal) DestroyEvents(d Declaration, at time.Time) []history.Event {
 	j = j.Of(d)
 	j.report(j.about(d, at).Declaration(history.Destroy))
 	return j.Unreported

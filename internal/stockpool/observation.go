@@ -63,9 +63,9 @@ type Pod struct {
 	// Waiting is the kubelet's reason why its container does not run, such as
 	// "ImagePullBackOff"; empty if it runs.
 	Waiting string
-	// Unlike is how its image or its devices differ from the template of the pool's Deployment;
+	// Mismatch is how its image or its devices differ from the template of the pool's Deployment;
 	// empty if they do not.
-	Unlike string
+	Mismatch string
 	// DeletionCost is the annotation by which a ReplicaSet chooses which pods to delete first.
 	DeletionCost string
 	// Annotations are at most gpupool/protected.

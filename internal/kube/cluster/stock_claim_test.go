@@ -113,7 +113,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
 			d := stockIn(server.Namespace(t), func(d *stockpool.Declaration) { d.Replicas = 0; d.Memory = "2Gi" })
-			made, err := c.CreateStock(t.Context(), d.Bare("token"))
+			made, err := c.CreateStock(t.Context(), d.EmptyDeployment("token"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 				t.Errorf("it is not as it was (-was +is)\n%s", diff)
 			}
 			seen, err := c.StockOf(context.Background(), d.Namespace, d.Name)
-			if err != nil || (stockpool.Journal{}).Answered(answer).Drifted(seen.Deployment) ||
+			if err != nil || (stockpool.Journal{}).RecordResponse(answer).Drifted(seen.Deployment) ||
 				len(drift.Extras(seen.Deployment, d.Desired(seen.Deployment, "", 0))) > 0 {
 				t.Errorf("it does not settle: %v", err)
 			}

@@ -132,7 +132,7 @@ func TestAPodCountsAsStockByItsGPUsAndImage(t *testing.T) {
 		if asked := asksForSets(of, pods); asked != (c.unlike != "" || c.set == "before") {
 			t.Errorf("%s: its ReplicaSet is asked for: %t", name, asked)
 		}
-		if own := ownPods("pool-g1", of, pods, sets); len(own) != 1 || own[0].Unlike != c.unlike {
+		if own := ownPods("pool-g1", of, pods, sets); len(own) != 1 || own[0].Mismatch != c.unlike {
 			t.Errorf("%s: %+v", name, own)
 		}
 	}

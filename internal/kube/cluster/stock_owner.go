@@ -154,10 +154,10 @@ func ownPods(name string, of *appsv1.Deployment, pods []claimedPod, sets map[typ
 	for _, p := range pods {
 		if rs, there := sets[p.replicaSet]; !check || there && rs.isOf(name, of) {
 			if of != nil {
-				p.Unlike = unlike(p.containers, of.Spec.Template.Spec.Containers)
+				p.Mismatch = unlike(p.containers, of.Spec.Template.Spec.Containers)
 			}
-			if p.Unlike != "" && there && rs.isOf(name, of) && unlike(p.containers, rs.makes) == "" {
-				p.Unlike = ""
+			if p.Mismatch != "" && there && rs.isOf(name, of) && unlike(p.containers, rs.makes) == "" {
+				p.Mismatch = ""
 			}
 			own = append(own, p.Pod)
 		}

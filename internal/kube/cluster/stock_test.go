@@ -35,11 +35,11 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t, "pod-security.kubernetes.io/enforce=restricted"))
 	ctx := t.Context()
-	made, err := c.CreateStock(ctx, d.Bare("token"))
+	made, err := c.CreateStock(ctx, d.EmptyDeployment("token"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreateStock(ctx, d.Bare("another")); !errors.Is(err, stockpool.ErrChanged) {
+	if _, err := c.CreateStock(ctx, d.EmptyDeployment("another")); !errors.Is(err, stockpool.ErrChanged) {
 		t.Errorf("created again: %v", err)
 	}
 	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2))
@@ -68,7 +68,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes := drift.Changes(seen.Deployment, would); len(changes) > 0 || (stockpool.Journal{}).Answered(answer).Drifted(seen.Deployment) {
+	if changes := drift.Changes(seen.Deployment, would); len(changes) > 0 || (stockpool.Journal{}).RecordResponse(answer).Drifted(seen.Deployment) {
 		t.Errorf("untouched, it would be changed: %v", changes)
 	}
 	d.Env, d.PodSecurityLevel = nil, stockpool.Baseline // what is not declared any longer goes
@@ -118,16 +118,16 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t))
 	ctx := t.Context()
-	made, err := c.CreateStock(ctx, d.Bare("token"))
+	made, err := c.CreateStock(ctx, d.EmptyDeployment("token"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := stockpool.Journal{}.Own(string(made.UID), stockpool.Container)
+	j := stockpool.Journal{}.RecordOwner(string(made.UID), stockpool.Container)
 	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	j = j.Did(d, stockpool.Decision{Replicas: 2}, answer, c.Now())
+	j = j.RecordApply(d, stockpool.Decision{Replicas: 2}, answer, c.Now())
 	people := server.Client().AppsV1().Deployments(d.Namespace)
 	patch := []byte(`{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"evil"}]}}}}`)
 	if _, err := people.Patch(ctx, d.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
@@ -167,7 +167,7 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t))
 	ctx := t.Context()
-	made, err := c.CreateStock(ctx, d.Bare("token"))
+	made, err := c.CreateStock(ctx, d.EmptyDeployment("token"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,8 +149,8 @@ func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, 
 // pods; empty if it deletes none.
 func endsUse(was, d core.Declaration, s decide.Status, replacement string) (summary, detail string) {
 	used := s.Allocated
-	switch to := d.Wanted(used); {
-	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:
+	switch to := d.DesiredReplicas(used); {
+	case was.Hash(core.Container) != d.Hash(core.Container) && s.Replicas > 0:
 		return "replaces its pods", fmt.Sprintf("The pod template changes: all %d pods are replaced, %s, %d of them in use.", s.Replicas, replacement,
 			used)
 	case to < used:

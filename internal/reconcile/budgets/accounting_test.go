@@ -17,10 +17,10 @@ import (
 
 func plenty(b *budget.Declaration) { b.GPUHours = "1000" }
 
-// watched is a desk with hours in plenty, and a pod of 8 GPUs that a run has seen.
-func watched(t *testing.T) (d *desk, uid string) {
+// watched is a fixture with hours in plenty, and a pod of 8 GPUs that a run has seen.
+func watched(t *testing.T) (d *fixture, uid string) {
 	t.Helper()
-	d = newDesk(t)
+	d = newFixture(t)
 	d.Declare(plenty)
 	uid = d.Cluster.Start("ml", "a", 8)
 	d.Run()
@@ -31,7 +31,7 @@ func watched(t *testing.T) (d *desk, uid string) {
 // of the run before it, and tells of pods again that the list missed already.
 func TestAPodThatIsToldOfAgainAfterItsEndEndsOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Minute)
@@ -73,7 +73,7 @@ func TestNoWatchTellsThatANodeIsGone(t *testing.T) {
 // TestAnOverdueDeletionIsLookedAt: its node was silent for a while, and nobody saw it.
 func TestAnOverdueDeletionIsLookedAt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Pods[uid].Deletion = ledger.TimeOf(d.Cluster.Now().Add(time.Minute))
@@ -116,7 +116,7 @@ func TestAPodThatGoesWhileTheListIsReadIsNoRestore(t *testing.T) {
 }
 
 // relist makes the next run list: there is a pod whose deletion is overdue.
-func (d *desk) relist() {
+func (d *fixture) relist() {
 	d.t.Helper()
 	due := d.Cluster.Now().Add(-time.Hour)
 	d.Cluster.Start("web", "overdue", 1, func(s *gpu.Pod) { s.Labels, s.Deletion = nil, ledger.TimeOf(due) })
@@ -127,7 +127,7 @@ func (d *desk) relist() {
 // seen that are gone now.
 func TestNothingIsEnforcedOnWhatALostHeaderLeaves(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	gone := d.Cluster.Start("ml", "gone", 8)
 	d.Cluster.Start("ml", "stays", 1)
@@ -198,7 +198,7 @@ func TestTheRunnersClockMayBeWrong(t *testing.T) {
 // TestAResourceThatIsWeighedAnewIsLookedFor: pods that hold it were passed over.
 func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(plenty)
 	d.Run()
 	uid := d.Cluster.Start("ml", "a", 4, func(s *gpu.Pod) { s.Shares[0].Resource = "example.com/npu" })
@@ -249,7 +249,7 @@ func TestARefusedPodKeepsWhatRunsRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(plenty)
 			uid := d.Cluster.Start("ml", "a", 8, start)
 			d.Cluster.Step(time.Hour)

@@ -16,7 +16,7 @@ import (
 
 // events lists what the cluster was told of since it was last asked, but for
 // thresholds, as "reason on what: message", without the reasons in it.
-func (d *desk) events() []string {
+func (d *fixture) events() []string {
 	var list []string
 	for _, a := range d.Cluster.Alerts {
 		if a.Reason == "GPUBudgetThreshold" {
@@ -37,7 +37,7 @@ func (d *desk) events() []string {
 	return list
 }
 
-func (d *desk) wantEvents(when string, want ...string) {
+func (d *fixture) wantEvents(when string, want ...string) {
 	d.t.Helper()
 	if diff := cmp.Diff(want, d.events()); diff != "" {
 		d.t.Errorf("%s (-want +got)\n%s", when, diff)
@@ -56,15 +56,15 @@ func TestMeasuresAreEvents(t *testing.T) {
 		budget.Pause:     {[]string{"GPUBudgetPause on Job ml/train: pausing"}, []string{"GPUBudgetResume on Job ml/train: resumed"}},
 		budget.Evict:     {[]string{"GPUBudgetEvict on Pod ml/a: evicting", frozen}, []string{lifted}},
 	} {
-		for name, lift := range map[string]func(d *desk, b budget.Declaration){
-			"usage falls": func(d *desk, _ budget.Declaration) {
+		for name, lift := range map[string]func(d *fixture, b budget.Declaration){
+			"usage falls": func(d *fixture, _ budget.Declaration) {
 				for uid := range d.Cluster.Pods {
 					d.Cluster.Remove(uid)
 				}
 				d.Cluster.Step(72 * time.Hour)
 				d.Run()
 			},
-			"the budget is destroyed": func(d *desk, b budget.Declaration) {
+			"the budget is destroyed": func(d *fixture, b budget.Declaration) {
 				if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 					d.t.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func TestMeasuresAreEvents(t *testing.T) {
 		} {
 			t.Run(string(action)+" until "+name, func(t *testing.T) {
 				t.Parallel()
-				d := newDesk(t)
+				d := newFixture(t)
 				b := d.Declare(enforcing(action))
 				d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"))
 				d.Cluster.Step(time.Hour)
@@ -91,7 +91,7 @@ func TestMeasuresAreEvents(t *testing.T) {
 // and says so once.
 func TestMeasuresNeedNoEvents(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Enforce.GracePeriod = "10m" })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Start("ml", "b", 8)
@@ -114,7 +114,7 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 // were told of the beginning, also where the budget is destroyed.
 func TestTheEndOfAFreezeIsToldWhereMostWasUsed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze))
 	var want []string
 	for n := range 30 {

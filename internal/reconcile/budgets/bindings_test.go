@@ -19,11 +19,11 @@ func untaken(s *gpu.Pod) {
 	s.Scheduled, s.Running, s.Phase = ledger.Start{}, ledger.Start{}, "Pending"
 }
 
-// bound is a desk of the budgets team-a and team-b, and a pod of team a that a run
+// bound is a fixture of the budgets team-a and team-b, and a pod of team a that a run
 // saw bound and not yet taken.
-func bound(t *testing.T) (d *desk, uid string) {
+func bound(t *testing.T) (d *fixture, uid string) {
 	t.Helper()
-	d = newDesk(t)
+	d = newFixture(t)
 	d.Declare(plenty)
 	d.Declare(plenty, func(b *budget.Declaration) { b.Name, b.Selector.MatchLabels = "team-b", map[string]string{"team": "b"} })
 	d.Run()
@@ -36,7 +36,7 @@ func bound(t *testing.T) (d *desk, uid string) {
 	return d, uid
 }
 
-func (d *desk) remembersBindings() bool {
+func (d *fixture) remembersBindings() bool {
 	d.t.Helper()
 	for key := range d.Documents() {
 		if strings.HasSuffix(key, "/bound") {
@@ -47,7 +47,7 @@ func (d *desk) remembersBindings() bool {
 }
 
 // edit changes a pod.
-func (d *desk) edit(uid string, change func(*gpu.Pod)) {
+func (d *fixture) edit(uid string, change func(*gpu.Pod)) {
 	d.t.Helper()
 	s := d.Cluster.Pods[uid]
 	change(s)
@@ -67,18 +67,18 @@ func taken(at time.Time) func(*gpu.Pod) {
 // that saw it bound and the one that sees it counted.
 func TestLabelsOfABoundPodAreThoseOfItsBinding(t *testing.T) {
 	t.Parallel()
-	for name, happens := range map[string]func(d *desk, uid string, began time.Time){
-		"taken": func(d *desk, uid string, began time.Time) { d.edit(uid, taken(began)) },
-		"taken when the history is lost": func(d *desk, uid string, began time.Time) {
+	for name, happens := range map[string]func(d *fixture, uid string, began time.Time){
+		"taken": func(d *fixture, uid string, began time.Time) { d.edit(uid, taken(began)) },
+		"taken when the history is lost": func(d *fixture, uid string, began time.Time) {
 			d.edit(uid, taken(began))
 			d.Cluster.Forget()
 		},
-		"taken after a list": func(d *desk, uid string, began time.Time) {
+		"taken after a list": func(d *fixture, uid string, began time.Time) {
 			d.Cluster.Forget()
 			d.Run()
 			d.edit(uid, taken(began))
 		},
-		"taken and deleted between two runs": func(d *desk, uid string, began time.Time) {
+		"taken and deleted between two runs": func(d *fixture, uid string, began time.Time) {
 			d.edit(uid, taken(began))
 			d.Cluster.Step(time.Hour - 2*time.Minute)
 			d.Cluster.Remove(uid)
@@ -127,15 +127,15 @@ func TestAPodThatGoesWhileTheListIsReadKeepsItsBinding(t *testing.T) {
 // TestABoundPodThatIsGoneIsForgotten, whoever tells that it is.
 func TestABoundPodThatIsGoneIsForgotten(t *testing.T) {
 	t.Parallel()
-	for name, goes := range map[string]func(d *desk, uid string){
-		"deleted":                       func(d *desk, uid string) { d.Cluster.Remove(uid) },
-		"deleted, and the history lost": func(d *desk, uid string) { d.Cluster.Remove(uid); d.Cluster.Forget() },
-		"missing": func(d *desk, uid string) {
+	for name, goes := range map[string]func(d *fixture, uid string){
+		"deleted":                       func(d *fixture, uid string) { d.Cluster.Remove(uid) },
+		"deleted, and the history lost": func(d *fixture, uid string) { d.Cluster.Remove(uid); d.Cluster.Forget() },
+		"missing": func(d *fixture, uid string) {
 			d.Cluster.Step(2 * time.Hour)
 			delete(d.Cluster.Pods, uid)
 			d.Cluster.History = nil
 		},
-		"failed": func(d *desk, uid string) { d.edit(uid, func(s *gpu.Pod) { s.Phase = "Failed" }) },
+		"failed": func(d *fixture, uid string) { d.edit(uid, func(s *gpu.Pod) { s.Phase = "Failed" }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,7 +191,7 @@ func TestLostBindingsAreTold(t *testing.T) {
 // hours it does not count.
 func TestAPodThatIsTakenWhileABudgetIsEnforcedIsItsBindings(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Selector.MatchLabels = map[string]string{"team": "b"} })
 	d.Cluster.Start("ml", "used", 8, ofTeamB)
 	d.Run()
@@ -214,7 +214,7 @@ func TestAPodThatIsTakenWhileABudgetIsEnforcedIsItsBindings(t *testing.T) {
 // TestABoundPodKeepsTheLabelsOfItsNamespace where that is gone when the pod counts.
 func TestABoundPodKeepsTheLabelsOfItsNamespace(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) {
 		b.Selector = budget.Selector{NamespaceLabels: map[string]string{"kind": "research"}}
 	})

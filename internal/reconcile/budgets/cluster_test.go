@@ -17,7 +17,7 @@ import (
 
 func TestWrongClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict))
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -47,7 +47,7 @@ func TestWrongClusterIsLeftAlone(t *testing.T) {
 
 func TestUnreachableClusterFailsBudgets(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	d.Cluster.Failing["UID"] = errors.New("get namespaces kube-system: connection refused")
 	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
@@ -64,7 +64,7 @@ func TestUnreachableClusterFailsBudgets(t *testing.T) {
 
 func TestNoBudgetsAskNoCluster(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	report := d.Run()
 	if len(d.Cluster.Calls()) > 0 || len(report.Calls) > 0 {
 		t.Errorf("calls: %v", d.Cluster.Calls())

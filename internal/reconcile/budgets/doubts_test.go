@@ -14,7 +14,7 @@ import (
 // nothing of another's, and however many there are, few are told.
 func TestDoubtsOfOneNamespaceHideNoOthers(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) {
 		b.Selector = budget.Selector{NamespaceLabels: map[string]string{"kind": "ci"}}
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 // once is what a run reports of the one budget.
-func (d *desk) once() (budgets.Report, reconcile.Report) {
+func (d *fixture) once() (budgets.Report, reconcile.Report) {
 	d.t.Helper()
 	r, err := d.Runner().Run(d.t.Context(), reconcile.RunOptions{})
 	if err != nil || len(r.Budgets) != 1 {
@@ -37,7 +37,7 @@ func effectsOf(b budgets.Report) []string {
 
 // measures are what the history tells of what was requested and observed: the kind, what it
 // is about, the outcome, and why it was not done.
-func (d *desk) measures() (list []string) {
+func (d *fixture) measures() (list []string) {
 	d.t.Helper()
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(d.t.Context(), history.Query{Kinds: []history.Kind{
 		history.Freeze, history.Frozen, history.Pause, history.Paused, history.Evict, history.Evicted,

@@ -18,7 +18,7 @@ import (
 
 func TestAThresholdIsToldOfOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	d.Cluster.Failing["Freezes"] = forbidden{}
 	d.Cluster.Start("ml", "a", 2)
@@ -49,7 +49,7 @@ func (forbidden) Forbidden() bool { return true }
 
 func TestAnAlertThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(time.Hour)
@@ -64,7 +64,7 @@ func TestAnAlertThatFailsIsTriedAgain(t *testing.T) {
 
 func TestAFreezeIsLiftedBelowTheLimit(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Window, b.Thresholds = "1h", []int{100} })
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -88,7 +88,7 @@ func TestAFreezeIsLiftedBelowTheLimit(t *testing.T) {
 
 func TestAPauseIsUndoneBelowTheLimit(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Window, b.Thresholds = "1h", []int{100} })
 	d.Cluster.Start("ml", "a", 4, ownedBy("Job", "train"))
 	d.Cluster.Start("ml", "b", 4, ownedBy("Deployment", "scaled"))
@@ -110,7 +110,7 @@ func TestAPauseIsUndoneBelowTheLimit(t *testing.T) {
 
 func TestEvictionsKeepTheirOrderAndNumber(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Enforce.MaxEvictionsPerRun, b.Thresholds = 2, []int{100}
 	})
@@ -140,7 +140,7 @@ func TestEvictionsKeepTheirOrderAndNumber(t *testing.T) {
 
 func TestNothingIsEvictedWhereTheFreezeFails(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -157,7 +157,7 @@ func TestNothingIsEvictedWhereTheFreezeFails(t *testing.T) {
 
 func TestGraceKeepsPods(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.GPUHours, b.Enforce.GracePeriod = []int{100}, "100", "20m"
 	})
@@ -180,7 +180,7 @@ func TestGraceKeepsPods(t *testing.T) {
 // and its enforcement: nothing is done by the old declaration.
 func TestABudgetThatIsChangedMeanwhileIsLeft(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -206,7 +206,7 @@ func TestABudgetThatIsChangedMeanwhileIsLeft(t *testing.T) {
 // with a grace, and a run within it, before the freeze may follow.
 func TestFreezeFollowsItsSelector(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -228,7 +228,7 @@ func TestFreezeFollowsItsSelector(t *testing.T) {
 // policy that it binds to.
 func TestFreezeIsUpheld(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)

@@ -22,7 +22,7 @@ func (c classed) ErrorClass() errorclass.Class { return errorclass.Class(c) }
 // budget that it leaves failed, as much as about a cluster that can't be reached.
 func TestErrorsOfTheClusterHaveAClass(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)

@@ -52,7 +52,7 @@ func (freeLock) Lost() <-chan struct{} { return nil }
 // middle of a first one's, which had looked before.
 func TestTwoRunsAtOnceCountNothingTwice(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	uid := d.Cluster.Start("ml", "a", 4)
 	d.Cluster.Step(15 * time.Minute)
@@ -77,7 +77,7 @@ func TestTwoRunsAtOnceCountNothingTwice(t *testing.T) {
 // TestALedgerOfANewerGpupoolStopsBudgets, and nothing is touched.
 func TestALedgerOfANewerGpupoolStopsBudgets(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict))
 	d.Cluster.Start("ml", "a", 8)
 	d.Run()
@@ -111,7 +111,7 @@ func TestALedgerOfANewerGpupoolStopsBudgets(t *testing.T) {
 // and evicts nobody before what it still knows reaches the limit.
 func TestTheRestOfADamagedLedgerCounts(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = "4.001", []int{100} })
 	gone := d.Cluster.Start("ml", "gone", 8)
 	d.Cluster.Start("ml", "stays", 8)
@@ -159,7 +159,7 @@ func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 	for _, name := range []string{"budgets/team-a", "budget_usage"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare()
 			for range 3 { // and at least one of them changes only what was measured
 				d.Run()
@@ -205,7 +205,7 @@ func TestUnusableRecordFailsItsBudgetAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.Window = "1h" })
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Window = "long", "30d" })
 			uid := d.Cluster.Start("ml", "a", 2)

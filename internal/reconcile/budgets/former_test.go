@@ -22,7 +22,7 @@ func TestPodsOfANamespaceThatIsGoneCountByItsLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) {
 				b.Selector = budget.Selector{NamespaceLabels: map[string]string{"kind": "ci"}}
 			})

@@ -11,7 +11,7 @@ import (
 // TestFreezeLeavesOutWhatWeighsNothing has a budget write zero in several ways.
 func TestFreezeLeavesOutWhatWeighsNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) {
 		b.Thresholds = []int{100}
 		b.ResourceWeights = map[string]string{"amd.com/gpu": "0", "gpu.amd.com": "0.0", "gpu.intel.com/xe": "0/1", "example.com/npu": "1/2"}
@@ -29,7 +29,7 @@ func TestFreezeLeavesOutWhatWeighsNothing(t *testing.T) {
 // written anew for each.
 func TestAFreezeNamesItsEnd(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze))
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)

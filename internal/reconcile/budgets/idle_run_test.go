@@ -19,9 +19,9 @@ import (
 )
 
 // used is a cluster with many budgets that are used, of which nothing is to be decided.
-func used(t *testing.T) (*desk, []budget.Declaration) {
+func used(t *testing.T) (*fixture, []budget.Declaration) {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	var list []budget.Declaration
 	for n := range 30 {
 		list = append(list, d.Declare(func(b *budget.Declaration) {

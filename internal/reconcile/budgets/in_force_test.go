@@ -22,8 +22,8 @@ import (
 // status, and the budget enforce nothing then, or be destroyed.
 func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 	t.Parallel()
-	killed := func(t *testing.T) (*desk, budget.Declaration) {
-		d := newDesk(t)
+	killed := func(t *testing.T) (*fixture, budget.Declaration) {
+		d := newFixture(t)
 		b := d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 		d.Cluster.Start("ml", "a", 8)
 		d.Cluster.Step(time.Hour)
@@ -53,7 +53,7 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
 	t.Parallel()
 	for _, alerts := range []bool{false, true} {
-		d := newDesk(t)
+		d := newFixture(t)
 		b := d.Declare(enforcing(budget.Freeze))
 		if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
 // is known to have made, and leaves it.
 func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	d.Cluster.Frozen["uid-of-nobody"] = budget.FreezeRule{Budget: "theirs", BudgetUID: "uid-of-nobody"}
 	report := d.Run()
@@ -89,7 +89,7 @@ func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 // budget, whether a run has seen them before or not.
 func TestWhatWeighsNothingIsNotEvicted(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.ModelWeights = []int{100}, map[string]string{"Tesla-T4": "0"}
 	})
@@ -113,7 +113,7 @@ func TestWhatWeighsNothingIsNotEvicted(t *testing.T) {
 // Where all fail, not all are tried.
 func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.Enforce.MaxEvictionsPerRun = []int{100}, 1
 	})
@@ -146,7 +146,7 @@ func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 // being exceeded: what is paused there is resumed, and the rest stays.
 func TestAPauseFollowsItsSelector(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"))
 	d.Cluster.Start("web", "w", 8, ownedBy("Job", "serve"))
@@ -167,7 +167,7 @@ func TestAPauseFollowsItsSelector(t *testing.T) {
 // budget evicts, and one that someone else deleted.
 func TestNobodyTakesYearsToEnd(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.Enforce.MaxGracePeriod = []int{100}, "2m"
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // journal puts the journal of a pool into the store.
-func (d *desk) journal(j journal.Journal) {
+func (d *fixture) journal(j journal.Journal) {
 	d.t.Helper()
 	data, err := declaration.Encode(j)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestAPoolKnowsWhenInstancesEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare()
 			uid := d.Cluster.Start("ml", "a", 2, func(s *gpu.Pod) { s.Node.ProviderID = "qcloud:///800001/" + id })
 			d.Cluster.Step(15 * time.Minute)
@@ -77,7 +77,7 @@ func TestAPoolKnowsWhenInstancesEnded(t *testing.T) {
 // TestAnInstanceThatWasLetGoGoesOn: its pool no longer finds it, and its pods run.
 func TestAnInstanceThatWasLetGoGoesOn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 2, func(s *gpu.Pod) { s.Node.ProviderID = "qcloud:///800001/ins-a1b2c3d4" })
 	d.Run()
@@ -94,7 +94,7 @@ func TestAnInstanceThatWasLetGoGoesOn(t *testing.T) {
 // ended from the pool's journal, where the cluster tells nothing.
 func TestInstanceEndedByItsPool(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	uid := d.Cluster.Start("ml", "a", 2, func(s *gpu.Pod) { s.Node.ProviderID = "qcloud:///800001/ins-a1b2c3d4" })
 	d.Run()

@@ -17,21 +17,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
-// budgetStory is something that changes a desk, from what prepare makes of it.
+// budgetStory is something that changes a fixture, from what prepare makes of it.
 type budgetStory struct {
 	name    string
 	deletes bool
-	prepare func(d *desk) budget.Declaration
+	prepare func(d *fixture) budget.Declaration
 	do      func(ctx context.Context, e reconcile.World, b budget.Declaration) error
 	// again is what a user does after it was cut short, beside running reconcile.
-	again func(d *desk, b budget.Declaration)
+	again func(d *fixture, b budget.Declaration)
 	// verify checks what must hold after the next clean runs.
-	verify func(d *desk, report reconcile.Report)
+	verify func(d *fixture, report reconcile.Report)
 }
 
 func budgetStories() []budgetStory {
-	declare := func(action budget.Action) func(d *desk) budget.Declaration {
-		return func(d *desk) budget.Declaration {
+	declare := func(action budget.Action) func(d *fixture) budget.Declaration {
+		return func(d *fixture) budget.Declaration {
 			b := d.Declare(enforcing(action), func(b *budget.Declaration) { b.GPUHours = "6" })
 			ends := d.Cluster.Start("ml", "ends", 4)
 			d.Cluster.Start("ml", "b", 4, ownedBy("Job", "train"))
@@ -48,17 +48,17 @@ func budgetStories() []budgetStory {
 		_, err := p.Runner().Run(ctx, reconcile.RunOptions{})
 		return err
 	}
-	nothing := func(*desk, budget.Declaration) {}
+	nothing := func(*fixture, budget.Declaration) {}
 	remove := func(ctx context.Context, p reconcile.World, b budget.Declaration) error {
 		_, err := p.Budgets().Delete(ctx, b)
 		return err
 	}
-	removeAgain := func(d *desk, b budget.Declaration) {
+	removeAgain := func(d *fixture, b budget.Declaration) {
 		if err := remove(context.Background(), d.Process(), b); err != nil {
 			d.t.Errorf("deleting again: %v", err)
 		}
 	}
-	usage := func(d *desk, report reconcile.Report) {
+	usage := func(d *fixture, report reconcile.Report) {
 		d.t.Helper()
 		// 4 for half an hour, 4 for an hour, 2 for half an hour.
 		wantConsumed(d.t, report, "7.000")
@@ -70,14 +70,14 @@ func budgetStories() []budgetStory {
 		}
 	}
 	return []budgetStory{
-		{"a run that evicts", false, declare(budget.Evict), run, nothing, func(d *desk, report reconcile.Report) {
+		{"a run that evicts", false, declare(budget.Evict), run, nothing, func(d *fixture, report reconcile.Report) {
 			usage(d, report)
 			if len(d.Cluster.Frozen) != 1 || len(d.Cluster.Evicted) != 1 || len(d.Cluster.Pods) != 0 {
 				d.t.Errorf("frozen %v, evicted %v, left %v", d.Cluster.Frozen, d.Cluster.Evicted, d.Cluster.Pods)
 			}
 			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Freeze: 1, history.Frozen: 1, history.Evict: 1, history.Evicted: 1})
 		}},
-		{"a run that pauses", false, declare(budget.Pause), run, nothing, func(d *desk, report reconcile.Report) {
+		{"a run that pauses", false, declare(budget.Pause), run, nothing, func(d *fixture, report reconcile.Report) {
 			usage(d, report)
 			if len(d.Cluster.Stopped()) != 1 || len(d.Cluster.Pods) != 0 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Pause}) {
 				d.t.Errorf("paused %v, left %v, told %v", d.Cluster.Stopped(), d.Cluster.Pods, report.Budgets[0].Enforced)
@@ -87,7 +87,7 @@ func budgetStories() []budgetStory {
 			}
 			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Pause: 1, history.Paused: 1})
 		}},
-		{"a run that resumes", false, func(d *desk) budget.Declaration {
+		{"a run that resumes", false, func(d *fixture) budget.Declaration {
 			b := declare(budget.Pause)(d)
 			d.Run()
 			b.GPUHours = "100"
@@ -96,7 +96,7 @@ func budgetStories() []budgetStory {
 			}
 			b.Generation++
 			return b
-		}, run, nothing, func(d *desk, report reconcile.Report) {
+		}, run, nothing, func(d *fixture, report reconcile.Report) {
 			usage(d, report)
 			if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 || len(report.Budgets[0].Enforced) > 0 {
 				d.t.Errorf("it is %+v, the store holds %v, told %v", w, d.holds(), report.Budgets[0].Enforced)
@@ -104,26 +104,26 @@ func budgetStories() []budgetStory {
 			d.tells(map[history.Kind]int{history.Create: 1, history.Update: 1, history.Exceeded: 1, history.Recovered: 1, history.Pause: 1, history.Resume: 1})
 		}},
 		{
-			"a deletion of a budget that paused", true, func(d *desk) budget.Declaration {
+			"a deletion of a budget that paused", true, func(d *fixture) budget.Declaration {
 				b := declare(budget.Pause)(d)
 				d.Run()
 				return b
 			},
 			remove, removeAgain,
-			func(d *desk, report reconcile.Report) {
+			func(d *fixture, report reconcile.Report) {
 				if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 || len(report.Budgets) > 0 {
 					d.t.Errorf("it is %+v, the store holds %v, declared %v", w, d.holds(), report.Budgets)
 				}
 			},
 		},
 		{
-			"a deletion", true, func(d *desk) budget.Declaration {
+			"a deletion", true, func(d *fixture) budget.Declaration {
 				b := declare(budget.Evict)(d)
 				d.Run()
 				return b
 			},
 			remove, removeAgain,
-			func(d *desk, report reconcile.Report) {
+			func(d *fixture, report reconcile.Report) {
 				if len(d.Cluster.Frozen) > 0 || len(report.Budgets) > 0 {
 					d.t.Errorf("frozen %v, declared %v", d.Cluster.Frozen, report.Budgets)
 				}
@@ -139,7 +139,7 @@ func budgetStories() []budgetStory {
 
 // tells checks how often the history tells of what happens to the budget, beside its
 // thresholds, and that nothing of that is told of twice.
-func (d *desk) tells(want map[history.Kind]int) {
+func (d *fixture) tells(want map[history.Kind]int) {
 	d.t.Helper()
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil {
@@ -171,9 +171,9 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	faults.PlayAll(t, list, func(_ faults.Operation[scene], trace []string) []faults.Fault { return faults.Kills(trace) })
 }
 
-// scene is a desk with a budget to which a story happens.
+// scene is a fixture with a budget to which a story happens.
 type scene struct {
-	*desk
+	*fixture
 	b budget.Declaration
 }
 
@@ -181,14 +181,14 @@ type scene struct {
 func (s budgetStory) cut() faults.Operation[scene] {
 	return faults.Operation[scene]{
 		Name:  s.name,
-		Begin: func(t *testing.T) scene { t.Helper(); d := newDesk(t); return scene{d, s.prepare(d)} },
+		Begin: func(t *testing.T) scene { t.Helper(); d := newFixture(t); return scene{d, s.prepare(d)} },
 		Do:    func(of scene, p *faults.Process) error { return s.do(of.t.Context(), of.ProcessBy(p), of.b) },
 		Holds: func(of scene, f faults.Fault, _ error) {
 			if f != (faults.Fault{}) {
-				s.again(of.desk, of.b)
+				s.again(of.fixture, of.b)
 				of.Run()
 			}
-			s.verify(of.desk, of.Run())
+			s.verify(of.fixture, of.Run())
 		},
 	}
 }
@@ -202,7 +202,7 @@ func (s budgetStory) leftToRuns() faults.Operation[scene] {
 		meant := !s.deletes || of.leaves(of.t, of.b.Name)
 		of.Run()
 		if report := of.Run(); meant {
-			s.verify(of.desk, report)
+			s.verify(of.fixture, report)
 		}
 	}
 	return o
@@ -213,7 +213,7 @@ func (s budgetStory) leftToRuns() faults.Operation[scene] {
 // within one quarter hour: the first run of the next notes how far the budget is used.
 func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	now := d.Cluster.Now()
 	d.Cluster.Step(now.Truncate(15 * time.Minute).Add(15 * time.Minute).Sub(now))
 	d.Declare(enforcing(budget.Evict))
@@ -234,7 +234,7 @@ func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
 }
 
 // leaves tells whether a budget is on its way out, or gone, as a status shows it.
-func (d *desk) leaves(t *testing.T, name string) bool {
+func (d *fixture) leaves(t *testing.T, name string) bool {
 	t.Helper()
 	status, err := d.Runner().Status(context.Background())
 	if err != nil {
@@ -255,7 +255,7 @@ func TestAnInterruptedRunStartsNothingMore(t *testing.T) {
 	for _, method := range []string{"Observe", "Freeze"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 			d.Cluster.Start("ml", "a", 8)
 			d.Cluster.Step(time.Hour)

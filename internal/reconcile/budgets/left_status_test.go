@@ -13,7 +13,7 @@ import (
 // wrote that status. Once the tombstone expires, it would count as what a lost record left.
 func TestTheStatusOfTheLastBudgetIsRemoved(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare()
 	d.Run()
 	key := store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(b.Name)}

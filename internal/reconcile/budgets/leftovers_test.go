@@ -10,7 +10,7 @@ import (
 // TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool until a run finds it removed.
 func TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: "it may be paused", Commands: []string{"kubectl …"}}
 	for _, there := range []bool{true, false} {

@@ -19,7 +19,7 @@ import (
 
 func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	ctx := context.Background()
 	b := d.Declare(enforcing(budget.Freeze))
 	if b.UID == "" || b.ClusterUID != d.Cluster.ClusterUID || b.Generation != 1 || b.PublishedAt.IsZero() {
@@ -83,9 +83,9 @@ func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 // TestABudgetWithoutARecordIsNotDestroyed: it is recorded anew.
 func TestABudgetWithoutARecordIsNotDestroyed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare()
-	elsewhere := newDesk(t)
+	elsewhere := newFixture(t)
 	elsewhere.Cluster = d.Cluster
 	view, err := elsewhere.Budgets().View(context.Background(), b)
 	if err != nil || view.Recorded || view.Destroyed {
@@ -99,11 +99,11 @@ func TestABudgetWithoutARecordIsNotDestroyed(t *testing.T) {
 
 func TestBudgetsAreTakenOverFromAState(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare()
 	b.PublishedAt = time.Time{} // as a state has it
 	state := &declaration.TerraformState{Form: declaration.FormShow, Budgets: []declaration.StateBudget{{Address: "gpupool_budget.team_a", Declaration: b}}}
-	elsewhere := newDesk(t)
+	elsewhere := newFixture(t)
 	elsewhere.Cluster = d.Cluster
 	d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(time.Hour)
@@ -139,7 +139,7 @@ func TestBudgetsAreTakenOverFromAState(t *testing.T) {
 // the budget was being destroyed.
 func TestStatusOfADestroyedBudgetIsForgotten(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare()
 	d.Declare(func(b *budget.Declaration) { b.Name = "stays" })
 	d.Cluster.Hook = faults.Before(func(method string) {
@@ -162,7 +162,7 @@ func TestStatusOfADestroyedBudgetIsForgotten(t *testing.T) {
 
 func TestOrphanedFreezeIsLifted(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze))
 	d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Name = "other" })
 	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
@@ -183,7 +183,7 @@ func TestOrphanedFreezeIsLifted(t *testing.T) {
 // used.
 func TestInvalidBudgetsAreRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	good := d.Declare()
 	before := d.Documents()
 	for name, c := range map[string]struct {

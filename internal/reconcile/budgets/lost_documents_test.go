@@ -25,7 +25,7 @@ var damages = map[string]func(data []byte) []byte{
 }
 
 // damage loses the documents of the ledger whose names contain a text.
-func (d *desk) damage(text string, how func([]byte) []byte) {
+func (d *fixture) damage(text string, how func([]byte) []byte) {
 	d.t.Helper()
 	s := d.Store()
 	docs, err := s.List(context.Background(), store.Ledger)
@@ -54,7 +54,7 @@ func TestALostDocumentHidesNoRunningPod(t *testing.T) {
 	for name, how := range damages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(enforcing(budget.Freeze))
 			d.Cluster.Start("ml", "a", 8)
 			d.Run()
@@ -84,7 +84,7 @@ func TestALostDocumentOfManyHidesNoRunningPod(t *testing.T) {
 	for name, how := range damages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(plenty)
 			const pods = 2100 // more than are kept as recent
 			for n := range pods {
@@ -106,7 +106,7 @@ func TestAcceptingALossCountsRunningPods(t *testing.T) {
 	for name, before := range map[string]int{"at once": 0, "after other runs": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(enforcing(budget.Freeze))
 			d.Cluster.Start("ml", "a", 8)
 			d.Run()
@@ -131,7 +131,7 @@ func TestAcceptingALossCountsRunningPods(t *testing.T) {
 }
 
 // happened are the kinds of events in the history.
-func (d *desk) happened() []history.Kind {
+func (d *fixture) happened() []history.Kind {
 	d.t.Helper()
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // machine's clock is behind, and the cluster's goes on as it did.
 func TestALossIsOfItsTimeWhateverTheClockReads(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	gone := d.Cluster.Start("ml", "gone", 8)
 	d.Run()
@@ -37,11 +37,11 @@ func TestALossIsOfItsTimeWhateverTheClockReads(t *testing.T) {
 	}
 }
 
-// exceededWithALoss is a desk whose budget is exceeded by what a pod holds for
+// exceededWithALoss is a fixture whose budget is exceeded by what a pod holds for
 // certain, while what another one used, that is gone, is lost.
-func exceededWithALoss(t *testing.T, action budget.Action, hours string) *desk {
+func exceededWithALoss(t *testing.T, action budget.Action, hours string) *fixture {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(action), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = hours, []int{100} })
 	gone := d.Cluster.Start("ml", "gone", 8)
 	d.Cluster.Start("ml", "stays", 4)

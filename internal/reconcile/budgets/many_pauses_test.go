@@ -19,11 +19,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
-// crowded is a desk where one tenant runs many workloads with long labels under a
+// crowded is a fixture where one tenant runs many workloads with long labels under a
 // budget that pauses, and another tenant one pod under a budget that evicts.
-func crowded(t *testing.T, workloads int) (d *desk, many, other budget.Declaration) {
+func crowded(t *testing.T, workloads int) (d *fixture, many, other budget.Declaration) {
 	t.Helper()
-	d = newDesk(t)
+	d = newFixture(t)
 	many = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
 		b.Name, b.Selector = "a-many", budget.Selector{Namespaces: []string{"ml"}}
 	})

@@ -12,7 +12,7 @@ import (
 // shows its node, and what it is afterwards.
 func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Pod) { s.Shown = 0 })
 	d.Cluster.Step(time.Hour)
@@ -32,7 +32,7 @@ func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 // pods.
 func TestNodesAreRememberedBetweenRuns(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	on := func(told int, gpus int64) gpu.Node {
 		return gpu.Node{

@@ -21,12 +21,12 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 	t.Parallel()
 	const workloads = 60
 	type scene struct {
-		d    *desk
+		d    *fixture
 		a, b budget.Declaration
 	}
 	exceeded := func(t *testing.T) scene {
 		t.Helper()
-		d := newDesk(t)
+		d := newFixture(t)
 		s := scene{d: d}
 		s.a = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name = "a" })
 		s.b = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name, b.Enforce.OnManualResume = "b", budget.ResumePause })

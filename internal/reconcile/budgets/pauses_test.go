@@ -20,7 +20,7 @@ import (
 )
 
 // holds lists what the store holds paused, as "phase name replicas".
-func (d *desk) holds() []string {
+func (d *fixture) holds() []string {
 	d.t.Helper()
 	docs, err := d.Store().List(context.Background(), store.Pauses)
 	if err != nil {
@@ -40,10 +40,10 @@ func (d *desk) holds() []string {
 	return list
 }
 
-// training is a desk with a budget that pauses, and what has used it up.
-func training(t *testing.T, with ...func(*budget.Declaration)) (*desk, budget.Declaration) {
+// training is a fixture with a budget that pauses, and what has used it up.
+func training(t *testing.T, with ...func(*budget.Declaration)) (*fixture, budget.Declaration) {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(append([]func(*budget.Declaration){enforcing(budget.Pause)}, with...)...)
 	d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"))
 	d.Cluster.Step(time.Hour)
@@ -56,15 +56,15 @@ func quietly(b *budget.Declaration) { b.Thresholds = []int{100} }
 // both paused, be it that its usage falls or that it is destroyed; then the other.
 func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 	t.Parallel()
-	for name, letGo := range map[string]func(d *desk, b budget.Declaration) []string{
-		"its limit is raised": func(d *desk, b budget.Declaration) []string {
+	for name, letGo := range map[string]func(d *fixture, b budget.Declaration) []string{
+		"its limit is raised": func(d *fixture, b budget.Declaration) []string {
 			b.GPUHours = "100"
 			if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			return reconciletest.Told(d.Run())
 		},
-		"it is destroyed": func(d *desk, b budget.Declaration) []string {
+		"it is destroyed": func(d *fixture, b budget.Declaration) []string {
 			if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			first := d.Declare(enforcing(budget.Pause), quietly)
 			second := d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
 				b.Name, b.Selector = "team-b", budget.Selector{MatchLabels: map[string]string{"project": "x"}}
@@ -179,7 +179,7 @@ func TestLabelsFillNoDocument(t *testing.T) {
 // and goes on with other budgets.
 func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Pause), quietly)
 	d.Declare(func(b *budget.Declaration) { b.Name, b.Thresholds = "team-b", []int{100} })
 	d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"))
@@ -226,7 +226,7 @@ func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 // TestAForgedOwnerIsNotPaused tells of pods whose owner is not theirs.
 func TestAForgedOwnerIsNotPaused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Pause), quietly)
 	d.Cluster.Forged = map[string]bool{"prod-api": true}
 	d.Cluster.Start("ml", "a", 8, ownedBy("Deployment", "prod-api"))

@@ -21,7 +21,7 @@ import (
 func TestUsageIsTrueWithinItsBound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		d := newDesk(t)
+		d := newFixture(t)
 		d.Declare(func(b *budget.Declaration) { b.GPUHours, b.Window = "100000", "30d" })
 		d.Run()
 		w := &truth{d: d, held: map[string]int64{}}
@@ -55,9 +55,9 @@ func TestUsageIsTrueWithinItsBound(t *testing.T) {
 	})
 }
 
-// truth is what the pods of a desk really used.
+// truth is what the pods of a fixture really used.
 type truth struct {
-	d     *desk
+	d     *fixture
 	held  map[string]int64 // GPUs by uid, of the pods that hold them
 	total int64            // milli-GPU-seconds
 	// finished are pods that ended by themselves and were not deleted yet.

@@ -17,12 +17,12 @@ import (
 func TestReportsNameTheLimit(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		hinder  func(t *testing.T, d *desk)
+		hinder  func(t *testing.T, d *fixture)
 		outcome string
 		want    any
 	}{
-		"judged": {func(*testing.T, *desk) {}, "done", "12.500"},
-		"not judged": {func(t *testing.T, d *desk) {
+		"judged": {func(*testing.T, *fixture) {}, "done", "12.500"},
+		"not judged": {func(t *testing.T, d *fixture) {
 			lock, err := d.Store().Lock(context.Background(), "budget/team-a", 0)
 			if err != nil {
 				t.Fatal(err)
@@ -31,8 +31,8 @@ func TestReportsNameTheLimit(t *testing.T) {
 			d.Cluster.Start("ml", "a", 100) // so that there is something to do
 			d.Cluster.Step(time.Hour)
 		}, "skipped", "12.500"},
-		"failed": {func(_ *testing.T, d *desk) { d.Cluster.Failing["UID"] = errors.New("no") }, "failed", "12.500"},
-		"unreadable": {func(t *testing.T, d *desk) {
+		"failed": {func(_ *testing.T, d *fixture) { d.Cluster.Failing["UID"] = errors.New("no") }, "failed", "12.500"},
+		"unreadable": {func(t *testing.T, d *fixture) {
 			key := store.Key{Kind: store.Budgets, Name: "team-a"}
 			doc, err := d.Store().Read(context.Background(), key)
 			if err == nil {
@@ -45,7 +45,7 @@ func TestReportsNameTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.GPUHours = "12.5" })
 			tt.hinder(t, d)
 			p := d.Process()

@@ -18,7 +18,7 @@ import (
 func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []string{"24h", "1d"} {
-		d := newDesk(t)
+		d := newFixture(t)
 		d.Keep = time.Hour
 		b := d.Declare(func(b *budget.Declaration) { b.Window, b.Enforce.GracePeriod = "1h", grace })
 		pod := d.Cluster.Start("ml", "a", 8)
@@ -37,7 +37,7 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 }
 
 // update changes a budget that is declared.
-func (d *desk) update(b budget.Declaration, change func(*budget.Declaration)) budget.Declaration {
+func (d *fixture) update(b budget.Declaration, change func(*budget.Declaration)) budget.Declaration {
 	d.t.Helper()
 	change(&b)
 	state, err := d.Budgets().Update(context.Background(), b)
@@ -47,11 +47,11 @@ func (d *desk) update(b budget.Declaration, change func(*budget.Declaration)) bu
 	return state.Declaration
 }
 
-// worked is a desk whose pods used 24 GPU-hours on each of four days, under a
+// worked is a fixture whose pods used 24 GPU-hours on each of four days, under a
 // budget of so many in 24 hours.
-func worked(t *testing.T, hours string, keep time.Duration) (*desk, budget.Declaration) {
+func worked(t *testing.T, hours string, keep time.Duration) (*fixture, budget.Declaration) {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Keep = keep
 	b := d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = hours, []int{100} })
 	for range 4 {
@@ -108,7 +108,7 @@ func TestNothingIsLiftedBecauseItIsForgotten(t *testing.T) {
 // what falls below the limit falls by itself.
 func TestANewLedgerEnforcesAndLifts(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Window, b.Thresholds = "30d", []int{100} })
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -123,8 +123,8 @@ func TestANewLedgerEnforcesAndLifts(t *testing.T) {
 // and what the first one's window held when it was last read is kept.
 func TestABudgetThatCannotBeReadStopsNoRetention(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*desk){
-		"damaged": func(d *desk) {
+	for name, spoil := range map[string]func(*fixture){
+		"damaged": func(d *fixture) {
 			key := store.Key{Kind: store.Budgets, Name: "beside"}
 			doc, err := d.Store().Read(context.Background(), key)
 			if err != nil {
@@ -134,7 +134,7 @@ func TestABudgetThatCannotBeReadStopsNoRetention(t *testing.T) {
 				d.t.Fatal(err)
 			}
 		},
-		"of another cluster": func(d *desk) {
+		"of another cluster": func(d *fixture) {
 			uid := d.Cluster.ClusterUID
 			d.Cluster.ClusterUID = "99999999-2222-3333-4444-555555555555"
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Window = "far", "90d" })
@@ -143,7 +143,7 @@ func TestABudgetThatCannotBeReadStopsNoRetention(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.Window = "1h" })
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Window = "beside", "5d" })
 			for day := range 12 {
@@ -171,7 +171,7 @@ func TestABudgetThatCannotBeReadStopsNoRetention(t *testing.T) {
 }
 
 // runKeeping runs, whatever becomes of single budgets.
-func (d *desk) runKeeping(keep time.Duration) {
+func (d *fixture) runKeeping(keep time.Duration) {
 	d.t.Helper()
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{KeepLedger: keep}); err != nil {
 		d.t.Fatal(err)

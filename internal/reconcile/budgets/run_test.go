@@ -14,7 +14,7 @@ import (
 
 func TestDryRunWritesNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict))
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
@@ -35,7 +35,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 
 func TestLockedBudgetIsSkipped(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) { b.Thresholds = []int{100} })
 	d.Declare(func(b *budget.Declaration) { b.Name, b.Thresholds = "beside", []int{100} })
 	d.Cluster.Start("ml", "a", 8)

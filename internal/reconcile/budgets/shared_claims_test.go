@@ -29,7 +29,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 	for name, runs := range map[string]bool{"each seen as it comes": true, "all seen at once": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			observe := func() {
 				if runs {
 					d.Run()
@@ -80,7 +80,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 // TestVictimsHoldTheirPartOfAClaim: what a decision says of a pod is its part.
 func TestVictimsHoldTheirPartOfAClaim(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Enforce.EvictionOrder = budget.LargestUsage })
 	d.Cluster.Start("ml", "first", 0, byClaim("a"))
 	d.Run()

@@ -15,11 +15,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// sharing is a desk with two budgets that pause the same workloads. The first is
+// sharing is a fixture with two budgets that pause the same workloads. The first is
 // the one that is acted on first by its name.
-func sharing(t *testing.T, repause map[string]bool) (d *desk, budgets map[string]budget.Declaration) {
+func sharing(t *testing.T, repause map[string]bool) (d *fixture, budgets map[string]budget.Declaration) {
 	t.Helper()
-	d = newDesk(t)
+	d = newFixture(t)
 	budgets = map[string]budget.Declaration{}
 	for name, again := range repause {
 		budgets[name] = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
@@ -35,13 +35,13 @@ func sharing(t *testing.T, repause map[string]bool) (d *desk, budgets map[string
 }
 
 // startedBySomeone is a person who scales what was paused, whose pod then runs.
-func (d *desk) startedBySomeone(name string, replicas int32) {
+func (d *fixture) startedBySomeone(name string, replicas int32) {
 	d.Cluster.Step(time.Minute)
 	d.Cluster.Scale(name, replicas)
 	d.Cluster.Start("ml", fmt.Sprint(name, "-", d.Cluster.Version), 8, ownedBy("Deployment", name))
 }
 
-func (d *desk) raise(b budget.Declaration) {
+func (d *fixture) raise(b budget.Declaration) {
 	d.t.Helper()
 	b.GPUHours = "1000"
 	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
@@ -66,9 +66,9 @@ func budgetOf(r reconcile.Report, name string) (paused, started bool) {
 func TestBudgetsThatPauseTheSameHoldItInOneRun(t *testing.T) {
 	t.Parallel()
 	for _, released := range []string{"a", "b"} {
-		for way, letGo := range map[string]func(d *desk, b budget.Declaration){
-			"its limit is raised": func(d *desk, b budget.Declaration) { d.raise(b); d.Run() },
-			"it is destroyed": func(d *desk, b budget.Declaration) {
+		for way, letGo := range map[string]func(d *fixture, b budget.Declaration){
+			"its limit is raised": func(d *fixture, b budget.Declaration) { d.raise(b); d.Run() },
+			"it is destroyed": func(d *fixture, b budget.Declaration) {
 				if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 					d.t.Fatal(err)
 				}
@@ -182,7 +182,7 @@ func TestARunOfOneLeavesWhatAnotherHolds(t *testing.T) {
 	for name, late := range map[string]bool{"it holds it": false, "it would": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			// More labels than are kept beside those that budgets ask for.
 			labels := map[string]string{"team": "a", "zone": "z"}
 			for n := range 30 {

@@ -18,7 +18,7 @@ import (
 
 func TestUsageSurvivesPods(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	first := d.Cluster.Start("ml", "first", 2)
 	wantConsumed(t, d.Run(), "0.000")
@@ -65,7 +65,7 @@ func TestWeightsOfOneBudgetAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare()
 			d.Declare(func(b *budget.Declaration) { b.Name, b.ResourceWeights = "weighs", c.weights })
 			d.Cluster.Start("ml", "a", 1, func(s *gpu.Pod) { s.Shares = c.holds })
@@ -83,7 +83,7 @@ func TestWeightsOfOneBudgetAlone(t *testing.T) {
 // lets it be.
 func TestOldIntervalsAreForgotten(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) { b.Window = "2h" })
 	d.Keep = time.Hour
 	for range 8 {
@@ -109,7 +109,7 @@ func TestOldIntervalsAreForgotten(t *testing.T) {
 // on to use, is charged as when it was first seen.
 func TestLabelEditMovesNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	uid := d.Cluster.Start("ml", "a", 2)
 	d.Run()
@@ -121,7 +121,7 @@ func TestLabelEditMovesNothing(t *testing.T) {
 
 func TestVanishedPodIsEstimated(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	uid := d.Cluster.Start("ml", "a", 2)
 	d.Cluster.Step(10 * time.Minute)
@@ -145,7 +145,7 @@ func TestVanishedPodIsEstimated(t *testing.T) {
 
 func TestEventsRefineEnds(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	uid := d.Cluster.Start("ml", "a", 2)
 	d.Run()
@@ -162,7 +162,7 @@ func TestEventsRefineEnds(t *testing.T) {
 
 func TestUnreplayedRunsListEverything(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	d.Cluster.Start("ml", "a", 1)
 	for range 4 {
@@ -178,7 +178,7 @@ func TestUnreplayedRunsListEverything(t *testing.T) {
 // first seen, and its end is its own.
 func TestClaimsThatAreGoneTakeNoUsageAlong(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	uid := d.Cluster.Start("ml", "by-claim", 4)
 	d.Cluster.Step(15 * time.Minute)
@@ -199,7 +199,7 @@ func TestClaimsThatAreGoneTakeNoUsageAlong(t *testing.T) {
 // says what the next run will.
 func TestUsageIsLive(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare()
 	gone := d.Cluster.Start("ml", "gone", 2)
 	d.Cluster.Step(30 * time.Minute)

@@ -12,7 +12,7 @@ import (
 // TestAnEventBeginsAnEndThatIsDueLater: its grace is an hour.
 func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Events[uid] = d.Cluster.Now().Add(time.Minute)
@@ -31,7 +31,7 @@ func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
 // nobody looked for a day.
 func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(plenty, func(b *budget.Declaration) { b.Window = "7d" })
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Minute)
@@ -53,7 +53,7 @@ func TestAnEvictedPodEndsWithItsGrace(t *testing.T) {
 	for name, grace := range map[string]time.Duration{"gone at once": 0, "gone after its grace": 5 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Window = "7d" })
 			uid := d.Cluster.Start("ml", "a", 8)
 			d.Cluster.Step(time.Hour)

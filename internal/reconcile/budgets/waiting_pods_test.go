@@ -18,11 +18,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
-// backlog is a desk whose budget is exceeded, with two pods that run and four that
+// backlog is a fixture whose budget is exceeded, with two pods that run and four that
 // wait since before the crossing.
-func backlog(t *testing.T, action budget.Action, changes ...func(*budget.Declaration)) (*desk, budget.Declaration) {
+func backlog(t *testing.T, action budget.Action, changes ...func(*budget.Declaration)) (*fixture, budget.Declaration) {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(append(changes, enforcing(action), func(b *budget.Declaration) { b.Thresholds, b.Enforce.MaxEvictionsPerRun = []int{100}, 1 })...)
 	d.Cluster.Forgiving = map[string]bool{"forgiving": true}
 	d.Cluster.Start("ml", "runs-1", 8)
@@ -91,7 +91,7 @@ func TestPodsBoundToADeadNodeWait(t *testing.T) {
 		budget.Pause:  {"done alert", "done suspend set"},
 		budget.Evict:  {"done alert", "done freeze", "done evict bound", "done evict runs"},
 	} {
-		d := newDesk(t)
+		d := newFixture(t)
 		d.Declare(enforcing(action), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 		d.Cluster.Start("ml", "runs", 16)
 		d.Cluster.Start("ml", "bound", 4, bound, ownedBy("StatefulSet", "set"))

@@ -1,5 +1,5 @@
 // Package reconciletest is what the tests of a run and of its kinds share: a world
-// of a local CVM and a store, a desk of a cluster in memory and a store, and
+// of a local CVM and a store, a fixture of a cluster in memory and a store, and
 // processes that can be killed at each of their effects. What only one kind's tests
 // do to their world is in that kind's folder.
 package reconciletest

@@ -20,7 +20,7 @@ const roundsAtMost = 12
 // lock must be held. The error is what failed, or why nothing can be done.
 func (p *pass) act(ctx context.Context) (results []outcome.Result, err error) {
 	if !p.journal.Exists() { // only its record was written
-		if err := p.keep(ctx, stockpool.Journal{}.Created(p.declaration, p.now())); err != nil {
+		if err := p.keep(ctx, stockpool.Journal{}.RecordCreate(p.declaration, p.now())); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +77,7 @@ func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
 	case of.Kind == stockpool.KindCreate:
 		return p.open(calling, of)
 	case of.Kind == stockpool.KindOwn:
-		return p.keep(ctx, p.plan.Journal.Own(string(live.UID), live.Spec.Template.Spec.Containers[0].Name))
+		return p.keep(ctx, p.plan.Journal.RecordOwner(string(live.UID), live.Spec.Template.Spec.Containers[0].Name))
 	case of.Kind == stockpool.KindSpare:
 		return p.spare(calling, of)
 	case of.Kind == stockpool.KindGuard:
@@ -98,15 +98,15 @@ func (p *pass) do(ctx context.Context, of stockpool.Decision) error {
 func (p *pass) open(ctx context.Context, of stockpool.Decision) error {
 	d := p.declaration
 	token := cmp.Or(p.plan.Journal.Opened, record.NewID())
-	opened := p.plan.Journal.Lost(d, p.now()).Open(token)
+	opened := p.plan.Journal.RecordLoss(d, p.now()).BeginCreate(token)
 	if err := p.keep(ctx, opened); err != nil {
 		return err
 	}
-	made, err := p.cluster.CreateStock(ctx, d.BareOf(token, of.Replicas))
+	made, err := p.cluster.CreateStock(ctx, d.InitialDeployment(token, of.Replicas))
 	if err != nil {
 		return err
 	}
-	return p.keep(ctx, p.journal.Value.Own(string(made.UID), stockpool.Container))
+	return p.keep(ctx, p.journal.Value.RecordOwner(string(made.UID), stockpool.Container))
 }
 
 // apply applies the declaration. The journal records the decision before, so that the next run
@@ -120,7 +120,7 @@ func (p *pass) apply(ctx context.Context, of stockpool.Decision) error {
 	if err != nil {
 		return err
 	}
-	return p.keep(ctx, p.journal.Value.Did(d, of, answer, p.now()))
+	return p.keep(ctx, p.journal.Value.RecordApply(d, of, answer, p.now()))
 }
 
 // pause only scales the Deployment to zero. A declaration that the API server refuses does not
@@ -133,7 +133,7 @@ func (p *pass) pause(ctx context.Context, of stockpool.Decision) error {
 	if err := p.cluster.ScaleStock(ctx, live, of.Replicas); err != nil {
 		return err
 	}
-	return p.keep(ctx, p.journal.Value.Scaled(of, live))
+	return p.keep(ctx, p.journal.Value.RecordScale(of, live))
 }
 
 // spare marks the pods in use before a scale-down, and unmarks others.

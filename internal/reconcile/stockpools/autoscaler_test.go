@@ -15,7 +15,7 @@ func TestAnAutoscalerOnAStockPoolIsReported(t *testing.T) {
 	for name, scales := range map[string]bool{"an autoscaler": true, "a person": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.create()
 			d.is(2, decide.Ready)
 			d.Cluster.Driven = map[string]bool{"pool-g1": scales}

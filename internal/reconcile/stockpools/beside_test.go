@@ -19,7 +19,7 @@ import (
 // TestTwoRunsBesideAnApply make one Deployment of it, whatever one takes from the other.
 func TestTwoRunsBesideAnApply(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create()
 	var all sync.WaitGroup
 	for range 2 {
@@ -60,7 +60,7 @@ func TestTwoRunsBesideAnApply(t *testing.T) {
 // TestOneThatFailsLeavesTheOthers: a record that can't be read, and a name that is taken.
 func TestOneThatFailsLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	d.create(func(d *stockpool.Declaration) { d.Name = "pool-g2" })
 	foreign := d.Cluster.Deployment("ml/pool-g2").DeepCopy()
@@ -77,7 +77,7 @@ func TestOneThatFailsLeavesTheOthers(t *testing.T) {
 func TestManyAreObservedAtOnce(t *testing.T) {
 	t.Parallel()
 	const many = 150
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare()
 	d.Run()
 	flow := d.Process().StockPools()
@@ -107,7 +107,7 @@ func TestManyAreObservedAtOnce(t *testing.T) {
 
 func TestAConflictIsObservedAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	scaled := d.Cluster.Deployment(key).DeepCopy()
 	*scaled.Spec.Replicas = 9

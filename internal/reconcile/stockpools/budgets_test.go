@@ -22,13 +22,13 @@ import (
 )
 
 // uses has a workload's pod hold so many GPUs from now on.
-func (d *desk) uses(name string, gpus int64, uid string) string {
+func (d *fixture) uses(name string, gpus int64, uid string) string {
 	return d.Cluster.Start("ml", name, gpus, func(p *gpu.Pod) {
 		p.Owner = &ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: uid}
 	})
 }
 
-func (d *desk) budget(action budget.Action) {
+func (d *fixture) budget(action budget.Action) {
 	d.Declare(func(b *budget.Declaration) { b.Enforce.Action = action })
 }
 
@@ -36,7 +36,7 @@ func (d *desk) budget(action budget.Action) {
 // it, and pauses others; the pool comes back once usage falls.
 func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	state := d.create()
@@ -74,7 +74,7 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 // second has passed.
 func TestAPoolIsPausedInTheRunThatJudgesItsBudget(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	d.create()
@@ -90,7 +90,7 @@ func TestAPoolIsPausedInTheRunThatJudgesItsBudget(t *testing.T) {
 // TestAnExceededBudgetKeepsThePoolFromGrowing, whatever is declared, and ends nothing.
 func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.AlertOnly)
 	d.Run()
 	state := d.create(func(d *stockpool.Declaration) { d.Budget = "team-a" })
@@ -115,7 +115,7 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 // refused by nothing.
 func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	named := pool(func(d *stockpool.Declaration) { d.Budget = "team-a" })
 	var undeclared *record.UndeclaredError
 	if err := d.Process().StockPools().Refusal(context.Background(), named); !errors.As(err, &undeclared) || strings.Contains(err.Error(), "use the store") {
@@ -145,7 +145,7 @@ func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
 // any other.
 func TestALabelExemptsNobody(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.create()
 	d.Cluster.WorkloadOf(budget.Workload{
@@ -162,7 +162,7 @@ func TestALabelExemptsNobody(t *testing.T) {
 // TestANewPoolWaitsForItsBudget: a budget that was never evaluated may be exceeded.
 func TestANewPoolWaitsForItsBudget(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	if state := d.create(); len(state.Warnings) == 0 || d.replicas() != 0 {
 		t.Errorf("it has %d pods, and warns %q", d.replicas(), state.Warnings)
@@ -174,15 +174,15 @@ func TestANewPoolWaitsForItsBudget(t *testing.T) {
 // is being deleted or has no record.
 func TestWhatNobodyKeepsIsPaused(t *testing.T) {
 	t.Parallel()
-	phases := map[string]func(*desk){
-		"creating": func(d *desk) { d.phase(declaration.Creating) },
-		"deleting": func(d *desk) { d.phase(declaration.Deleting) },
-		"forgotten": func(d *desk) {
+	phases := map[string]func(*fixture){
+		"creating": func(d *fixture) { d.phase(declaration.Creating) },
+		"deleting": func(d *fixture) { d.phase(declaration.Deleting) },
+		"forgotten": func(d *fixture) {
 			if err := d.records().Remove(context.Background(), d.recorded()); err != nil {
 				t.Error(err)
 			}
 		},
-		"deleting, with a journal that can't be read": func(d *desk) {
+		"deleting, with a journal that can't be read": func(d *fixture) {
 			d.phase(declaration.Deleting)
 			d.damage(store.StockJournals, d.recorded().Value.Declaration.UID)
 		},
@@ -190,7 +190,7 @@ func TestWhatNobodyKeepsIsPaused(t *testing.T) {
 	for name, becomes := range phases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.budget(budget.Pause)
 			d.Run()
 			state := d.create()
@@ -211,15 +211,15 @@ func TestWhatNobodyKeepsIsPaused(t *testing.T) {
 func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		damage func(*desk, string)
+		damage func(*fixture, string)
 		others bool
 	}{
-		"its record":  {func(d *desk, _ string) { d.damage(store.StockPools, key) }, true},
-		"its journal": {func(d *desk, uid string) { d.damage(store.StockJournals, uid) }, false},
+		"its record":  {func(d *fixture, _ string) { d.damage(store.StockPools, key) }, true},
+		"its journal": {func(d *fixture, uid string) { d.damage(store.StockJournals, uid) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.budget(budget.Pause)
 			d.Run()
 			state := d.create()
@@ -241,7 +241,7 @@ func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
 // TestABudgetDeclaredMeanwhileIsNotJudgedYet: it may come by the apply that creates the pool.
 func TestABudgetDeclaredMeanwhileIsNotJudgedYet(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Cluster.Hook = faults.Before(func(string) {
 		d.Cluster.Hook = nil
 		d.budget(budget.AlertOnly)

@@ -23,7 +23,7 @@ import (
 )
 
 // rewrite replaces what the store has of a budget's record.
-func (d *desk) rewrite(name string, to func(data []byte) []byte) {
+func (d *fixture) rewrite(name string, to func(data []byte) []byte) {
 	d.t.Helper()
 	key := store.Key{Kind: store.Budgets, Name: name}
 	doc, err := d.Store().Read(context.Background(), key)
@@ -36,7 +36,7 @@ func (d *desk) rewrite(name string, to func(data []byte) []byte) {
 }
 
 // redeclare changes a budget's record to what no validation would let through.
-func (d *desk) redeclare(name string, change func(*budget.Declaration)) {
+func (d *fixture) redeclare(name string, change func(*budget.Declaration)) {
 	d.t.Helper()
 	d.rewrite(name, func(data []byte) []byte {
 		r, err := declaration.Decode[declaration.Budget]("it", data)
@@ -53,7 +53,7 @@ func (d *desk) redeclare(name string, change func(*budget.Declaration)) {
 
 func damaged([]byte) []byte { return []byte("{") }
 
-func (d *desk) run() reconcile.Report {
+func (d *fixture) run() reconcile.Report {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)
 	r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
@@ -64,7 +64,7 @@ func (d *desk) run() reconcile.Report {
 }
 
 // exceed exhausts a budget for these labels by other pods.
-func (d *desk) exceed(name string, labels map[string]string, changes ...func(*budget.Declaration)) {
+func (d *fixture) exceed(name string, labels map[string]string, changes ...func(*budget.Declaration)) {
 	d.t.Helper()
 	d.Declare(append([]func(*budget.Declaration){func(b *budget.Declaration) {
 		b.Name, b.Enforce.Action = name, budget.Pause
@@ -76,7 +76,7 @@ func (d *desk) exceed(name string, labels map[string]string, changes ...func(*bu
 }
 
 // explained is what a run would do about the one pool, and by which budgets.
-func (d *desk) explained() stockpools.Description {
+func (d *fixture) explained() stockpools.Description {
 	d.t.Helper()
 	x, err := d.Runner().Explain(context.Background(), "stock_pool/"+key)
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *desk) explained() stockpools.Description {
 // TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead, since its usage is unknown.
 func TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	d.create()
@@ -115,28 +115,28 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 		b.Selector.MatchExpressions = []budget.Expression{{Key: "team", Operator: "Near"}}
 	}
 	for name, c := range map[string]struct {
-		spoil func(*desk)
+		spoil func(*fixture)
 		gpus  int
 		says  string // nothing where it does not hold
 	}{
-		"a damaged record": {func(d *desk) { d.rewrite("team-b", damaged) }, 1, "whether the budget team-b covers it is unknown: "},
-		"a selector":       {func(d *desk) { d.redeclare("team-b", unreadable) }, 1, `"Near" is no operator`},
-		"weights": {func(d *desk) {
+		"a damaged record": {func(d *fixture) { d.rewrite("team-b", damaged) }, 1, "whether the budget team-b covers it is unknown: "},
+		"a selector":       {func(d *fixture) { d.redeclare("team-b", unreadable) }, 1, `"Near" is no operator`},
+		"weights": {func(d *fixture) {
 			d.redeclare("team-b", func(b *budget.Declaration) { b.ResourceWeights = map[string]string{"a/b": "many"} })
 		}, 1, ""},
-		"weights of its own": {func(d *desk) {
+		"weights of its own": {func(d *fixture) {
 			d.redeclare("team-b", func(b *budget.Declaration) {
 				b.Selector.MatchLabels, b.ResourceWeights = map[string]string{"team": "a"}, map[string]string{"a/b": "many"}
 			})
 		}, 1, "resource_weights"},
-		"without GPUs": {func(d *desk) { d.rewrite("team-b", damaged) }, 0, ""},
-		"of another cluster": {func(d *desk) {
+		"without GPUs": {func(d *fixture) { d.rewrite("team-b", damaged) }, 0, ""},
+		"of another cluster": {func(d *fixture) {
 			d.redeclare("team-b", func(b *budget.Declaration) { unreadable(b); b.ClusterUID = "another" })
 		}, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Selector.MatchLabels = "team-b", map[string]string{"team": "b"} })
 			state := d.create(func(p *stockpool.Declaration) { p.GPU = c.gpus })
 			d.is(2, decide.Ready)
@@ -243,7 +243,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			if c.declare == nil {
 				c.declare = func(*stockpool.Declaration) {}
 			}
@@ -276,7 +276,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 // pauses the pool, however often it is added.
 func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	d.is(2, decide.Ready)
 	d.exceed("b", map[string]string{"team": "b"})
@@ -321,7 +321,7 @@ func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
 // TestSomebodyElsesDeploymentSaysNothingOfThePool, whatever its labels.
 func TestSomebodyElsesDeploymentSaysNothingOfThePool(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	d.is(2, decide.Ready)
 	d.exceed("b", map[string]string{"team": "b"})

@@ -128,7 +128,7 @@ func (p *pass) update(ctx context.Context, r stored) error {
 		}
 		p.recorded = true
 		if differs && p.journal.Exists() {
-			if err := p.keep(ctx, p.journal.Value.Updated(d, p.now())); err != nil {
+			if err := p.keep(ctx, p.journal.Value.RecordUpdate(d, p.now())); err != nil {
 				return err
 			}
 		}
@@ -146,7 +146,7 @@ func (p *pass) try(ctx context.Context, r stored) error {
 	}
 	container := cmp.Or(p.journal.Value.Container, live.Spec.Template.Spec.Containers[0].Name)
 	sized := d.Replicas == old.Replicas && d.ReplicasPolicy == old.ReplicasPolicy && d.Maximum == old.Maximum
-	if r.Exists() && sized && d.Sum(container) == old.Sum(container) {
+	if r.Exists() && sized && d.Hash(container) == old.Hash(container) {
 		return nil
 	}
 	_, err := p.cluster.PreviewStock(ctx, live, d.Desired(live, container, d.Replicas))

@@ -159,7 +159,7 @@ func (c connection) forget(ctx context.Context, r stored, j journal) (unreported
 	if err != nil {
 		return 0, err
 	}
-	c.outbox.Note(c.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), c.Repository.Actor)...)
+	c.outbox.Note(c.outbox.Sign(j.Value.DestroyEvents(d, tombstone.Value.DestroyedAt), c.Repository.Actor)...)
 	unreported = c.report(ctx)
 	if j.Exists() {
 		if err := record.Remove(ctx, c.Repository.Store, store.StockJournals, d.UID, j.Revision); err != nil {

@@ -19,7 +19,7 @@ import (
 
 func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create(func(d *stockpool.Declaration) {
 		d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 1}
 	})
@@ -65,7 +65,7 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 
 func TestARunRevertsDrift(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	scaled := d.Cluster.Deployment(key).DeepCopy()
 	*scaled.Spec.Replicas = 9
@@ -88,7 +88,7 @@ func TestARunRevertsDrift(t *testing.T) {
 
 func TestATakenPodIsReplacedByARun(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create(func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 4 })
 	d.Cluster.StockPods(key)[0].Labels["session"] = "x"
 	d.is(3, decide.Ready)
@@ -105,29 +105,29 @@ func TestATakenPodIsReplacedByARun(t *testing.T) {
 // TestWhatIsWrongIsRefusedEarly, and nothing is left of it.
 func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 	t.Parallel()
-	foreign := func(d *desk) {
-		of := pool().Bare("")
+	foreign := func(d *fixture) {
+		of := pool().EmptyDeployment("")
 		of.Annotations, of.Labels = nil, nil
 		d.Cluster.Put(key, of)
 	}
 	for name, c := range map[string]struct {
-		before func(*desk)
+		before func(*fixture)
 		change func(*stockpool.Declaration)
 		says   string
 	}{
 		"a taken name": {before: foreign, says: "is not managed by gpupool and was left untouched"},
-		"no namespace": {before: func(d *desk) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
+		"no namespace": {before: func(d *fixture) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
 		"no quantity":  {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is not a quantity`},
 		"another's pods": {
-			before: func(d *desk) { d.Declare() }, change: func(d *stockpool.Declaration) { d.Budget, d.Labels = "team-a", nil },
+			before: func(d *fixture) { d.Declare() }, change: func(d *stockpool.Declaration) { d.Budget, d.Labels = "team-a", nil },
 			says: "whose selector does not take its pods",
 		},
-		"a declared pool":      {before: func(d *desk) { d.create() }, says: "terraform import"},
-		"a cluster that hangs": {before: func(d *desk) { d.Cluster.Failing["StockOf"] = errors.New("no answer") }, says: "no answer"},
+		"a declared pool":      {before: func(d *fixture) { d.create() }, says: "terraform import"},
+		"a cluster that hangs": {before: func(d *fixture) { d.Cluster.Failing["StockOf"] = errors.New("no answer") }, says: "no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			if c.before != nil {
 				c.before(d)
 			}
@@ -146,7 +146,7 @@ func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 	}
 }
 
-func (d *desk) stocked() (n int) {
+func (d *fixture) stocked() (n int) {
 	for _, kind := range []store.Kind{store.StockPools, store.StockJournals} {
 		docs, err := d.Store().List(context.Background(), kind)
 		if err != nil {
@@ -159,7 +159,7 @@ func (d *desk) stocked() (n int) {
 
 func TestAnotherClusterIsNotTouched(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create()
 	d.Cluster.ClusterUID = "99999999-2222-3333-4444-555555555555"
 	acts := len(d.Cluster.Acts)
@@ -182,8 +182,8 @@ func TestAnotherClusterIsNotTouched(t *testing.T) {
 
 func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	theirs := pool().Bare("")
+	d := newFixture(t)
+	theirs := pool().EmptyDeployment("")
 	theirs.Annotations, theirs.Labels = nil, nil
 	theirs.Spec.Template.Spec.Containers[0].Name = "main"
 	d.Cluster.Put(key, theirs)
@@ -208,7 +208,7 @@ func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 
 func TestAnOrphanIsLeft(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyRetain })
 	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
 	if err != nil || notice == "" || d.replicas() != 2 || d.stocked() != 0 {
@@ -218,7 +218,7 @@ func TestAnOrphanIsLeft(t *testing.T) {
 
 func TestADryRunChangesNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	scaled := d.Cluster.Deployment(key).DeepCopy()
 	*scaled.Spec.Replicas = 9
@@ -240,7 +240,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 // TestADryRunAssumes another number of replicas, and leaves the declaration as it is.
 func TestADryRunAssumes(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	assumed := func(text string) (reconcile.Report, error) {
 		a, err := reconcile.ParseAssumption(text)
@@ -269,7 +269,7 @@ func TestADryRunAssumes(t *testing.T) {
 // without its label, as a run does.
 func TestARefreshShowsWhoseANameIs(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	foreign := d.Cluster.Deployment(key).DeepCopy()
 	foreign.UID, foreign.Labels = "somebody's", nil
@@ -292,7 +292,7 @@ func TestARefreshShowsWhoseANameIs(t *testing.T) {
 // cover them, and who wrote what.
 func TestExplainReportsAllThatDecisionsFollowFrom(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	d.create()

@@ -24,8 +24,8 @@ import (
 // operation is what a process may be killed at, or fail in, and how the pool is after
 // clean runs.
 type operation struct {
-	before func(*desk)
-	do     func(*desk, reconcile.World) error
+	before func(*fixture)
+	do     func(*fixture, reconcile.World) error
 	// replicas is how many pods the Deployment has in the end; -1 where there is none.
 	replicas int
 	phase    decide.Phase // empty where the pool is gone
@@ -38,7 +38,7 @@ type operation struct {
 
 var operations = map[string]operation{
 	"create": {
-		do: func(_ *desk, e reconcile.World) error {
+		do: func(_ *fixture, e reconcile.World) error {
 			_, err := e.StockPools().Create(context.Background(), pool(guarded), 0)
 			var exists *record.ExistsError
 			if errors.As(err, &exists) {
@@ -49,23 +49,23 @@ var operations = map[string]operation{
 		replicas: 2, phase: decide.Ready, once: []history.Kind{history.Create}, again: true,
 	},
 	"update": {
-		before:   func(d *desk) { d.create(guarded) },
+		before:   func(d *fixture) { d.create(guarded) },
 		do:       updates(func(d *stockpool.Declaration) { d.Replicas = 4 }),
 		replicas: 4, phase: decide.Ready, again: true,
 	},
 	"unguard": {
-		before:   func(d *desk) { d.create(guarded) },
+		before:   func(d *fixture) { d.create(guarded) },
 		do:       updates(func(d *stockpool.Declaration) { d.PodDisruptionBudget = nil }),
 		replicas: 2, phase: decide.Ready, bare: true, again: true,
 	},
 	"take over": {
-		before: func(d *desk) {
-			theirs := pool().Bare("")
+		before: func(d *fixture) {
+			theirs := pool().EmptyDeployment("")
 			theirs.Annotations, theirs.Labels = nil, nil
 			theirs.Spec.Template.Spec.Containers[0].Name, *theirs.Spec.Replicas = "main", 1
 			d.Cluster.Put(key, theirs)
 		},
-		do: func(d *desk, e reconcile.World) error {
+		do: func(d *fixture, e reconcile.World) error {
 			declared := pool(guarded) // what was imported before it had a uid
 			declared.ClusterUID, declared.DeploymentUID = d.Cluster.ClusterUID, string(d.Cluster.Deployment(key).UID)
 			_, err := e.StockPools().Update(context.Background(), declared, 0)
@@ -74,7 +74,7 @@ var operations = map[string]operation{
 		replicas: 2, phase: decide.Ready, once: []history.Kind{history.Create}, again: true,
 	},
 	"revert": {
-		before: func(d *desk) {
+		before: func(d *fixture) {
 			d.create(guarded)
 			scaled := d.Cluster.Deployment(key).DeepCopy()
 			*scaled.Spec.Replicas = 9
@@ -83,11 +83,11 @@ var operations = map[string]operation{
 		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Revert},
 	},
 	"create anew": {
-		before: func(d *desk) { d.create(guarded); d.Cluster.Put(key, nil) },
+		before: func(d *fixture) { d.create(guarded); d.Cluster.Put(key, nil) },
 		do:     run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Revert},
 	},
 	"shrink": {
-		before: func(d *desk) {
+		before: func(d *fixture) {
 			d.create(guarded, func(d *stockpool.Declaration) { d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 5 })
 			pods := d.Cluster.StockPods(key)
 			pods[0].Labels["session"], pods[1].Labels["session"] = "x", "y"
@@ -97,11 +97,11 @@ var operations = map[string]operation{
 		do: run, replicas: 3, phase: decide.Ready,
 	},
 	"pause": {
-		before: func(d *desk) { d.exceeds() },
+		before: func(d *fixture) { d.exceeds() },
 		do:     run, replicas: 0, phase: decide.Paused, once: []history.Kind{history.Pause, history.Paused, history.GateClosed},
 	},
 	"resume": {
-		before: func(d *desk) {
+		before: func(d *fixture) {
 			pod := d.exceeds()
 			d.is(0, decide.Paused)
 			if d.Cluster.Pods[pod] != nil { // else it went with the pause of its own workload
@@ -113,11 +113,11 @@ var operations = map[string]operation{
 		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Pause, history.Resume, history.GateClosed, history.GateOpened},
 	},
 	"destroy": {
-		before: func(d *desk) { d.create(guarded) },
+		before: func(d *fixture) { d.create(guarded) },
 		do:     destroys, replicas: -1, once: []history.Kind{history.Destroy}, again: true,
 	},
 	"orphan": {
-		before: func(d *desk) {
+		before: func(d *fixture) {
 			d.create(guarded, func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyRetain })
 		},
 		do: destroys, replicas: 2, once: []history.Kind{history.Destroy}, again: true,
@@ -126,7 +126,7 @@ var operations = map[string]operation{
 
 // exceeds has a pool with a budget that pauses and that another pod has exhausted, and returns
 // that pod.
-func (d *desk) exceeds() string {
+func (d *fixture) exceeds() string {
 	d.t.Helper()
 	d.budget(budget.Pause)
 	d.Run()
@@ -137,8 +137,8 @@ func (d *desk) exceeds() string {
 }
 
 // updates is an apply of the pool that the store has, changed.
-func updates(change func(*stockpool.Declaration)) func(*desk, reconcile.World) error {
-	return func(_ *desk, p reconcile.World) error {
+func updates(change func(*stockpool.Declaration)) func(*fixture, reconcile.World) error {
+	return func(_ *fixture, p reconcile.World) error {
 		of, err := p.StockPools().Find(context.Background(), "ml", "pool-g1")
 		if err != nil {
 			return err
@@ -150,7 +150,7 @@ func updates(change func(*stockpool.Declaration)) func(*desk, reconcile.World) e
 }
 
 // destroys is a destroy of the pool that the store has, if any.
-func destroys(_ *desk, p reconcile.World) error {
+func destroys(_ *fixture, p reconcile.World) error {
 	of, err := p.StockPools().Find(context.Background(), "ml", "pool-g1")
 	var absent *record.AbsentError
 	if errors.As(err, &absent) || err == nil && of.UID == "" {
@@ -167,14 +167,14 @@ func guarded(d *stockpool.Declaration) {
 	d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 1}
 }
 
-func run(_ *desk, p reconcile.World) error {
+func run(_ *fixture, p reconcile.World) error {
 	_, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})
 	return err
 }
 
-func (of operation) begun(t *testing.T) *desk {
+func (of operation) begun(t *testing.T) *fixture {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	if of.before != nil {
 		of.before(d)
 	}
@@ -182,10 +182,10 @@ func (of operation) begun(t *testing.T) *desk {
 }
 
 // cut is the operation as faults cut it short, and what people and cron do then.
-func (of operation) cut(name string) faults.Operation[*desk] {
-	return faults.Operation[*desk]{
+func (of operation) cut(name string) faults.Operation[*fixture] {
+	return faults.Operation[*fixture]{
 		Name: name, Begin: of.begun, Hits: ofStock,
-		Do: func(d *desk, p *faults.Process) error {
+		Do: func(d *fixture, p *faults.Process) error {
 			e := d.ProcessBy(p)
 			err := of.do(d, e)
 			if p.Fault.Times > 1 {
@@ -193,7 +193,7 @@ func (of operation) cut(name string) faults.Operation[*desk] {
 			}
 			return err
 		},
-		Holds: func(d *desk, f faults.Fault, err error) {
+		Holds: func(d *fixture, f faults.Fault, err error) {
 			d.t.Helper()
 			d.left(of, err)
 			alike := of
@@ -205,7 +205,7 @@ func (of operation) cut(name string) faults.Operation[*desk] {
 	}
 }
 
-func cutOperations() (list []faults.Operation[*desk]) {
+func cutOperations() (list []faults.Operation[*fixture]) {
 	for name, of := range operations {
 		list = append(list, of.cut(name))
 	}
@@ -226,20 +226,20 @@ func ofStock(trace []string) []string {
 // what would have without.
 func TestKilledAtAnyEffectItComesOut(t *testing.T) {
 	t.Parallel()
-	faults.PlayAll(t, cutOperations(), func(_ faults.Operation[*desk], trace []string) []faults.Fault { return faults.Kills(trace) })
+	faults.PlayAll(t, cutOperations(), func(_ faults.Operation[*fixture], trace []string) []faults.Fault { return faults.Kills(trace) })
 }
 
 // TestFailingAtAnyEffectItComesOut: each call of each operation failing, once or for as
 // long as people and cron try, before it took effect or after.
 func TestFailingAtAnyEffectItComesOut(t *testing.T) {
 	t.Parallel()
-	faults.PlayAll(t, cutOperations(), func(_ faults.Operation[*desk], trace []string) []faults.Fault {
+	faults.PlayAll(t, cutOperations(), func(_ faults.Operation[*fixture], trace []string) []faults.Fault {
 		return faults.Failing(trace, faults.Once, faults.Lost, faults.Always, faults.AlwaysLost)
 	})
 }
 
 // left fails if an operation is reported as done and is not.
-func (d *desk) left(of operation, err error) {
+func (d *fixture) left(of operation, err error) {
 	d.t.Helper()
 	if err == nil && of.again && d.replicas() != of.replicas {
 		d.t.Errorf("it says that it is done, and there are %d pods, not %d; done: %q", d.replicas(), of.replicas, d.Cluster.Acts)
@@ -319,7 +319,7 @@ func TestTwoRunsBesideAnyOperationItComesOut(t *testing.T) {
 
 // recover does what people and cron do after that: they apply, or destroy, again where
 // nothing else would go on with it, and runs come.
-func (d *desk) recover(of operation) {
+func (d *fixture) recover(of operation) {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)
 	if of.again {

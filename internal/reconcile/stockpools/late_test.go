@@ -13,7 +13,7 @@ import (
 // TestACreationThatLandsLateIsItsOwn, also after it was asked for again.
 func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Cluster.Failing["CreateStock"] = errors.New("the request timed out")
 	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil {
 		t.Fatal("it was created")
@@ -23,7 +23,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "CreateStock" { // the first lands before the second
 			d.Cluster.Hook = nil
-			d.Cluster.Put(key, pool().Bare(first))
+			d.Cluster.Put(key, pool().EmptyDeployment(first))
 		}
 	})
 	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err != nil {

@@ -14,7 +14,7 @@ import (
 // TestADestroyWaitsForPodsThatEnd, even if their Deployment was deleted before.
 func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create()
 	pods := slices.Clone(d.Cluster.StockPods(key))
 	for n := range pods {
@@ -40,7 +40,7 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 // TestADestroyNamesPodsThatStay: no one deleted them.
 func TestADestroyNamesPodsThatStay(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create()
 	pods := slices.Clone(d.Cluster.StockPods(key))
 	d.Cluster.Put(key, nil)
@@ -58,7 +58,7 @@ func TestADestroyNamesPodsThatStay(t *testing.T) {
 // TestADestroySaysThatTheHistoryLacksIt: with its journal goes what could report it later.
 func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create()
 	m := &faults.Process{Fault: faults.Fault{On: "Write history", Times: 1 << 30}}
 	notice, err := d.ProcessBy(m).StockPools().Delete(context.Background(), state.Declaration, time.Minute)

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-func (d *desk) lose(kind store.Kind, name string) {
+func (d *fixture) lose(kind store.Kind, name string) {
 	d.t.Helper()
 	doc, err := d.Store().Read(context.Background(), store.Key{Kind: kind, Name: name})
 	if err == nil {
@@ -25,11 +25,11 @@ func (d *desk) lose(kind store.Kind, name string) {
 	}
 }
 
-// pausedPool is a desk whose stock pool the budget team-a paused: its usage stays above its
+// pausedPool is a fixture whose stock pool the budget team-a paused: its usage stays above its
 // limit for a day.
-func pausedPool(t *testing.T, changes ...func(*stockpool.Declaration)) (*desk, budget.Declaration) {
+func pausedPool(t *testing.T, changes ...func(*stockpool.Declaration)) (*fixture, budget.Declaration) {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	b := d.Declare(func(b *budget.Declaration) { b.Enforce.Action = budget.Pause })
 	d.Run()
 	d.create(changes...)
@@ -93,7 +93,7 @@ func TestALostBudgetHoldsPoolsOfItsCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) { b.Name, b.Selector.MatchLabels = "team-b", map[string]string{"team": "b"} })
 			state := d.create(func(p *stockpool.Declaration) { p.GPU = c.gpus })
 			d.is(2, decide.Ready)

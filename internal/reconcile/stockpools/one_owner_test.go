@@ -22,10 +22,10 @@ import (
 // paused it before.
 func TestADeploymentThatBecameAStockPoolsIsResumedByThePool(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
-	of := pool().BareOf("", 5)
+	of := pool().InitialDeployment("", 5)
 	of.UID, of.Annotations = "uid-of-pool-g1", nil
 	d.Cluster.Put(key, of)
 	w := d.Cluster.WorkloadOf(budget.Workload{
@@ -61,7 +61,7 @@ func TestADeploymentThatBecameAStockPoolsIsResumedByThePool(t *testing.T) {
 // server sets at binding. The pool stays paused once the pods are gone, until usage falls.
 func TestAPoolIsPausedByTheLabelsOfItsPods(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) {
 		b.Enforce.Action = budget.Pause
 		b.Selector = budget.Selector{MatchLabels: map[string]string{"topology.kubernetes.io/region": "ap-1"}}
@@ -91,7 +91,7 @@ func TestAPoolIsPausedByTheLabelsOfItsPods(t *testing.T) {
 // and a refresh warns of it.
 func TestAPauseNeedsNoApplication(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	state := d.create()
@@ -122,7 +122,7 @@ func TestAPauseNeedsNoApplication(t *testing.T) {
 // TestAPoolWhosePodsStayIsNotPaused: its phase is Pausing, and its pods are named.
 func TestAPoolWhosePodsStayIsNotPaused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	d.create()
@@ -143,7 +143,7 @@ func TestAPoolWhosePodsStayIsNotPaused(t *testing.T) {
 // TestAnOrphanOfAPausedPoolGetsItsPodsBack: nothing else would resume it.
 func TestAnOrphanOfAPausedPoolGetsItsPodsBack(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	state := d.create(func(of *stockpool.Declaration) { of.OnDestroy = stockpool.DestroyRetain })

@@ -20,7 +20,7 @@ func TestAnOrphaningDeleteEndsNoPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.create(change)
 			pods := slices.Clone(d.Cluster.StockPods(key))
 			for n := range pods {

@@ -17,7 +17,7 @@ import (
 // nothing, leaves at once.
 func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	d.Cluster.Put(key, nil)
 	observations := 0
@@ -52,7 +52,7 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 // TestACreationThatNobodyFinishes fails once an apply would long be over.
 func TestACreationThatNobodyFinishes(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Cluster.Failing["CreateStock"] = errors.New("no answer")
 	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil {
 		t.Fatal("it was created")

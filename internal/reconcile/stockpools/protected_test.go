@@ -51,7 +51,7 @@ func TestAProtectedPodKeepsItsPoolFromBeingPaused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) {
 				b.Enforce.Action = budget.Pause
 				if c.budget != nil {

@@ -18,7 +18,7 @@ import (
 // is only that the name is taken.
 func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	var exists *record.ExistsError
 	if err := d.Process().StockPools().Refusal(context.Background(), pool()); !errors.As(err, &exists) {
@@ -37,7 +37,7 @@ func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
 // would be in the way.
 func TestAReplacementOfAnOrphanIsRefusedAtPlan(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyRetain })
 	err := d.Process().StockPools().Refusal(context.Background(), pool())
 	var exists *record.ExistsError
@@ -49,7 +49,7 @@ func TestAReplacementOfAnOrphanIsRefusedAtPlan(t *testing.T) {
 // TestARecordThatCantBeReadIsReportedAtPlan, and not taken for none.
 func TestARecordThatCantBeReadIsReportedAtPlan(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.create()
 	d.damage(store.StockPools, key)
 	if err := d.Process().StockPools().Refusal(context.Background(), pool()); err == nil || !strings.Contains(err.Error(), "is damaged") {
@@ -61,7 +61,7 @@ func TestARecordThatCantBeReadIsReportedAtPlan(t *testing.T) {
 // leaves the record as it was, and a budget can still pause the pool.
 func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.budget(budget.Pause)
 	d.Run()
 	state := d.create()
@@ -98,7 +98,7 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 // there is one.
 func TestAdviceAboutATakenName(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	state := d.create()
 	foreign := d.Cluster.Deployment(key).DeepCopy()
 	foreign.UID, foreign.Labels = "somebody's", nil

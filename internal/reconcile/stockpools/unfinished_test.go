@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-func (d *desk) imported() stockpools.State {
+func (d *fixture) imported() stockpools.State {
 	d.t.Helper()
 	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 	for name, replicas := range map[string]int{"as declared": 2, "changed": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Cluster.Failing["CreateStock"] = errors.New("no answer")
 			if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err == nil {
 				t.Fatal("it was created")
@@ -66,8 +66,8 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 // what the adoption recorded.
 func TestARecordedAdoptionIsKnown(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	theirs := pool().Bare("")
+	d := newFixture(t)
+	theirs := pool().EmptyDeployment("")
 	theirs.Annotations, theirs.Labels = nil, nil
 	d.Cluster.Put(key, theirs)
 	imported := d.imported().Declaration

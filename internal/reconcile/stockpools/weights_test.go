@@ -17,7 +17,7 @@ func TestABudgetThatWeighsTheirGPUsZeroPausesNoPods(t *testing.T) {
 	for name, named := range map[string]bool{"covered by labels": false, "named": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Declare(func(b *budget.Declaration) {
 				b.Enforce.Action, b.ResourceWeights = budget.Pause, map[string]string{"nvidia.com/gpu": "0", "example.com/npu": "1"}
 			})

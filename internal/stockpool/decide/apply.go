@@ -11,7 +11,7 @@ import (
 
 // recoverRun checks whether an interrupted run finished what it had begun.
 func recoverRun(v View, t Tally) (Tally, Result) {
-	t.journal, t.begun = t.journal.Recovered(v.own())
+	t.journal, t.begun = t.journal.Recover(v.own())
 	return t, Result{}
 }
 
@@ -21,7 +21,7 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 	live, would, j := v.Observation.Deployment, v.Observation.WouldBe, v.Journal
 	of := stockpool.Decision{Was: v.Observation.Replicas(), Replicas: t.replicas}
 	switch {
-	case j.Applied != v.Declaration.Sum(j.Container) || j.Replicas != t.replicas || v.Refuses && v.pausing() != nil && of.Was > 0:
+	case j.Applied != v.Declaration.Hash(j.Container) || j.Replicas != t.replicas || v.Refuses && v.pausing() != nil && of.Was > 0:
 		of.Kind, of.Reasons = applyReasons(v, t)
 	case !j.Drifted(live):
 		return t, r
@@ -30,7 +30,7 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 	default:
 		of.Kind, of.Changes = stockpool.KindRevert, drift.Changes(live, would)
 		if len(of.Changes) == 0 { // only fields that the declaration does not set were changed
-			t.journal = t.journal.Answered(live)
+			t.journal = t.journal.RecordResponse(live)
 			return t, r
 		}
 		for _, c := range of.Changes {
@@ -63,7 +63,7 @@ func applyReasons(v View, t Tally) (stockpool.Kind, []string) {
 		return stockpool.KindApply, append([]string{"the declaration was never applied"}, held...)
 	case t.begun:
 		return stockpool.KindApply, []string{"an interrupted run began it"}
-	case j.Applied != d.Sum(j.Container):
+	case j.Applied != d.Hash(j.Container):
 		return stockpool.KindApply, []string{declared}
 	case to == was && t.kept != "":
 		return stockpool.KindApply, []string{"it was scaled up", t.kept}

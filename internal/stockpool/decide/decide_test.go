@@ -64,7 +64,7 @@ func TestWhatIsNotObservedIsNotActedOn(t *testing.T) {
 func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.live = w.declaration.Bare("a tenant's")
+	w.live = w.declaration.EmptyDeployment("a tenant's")
 	w.live.UID = "foreign"
 	var taken *decide.TakenError
 	if p := w.decide(); len(p.Decisions) > 0 || !errors.As(p.Refused, &taken) || p.Status.Phase != decide.Degraded {
@@ -109,7 +109,7 @@ func TestAWebhooksRewriteIsNoDrift(t *testing.T) {
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
 	w.live.Spec.Template.Spec.Containers[0].Image = "mirror.example.com/team/runtime:1"
-	w.journal = w.journal.Answered(w.live)
+	w.journal = w.journal.RecordResponse(w.live)
 	if p := w.decide(); len(p.Decisions) > 0 || p.Ask {
 		t.Errorf("decided %v", p.Decisions)
 	}
@@ -282,7 +282,7 @@ func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
 func TestADeploymentIsTakenOverByItsUID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.DeploymentUID = "theirs" }))
-	w.live = w.declaration.Bare("")
+	w.live = w.declaration.EmptyDeployment("")
 	w.live.UID, w.live.Annotations = "theirs", nil
 	w.live.Spec.Template.Spec.Containers[0].Name = "main"
 	if p := w.decide(); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindOwn {

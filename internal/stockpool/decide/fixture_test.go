@@ -147,19 +147,19 @@ func (w *world) do(p decide.Plan, dies death) {
 	j := p.Journal
 	switch {
 	case of.Kind == stockpool.KindCreate:
-		j = j.Lost(d, w.now)
-		w.keep(j.Open(cmp.Or(j.Opened, w.name("token"))))
+		j = j.RecordLoss(d, w.now)
+		w.keep(j.BeginCreate(cmp.Or(j.Opened, w.name("token"))))
 		if dies == beforeCall {
 			return
 		}
-		w.live = d.BareOf(w.journal.Opened, of.Replicas)
+		w.live = d.InitialDeployment(w.journal.Opened, of.Replicas)
 		w.live.UID = types.UID(w.name("uid"))
 		if dies == afterCall {
 			return
 		}
-		w.keep(w.journal.Own(string(w.live.UID), stockpool.Container))
+		w.keep(w.journal.RecordOwner(string(w.live.UID), stockpool.Container))
 	case of.Kind == stockpool.KindOwn:
-		w.keep(j.Own(string(w.live.UID), w.live.Spec.Template.Spec.Containers[0].Name))
+		w.keep(j.RecordOwner(string(w.live.UID), w.live.Spec.Template.Spec.Containers[0].Name))
 	case of.Kind == stockpool.KindSpare:
 		for n := range w.pods {
 			for _, name := range of.Spared {
@@ -188,7 +188,7 @@ func (w *world) do(p decide.Plan, dies death) {
 		if dies == afterCall {
 			return
 		}
-		w.keep(w.journal.Scaled(of, was))
+		w.keep(w.journal.RecordScale(of, was))
 	case of.Applies():
 		w.keep(j.Begin(d, of, w.live, w.now))
 		if dies == beforeCall {
@@ -199,7 +199,7 @@ func (w *world) do(p decide.Plan, dies death) {
 		if dies == afterCall {
 			return
 		}
-		w.keep(w.journal.Did(d, of, w.live, w.now))
+		w.keep(w.journal.RecordApply(d, of, w.live, w.now))
 	}
 	w.control()
 }

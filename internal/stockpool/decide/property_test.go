@@ -119,7 +119,7 @@ func TestNoScaleDownOfItsOwnEndsAPodInUse(t *testing.T) {
 		w.recover()
 		w.covers = nil
 		w.settle()
-		if want := w.declaration.Wanted(w.inUse()); len(w.pods) != want {
+		if want := w.declaration.DesiredReplicas(w.inUse()); len(w.pods) != want {
 			t.Errorf("all are ready, and it has %d pods, want %d", len(w.pods), want)
 		}
 	})
@@ -288,7 +288,7 @@ func (w *world) verify(t *rapid.T) {
 	}
 	foreign := newWorld(w.declaration)
 	foreign.journal, foreign.covers = w.journal, w.covers
-	foreign.live = w.declaration.Bare("a tenant's own")
+	foreign.live = w.declaration.EmptyDeployment("a tenant's own")
 	foreign.live.UID = "foreign"
 	if p := foreign.decide(); len(p.Decisions) > 0 || p.Refused == nil {
 		t.Errorf("somebody else's is touched: %v", p.Decisions)

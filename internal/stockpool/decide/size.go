@@ -19,7 +19,7 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	if v.own() == nil {
 		has = 0
 	}
-	to, held := d.Wanted(v.taken()), v.heldBack()
+	to, held := d.DesiredReplicas(v.taken()), v.heldBack()
 	if of := v.own(); of != nil && d.ReplicasPolicy == stockpool.ReplicasAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
 		// Replacements for them would be taken as well, up to the maximum.
 		to = min(to, max(has, d.Replicas))
@@ -35,7 +35,7 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	} else if t.replicas, t.kept = v.sparing(to, has); t.kept != "" {
 		r.warnf("%s", t.kept)
 	}
-	t.journal = t.journal.Gated(d, held, v.Now)
+	t.journal = t.journal.RecordGate(d, held, v.Now)
 	return t, r
 }
 
@@ -57,7 +57,7 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 	}
 	names := v.holding()
 	if t.journal.Pausing && len(names) == 0 && v.pausing() != nil && has == 0 {
-		t.journal = t.journal.Paused(v.Declaration, v.Now)
+		t.journal = t.journal.RecordPaused(v.Declaration, v.Now)
 	}
 	if n := len(names); n > 0 && v.pausing() != nil && v.Observation.Replicas() == 0 {
 		r.warnf("its Deployment was scaled to 0, and %d %s GPUs: %s", n, wording.Plural(n, "pod still holds", "pods still hold"), wording.Some(names))

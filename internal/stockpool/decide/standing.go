@@ -53,8 +53,8 @@ func (v View) standing(p stockpool.Pod) (counts CountsAs, why string) {
 		return CountsNothing, "it has ended: " + p.Phase
 	case v.inUse(p):
 		return CountsInUse, "allocated_selector selects it"
-	case p.Unlike != "":
-		return CountsReplica, "it differs from its Deployment's template: " + p.Unlike
+	case p.Mismatch != "":
+		return CountsReplica, "it differs from its Deployment's template: " + p.Mismatch
 	case p.Ready:
 		return CountsAvailable, "it is ready, and not in use"
 	case p.Unschedulable != "":

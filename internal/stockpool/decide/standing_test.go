@@ -25,7 +25,7 @@ func TestWhatPodsCountAs(t *testing.T) {
 		{Name: "starts", Node: "n"},
 		{Name: "ends", Ready: true, Ending: true, Labels: map[string]string{"session": "x"}},
 		{Name: "over", Phase: "Failed"},
-		{Name: "forged", Ready: true, Node: "n", Unlike: "it has no container runtime"},
+		{Name: "forged", Ready: true, Node: "n", Mismatch: "it has no container runtime"},
 	}
 	got := map[string]string{}
 	for _, s := range decide.Standings(w.situation(w.observation())) {
@@ -75,7 +75,7 @@ func TestAForgedPodIsNoStock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.settle()
-	w.pods[0].Unlike = "its container runtime asks for 0 nvidia.com/gpu, not 1"
+	w.pods[0].Mismatch = "its container runtime asks for 0 nvidia.com/gpu, not 1"
 	p := w.decide()
 	named := strings.Contains(strings.Join(p.Warnings, "\n"), w.pods[0].Name)
 	if p.Status.Available != 1 || p.Status.Replicas != 2 || p.Status.Phase == decide.Ready || !named {

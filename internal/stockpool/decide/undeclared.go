@@ -31,8 +31,8 @@ func warnUndeclared(v View, t Tally) (_ Tally, r Result) {
 func warnUnlike(v View, t Tally) (_ Tally, r Result) {
 	var names []string
 	for _, p := range v.Observation.Pods {
-		if p.Unlike != "" && !p.Ended() {
-			names = append(names, p.Name+" ("+p.Unlike+")")
+		if p.Mismatch != "" && !p.Ended() {
+			names = append(names, p.Name+" ("+p.Mismatch+")")
 		}
 	}
 	if n := len(names); n > 0 {

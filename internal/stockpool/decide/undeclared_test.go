@@ -17,7 +17,7 @@ func TestWhatOthersAddIsDrift(t *testing.T) {
 		t.Errorf("untouched, it is %+v", of)
 	}
 	w.live.Spec.Template.Spec.HostNetwork = true
-	w.journal = w.journal.Answered(w.live) // an application leaves it
+	w.journal = w.journal.RecordResponse(w.live) // an application leaves it
 	p := w.decide()
 	of, warnings := p.Status.Of(decide.Synced), strings.Join(p.Warnings, "\n")
 	if of.Status != "False" || of.Reason != "Drifted" || !strings.Contains(of.Message, "spec.template.spec.hostNetwork = true") ||

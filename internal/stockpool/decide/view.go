@@ -46,7 +46,7 @@ func (s Situation) reverts() bool {
 	switch {
 	case s.Reverted || live == nil || j.Applied == "":
 		return false
-	case j.Applied != s.Declaration.Sum(j.Container):
+	case j.Applied != s.Declaration.Hash(j.Container):
 		return true
 	}
 	return j.Drifted(live) && (s.Observation.WouldBe == nil || len(drift.Changes(live, s.Observation.WouldBe)) > 0)

@@ -12,15 +12,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// desk is a cluster and a store, with what people do to budgets and to pods.
-type desk struct {
-	*reconciletest.Desk
+// fixture is a cluster and a store, with what people do to budgets and to pods.
+type fixture struct {
+	*reconciletest.Fixture
 	t *testing.T
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return &desk{Desk: reconciletest.NewDesk(t), t: t}
+	return &fixture{Fixture: reconciletest.NewFixture(t), t: t}
 }
 
 func enforcing(a budget.Action) func(*budget.Declaration) {

@@ -33,18 +33,18 @@ func pool(changes ...func(*stockpool.Declaration)) stockpool.Declaration {
 	return d.WithDefaults()
 }
 
-// desk is a cluster and a store with stock pools, and perhaps budgets.
-type desk struct {
-	*reconciletest.Desk
+// fixture is a cluster and a store with stock pools, and perhaps budgets.
+type fixture struct {
+	*reconciletest.Fixture
 	t *testing.T
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return &desk{Desk: reconciletest.NewDesk(t), t: t}
+	return &fixture{Fixture: reconciletest.NewFixture(t), t: t}
 }
 
-func (d *desk) create(changes ...func(*stockpool.Declaration)) stockpools.State {
+func (d *fixture) create(changes ...func(*stockpool.Declaration)) stockpools.State {
 	d.t.Helper()
 	state, err := d.Process().StockPools().Create(context.Background(), pool(changes...), 0)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *desk) create(changes ...func(*stockpool.Declaration)) stockpools.State 
 }
 
 // report returns the run's report of the one pool, which must not have failed.
-func (d *desk) report(r reconcile.Report) stockpools.Report {
+func (d *fixture) report(r reconcile.Report) stockpools.Report {
 	d.t.Helper()
 	if len(r.StockPools) != 1 {
 		d.t.Fatalf("the report is of %d stock pools: %v", len(r.StockPools), r.Warnings)
@@ -66,7 +66,7 @@ func (d *desk) report(r reconcile.Report) stockpools.Report {
 }
 
 // replicas is how many pods the Deployment asks for; -1 where there is none.
-func (d *desk) replicas() int {
+func (d *fixture) replicas() int {
 	of := d.Cluster.Deployment(key)
 	if of == nil {
 		return -1
@@ -76,7 +76,7 @@ func (d *desk) replicas() int {
 
 // is checks that the pool has so many pods and this phase, after a run that finds
 // nothing more to do.
-func (d *desk) is(replicas int, phase decide.Phase) {
+func (d *fixture) is(replicas int, phase decide.Phase) {
 	d.t.Helper()
 	d.Cluster.Step(time.Minute)
 	d.Run()
@@ -92,7 +92,7 @@ func (d *desk) is(replicas int, phase decide.Phase) {
 	}
 }
 
-func (d *desk) reported(kind history.Kind) int {
+func (d *fixture) reported(kind history.Kind) int {
 	d.t.Helper()
 	m := &eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}
 	answer, err := m.Ask(context.Background(), history.Query{
@@ -104,11 +104,11 @@ func (d *desk) reported(kind history.Kind) int {
 	return len(slices.DeleteFunc(answer.Events, func(e history.Event) bool { return e.Kind != kind }))
 }
 
-func (d *desk) records() record.Lifecycle[stockpool.Declaration] {
+func (d *fixture) records() record.Lifecycle[stockpool.Declaration] {
 	return record.StockPools(record.Repository{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
 }
 
-func (d *desk) recorded() record.Stored[stockpool.Declaration] {
+func (d *fixture) recorded() record.Stored[stockpool.Declaration] {
 	d.t.Helper()
 	r, err := d.records().Load(context.Background(), key)
 	if err != nil {
@@ -117,7 +117,7 @@ func (d *desk) recorded() record.Stored[stockpool.Declaration] {
 	return r
 }
 
-func (d *desk) damage(kind store.Kind, name string) {
+func (d *fixture) damage(kind store.Kind, name string) {
 	d.t.Helper()
 	doc, err := d.Store().Read(context.Background(), store.Key{Kind: kind, Name: name})
 	if err == nil {
@@ -128,7 +128,7 @@ func (d *desk) damage(kind store.Kind, name string) {
 	}
 }
 
-func (d *desk) journal() stockpool.Journal {
+func (d *fixture) journal() stockpool.Journal {
 	d.t.Helper()
 	j, err := record.Load[declaration.StockJournal](context.Background(), d.Store(), store.StockJournals, d.recorded().Value.Declaration.UID)
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *desk) journal() stockpool.Journal {
 	return j.Value
 }
 
-func (d *desk) phase(phase declaration.Phase) {
+func (d *fixture) phase(phase declaration.Phase) {
 	d.t.Helper()
 	r := d.recorded()
 	if _, err := d.records().Save(context.Background(), r, phase, r.Value.Declaration); err != nil {

@@ -15,22 +15,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// Desk is a cluster and a store with budgets alone: no cloud is there to ask.
-type Desk struct {
+// Fixture is a cluster and a store with budgets alone: no cloud is there to ask.
+type Fixture struct {
 	t       testing.TB
 	Cluster *Cluster
 	Dir     string
 	Keep    time.Duration // what runs keep of the ledger in any case
 }
 
-// NewDesk is a cluster where nothing runs yet, and a new store.
-func NewDesk(t testing.TB) *Desk {
+// NewFixture is a cluster where nothing runs yet, and a new store.
+func NewFixture(t testing.TB) *Fixture {
 	t.Helper()
-	return &Desk{t: t, Cluster: NewCluster(), Dir: t.TempDir() + "/store"}
+	return &Fixture{t: t, Cluster: NewCluster(), Dir: t.TempDir() + "/store"}
 }
 
 // Store opens the store, as each process does.
-func (d *Desk) Store() store.Store {
+func (d *Fixture) Store() store.Store {
 	d.t.Helper()
 	s, err := directory.Open(d.Dir, directory.Options{Create: true})
 	if err != nil {
@@ -40,23 +40,23 @@ func (d *Desk) Store() store.Store {
 }
 
 // Process is the world of a new process.
-func (d *Desk) Process() reconcile.World {
+func (d *Fixture) Process() reconcile.World {
 	return reconcile.World{
 		Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
 	}
 }
 
 // Runner is a new process that runs.
-func (d *Desk) Runner() *reconcile.Runner { return d.Process().Runner() }
+func (d *Fixture) Runner() *reconcile.Runner { return d.Process().Runner() }
 
 // Budgets is a new process that keeps budgets alone: no run is under way in it.
-func (d *Desk) Budgets() *budgets.Flow { return d.Process().Budgets() }
+func (d *Fixture) Budgets() *budgets.Flow { return d.Process().Budgets() }
 
 // ProcessBy is the world of a process that meets a fault.
-func (d *Desk) ProcessBy(p *faults.Process) reconcile.World { return Possess(d.Process(), p) }
+func (d *Fixture) ProcessBy(p *faults.Process) reconcile.World { return Possess(d.Process(), p) }
 
 // Declare creates a budget of 4 GPU-hours a day for team a, changed as asked.
-func (d *Desk) Declare(changes ...func(*budget.Declaration)) budget.Declaration {
+func (d *Fixture) Declare(changes ...func(*budget.Declaration)) budget.Declaration {
 	d.t.Helper()
 	b := budget.Declaration{
 		Name: "team-a", GPUHours: "4", Window: "24h", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
@@ -73,7 +73,7 @@ func (d *Desk) Declare(changes ...func(*budget.Declaration)) budget.Declaration 
 }
 
 // Run runs once, and fails the test where a budget failed.
-func (d *Desk) Run() reconcile.Report {
+func (d *Fixture) Run() reconcile.Report {
 	d.t.Helper()
 	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{KeepLedger: d.Keep})
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *Desk) Run() reconcile.Report {
 }
 
 // DryRun runs without doing anything.
-func (d *Desk) DryRun() reconcile.Report {
+func (d *Fixture) DryRun() reconcile.Report {
 	d.t.Helper()
 	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{DryRun: true})
 	if err != nil {
@@ -126,7 +126,7 @@ func Told(r reconcile.Report) []string {
 }
 
 // Documents are all of the store's, by key.
-func (d *Desk) Documents() map[string]string {
+func (d *Fixture) Documents() map[string]string {
 	d.t.Helper()
 	all := map[string]string{}
 	for _, kind := range []store.Kind{store.Budgets, store.Ledger, store.Statuses, store.Tombstones} {
