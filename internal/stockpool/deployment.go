@@ -18,7 +18,9 @@ const Container = "runtime"
 
 // EmptyDeployment returns the Deployment as it is created: the whole declaration, without pods. The token
 // identifies the creation.
-func (d Declaration) EmptyDeployment(token string) *appsv1.Deployment { return d.InitialDeployment(token, 0) }
+func (d Declaration) EmptyDeployment(token string) *appsv1.Deployment {
+	return d.InitialDeployment(token, 0)
+}
 
 // InitialDeployment is EmptyDeployment with as many replicas as there are pods to adopt.
 func (d Declaration) InitialDeployment(token string, replicas int) *appsv1.Deployment {
