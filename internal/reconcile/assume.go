@@ -48,7 +48,7 @@ func ParseAssumption(text string) (Assumption, error) {
 	}
 	attribute := path[at+1:]
 	if !slices.Contains(attributes, attribute) {
-		return Assumption{}, fmt.Errorf("%s of a %s can't be assumed: %s can", attribute, strings.ReplaceAll(kind, "_", " "), strings.Join(attributes, ", "))
+		return Assumption{}, fmt.Errorf("cannot assume %s of a %s: only %s", attribute, strings.ReplaceAll(kind, "_", " "), strings.Join(attributes, ", "))
 	}
 	return Assumption{Object: kind + "/" + name, Attribute: attribute, Value: value, kind: kind, name: name}, nil
 }

@@ -40,7 +40,7 @@ func TestOnlyACertainExcessIsToldAsSuch(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	g.cluster.Step(23 * time.Minute)
 	g.cluster.Remove(uid)
-	g.cluster.Forget() // nobody saw when
+	g.cluster.Forget() // at an unknown time
 	g.run(reconcile.RunOptions{})
 	if gate := g.gate(); !gate.Closed || gate.Unknown || gate.Certain {
 		t.Errorf("of a budget that is used up by an estimate the gate is %+v", gate)

@@ -70,8 +70,8 @@ func (d *depth) measureAt(method string) faults.Hook {
 	})
 }
 
-// TestEffectsAreFewCallsDeep limits the calls that a reader follows from a run to a
-// change of the cloud or the cluster. Lower a ceiling when you shorten the path.
+// TestEffectsAreFewCallsDeep limits the calls between a run and a change of Tencent Cloud or
+// Kubernetes. Lower a ceiling when you shorten the path.
 func TestEffectsAreFewCallsDeep(t *testing.T) {
 	t.Parallel()
 	run := func(t *testing.T, p reconcile.World) {

@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// failuresListed is how many failures of one run are listed one by one: if the cloud or a
-// cluster is away, everything fails alike.
+// failuresListed limits the failures of one run that are listed singly: if Tencent Cloud or a
+// cluster is unreachable, everything fails alike.
 const failuresListed = 200
 
 // addHistory appends what the run did to the history, in one write, and what failed. A

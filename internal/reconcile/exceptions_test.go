@@ -25,7 +25,6 @@ func asked(length time.Duration) exception.Request {
 	return exception.Request{For: length, Who: "ann", Why: "night shift"}
 }
 
-// wantTold checks what the history tells of grants and holds, in any order.
 func wantTold(t *testing.T, w *reconciletest.World, c *reconciletest.Cluster, want ...string) {
 	t.Helper()
 	answer, err := (&eventlog.Log{Store: w.Store(), Now: c.Now}).Ask(context.Background(),
@@ -44,9 +43,9 @@ func wantTold(t *testing.T, w *reconciletest.World, c *reconciletest.Cluster, wa
 	}
 }
 
-// TestAnEndByItselfIsToldOnce kills the run after the end of a grant and of a hold at
-// each of its effects: the next one tells what is unreported, and then nothing is left of
-// either but when the grant ended.
+// TestAnEndByItselfIsToldOnce kills the run after the end of a grant and of a hold at each of
+// its effects. The next run reports what is unreported, and then only the end of the grant is
+// left.
 func TestAnEndByItselfIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {
@@ -87,8 +86,8 @@ func (readOnly) Write(context.Context, store.Key, []byte, store.Revision) (store
 	return "", errors.New("read-only file system")
 }
 
-// TestNothingIsDecidedInAReadOnlyStore says that it can't be written, and leaves limit
-// and pool as they are.
+// TestNothingIsDecidedInAReadOnlyStore: the error is that the store is read-only, and limit and
+// pool stay as they are.
 func TestNothingIsDecidedInAReadOnlyStore(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)

@@ -77,8 +77,8 @@ func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, err
 	return x, nil
 }
 
-// judgeNow has budgets be judged by the cluster of now, as a dry run does. One that
-// can't be is told of as the last run judged it.
+// judgeNow evaluates budgets from the current cluster, as a dry run does. If that fails, the
+// status of the last run is reported.
 func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
 	dry := w.Dry()
 	dry.Log, dry.Progress = slog.New(slog.DiscardHandler), nil
@@ -97,8 +97,7 @@ func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
 		switch {
 		case !judged:
 		case b.Outcome == outcome.Failed && !b.Observed && list[n].Observed:
-			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("it is as the last run judged it: what a run would do now "+
-				"can't be told, %s", b.Error.Message))
+			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("its status is that of the last run; what a run would do now is unknown: %s", b.Error.Message))
 		default:
 			list[n].Update(b, decisionsOn(report.Decisions, "budget/"+b.Name))
 		}
@@ -126,7 +125,7 @@ func (x *Explanation) addEvents(ctx context.Context, w World, fits func(object s
 	kept := &eventlog.Log{Store: w.Store, Now: w.now}
 	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since})
 	if err != nil {
-		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))
+		warnings.Add(fmt.Sprintf("its events are unknown: %v", err))
 		return
 	}
 	x.Events = append(x.Events, answer.Events...)

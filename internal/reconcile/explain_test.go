@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// TestAnExplanationGoesWithoutADamagedDay of the history: that day is said to be lost,
-// and all else is told.
+// TestAnExplanationGoesWithoutADamagedDay of the history: that day is reported as lost, and all
+// else is reported.
 func TestAnExplanationGoesWithoutADamagedDay(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)

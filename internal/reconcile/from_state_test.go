@@ -67,8 +67,8 @@ func TestDryRunDecidesByANewerState(t *testing.T) {
 	}
 }
 
-// TestBudgetsOfAStateArePublishedByTheClustersClock begins the grace of a new
-// limit by the clock that it is measured with, and that of no old one anew.
+// TestBudgetsOfAStateArePublishedByTheClustersClock begins the grace period of a new limit by
+// the clock that measures it, and does not restart that of an old one.
 func TestBudgetsOfAStateArePublishedByTheClustersClock(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
@@ -116,8 +116,8 @@ func TestARecordThatCantBeReadFailsOnce(t *testing.T) {
 	}
 }
 
-// TestARecordThatWasNotReadFails fails what the store did not tell of once, though
-// it does again when it lists all that is declared.
+// TestARecordThatWasNotReadFails: an object that the first list lacked fails, even if the next
+// list has it.
 func TestARecordThatWasNotReadFails(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)

@@ -66,15 +66,14 @@ func (g *gated) run(o reconcile.RunOptions) reconcile.Report {
 	return report
 }
 
-// lose has the cloud take the pool's instance back, and waits until a run would
-// launch another.
+// lose interrupts the pool's instance, and waits until a run would launch another.
 func (g *gated) lose() {
 	g.t.Helper()
 	g.Reclaim(1)
 	g.Step(2 * time.Minute)
 }
 
-// declaring is a cloud during whose first call of a creation something else is declared.
+// declaring is a cloud that declares something else during the first call of a creation.
 type declaring struct {
 	spotpools.Cloud
 	declare func()
@@ -132,7 +131,7 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	uid := g.cluster.Start("ml", "a", 8)
 	g.cluster.Step(30 * time.Minute)
 
-	// What this very dry run finds closes the gate, though the store doesn't know.
+	// The dry run's own finding closes the gate, though the store lacks it.
 	g.lose()
 	planned := g.run(reconcile.RunOptions{DryRun: true})
 	p := planned.SpotPools[0]
@@ -169,8 +168,8 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	}
 }
 
-// TestAClosedGateIsToldOfBeforeItMatters says of a pool that has all it needs
-// that it would launch nothing more, and why, once.
+// TestAClosedGateIsToldOfBeforeItMatters: a pool that needs nothing reports once that it would
+// launch nothing more, and why.
 func TestAClosedGateIsToldOfBeforeItMatters(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
@@ -306,8 +305,7 @@ func (g *gated) rewriteStatus(t *testing.T, change func(*budget.Status)) {
 	}
 }
 
-// TestNewPoolIsGated creates nothing for a pool whose budget is exceeded, and
-// says why.
+// TestNewPoolIsGated creates nothing for a pool whose budget is exceeded, and reports why.
 func TestNewPoolIsGated(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
@@ -360,9 +358,9 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherLimitOpensNothing lowers the limit of a budget with the
-// cluster's clock ahead: the status of the higher limit opens no gate, though it
-// is younger than the change by the one clock.
+// TestStatusOfAnotherLimitOpensNothing lowers the limit of a budget with the cluster's clock
+// ahead. The status of the higher limit opens no gate, though one clock dates it after the
+// change.
 func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)

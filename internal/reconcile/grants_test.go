@@ -65,8 +65,8 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.Verify(0)
 }
 
-// TestAReleaseClosesTheGateBeforeAnyRun releases hours that a budget has used already: no
-// pool launches on them, and what is shown says so, though no run has judged the budget since.
+// TestAReleaseClosesTheGateBeforeAnyRun releases hours that a budget has already used. No pool
+// launches on them, and the status shows it before the next run.
 func TestAReleaseClosesTheGateBeforeAnyRun(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -154,8 +154,7 @@ func TestGrantsAtOnceAreAllKept(t *testing.T) {
 	wantTold(t, g.World, g.cluster, want...)
 }
 
-// TestAnotherOfTheNameHasNoGrants destroys a budget to which hours are granted, and makes
-// it anew.
+// TestAnotherOfTheNameHasNoGrants destroys a budget with a grant, and creates it again.
 func TestAnotherOfTheNameHasNoGrants(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
@@ -188,13 +187,13 @@ func TestADamagedGrantFailsItsBudgetAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := g.run(reconcile.RunOptions{})
-	if b := report.Budgets[0]; b.Outcome != outcome.Failed || !strings.Contains(b.Error.Message, "restore it from a copy, or move it away, and decide anew") {
+	if b := report.Budgets[0]; b.Outcome != outcome.Failed || !strings.Contains(b.Error.Message, "restore it from a copy, or move it away and set") {
 		t.Errorf("the budget: %+v", b)
 	}
 }
 
-// TestAKilledGrantIsWholeOrNotThere kills a grant at each of its effects: the next run
-// has the limit with it or without it, and it is told of once.
+// TestAKilledGrantIsWholeOrNotThere kills a grant at each of its effects. The next run has the
+// limit with it or without it, and reports it once.
 func TestAKilledGrantIsWholeOrNotThere(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {

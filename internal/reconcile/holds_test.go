@@ -31,7 +31,7 @@ func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
 	}
 	w.Reclaim(1)
 	w.Step(2 * time.Minute)
-	const remedy = "restore it from a copy, or move it away, and decide anew what it said"
+	const remedy = "restore it from a copy, or move it away and set its grants or holds again"
 	if p := w.run().SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, remedy) {
 		t.Errorf("the pool: %s, %+v", p.Outcome, p.Error)
 	}
@@ -41,8 +41,8 @@ func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
 	w.Verify(1)
 }
 
-// TestAHoldUnderAnothersNameIsDamaged: a document that was copied from another pool's
-// says nothing about this one.
+// TestAHoldUnderAnothersNameIsDamaged: a document that was copied from another pool does not
+// hold this one.
 func TestAHoldUnderAnothersNameIsDamaged(t *testing.T) {
 	t.Parallel()
 	w := newHeld(t, 2, 4)
@@ -151,8 +151,8 @@ func TestAHoldStopsScaleInAndDestroy(t *testing.T) {
 	}
 }
 
-// TestAHoldStopsADeletionThatWasBegun ends nothing more of a pool whose destroy was
-// killed before it was put on hold.
+// TestAHoldStopsADeletionThatWasBegun: a pool on hold terminates nothing more, even if its
+// destroy was killed before.
 func TestAHoldStopsADeletionThatWasBegun(t *testing.T) {
 	t.Parallel()
 	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
@@ -174,8 +174,8 @@ func TestAHoldStopsADeletionThatWasBegun(t *testing.T) {
 	w.Verify(0)
 }
 
-// TestALaunchThatWasKilledWaitsForTheEndOfAHold neither asks for it again on hold nor
-// launches it twice afterwards, whether or not the cloud had taken it.
+// TestALaunchThatWasKilledWaitsForTheEndOfAHold neither repeats the call on hold nor launches
+// twice afterwards, whether or not Tencent Cloud had accepted it.
 func TestALaunchThatWasKilledWaitsForTheEndOfAHold(t *testing.T) {
 	t.Parallel()
 	for name, taken := range map[string]bool{"taken": true, "never asked": false} {

@@ -16,9 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// TestJudgementClosesTheGateOfItsRun finds a budget exceeded in a run that can't
-// act on it: its pools launch nothing in that run all the same, nor by what it
-// leaves in the store.
+// TestJudgementClosesTheGateOfItsRun finds a budget exceeded in a run that fails to act on it.
+// Its pools launch nothing in that run, and nothing by what it leaves in the store.
 func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 	t.Parallel()
 	for name, prevent := range map[string]func(g *gated) (undo func()){
@@ -75,9 +74,8 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 	}
 }
 
-// TestLostLedgerOpensNothing loses what the ledger knew of a budget that was
-// exceeded: its freeze stays, and its pools launch nothing, until its window is
-// past what was lost.
+// TestLostLedgerOpensNothing loses the ledger of an exceeded budget. Its freeze stays, and its
+// pools launch nothing, until its window is past the loss.
 func TestLostLedgerOpensNothing(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"what ended": "/closed-", "all of it": "/"} {

@@ -16,7 +16,7 @@ func (r *run) logBegun(ctx context.Context) {
 	r.log().LogAttrs(ctx, slog.LevelInfo, "run begun", attrs...)
 }
 
-// logDone says how everything stands that is not as declared, and what the run did.
+// logDone logs every object that is out of sync, and what the run did.
 func (r *run) logDone(ctx context.Context, report Report) {
 	for _, b := range report.Budgets {
 		attrs := []slog.Attr{slog.String("budget", b.Name)}

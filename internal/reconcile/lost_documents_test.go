@@ -20,8 +20,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// newEnforced is a world with two exceeded budgets, of which one has frozen and one has
-// paused, each with pods that run, and a pool that lacks an instance and may launch none.
+// newEnforced returns a world with two exceeded budgets with running pods: one froze, and one
+// paused. A pool lacks an instance and may launch none.
 func newEnforced(t *testing.T) *gated {
 	t.Helper()
 	g := newGated(t)
@@ -122,8 +122,8 @@ func documentsBelow(t *testing.T, dir string) []string {
 	return documents
 }
 
-// verifyEnforced checks that a run left in force what was, and that what it reports and
-// status prints of each budget has its running pods, or says what is wrong.
+// verifyEnforced checks that a run left in force what was. Its report and status must show the
+// running pods of each budget, or its error.
 func (g *gated) verifyEnforced(report reconcile.Report) {
 	g.t.Helper()
 	if stopped := g.cluster.Stopped(); len(g.cluster.Frozen) != 1 || !slices.Equal(stopped, []string{"paused"}) {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
-// TestObservationsWriteNothing has everything that only observes meet a store that takes no
-// write and no lock, while there is something to be noticed: an instance was
-// reclaimed, and the budget is used up.
+// TestObservationsWriteNothing gives every read-only operation a store without writes and
+// locks. An instance was interrupted and the budget is exhausted, so there is something to
+// report.
 func TestObservationsWriteNothing(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)

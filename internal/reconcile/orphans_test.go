@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// TestALostRecordIsReported: what is left of a pool or a budget whose record is lost is a
-// warning of each run and of status, with its instances, and trouble.
+// TestALostRecordIsReported: each run and status warn of what is left of an object whose record
+// is lost, with its instances.
 func TestALostRecordIsReported(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
@@ -22,7 +22,7 @@ func TestALostRecordIsReported(t *testing.T) {
 	id := g.Own()[0].InstanceID
 	for record, want := range map[string][]string{
 		"spot_pools/ap-singapore/train.json": {
-			"the record of spot_pool/ap-singapore/train", "no run looks after its instances " + id, "gpupool/uid=" + g.pool.UID,
+			"the record of spot_pool/ap-singapore/train", "no run manages its instances " + id, "gpupool/uid=" + g.pool.UID,
 			"gpupool reconcile --from-state",
 		},
 		"budgets/team-a.json": {"the record of budget/team-a", "no run judges it", "Put budgets/team-a back from a copy"},
@@ -89,7 +89,7 @@ func TestWhatWasDestroyedIsNotLost(t *testing.T) {
 	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(left, data, 0o600); err != nil { // as a run beside the deletion does
+	if err := os.WriteFile(left, data, 0o600); err != nil { // as a run during the deletion does
 		t.Fatal(err)
 	}
 	if warnings := d.Run().Warnings; len(warnings) > 0 {

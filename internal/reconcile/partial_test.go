@@ -72,7 +72,7 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	d.Cluster.Remove(pod)
 	before := documents(t, d.Store(), store.Statuses, store.Tombstones, store.Budgets)
 
-	// What is exceeded is not told of by a run of another.
+	// A run of another budget does not report the exceeded one.
 	one := func(names ...string) reconcile.Report {
 		t.Helper()
 		report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{Names: names, KeepLedger: time.Nanosecond})
@@ -92,7 +92,6 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 		t.Errorf("what it wrote beside the ledger (-want +got):\n%s", diff)
 	}
 
-	// Nothing is forgotten, however long it goes on.
 	d.Cluster.Step(4 * 24 * time.Hour)
 	one("team-b")
 	b, err := d.Process().Budgets().Find(context.Background(), "team-b")
@@ -152,7 +151,7 @@ func TestARunOfAPoolGoesByItsBudgetsLastStatus(t *testing.T) {
 	g.cluster.Step(20 * time.Minute)
 	g.run(reconcile.RunOptions{}) // not exceeded yet
 	g.lose()
-	g.cluster.Step(20 * time.Minute) // exceeded by now, which nobody has judged
+	g.cluster.Step(20 * time.Minute) // exceeded by now, and not evaluated
 	p := g.process()
 	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{Names: []string{"ap-*/*"}})
 	if err != nil || len(report.Budgets) != 0 || len(report.SpotPools) != 1 || !slices.Equal(report.Names, []string{"ap-*/*"}) {

@@ -159,7 +159,7 @@ func (s *subject) apply(t *testing.T, operation string) string {
 		return "lost"
 	}
 	for text, name := range map[string]string{
-		"changed since this plan was made": "plan again", "deletion_protection": "protected", "begun and not finished": "unfinished",
+		"changed after this plan": "plan again", "deletion_protection": "protected", "begun and not finished": "unfinished",
 		"was destroyed at": "destroyed", "holds another": "another's", "that gpupool did not make": "exists",
 		"has no budget": "absent", "has no stock pool": "absent", "there is no spot pool": "absent",
 	} {

@@ -85,7 +85,8 @@ func TestAReleaseHasReplacingGoOn(t *testing.T) {
 	}
 }
 
-// TestAReleaseWaitsForWhoActsOnThePool changes no journal that somebody else writes.
+// TestAReleaseWaitsForWhoActsOnThePool does not change the journal while another process has
+// the pool's lock.
 func TestAReleaseWaitsForWhoActsOnThePool(t *testing.T) {
 	t.Parallel()
 	w := newSuspended(t, "ins-1", "ins-2")

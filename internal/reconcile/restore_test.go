@@ -39,12 +39,12 @@ func copyStore(t *testing.T, from string) string {
 	return to
 }
 
-// TestAPoolGoesOnFromACopyOfItsStore copies a store in use, has the pool lose and
-// get machines that the copy does not know, and goes on with the copy.
+// TestAPoolGoesOnFromACopyOfItsStore copies a store in use, lets the pool lose and get
+// instances that the copy lacks, and continues with the copy.
 func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		open            bool // the copy has a launch whose outcome was learned since
+		open            bool // the copy has a launch whose outcome is known by now
 		withoutJournals bool
 		lost            bool // nothing runs any more: the tokens that were used since are unknown
 	}{
@@ -135,8 +135,8 @@ func ids(list []cvmsim.Instance) []string {
 	return all
 }
 
-// TestUsageGoesOnFromACopyOfItsStore: what the copy had is never counted less, and
-// what came since is replayed, or told of as a gap.
+// TestUsageGoesOnFromACopyOfItsStore: usage of the copy is never counted less, and later usage
+// is replayed, or reported as a gap.
 func TestUsageGoesOnFromACopyOfItsStore(t *testing.T) {
 	t.Parallel()
 	for name, reaches := range map[string]bool{"replayed": true, "a gap": false} {

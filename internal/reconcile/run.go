@@ -16,7 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
-// RunOptions say what a run may do.
 type RunOptions struct {
 	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
 	DryRun bool
@@ -28,12 +27,11 @@ type RunOptions struct {
 	// KeepLedger is for how long the ledger keeps intervals that have ended, even
 	// where no window reaches back to them. Zero means DefaultKeepLedger.
 	KeepLedger time.Duration
-	// AcceptLoss is the reason for which a person goes on although part of the ledger
-	// is lost; empty where nobody does.
+	// AcceptLoss is the operator's reason to continue although part of the ledger is lost.
 	AcceptLoss string
-	// Names are of the pools, stock pools and budgets that the run is about; none for all. The
-	// others are neither observed nor changed, and what is the whole store's
-	// (tombstones, the ledger's retention, the summary) is left to a run of all.
+	// Names limit the run to these objects; empty means all. The others are neither observed
+	// nor changed. Tombstones, the ledger's retention and the summary concern the whole store,
+	// and are left to a run of all.
 	Names declaration.Names
 	// KeepHistory is how much of the history is kept. Zero means
 	// history.DefaultRetention.
@@ -46,7 +44,7 @@ type RunOptions struct {
 
 const runLock = "run"
 
-// RunLockedError says that another run is under way.
+// RunLockedError reports that another run is under way.
 type RunLockedError struct{ Err error }
 
 // Error says who holds the run lock.
@@ -55,10 +53,9 @@ func (e *RunLockedError) Error() string { return "another run is under way: " + 
 // Unwrap returns the lock's error.
 func (e *RunLockedError) Unwrap() error { return e.Err }
 
-// Run brings everything declared in the store to what is declared, once. The report
-// says what was done, even where the context ends in the middle. An error means that
-// no run took place: another one has the run lock, the store can't be read, or a name
-// fits nothing (*declaration.UnknownNameError).
+// Run brings everything declared in the store in sync, once. The report is complete even if the
+// context is canceled. An error means that no run took place: another one has the run lock, the
+// store is unreadable, or a name is unknown (*declaration.UnknownNameError).
 func (r *Runner) Run(ctx context.Context, o RunOptions) (Report, error) {
 	if o.DryRun { // what is written goes to a draft, and nothing settles
 		r, o.Wait = r.world.Dry().Runner(), false
@@ -86,7 +83,7 @@ type run struct {
 	pools      *spotpools.Run
 	budgets    *budgets.Run
 	stock      *stockpools.Run
-	// interrupted says that the run was asked to stop before it was done.
+	// interrupted reports that the run was stopped before it was done.
 	interrupted bool
 }
 

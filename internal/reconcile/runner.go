@@ -27,8 +27,7 @@ func (w World) Runner() *Runner {
 	return r
 }
 
-// calls counts the calls made so far to the cloud, by action, and to the cluster, by verb
-// and resource.
+// calls counts the calls to Tencent Cloud, by action, and to the cluster, by verb and resource.
 func (r *Runner) calls() map[string]int {
 	calls := map[string]int{}
 	if cloud := r.world.Cloud; cloud != nil {

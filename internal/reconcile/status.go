@@ -97,8 +97,8 @@ func (r StatusReport) SetStates() {
 	}
 }
 
-// addLastRun adds what the store keeps of the last runs, and of one under way. The
-// error says that their summary can't be read.
+// addLastRun adds what the store has about the last runs, and about one in progress. The error
+// is that their summary is unreadable.
 func (r *StatusReport) addLastRun(ctx context.Context, from store.Store) error {
 	if day, err := record.Load[declaration.LastDay](ctx, from, store.Statuses, lastDay); err == nil {
 		r.LastDay = day.Value

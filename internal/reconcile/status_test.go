@@ -15,8 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// A judgement that failed leaves the status of an earlier one: a status says both,
-// until a run succeeds.
+// TestStatusTellsWhatTheLastRunFailedWith: an evaluation that failed leaves the status of an
+// earlier one, and a status has both until a run succeeds.
 func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)

@@ -35,8 +35,8 @@ func (r *run) saveSummary(ctx context.Context) error {
 	return r.writeSummary(ctx, old, summary)
 }
 
-// saveFailure writes that the run failed as a whole. What is known of the objects
-// stays: none was seen to.
+// saveFailure records that the run failed as a whole. It keeps the states of the objects, which
+// were not observed.
 func (r *run) saveFailure(ctx context.Context, failed error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
@@ -52,8 +52,8 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	}
 }
 
-// amendSummary brings the summary of the last run of all up to what this one of some
-// made of what is named. It says nothing else: the others were not observed.
+// amendSummary updates the summary of the last full run with the objects of this partial run.
+// It keeps the others, which were not observed.
 func (r *run) amendSummary(ctx context.Context) error {
 	old, err := record.Load[declaration.RunSummary](ctx, r.repository.Store, store.Statuses, lastRun)
 	if err != nil || !old.Exists() {
@@ -104,7 +104,7 @@ func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.
 	return err
 }
 
-// met is what a run met with the objects that it saw to, and which it passed over.
+// met is what a run encountered with the objects that it processed, and which it skipped.
 type met struct {
 	seenTo, passedOver []declaration.Met
 	skipped            []string
@@ -124,7 +124,7 @@ func (r *run) meetings() met {
 			m.passedOver = append(m.passedOver, declaration.Met{Object: s.Object(), Error: failed})
 			continue
 		case outcome.Failed:
-			if r.interrupted { // nobody knows whether it would have
+			if r.interrupted { // it is unknown whether it would have
 				m.skipped = append(m.skipped, s.Object())
 				continue
 			}
@@ -158,7 +158,7 @@ func (r *run) saveDay(ctx context.Context) {
 			r.warnings.Add(err.Error())
 			return
 		}
-		old.Value = declaration.LastDay{} // a damaged one begins anew
+		old.Value = declaration.LastDay{} // a damaged one is replaced
 	}
 	report := r.finished()
 	sizes, unseen := report.sizes(), map[string]bool{}
@@ -193,11 +193,11 @@ func (r Report) sizes() []declaration.Size {
 	return list
 }
 
-// lostSummary says that the summary of the last run can't be read, and what comes of it.
+// lostSummary reports that the summary of the last run is unreadable, and the consequence.
 func lostSummary(err error) string {
 	var damaged *declaration.DamagedError
 	if errors.As(err, &damaged) {
-		return fmt.Sprintf("%s is damaged (%s): what failed in the last runs is not known; a run of all that is declared writes it anew", damaged.What,
+		return fmt.Sprintf("%s is damaged (%s): failures of the last runs are unknown; the next full gpupool reconcile writes it again", damaged.What,
 			damaged.Reason)
 	}
 	return "what failed in the last runs is not known: " + err.Error()

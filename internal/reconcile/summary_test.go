@@ -68,8 +68,8 @@ type refusal struct{}
 func (*refusal) Error() string                { return "forbidden" }
 func (*refusal) ErrorClass() errorclass.Class { return errorclass.Authorisation }
 
-// A run that could not begin is counted as a whole, and what is known of the others
-// stays; the next run that begins ends it.
+// TestStatusTellsOfRunsThatCouldNotBegin: a run that could not begin is counted as a whole, and
+// states of objects are kept. The next run that begins ends it.
 func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)
@@ -96,7 +96,7 @@ func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
 	}
 }
 
-// A run under way is told by the record of its lock.
+// TestStatusTellsOfARunUnderWay by the record of its lock.
 func TestStatusTellsOfARunUnderWay(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// warnOrphans warns of objects whose records are lost, and returns how many there are.
+// warnOrphans warns of objects whose records are lost, and returns their number.
 func (r *run) warnOrphans(ctx context.Context) int {
 	orphans, err := record.Orphans(ctx, r.repository.Store, func(uid string) bool {
 		return r.pools.Recorded(uid) || r.budgets.Recorded(uid) || r.stock.Recorded(uid)

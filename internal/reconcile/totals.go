@@ -64,14 +64,14 @@ type StockTotals struct {
 	Allocated int `json:"allocated"`
 }
 
-// Failing reports whether a pool can't be seen, or the last runs failed with it.
+// Failing reports whether a pool cannot be observed, or the last runs failed with it.
 func Failing(p spotpools.Description) bool { return p.Failing != nil || p.Outcome == outcome.Failed }
 
 // Short reports whether a pool lacks instances.
 func Short(p spotpools.Description) bool { return p.Phase == declaration.Active && p.Shortfall > 0 }
 
-// FailingBudget reports whether the last runs failed with a budget, or what they made
-// of it can't be read.
+// FailingBudget reports whether the last runs failed with a budget, or its status is
+// unreadable.
 func FailingBudget(b budgets.Description) bool {
 	return b.Failing != nil || b.Outcome == outcome.Failed
 }

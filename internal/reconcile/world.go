@@ -41,7 +41,7 @@ type World struct {
 	Progress func(outcome.Event)
 }
 
-// Dry returns the world for a dry run: the cloud and the cluster answer changes with
+// Dry returns the world for a dry run. Tencent Cloud and the cluster answer changes with
 // outcome.ErrPlanned, and writes go to a draft of the store.
 func (w World) Dry() World {
 	if w.Cloud != nil {

@@ -137,7 +137,7 @@ func TestPlanOfAnOlderGeneration(t *testing.T) {
 		t.Fatal(diags)
 	}
 	_, diags := s.Apply(late)
-	contains(t, diags, "changed since this plan was made", "plan again")
+	contains(t, diags, "changed after this plan", "plan again")
 	o, _ = s.Read(o)
 	if o.Attribute("gpu_hours") != "200" {
 		t.Errorf("the limit is %v", o.Attribute("gpu_hours"))

@@ -59,7 +59,7 @@ func TestStalePlanIsRefused(t *testing.T) {
 		resource.TestStep{
 			Config:           w.Config(pool(attributes{"maximum": "5"})),
 			ConfigPlanChecks: planned(then(func() error { return declareMaximum(t, w, 7) })),
-			ExpectError:      regexp.MustCompile(`(?s)changed since this plan was made.*plan\s+again`),
+			ExpectError:      regexp.MustCompile(`(?s)changed after this plan.*plan\s+again`),
 		},
 		resource.TestStep{RefreshState: true, ExpectNonEmptyPlan: true}, // a destroy by the older state is refused, too
 	)

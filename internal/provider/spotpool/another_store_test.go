@@ -95,7 +95,7 @@ func TestDestroyRespectsTheRecordsProtection(t *testing.T) {
 		t.Fatal(diags)
 	}
 	_, diags = s.Apply(saved)
-	contains(t, diags, "ERROR", "changed since this plan was made", "terraform apply -refresh-only")
+	contains(t, diags, "ERROR", "changed after this plan", "terraform apply -refresh-only")
 	contains(t, s.Plan(o, nil).Diagnostics, "ERROR", "Spot pool is protected from deletion")
 	if left := w.Pool("train"); len(left) != 2 {
 		t.Errorf("the pool has %d instances", len(left))

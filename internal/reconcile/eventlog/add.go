@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// attempts is how often a head is read again that someone else wrote meanwhile.
+	// how often a head is read again that another process changed
 	attempts = 20
 	// lockName is that of the lock of all that changes more than a head.
 	lockName = "history"
@@ -73,7 +73,7 @@ func (a *adding) warn(err error) {
 // toDay adds events to one day. A lock that is needed is kept until it is done.
 func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
 	var held store.Lock
-	late := false // someone else has the lock
+	late := false // another process has the lock
 	defer func() {
 		if held != nil {
 			err = errors.Join(err, held.Release())
@@ -90,7 +90,7 @@ func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Ev
 			return err
 		}
 		if held == nil && a.untidy(h) {
-			// Who is late finds someone else at it, and leaves it to them.
+			// If the lock is taken, its holder does the work.
 			if held, err = a.lock(ctx, 0); err != nil {
 				return err
 			}
@@ -136,8 +136,7 @@ func (a *adding) plan(h *history.Head, events []history.Event, late bool) (trimm
 	return trimmed, dropped, changes, err
 }
 
-// lock takes the lock of all that changes more than a head; nil where someone else has
-// it.
+// lock takes the lock of all changes of anything but a head; nil if another process has it.
 func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, error) {
 	held, err := a.Log.Store.Lock(ctx, lockName, wait)
 	var locked *store.LockedError
@@ -147,8 +146,7 @@ func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, erro
 	return held, err
 }
 
-// untidy says whether the days before were not seen to since today began, or there is
-// more than is kept.
+// untidy reports whether earlier days were not tidied today, or more is kept than allowed.
 func (a *adding) untidy(h *history.Head) bool {
 	return !a.AddOnly && h.Day == a.today && (!h.Tidied || a.keep().Over(h))
 }
@@ -179,7 +177,7 @@ func (a *adding) missing(ctx context.Context, h *history.Head, events []history.
 	if err != nil || len(missing) == 0 {
 		return missing, err
 	}
-	// A run that goes on past midnight may have told it the day before.
+	// A run that continues past midnight may have reported it the day before.
 	first := slices.MinFunc(missing, func(a, b history.Event) int { return a.At.Compare(b.At) })
 	before := history.DayOf(first.At.Add(-history.Overlap))
 	if before == h.Day {
@@ -220,8 +218,8 @@ func (a *adding) without(ctx context.Context, segments []history.Segment, events
 	return events, nil
 }
 
-// write writes what changed: segments before the head that tells of them, and removes
-// what it tells of no more.
+// write writes what changed. Segments come before the head that lists them, and unlisted
+// documents are removed after it.
 func (a *adding) write(ctx context.Context, changes history.Changes, revision store.Revision, trimmed []string) error {
 	for _, s := range changes.Segments {
 		if err := a.create(ctx, s); err != nil {

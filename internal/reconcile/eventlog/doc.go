@@ -1,14 +1,10 @@
-// Package eventlog keeps the history in a store: it adds events, answers what is asked
-// of them, and drops what is too old. What events are, and how a day of them becomes
-// documents, is package history's.
+// Package eventlog keeps the history in a store: it adds events, answers queries, and drops
+// what is too old. Package history defines events, and how a day of them becomes documents.
 //
-// Adding reads the head of the events' day, and writes it where it did not have them;
-// who meets another writer reads again. Whatever else changes documents is done under
-// the lock "history", by one at a time: a head that is full is divided, and the first
-// who adds anything to a day makes the days before it compact, and drops what is past
-// what is kept. Documents that nothing tells of are left by who was killed in between;
-// these go, too.
+// To add events, it reads the head of their day, and writes it unless the head has them. A
+// writer that meets another one reads again. The lock "history" guards all other changes. A
+// full head is divided. The first writer of a day compacts the days before it, and drops what
+// exceeds the retention. Unlisted documents, which a kill leaves, are removed then, too.
 //
-// Nothing about the history keeps a run from anything, or makes it act otherwise: what
-// goes wrong here is a warning.
+// Failures of the history never change or block a run: they are warnings.
 package eventlog

@@ -17,8 +17,8 @@ type Log struct {
 	Store store.Store
 	// Keep is how much is kept; the zero value is history.DefaultRetention.
 	Keep history.Retention
-	// AddOnly leaves it to others to drop what is too old or too much, and to make days
-	// compact: who does not know how much is to be kept must not judge it.
+	// AddOnly skips the removal of old events and the compaction of days. A process that does
+	// not know the retention must not apply it.
 	AddOnly bool
 	Now     func() time.Time
 }
@@ -63,8 +63,8 @@ func (d *documents) list(ctx context.Context) error {
 	return nil
 }
 
-// read reads one document. One whose object or file is damaged is there, without
-// contents; the error says that nothing can be read.
+// read reads one document. A damaged one is returned without contents; an error means that
+// nothing can be read.
 func (d *documents) read(ctx context.Context, name string) (doc store.Document, found bool, err error) {
 	if d.listed == nil {
 		doc, err = d.store.Read(ctx, key(name))
@@ -97,8 +97,8 @@ func (d *documents) names(day history.Day) []string {
 	return names
 }
 
-// create writes a segment. One of its name that is there already has the same events:
-// someone was killed before it was told of.
+// create writes a segment. An existing one of its name has the same events: a process was
+// killed before it listed it.
 func (d *documents) create(ctx context.Context, segment history.Document) error {
 	_, err := d.store.Write(ctx, key(segment.Name), segment.Data, "")
 	if !errors.Is(err, store.ErrConflict) {

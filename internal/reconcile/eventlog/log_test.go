@@ -183,8 +183,8 @@ func TestWritersMeet(t *testing.T) {
 	expect(t, at(s, noon.Add(time.Hour)), all...)
 }
 
-// TestADayThatIsOverBecomesCompact, and what is too old is dropped, whoever is killed at
-// whichever step of it.
+// TestADayThatIsOverBecomesCompact, and old events are dropped, whichever process is killed at
+// whichever step.
 func TestADayThatIsOverBecomesCompact(t *testing.T) {
 	t.Parallel()
 	yesterday, old := many(noon.AddDate(0, 0, -1), 9000), many(noon.AddDate(0, 0, -36), 20)
@@ -357,7 +357,8 @@ func TestWhatIsDamagedIsLostAlone(t *testing.T) {
 					t.Errorf("%d events are left", len(got.Events))
 				}
 			}
-			// What is added then stands elsewhere, and a copy that is put back undoes the loss.
+			// Later events go into other documents, and a copy that is restored undoes the
+			// loss.
 			later := many(noon.Add(3*time.Hour), 5)
 			if got := at(s, noon.Add(3*time.Hour)).Add(context.Background(), later...); got.Events != 5 {
 				t.Errorf("%d events were added: %q", got.Events, got.Warnings)
@@ -386,8 +387,8 @@ func TestWhatIsDamagedIsLostAlone(t *testing.T) {
 	}
 }
 
-// TestWhatIsMadeCompactMeanwhileIsReadAgain, and nothing of it told twice: someone sees
-// to the day when half of it was told.
+// TestWhatIsMadeCompactMeanwhileIsReadAgain, and no event is reported twice: the day is
+// compacted while it is read.
 func TestWhatIsMadeCompactMeanwhileIsReadAgain(t *testing.T) {
 	t.Parallel()
 	s := inDirectory(t)

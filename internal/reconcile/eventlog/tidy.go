@@ -10,9 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// tidy sees to the days before a head's: it drops those that are too old or too much,
-// and makes the others compact. What it can't do is done by the next who adds
-// anything. The lock is held.
+// tidy drops the days before a head's that are too old or too many, and compacts the others.
+// The next process that adds events does what fails here. The lock is held.
 func (a *adding) tidy(ctx context.Context, today *history.Head) {
 	a.fresh()
 	defer a.fresh()
@@ -52,7 +51,7 @@ func (a *adding) tidy(ctx context.Context, today *history.Head) {
 	today.Tidied = true
 }
 
-// drop removes a day: the heads first, so that none tells of what is gone.
+// drop removes a day, and its heads first, so that none lists a missing document.
 func (a *adding) drop(ctx context.Context, day history.Day) error {
 	names := a.names(day)
 	slices.SortStableFunc(names, func(x, y string) int { return rank(x) - rank(y) })
@@ -71,10 +70,9 @@ func rank(name string) int {
 	return 1
 }
 
-// compact makes a day's documents as few as can be, and returns how many bytes they
-// are. A day of which anything can't be read is left as it is, for a copy to be put
-// back. Up to when today's head tells that events were dropped is at least what the
-// day's tells.
+// compact makes a day's documents as few as possible, and returns their size in bytes. It
+// leaves a damaged day as it is, so that a copy can be restored. Today's head keeps the latest
+// time until which events were dropped.
 func (a *adding) compact(ctx context.Context, today *history.Head, day history.Day) (int64, error) {
 	whole, err := a.wholeDay(day)
 	if err != nil || whole.heads == 0 {
@@ -131,7 +129,7 @@ type wholeDay struct {
 	events []history.Event
 }
 
-// wholeDay reads all of a day. The error says what of it can't be read.
+// wholeDay reads all of a day. The error lists what cannot be read.
 func (a *adding) wholeDay(day history.Day) (wholeDay, error) {
 	whole := wholeDay{names: a.names(day), head: &history.Head{Day: day, Number: 1}}
 	for _, name := range whole.names {

@@ -14,10 +14,10 @@ import (
 // BudgetStatusName is the name of the document that holds a budget's status.
 func BudgetStatusName(name string) string { return "budgets/" + name }
 
-// BudgetStatus reads what the last run made of a budget: the document in which
-// budgets and spot pools meet, by the last measurement. The status of an earlier budget
-// of the same name does not count as known. If measurements can't be read, the status is
-// as of the last run that changed it, which its time says.
+// BudgetStatus reads the status of a budget, by which budgets and spot pools meet, with its
+// last measurement. The status of an earlier budget of the same name does not count as known.
+// If measurements are unreadable, the status is that of the last run that changed it, with its
+// time.
 func (k Repository) BudgetStatus(ctx context.Context, d budget.Declaration) (status Document[declaration.BudgetStatus], known bool, err error) {
 	status, err = Load[declaration.BudgetStatus](ctx, k.Store, store.Statuses, BudgetStatusName(d.Name))
 	if known = status.Exists() && status.Value.UID == d.UID; known && err == nil {
@@ -46,9 +46,8 @@ type ListedStatus struct {
 	Err error
 }
 
-// BudgetStatuses are the statuses of all budgets, by their names, and the document of their
-// last measurements, which the statuses have. If only that document can't be read, lost
-// says why.
+// BudgetStatuses returns the statuses of all budgets by name, and the document of their last
+// measurements. If only that document is unreadable, lost is the reason.
 func (k Repository) BudgetStatuses(ctx context.Context) (statuses map[string]ListedStatus, usage Document[declaration.BudgetUsage], lost, err error) {
 	docs, err := k.Store.List(ctx, store.Statuses)
 	if err != nil {

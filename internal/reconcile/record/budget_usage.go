@@ -22,9 +22,9 @@ func (k Repository) SaveBudgetUsage(ctx context.Context, old Document[declaratio
 	return err
 }
 
-// UsageReader reads the last measurements of budgets for many who ask at nearly the same
-// time, such as the refreshes of a plan: the document is as large as there are budgets. A
-// nil reader reads it each time.
+// UsageReader caches the last measurements of budgets for readers at nearly the same time, such
+// as the refreshes of a plan. The document is as large as there are budgets. A nil reader reads
+// it each time.
 type UsageReader struct {
 	mu   sync.Mutex
 	at   time.Time

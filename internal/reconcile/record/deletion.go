@@ -8,12 +8,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Deletable is the record by which a thing is deleted that a state declares as d. The
-// record decides, not the state: its declaration has the protection and says what
-// happens to what the thing has. As for a change, another generation is refused, unless
-// the deletion was begun before. The record does not exist if a tombstone says that the
-// thing is deleted. If the store has neither, the error is *LostError. Its lock must be
-// held.
+// Deletable returns the record of a thing to delete that a state declares as d. The record
+// decides, not the state: its declaration has the protection and the policy for retained
+// objects. As for a change, another generation is refused, unless the deletion was begun
+// before. The record does not exist if a tombstone says that the thing is deleted. If the store
+// has neither, the error is *LostError. Its lock must be held.
 func (l Lifecycle[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
 	r, tombstone, err := l.Known(ctx, d)
 	own := r.Exists() && sameUID(r.Value.Declaration, d)
@@ -42,9 +41,8 @@ func (l Lifecycle[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D]
 	return l.Save(ctx, r, declaration.Deleting, r.Value.Declaration)
 }
 
-// NoteDeletion takes up the event of the deletion that a record says was begun. Whoever goes
-// on with a deletion notes it, since the process that began it may have been killed before
-// it reported.
+// NoteDeletion queues the event of a begun deletion. Each process that resumes the deletion
+// does so, since the one that began it may have been killed before it reported.
 func (l Lifecycle[D]) NoteDeletion(o *Outbox, r Stored[D]) {
 	d := r.Value.Declaration
 	uid, _ := d.Identity()

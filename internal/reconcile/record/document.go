@@ -38,8 +38,8 @@ func Load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kin
 	return Document[T]{Value: value, Revision: doc.Revision}, err
 }
 
-// DecodeListed decodes a listed document. One that was listed without contents is
-// read by itself, since only that says what is wrong with it.
+// DecodeListed decodes a listed document. If it was listed without contents, it is read singly,
+// which returns the reason.
 func DecodeListed[T declaration.Body](ctx context.Context, s store.Store, doc store.Document) (T, error) {
 	doc, err := whole(ctx, s, doc)
 	if err != nil {

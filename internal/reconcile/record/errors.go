@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// ExistsError says that something can't be created because it exists.
+// ExistsError reports that something cannot be created because it exists.
 type ExistsError struct {
 	Title, Noun, Key string // "spot pool", "pool", "ap-singapore/train"
 	What             string // "the store … has a record of it", "2 instances …"
@@ -25,7 +25,7 @@ func (e *ExistsError) Error() string {
 		e.Title, e.Key, e.What, e.Key, e.Noun)
 }
 
-// AbsentError says that the store has nothing of a name.
+// AbsentError reports that the store has nothing of a name.
 type AbsentError struct {
 	Title, Key, Store string
 	Known             []string // the names of those that it has
@@ -50,26 +50,25 @@ func (e *AbsentError) text() string {
 	return text + "; it has " + strings.Join(e.Known, ", ")
 }
 
-// UndeclaredError says that a pool names a budget of which its store has no record.
+// UndeclaredError reports that a pool names a budget without a record in its store.
 type UndeclaredError struct{ Absent *AbsentError }
 
 // Error names the budget, the store, and the budgets that it has.
 func (e *UndeclaredError) Error() string { return e.Absent.text() }
 
-// DeclaredTogether is what else an apply says of an undeclared budget: Terraform creates what
-// does not refer to each other in any order, so that the budget may be next.
+// DeclaredTogether explains an undeclared budget during an apply: Terraform creates unrelated
+// resources in any order, so the budget may be next.
 const DeclaredTogether = "A budget that the same apply declares needs nothing but the next run of gpupool reconcile, which judges it."
 
 // Unwrap returns the error of the search.
 func (e *UndeclaredError) Unwrap() error { return e.Absent }
 
-// Advice says what to do about it.
 func (e *UndeclaredError) Advice() string {
 	return "Declare the budget, or name another or none in the pool."
 }
 
-// LostError says that a store has neither a record nor a tombstone of something that a
-// Terraform state has.
+// LostError reports that a store has neither a record nor a tombstone of something in a
+// Terraform state.
 type LostError struct {
 	Title, Key, UID, Store string
 	// Other is the store that the state names; empty if that is this one or unknown.
@@ -86,9 +85,9 @@ func (e *LostError) Error() string {
 			"backup, or record it again with terraform apply before you destroy it. " + forget
 	}
 	if e.Cluster != "" {
-		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster, whose namespace kube-system has the uid %s: "+
-			"use the kubeconfig and the context of that one. ", e.Cluster) + forget
+		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster. Use its kubeconfig and context: "+
+			"the uid of its namespace kube-system is %s. ", e.Cluster) + forget
 	}
-	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If it is "+
-		"lost for good, record what the state declares in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
+	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If "+
+		"it is lost, record the state's declarations in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
 }

@@ -38,7 +38,7 @@ func (e Exceptions[T]) Of(ctx context.Context, uid string) (T, error) {
 	return doc.Value, withRemedy(err)
 }
 
-// load reads those of one uid. A document that says it is another's is damaged.
+// load reads the exceptions of one UID. A document of another UID is damaged.
 func (e Exceptions[T]) load(ctx context.Context, uid string) (Document[T], error) {
 	doc, err := Load[T](ctx, e.store, e.kind, uid)
 	if err == nil && doc.Exists() {
@@ -47,7 +47,7 @@ func (e Exceptions[T]) load(ctx context.Context, uid string) (Document[T], error
 	return doc, err
 }
 
-// whose says that a document is another thing's than its name says.
+// whose returns an error if a document has another UID than its name.
 func (e Exceptions[T]) whose(uid string, value T) error {
 	of := ""
 	switch v := any(value).(type) {
@@ -68,7 +68,7 @@ func withRemedy(err error) error {
 	if !errors.As(err, &damaged) {
 		return err
 	}
-	return fmt.Errorf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away, and decide anew what it said", damaged.What,
+	return fmt.Errorf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away and set its grants or holds again", damaged.What,
 		damaged.Reason)
 }
 
@@ -95,8 +95,7 @@ func (e Exceptions[T]) All(ctx context.Context) (map[string]Excepted[T], error) 
 	return all, nil
 }
 
-// Change replaces those of one uid by what change makes of them, again where someone
-// else wrote them meanwhile.
+// Change changes the exceptions of one UID. It repeats change if another process wrote them.
 func (e Exceptions[T]) Change(ctx context.Context, uid string, change func(T) (T, error)) (T, error) {
 	for range 10 {
 		doc, err := e.load(ctx, uid)
@@ -116,8 +115,8 @@ func (e Exceptions[T]) Change(ctx context.Context, uid string, change func(T) (T
 	return none, fmt.Errorf("%s/%s in the store %s was written by others again and again: try again", e.kind, uid, e.store)
 }
 
-// Rest is a thing of which events were not told: its uid, and what leaves those out of
-// its document that the history has by now.
+// Rest is a thing with unreported events: its UID, and a function that removes reported ones
+// from its document.
 type Rest[T any] struct {
 	UID             string
 	WithoutReported func(T) T

@@ -1,12 +1,12 @@
-// Package record is the life of a declared thing, once for all kinds: its record in
-// the store, the locks that guard it, what Terraform state says of it, and the
-// tombstone that it leaves. It keeps as well the one document in which the kinds meet, a
-// budget's status: budgets write it, and the gates of pools read it.
+// Package record is the lifecycle of a declared thing, shared by all kinds. It is its record in
+// the store, the locks that guard it, the checks against Terraform state, and the tombstone
+// after it. It also keeps the document in which the kinds meet, a budget's status: budgets
+// write it, and the gates of pools read it.
 //
-// It exports more than 40 names, since it is all that the kinds' packages share about the
-// store: documents (document.go, repository.go), a declared thing's life (creation.go,
-// deletion.go, state.go, take_over.go), what is wrong with either (errors.go, missing.go,
-// orphans.go), and the events that the history lacks (outbox.go).
+// It exports more than 40 names, since it has all that the kinds' packages share about the
+// store. Documents are in document.go and repository.go, the lifecycle in creation.go,
+// deletion.go, state.go and take_over.go. Errors are in errors.go, missing.go and orphans.go,
+// and unreported events in outbox.go.
 package record
 
 import (
@@ -20,7 +20,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Declaration is what a declaration must say of itself for its record to be kept.
 type Declaration[D any] interface {
 	// Key is its name in the store, Object its name in reports and locks.
 	Key() string
@@ -35,23 +34,23 @@ type Declaration[D any] interface {
 //
 //	none → creating → active → deleting → none, with a tombstone
 //
-// A kind that has nothing to wait for begins as active. Each change is a
-// compare-and-swap, made under the lock of the thing declared.
+// A kind that waits for nothing starts as active. Each change is a compare-and-swap under
+// the object's lock.
 //
 // A record is read in five ways:
 //
-//	           by        where it is another's   where there is none
-//	Load       name      is returned             one without a revision
-//	Find       name      is returned             *AbsentError
-//	Known      the uid   its tombstone or error  its tombstone, if any
-//	Deletable  the uid   its tombstone or error  its tombstone, or *LostError
-//	Still      the uid   nil                     nil, also in another phase
+//	           by        if it is another object's   if there is none
+//	Load       name      is returned                 one without a revision
+//	Find       name      is returned                 *AbsentError
+//	Known      the uid   its tombstone or error      its tombstone, if any
+//	Deletable  the uid   its tombstone or error      its tombstone, or *LostError
+//	Still      the uid   nil                         nil, also in another phase
 //
-// A pool writes its tombstone at the beginning of its deletion, and a budget at the
-// end. A pool's deletion takes minutes, in which its instances end by themselves: by
-// the tombstone, no stale state brings it back, and runs look for instances that a kill
-// left behind. A budget's deletion undoes what the budget enforces, and may fail at
-// that: it counts as destroyed only once nothing of it is in force.
+// A pool writes its tombstone at the beginning of its deletion, and a budget at the end.
+// A pool's deletion takes minutes, in which its instances terminate. Its tombstone keeps a
+// stale state from creating it again, and makes runs find instances that a kill left. A
+// budget's deletion undoes its enforcement, which may fail. It counts as destroyed once
+// nothing of it is in force.
 type Lifecycle[D Declaration[D]] struct {
 	refusals[D]
 	kind      store.Kind
@@ -91,8 +90,7 @@ type Listed[D any] struct {
 	Err    error
 }
 
-// List reads all records of the kind, by name. A record that can't be read fails
-// alone.
+// List reads all records of the kind, by name. An unreadable record fails only itself.
 func (l Lifecycle[D]) List(ctx context.Context) ([]Listed[D], error) {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
@@ -164,7 +162,7 @@ func (l Lifecycle[D]) KeyOf(ctx context.Context, name string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("several %ss are called %s: say which one, %s", l.noun, name, strings.Join(found, " or "))
+	return "", fmt.Errorf("the name %[2]s of a %[1]s is ambiguous: use %[3]s", l.noun, name, strings.Join(found, " or "))
 }
 
 // Change is the declaration to record in the place of an active one: d with the next
@@ -188,9 +186,9 @@ func (l Lifecycle[D]) Change(r Stored[D], d D) (changed D, differs bool, err err
 	return d.WithIdentity(uid, generation+1), true, nil
 }
 
-// Known is what the store knows of exactly this thing: its record, else its
-// tombstone. Beside a tombstone, the record is that of another thing which has the
-// name by now, if any. The error is that of Own where the store has neither.
+// Known returns the record of exactly this thing, or else its tombstone. With a tombstone, the
+// record is that of another thing which has the name now, if any. If the store has neither, the
+// error is that of Foreign.
 func (l Lifecycle[D]) Known(ctx context.Context, d D) (Stored[D], Document[declaration.Tombstone], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || r.Exists() && sameUID(r.Value.Declaration, d) {
@@ -210,8 +208,8 @@ func sameUID[D Declaration[D]](a, b D) bool {
 	return x == y
 }
 
-// Still is the record of exactly this thing, if its phase is still the same; nil
-// where someone changed it.
+// Still returns the record of exactly this thing, if its phase is still the same; nil if it
+// changed.
 func (l Lifecycle[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stored[D], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || !r.Exists() || r.Value.Phase != phase || !sameUID(r.Value.Declaration, d) {

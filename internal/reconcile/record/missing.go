@@ -20,9 +20,8 @@ func (m Missing) String() string { return m.Document.String() + " " + m.remedy }
 // left out.
 func MissingJournals(ctx context.Context, from Lister) ([]Missing, error) {
 	spot, err := withoutJournal(ctx, from, SpotPools(Repository{}), store.Journals, JournalName,
-		"is missing: put no copy in its place; the next terraform apply or gpupool reconcile writes a new one, and launches nothing for 10 minutes, until "+
-			"each earlier "+
-			"launch is listed")
+		"is missing: do not restore a copy. The next terraform apply or gpupool reconcile writes a new one, and launches nothing for 10 minutes, "+
+			"until each earlier launch is listed")
 	if err != nil {
 		return nil, err
 	}

@@ -24,14 +24,14 @@ type Orphan struct {
 	Instances []string
 }
 
-// String says what is lost, what follows from that, and what to do.
+// String says what is lost, its consequences, and what to do.
 func (o Orphan) String() string {
 	list := o.DocumentNames()
-	follows, record := "no run looks after it", "its record"
+	follows, record := "no run manages it", "its record"
 	kind, key, _ := strings.Cut(o.Object, "/")
 	switch kind {
 	case "spot_pool":
-		follows, record = "no run looks after its instances", store.Key{Kind: store.SpotPools, Name: key}.String()
+		follows, record = "no run manages its instances", store.Key{Kind: store.SpotPools, Name: key}.String()
 		if len(o.Instances) > 0 {
 			follows += " " + strings.Join(o.Instances, ", ")
 		}
@@ -60,8 +60,8 @@ type Lister interface {
 	List(ctx context.Context, kind store.Kind) ([]store.Document, error)
 }
 
-// Orphans finds the objects whose records are lost, by what is left of them. Those
-// that recorded knows are left out unasked; nil knows none.
+// Orphans finds objects whose records are lost by their other documents. It omits those that
+// recorded reports; nil reports none.
 func Orphans(ctx context.Context, from Lister, recorded func(uid string) bool) ([]Orphan, error) {
 	return orphans(ctx, from, recorded, store.Journals, store.StockJournals, store.Pauses, store.Grants, store.Holds, store.Statuses)
 }
@@ -117,8 +117,8 @@ func orphans(ctx context.Context, from Lister, recorded func(uid string) bool, k
 	return list, nil
 }
 
-// uidByName is the uid of the object that a document is of, if its name tells: journals are
-// large, and those of recorded objects are not decoded.
+// uidByName returns the UID of a document's object if its name has it. Journals are large, and
+// those of recorded objects are not decoded.
 func uidByName(key store.Key) string {
 	switch key.Kind {
 	case store.Journals:
@@ -187,13 +187,13 @@ func instancesOf(j declaration.Journal) []string {
 // explained is what tells why an object has documents: it is recorded, or was destroyed.
 type explained struct {
 	uids map[string]bool
-	// objects are those with a record or a tombstone, by their names; unread those of
-	// them whose uids can't be read.
+	// objects are the names of those with a record or a tombstone; unread those whose UIDs are
+	// unreadable.
 	objects, unread map[string]bool
 }
 
-// has says whether a document's object is recorded, or was destroyed. A status is of
-// whichever budget has its name.
+// has reports whether a document's object is recorded, or was destroyed. A status belongs to
+// any budget of its name.
 func (e explained) has(of *Orphan) bool {
 	byName := of.UID == "" || of.Documents[0].Kind == store.Statuses
 	return e.uids[of.UID] || e.unread[of.Object] || byName && e.objects[of.Object] || of.Object == "" && len(e.unread) > 0

@@ -22,15 +22,14 @@ type Outbox struct {
 	reported map[string]bool          // ids that the history has
 }
 
-// Begin begins a run, whose events bear its id.
+// Begin begins a run, whose ID is in its events.
 func (o *Outbox) Begin(runID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.runID, o.reported = runID, nil
 }
 
-// Sign says in events of which nobody said so who did it, and in which run. It changes
-// none of the events that it is given.
+// Sign adds the actor and the run to events that lack them. It does not change its argument.
 func (o *Outbox) Sign(events []history.Event, actor string) []history.Event {
 	if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Actor == "" }) {
 		return events
@@ -68,7 +67,7 @@ func (o *Outbox) Forget(uid string) {
 	maps.DeleteFunc(o.pending, func(_ string, e history.Event) bool { return e.ObjectUID == uid })
 }
 
-// Has says whether the history is known to have an event.
+// Has reports whether the history is known to have an event.
 func (o *Outbox) Has(e history.Event) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -113,8 +112,8 @@ func (k Repository) History(now func() time.Time) *eventlog.Log {
 	return &eventlog.Log{Store: k.Store, AddOnly: true, Now: now}
 }
 
-// ReportAfter reports, at the end of an operation that may have been cut short, what the
-// history lacks. What goes wrong is for warn to say: it changes nothing.
+// ReportAfter reports the events that the history lacks, at the end of an operation that may
+// have been interrupted. Failures are only warnings.
 func (k Repository) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
 	defer cancel()

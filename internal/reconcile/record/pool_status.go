@@ -22,8 +22,8 @@ func poolStatusName(uid string) string {
 	return fmt.Sprintf("%s%x", poolStatusPrefix, sha256.Sum256([]byte(uid))[0]>>4)
 }
 
-// SavePoolStatuses writes, by their uids, those statuses that say something else than what
-// is stored, and forgets those of pools that are gone. It is called under the lock of runs.
+// SavePoolStatuses writes the statuses that changed, by UID, and removes those of deleted
+// pools. It is called under the lock of runs.
 func (k Repository) SavePoolStatuses(ctx context.Context, statuses map[string]declaration.PoolStatus, gone func(uid string) bool) error {
 	stored, err := k.poolStatuses(ctx)
 	lost := err
@@ -58,8 +58,8 @@ func (k Repository) SavePoolStatuses(ctx context.Context, statuses map[string]de
 	return errors.Join(lost, failed)
 }
 
-// poolStatuses reads those of all spot pools, by the names of their documents. What can't
-// be read is as if it said nothing: the next run writes it anew.
+// poolStatuses reads the statuses of all spot pools, by document. Unreadable ones are ignored:
+// the next run writes them again.
 func (k Repository) poolStatuses(ctx context.Context) (map[string]Document[declaration.PoolStatuses], error) {
 	docs, err := k.Store.List(ctx, store.Statuses)
 	if err != nil {
@@ -80,8 +80,8 @@ func (k Repository) poolStatuses(ctx context.Context) (map[string]Document[decla
 	return stored, lost
 }
 
-// Rooms are the active spot pools that have nodes, each with why it does not grow, as far
-// as a run has seen to what is declared of it now.
+// Rooms returns the active spot pools that have nodes, with why each does not grow. Only a run
+// since its declaration changed knows the reason.
 func (k Repository) Rooms(ctx context.Context) ([]stockpool.Room, error) {
 	records, err := SpotPools(k).List(ctx)
 	if err != nil {

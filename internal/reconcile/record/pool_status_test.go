@@ -14,8 +14,8 @@ import (
 
 func nobody(string) bool { return false }
 
-// TestPoolStatusesAreWrittenWhereTheyChange: a run of many pools that all stand as before
-// writes nothing, and a pool that changed has its own document written alone.
+// TestPoolStatusesAreWrittenWhereTheyChange: a run of many unchanged pools writes nothing, and
+// a changed pool has only its own document written.
 func TestPoolStatusesAreWrittenWhereTheyChange(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -90,8 +90,8 @@ func TestPoolStatusesAreWrittenWhereTheyChange(t *testing.T) {
 	}
 }
 
-// TestRoomsSayWhyAsFarAsARunHasSeen: a pool that no run could look at, or that was declared
-// anew since, has neither grown nor not.
+// TestRoomsSayWhyAsFarAsARunHasSeen: of a pool that was not observed since its declaration
+// changed, it is unknown whether it grows.
 func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

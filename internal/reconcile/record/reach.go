@@ -17,9 +17,9 @@ type Cluster interface {
 	Calls() map[string]int
 }
 
-// Reach returns the cluster at hand, with the uid by which declarations are recorded as
-// its own. whose are the things that need it, such as "budgets"; connect is nil where
-// nothing names a cluster.
+// Reach returns the cluster, with the UID by which declarations belong to it. whose are the
+// objects that need it, such as "budgets", for errors; connect is nil if no cluster is
+// configured.
 func Reach[C Cluster](ctx context.Context, connect func(context.Context) (C, error), whose string) (cluster C, uid string, err error) {
 	if connect == nil {
 		return cluster, "", fmt.Errorf("%s need a Kubernetes cluster, and none is configured", whose)
@@ -56,7 +56,7 @@ func SameCluster(object, own, atHand string) error {
 	return nil
 }
 
-// ClusterError says that something belongs to another cluster than the one at hand.
+// ClusterError reports that something belongs to another cluster than the one in use.
 type ClusterError struct {
 	Object      string // "budget/team-a"
 	Own, AtHand string // uids of the namespaces kube-system
@@ -65,13 +65,12 @@ type ClusterError struct {
 	Move string
 }
 
-// Error says whose it is, and what to do.
 func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing "+
-		"was touched. %s", e.Object, e.Own, e.AtHand, e.Advice())
+	return fmt.Sprintf("%s belongs to another cluster: the uid of its namespace kube-system is %s, and that of the cluster in use is %s. Nothing "+
+		"was changed. %s", e.Object, e.Own, e.AtHand, e.Advice())
 }
 
 // Advice is what to do.
 func (e *ClusterError) Advice() string {
-	return "Use the kubeconfig and the context of the first" + e.Move
+	return "Use the kubeconfig and the context of its own cluster" + e.Move
 }

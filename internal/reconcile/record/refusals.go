@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// refusals say why a record of one kind is not created, changed or deleted.
+// refusals are the reasons why a record of one kind is not created, changed or deleted.
 type refusals[D Declaration[D]] struct {
 	Repository
 	// title and noun are what messages call one: "spot pool", and "pool" where that
@@ -19,7 +19,7 @@ type refusals[D Declaration[D]] struct {
 // Noun is what messages call one of the kind: "pool".
 func (f refusals[D]) Noun() string { return f.noun }
 
-// ErrTaken says that a thing can't be created, because the store has a record of it.
+// ErrTaken reports that a thing cannot be created, because the store has a record of it.
 func (f refusals[D]) ErrTaken(r Stored[D]) *ExistsError {
 	uid, _ := r.Value.Declaration.Identity()
 	if r.Value.Phase == declaration.Deleting {
@@ -30,7 +30,7 @@ func (f refusals[D]) ErrTaken(r Stored[D]) *ExistsError {
 	return f.ErrExists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", f.Store, r.Value.Phase, uid))
 }
 
-// ErrExists says that a thing can't be created, because it exists.
+// ErrExists reports that a thing cannot be created, because it exists.
 func (f refusals[D]) ErrExists(key, what string) *ExistsError {
 	return &ExistsError{Title: f.title, Noun: f.noun, Key: key, What: what}
 }
@@ -42,11 +42,11 @@ func (f refusals[D]) stale(r Stored[D], d D) error {
 	if recorded == generation {
 		return nil
 	}
-	return fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", f.brief(d.Key()), recorded,
+	return fmt.Errorf("the declaration of %s changed after this plan (generation %d instead of %d): plan again", f.brief(d.Key()), recorded,
 		generation)
 }
 
-// Unfinished says that a deletion was begun and not finished.
+// Unfinished reports an unfinished deletion.
 func (f refusals[D]) Unfinished(d D) string {
 	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", f.brief(d.Key()))
 }
@@ -66,14 +66,14 @@ func (f refusals[D]) Foreign(r Stored[D], d D) error {
 	return f.another(d, uid, fmt.Sprintf("Use the store that this %[1]s was created with, or remove the %[1]s from this state with terraform state rm", f.noun))
 }
 
-// Destroyed says that a thing was destroyed and must not come back.
+// Destroyed reports that a thing was destroyed and must not be created again.
 func (f refusals[D]) Destroyed(d D, at time.Time) error {
 	uid, _ := d.Identity()
 	return fmt.Errorf("the %s %s (uid %s) was destroyed at %s: remove it from this state with terraform state rm, or plan again", f.title, d.Key(), uid,
 		at.Format(time.RFC3339))
 }
 
-// ErrLost says that the store knows nothing of a thing that a state has.
+// ErrLost reports that the store has nothing about a thing in a Terraform state.
 func (f refusals[D]) ErrLost(d D) *LostError {
 	uid, _ := d.Identity()
 	return &LostError{Title: f.title, Key: d.Key(), UID: uid, Store: f.Store.Location().Absolute().String()}

@@ -16,7 +16,7 @@ import (
 type Repository struct {
 	// Store may be nil if only the usage of a selector is read.
 	Store store.Store
-	// Actor says who writes, for records: "terraform", "reconcile".
+	// Actor is who writes, for records: "terraform", "reconcile".
 	Actor string
 	// LockTimeout bounds the wait for the lock of a declaration; zero does not wait.
 	LockTimeout time.Duration
@@ -35,9 +35,8 @@ func (k Repository) now() time.Time {
 	return clock().UTC().Truncate(time.Second)
 }
 
-// Lock takes the named lock, for which it waits at most as long as wait. The context that
-// it returns ends when the lock is lost; release gives the lock back, and joins what goes
-// wrong with that to an error.
+// Lock takes the named lock and waits up to wait. The returned context is canceled when the
+// lock is lost. release releases the lock, and joins a failure of that to an error.
 func (k Repository) Lock(ctx context.Context, name string, wait time.Duration) (locked context.Context, release func(*error), err error) {
 	lock, err := k.Store.Lock(ctx, name, wait)
 	if err != nil {
@@ -69,7 +68,7 @@ func (k Repository) WithLock(ctx context.Context, name string, wait time.Duratio
 	return do(ctx)
 }
 
-// IsLocked reports whether err says that someone else has a lock.
+// IsLocked reports whether err is that another process has a lock.
 func IsLocked(err error) bool {
 	var locked *store.LockedError
 	return errors.As(err, &locked)

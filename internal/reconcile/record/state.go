@@ -16,8 +16,8 @@ const StoreKey = declaration.StoreKey
 // RememberedStore is the value of StoreKey.
 type RememberedStore = declaration.RememberedStore
 
-// Older says which newer state of the same lineage was seen before; empty where this
-// is the newest, or has no serial and lineage. It keeps the newest.
+// Older names a newer state of the same lineage that was seen before; empty if this is the
+// newest, or has no serial and lineage. It remembers the newest.
 func (k Repository) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {
 	if state.Serial == nil || state.Lineage == "" {
 		return "", nil
@@ -28,7 +28,7 @@ func (k Repository) Older(ctx context.Context, state *declaration.TerraformState
 		return "", err
 	}
 	if seen.Exists() && seen.Value.Serial > *state.Serial {
-		return fmt.Sprintf("this state has serial %d, and serial %d of the same lineage was seen before", *state.Serial, seen.Value.Serial), nil
+		return fmt.Sprintf("this state has serial %d, and the newest one of its lineage has serial %d", *state.Serial, seen.Value.Serial), nil
 	}
 	if seen.Exists() && seen.Value.Serial == *state.Serial {
 		return "", nil

@@ -9,14 +9,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// StockDeployments are the uids of the Deployments that stock pools keep, with the names
-// of the pools: budgets don't pause these, since the pools heed budgets by themselves.
-// What is recorded counts, and nothing that a Deployment says of itself. A pool that is
-// not created yet, or is being deleted, or has no record, heeds nothing: its Deployment
-// is anybody's.
+// StockDeployments returns the UIDs of the Deployments of stock pools, with the names of the
+// pools. Budgets do not pause these, since the pools respect budgets on their own. Only records
+// count, not labels of a Deployment. A pool that is being created or deleted, or has no record,
+// exempts nothing.
 func (k Repository) StockDeployments(ctx context.Context) (map[string]string, error) {
-	// Journals are listed before records: one that is written in between belongs to a
-	// record that is seen.
+	// List journals before records: then each journal has its record in the list.
 	docs, err := k.Store.List(ctx, store.StockJournals)
 	if err != nil || len(docs) == 0 {
 		return nil, err
@@ -46,8 +44,8 @@ func (k Repository) StockDeployments(ctx context.Context) (map[string]string, er
 			return nil, err
 		case j.DeploymentUID == "":
 		case active[uid], unread[poolKey(j)]:
-			// The pool of a record that can't be read counts as keeping its Deployment: its
-			// runs fail until a person looks, who then finds the pods there.
+			// A pool with an unreadable record still exempts its Deployment. Its runs fail
+			// until an operator repairs it, and then finds the pods there.
 			own[j.DeploymentUID] = j.Object
 		}
 	}

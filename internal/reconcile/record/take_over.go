@@ -9,11 +9,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// StateEntry is what a Terraform state says of one thing, and where warnings about it
-// go.
+// StateEntry is one object of a Terraform state, and where its warnings go.
 type StateEntry[D any] struct {
 	declaration.StateResource[D]
-	// Older says which newer state was seen before; empty where none was.
+	// Older names a newer state that was seen before; empty if there is none.
 	Older string
 	Warn  func(text string)
 }
@@ -55,8 +54,7 @@ func (l Lifecycle[D]) takeOver(ctx context.Context, t StateEntry[D], ready func(
 	})
 }
 
-// reported says whether there is a record that can't be read: listing the kind
-// reports that by itself.
+// reported reports whether the record is unreadable: listing the kind reports that.
 func (l Lifecycle[D]) reported(ctx context.Context, key string) bool {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
@@ -71,8 +69,8 @@ func (l Lifecycle[D]) reported(ctx context.Context, key string) bool {
 	return false
 }
 
-// overrules says whether the state's declaration is to be recorded. The error says
-// why it must not be.
+// overrules reports whether to record the state's declaration. The error says why it must not
+// be.
 func (l Lifecycle[D]) overrules(ctx context.Context, t StateEntry[D], old Stored[D]) (bool, error) {
 	uid, generation := t.Declaration.Identity()
 	oldUID, oldGeneration := old.Value.Declaration.Identity()
