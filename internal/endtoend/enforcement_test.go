@@ -273,7 +273,7 @@ func TestWrongClusterIsRefused(t *testing.T) {
 		return elsewhere{c}, err
 	}
 	report, err := p.Runner().Run(t.Context(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "nothing was touched") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "Nothing was changed") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
 	r.stillThere(pod)

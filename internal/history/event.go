@@ -110,9 +110,9 @@ func (e *Event) normalize() error {
 	case e.ID == "" || len(e.ID) > 64:
 		return errors.New("it has no id")
 	case !possible(e.At.UnixMilli()) || e.At.UnixMilli() == 0:
-		return errors.New("its time is not between 1970 and 9999")
+		return errors.New("its time is out of range")
 	case !e.Until.IsZero() && !possible(e.Until.UnixMilli()):
-		return errors.New("it holds until a time that is not between 1970 and 9999")
+		return errors.New("its end is out of range")
 	case e.Count < 0 || e.Threshold < 0 || e.Count > 1<<30 || e.Threshold > 1<<30:
 		return errors.New("one of its numbers is out of range")
 	}

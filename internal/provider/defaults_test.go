@@ -20,9 +20,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Each default of a schema is what a declaration gets that leaves the attribute out,
-// and every default of a declaration is one of the schema. Both have the same names;
-// zeros and what is empty are no defaults.
+// The defaults of a schema are those of declarations, in both directions and by the same names.
+// Zeros and empty values are no defaults.
 func TestDefaultsAreTheDeclarations(t *testing.T) {
 	t.Parallel()
 	sameDefaults(t, budgetresource.NewResource(), budget.Declaration{}.WithDefaults())
@@ -152,7 +151,7 @@ func plain(t *testing.T, v attr.Value) any {
 	return nil
 }
 
-// said leaves out what says nothing: zeros, and what is empty.
+// said omits zeros and empty values.
 func said(v any) any {
 	fields, ok := v.(map[string]any)
 	if !ok {

@@ -100,7 +100,7 @@ func TestExamplesOfStockPools(t *testing.T) {
 	})
 }
 
-// What the examples of the functions say in their comments is what they return.
+// TestExamplesOfFunctions: the comments in the examples have the returned values.
 func TestExamplesOfFunctions(t *testing.T) {
 	t.Parallel()
 	resource.UnitTest(t, resource.TestCase{

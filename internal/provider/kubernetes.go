@@ -49,7 +49,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "Whether the API server's certificate is taken without being verified. Also `KUBE_INSECURE`. Default: `false`.",
 		},
-		"tls_server_name": optionalString("Name that the API server's certificate is verified against, where it is not the host's. Also " +
+		"tls_server_name": optionalString("Name that the API server's certificate is verified against. If omitted, that of the host. Also " +
 			"`KUBE_TLS_SERVER_NAME`."),
 		"client_certificate": optionalString("Client certificate, as PEM. Also `KUBE_CLIENT_CERT_DATA`."),
 		"client_key":         optionalSecret("Key of the client certificate, as PEM. Also `KUBE_CLIENT_KEY_DATA`."),
@@ -61,7 +61,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Paths of several kubeconfig files, instead of `config_path`; the first one wins. Also `KUBE_CONFIG_PATHS`, separated by " +
 				"`:` (on Windows by `;`).",
 		},
-		"config_context":           optionalString("Context in the kubeconfig, where it is not the current one. Also `KUBE_CTX`."),
+		"config_context":           optionalString("Context in the kubeconfig. If omitted, the current one. Also `KUBE_CTX`."),
 		"config_context_auth_info": optionalString("User in the kubeconfig, instead of the context's. Also `KUBE_CTX_AUTH_INFO`."),
 		"config_context_cluster":   optionalString("Cluster in the kubeconfig, instead of the context's. Also `KUBE_CTX_CLUSTER`."),
 		"token":                    optionalSecret("Token of a service account or of a user. Also `KUBE_TOKEN`."),
@@ -78,7 +78,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 				},
 				"env": schema.MapAttribute{
 					Optional: true, ElementType: types.StringType,
-					MarkdownDescription: "Environment variables that the command gets beside its own.",
+					MarkdownDescription: "Additional environment variables of the command.",
 				},
 			},
 		},

@@ -46,7 +46,7 @@ func WithEnvironment(getenv func(string) string) Option {
 	return func(p *gpupoolProvider) { p.getenv = getenv }
 }
 
-// WithPollInterval sets the first pause between two looks at settling instances.
+// WithPollInterval sets the first pause between two observations of settling instances.
 func WithPollInterval(d time.Duration) Option {
 	return func(p *gpupoolProvider) { p.pollInterval = d }
 }

@@ -68,7 +68,7 @@ func checkSecrets(t *testing.T, above string, attributes map[string]schema.Attri
 	}
 }
 
-// The libraries' logs are turned off only where nobody asked for any.
+// The libraries' logs are turned off only if none were requested.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{

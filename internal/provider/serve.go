@@ -36,8 +36,8 @@ func Serve(version, address string, debugging bool) error {
 	return tf6server.Serve(address, NewPlugin(version), options...)
 }
 
-// NewPlugin is what Terraform talks to: NewServer, with diagnostics at places whose
-// lines Terraform finds.
+// NewPlugin returns the server that Terraform talks to: NewServer, with diagnostics at places
+// whose lines Terraform finds.
 func NewPlugin(version string, options ...Option) func() tfprotov6.ProviderServer {
 	server := NewServer(version, options...)
 	return func() tfprotov6.ProviderServer { return problem.Shown(server()) }
@@ -58,9 +58,9 @@ func NewServer(version string, options ...Option) func() tfprotov6.ProviderServe
 	}
 }
 
-// silence turns the plugin libraries' logs off where Terraform would discard them.
-// The libraries write them at every level, several lines for each attribute of each
-// resource, and Terraform reads every line: that is half of the time of a large plan.
+// silence turns the plugin libraries' logs off if Terraform would discard them. The libraries
+// write several lines for each attribute of each resource, at every level, and Terraform reads
+// every line. That is half of the time of a large plan.
 func silence(getenv func(string) string, setenv func(name, value string) error) {
 	for _, name := range []string{
 		"TF_LOG", "TF_LOG_PROVIDER", "TF_LOG_PROVIDER_GPUPOOL", "TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_ACC_LOG", "TF_ACC_LOG_PATH",

@@ -63,7 +63,7 @@ type storeModel struct {
 	KubernetesNamespace types.String `tfsdk:"kubernetes_namespace"`
 }
 
-// read joins the arguments with the environment, which is read here alone.
+// read merges the arguments with the environment, which is only read here.
 func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connection.Settings, diag.Diagnostics) {
 	var m model
 	diags := config.Get(ctx, &m)
@@ -164,7 +164,7 @@ func (p *gpupoolProvider) storeLocation(ctx context.Context, argument types.Obje
 		location, err = store.InNamespace(s.KubernetesNamespace.ValueString())
 	}
 	if err != nil {
-		diags.AddAttributeError(path.Root("store"), "Store can't be used", err.Error())
+		diags.AddAttributeError(path.Root("store"), "Store is unusable", err.Error())
 		return location
 	}
 	if doubt := location.Warning(p.getenv); doubt != "" {

@@ -91,8 +91,8 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 	}
 }
 
-// The argument kubernetes has the official provider's names and variables, and
-// what an argument says is not mixed with what the environment says.
+// The argument kubernetes has the official provider's names and variables, and arguments are
+// not mixed with environment variables.
 func TestKubernetesArgumentsAndEnvironment(t *testing.T) {
 	t.Parallel()
 	everything := `{"kubernetes": {
@@ -223,7 +223,7 @@ func TestUnknownArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-// later is an object, given as JSON, one of whose fields is not known yet.
+// later returns an object, given as JSON, with one unknown field.
 func later(t *testing.T, of tftypes.Type, values, field string) tftypes.Value {
 	t.Helper()
 	raw, err := (&tfprotov6.DynamicValue{JSON: []byte(values)}).Unmarshal(of)
@@ -238,7 +238,7 @@ func later(t *testing.T, of tftypes.Type, values, field string) tftypes.Value {
 	return tftypes.NewValue(of, all)
 }
 
-// Plain HTTP beyond this machine is told of as long as it is used.
+// Plain HTTP to another host is reported as long as it is used.
 func TestPlainHTTPIsToldOf(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string]int{

@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// What is wrong inside an argument is shown at that argument, and its path named;
-// what is wrong in an element of a list, at the element.
+// A problem inside an argument is shown at that argument, with its path; a problem of a list
+// element, at the element.
 func TestErrorsInsideArgumentsAreShownThere(t *testing.T) {
 	t.Parallel()
 	config := func(offerings, rest string) string {

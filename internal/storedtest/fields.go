@@ -19,13 +19,14 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of stored fields again")
 
-const advice = `%s does not list the fields of the documents of version %d as they are:
+const advice = `%s does not list the fields of the documents of version %d as they are.
 %s
+
 An older gpupool cannot read a document with an unknown or changed field. So decide first:
-- Before the first release no such document exists: go test . -update writes the list.
+- Before the first release no such document exists. Run go test . -update to write the list.
 - After it, an optional field (omitempty, omitzero) may stay within the version.
   Test that an older reader stops, reports that it is too old, and changes nothing.
-- Otherwise raise the version, read the older documents, test that, and keep their list. The flag -update writes the new one.
+- Otherwise raise the version, read the older documents, test that, and keep their list. Run go test . -update to write the new one.
 `
 
 // Fields compares the fields of documents of a version, by what each document is

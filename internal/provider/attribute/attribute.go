@@ -16,7 +16,7 @@ import (
 type Transfer struct {
 	way   way
 	diags *diag.Diagnostics
-	prior []attr.Value // of the model whose wording is kept, in the order of its attributes
+	prior []attr.Value // whose wording is kept, in the order of its attributes
 }
 
 type way int
@@ -37,9 +37,9 @@ func Into(diags *diag.Diagnostics) *Transfer { return &Transfer{way: into, diags
 // they were written: "3.5" for 3.50, an empty list for none.
 func OutOf() *Transfer { return &Transfer{way: outOf} }
 
-// KeepWording gives the values of a plan the wording of its prior state where both
-// mean the same. A value that is null or unknown in either stays as it is: Terraform
-// lets a plan keep a prior value only where the configuration has one.
+// KeepWording replaces the values of a plan by equivalent ones of its prior state. A value that
+// is null or unknown in either stays: Terraform lets a plan keep a prior value only if the
+// configuration has one.
 func KeepWording[D any](prior, planned func(*Transfer, *D)) {
 	x, unused := &Transfer{way: noting}, new(D)
 	prior(x, unused)
@@ -47,7 +47,7 @@ func KeepWording[D any](prior, planned func(*Transfer, *D)) {
 	planned(x, unused)
 }
 
-// Report says that an attribute does not have its form.
+// Report reports that an attribute is invalid.
 func (x *Transfer) Report(at path.Path, summary string, err error) {
 	if x.diags != nil {
 		x.diags.AddAttributeError(at, summary, err.Error()+".")

@@ -63,8 +63,8 @@ func TestOutOfADeclaration(t *testing.T) {
 	}
 }
 
-// A value of a plan keeps its prior wording only where it is known all through: an
-// element that is not known yet may turn out to be another one.
+// A value of a plan keeps its prior wording only if all of it is known. An unknown element may
+// turn out to be another one.
 func TestKeepingTheWording(t *testing.T) {
 	t.Parallel()
 	labels := func(v attr.Value) types.Map {

@@ -20,8 +20,8 @@ func Types(attributes map[string]schema.Attribute) map[string]attr.Type {
 	return all
 }
 
-// Object carries the fields of an object that the declaration always has. Where the
-// value is null or unknown, so are its fields.
+// Object converts the fields of an object that the declaration always has. If the value is null
+// or unknown, so are its fields.
 func Object[T any](x *Transfer, value *types.Object, of map[string]attr.Type, declared *T, fields func(*Transfer, *Fields, *T)) {
 	f := &Fields{values: values.FieldsOf(*value), carried: map[string]func() attr.Value{}}
 	fields(x, f, declared)
@@ -55,9 +55,9 @@ func Optional[T any](x *Transfer, value *types.Object, of map[string]attr.Type, 
 	}, value, declared)
 }
 
-// Objects carries a list of objects, and reports problems of its elements below a
-// path. Where the list differs from the declaration, those values of each element
-// that mean the same stay as they were written.
+// Objects converts a list of objects, and reports problems of its elements below a path. If the
+// list differs from the declaration, equivalent values of its elements stay as they were
+// written.
 func Objects[T any](x *Transfer, at path.Path, value *types.List, of map[string]attr.Type, declared *[]T, same func(a, b []T) bool,
 	fields func(*Transfer, path.Path, *Fields, *T)) {
 	Carry(x, Kind[types.List, []T]{
@@ -93,7 +93,7 @@ func Objects[T any](x *Transfer, at path.Path, value *types.List, of map[string]
 	}, value, declared)
 }
 
-// NewObject is the value of an object of a declaration that nobody has written yet.
+// NewObject returns the value of an object that is only declared, without prior wording.
 func NewObject[T any](of map[string]attr.Type, declared *T, fields func(*Transfer, *Fields, *T)) types.Object {
 	object := types.ObjectNull(of)
 	Object(OutOf(), &object, of, declared, fields)

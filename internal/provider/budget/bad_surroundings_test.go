@@ -94,7 +94,7 @@ func TestWrongCluster(t *testing.T) {
 	foreign := o.With("cluster_uid", "00000000-0000-0000-0000-000000000000")
 	w.Rewrite("team-a", func(r *declaration.Budget) { r.Declaration.ClusterUID = "00000000-0000-0000-0000-000000000000" })
 	_, diags := s.Read(&foreign)
-	contains(t, diags, "Wrong cluster", "nothing was touched", w.ClusterUID())
+	contains(t, diags, "Wrong cluster", "Nothing was changed", w.ClusterUID())
 	for name, config := range map[string]providertest.Values{"update": values(providertest.Values{"gpu_hours": "5"}), "destruction": nil} {
 		_, diags := s.Apply(s.Plan(&foreign, config))
 		contains(t, diags, "Wrong cluster", "00000000-0000-0000-0000-000000000000", w.ClusterUID())

@@ -22,8 +22,8 @@ type clients struct {
 	uid      once[string]
 }
 
-// Region is the region where a pool names none: the provider's argument, else
-// the environment's, else the profile's, else the cloud adapter's default.
+// Region returns the default region of pools. It is that of the provider's argument, else the
+// environment's, else the profile's, else the adapter's default.
 func (c *clients) Region(ctx context.Context) (string, error) {
 	if region := c.settings.Cloud.Region; region != "" {
 		return region, nil
@@ -95,8 +95,8 @@ func (c *clients) kubernetes(ctx context.Context) (*kubeclient.Client, error) {
 // noCluster is the client's error in the provider's words: only the CLI reads
 // KUBECONFIG.
 func (c *clients) noCluster() error {
-	text := "no Kubernetes cluster is configured: " +
-		"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster"
+	text := "no Kubernetes cluster is configured: set kubernetes.config_path in the provider block, KUBE_CONFIG_PATH or KUBE_HOST, or run in a " +
+		"cluster"
 	if c.settings.Kubeconfig != "" {
 		text += fmt.Sprintf(". KUBECONFIG is set (%s), and not read on purpose, as by the official Kubernetes provider: what a plan acts on should not "+
 			"hang on a shell. The gpupool command reads it", c.settings.Kubeconfig)
@@ -123,7 +123,7 @@ func (c *clients) logger(ctx context.Context) *slog.Logger {
 	return newLogger(ctx, s.Cloud.SecretKey, s.Cloud.SecurityToken, s.Kubernetes.Password, s.Kubernetes.Token, s.Kubernetes.ClientKey)
 }
 
-// imageTimeout bounds the look-up of an image, without which a plan goes on.
+// imageTimeout bounds the lookup of an image. A plan continues without it.
 const imageTimeout = 15 * time.Second
 
 // ImageType is the type of an image of a region. It is asked for once, however many

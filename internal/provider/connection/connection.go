@@ -1,6 +1,6 @@
-// Package connection is what the provider hands to its resources and data sources:
-// access to one cloud account, one cluster and one store, each opened when it is
-// first needed, and how their errors become diagnostics.
+// Package connection is the access of resources and data sources to one account, one cluster
+// and one store. Each is opened when it is first needed. The package converts their errors to
+// diagnostics.
 package connection
 
 import (
@@ -37,13 +37,12 @@ type Settings struct {
 	// Kubeconfig is the environment's KUBECONFIG, which is only named in errors.
 	Kubeconfig string
 	Store      store.Location
-	// PollInterval is the first pause between two looks at settling instances;
-	// zero means reconcile's default.
+	// PollInterval is the first pause between two observations of settling instances; zero
+	// means reconcile's default.
 	PollInterval time.Duration
 	// Agent is the provider's name in the cluster's audit log.
 	Agent string
-	// Unknown names provider arguments whose values are not known yet. What depends
-	// on them can't be opened.
+	// Unknown lists the unknown provider arguments. What depends on them cannot be opened.
 	Unknown UnknownArguments
 }
 
@@ -71,7 +70,8 @@ func Of(data any, diags *diag.Diagnostics) *Connection {
 	return c
 }
 
-// ErrNotReady says that a plan can't observe anything, as arguments are unknown.
+// ErrNotReady reports that a plan cannot observe anything, since provider arguments are
+// unknown.
 var ErrNotReady = errors.New("the provider's configuration is not known yet")
 
 // Ready reports whether pools can be looked at: the account's and the store's
@@ -108,9 +108,8 @@ type flows struct {
 	place      *open.Deferred
 }
 
-// SpotPools returns the flow for an apply. As the other two, it opens the store for
-// writing, and creates it if there is none; the flow reaches the account and the cluster
-// when it first needs them.
+// SpotPools returns the flow for an apply. It opens the store for writing, and creates it if
+// needed. The flow connects to the account and the cluster when it first needs them.
 func (c *Connection) SpotPools(ctx context.Context) (*spotpools.Flow, error) {
 	f, err := c.writing(ctx)
 	return f.spotPools, err

@@ -72,7 +72,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 		strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
-	if _, err := c.ClusterUID(t.Context()); connection.Error("Reading a budget", err).Summary() != "Provider can't be used" {
+	if _, err := c.ClusterUID(t.Context()); connection.Error("Reading a budget", err).Summary() != "Provider is unusable" {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestAccountAndStoreAreOpenedOnce(t *testing.T) {
 	}
 }
 
-// A thousand pools with wrong credentials ask once whose they are.
+// A thousand pools with wrong credentials call STS once.
 func TestRefusalIsKept(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
@@ -199,13 +199,13 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Spot pool exists already: ": &record.ExistsError{
 			Title: "spot pool", Noun: "pool", Key: "ap-singapore/train", What: "1 instance",
 		},
-		"Wrong account: ":                                          &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
-		"Spot pool is locked: ":                                    &store.LockedError{Name: "train", Holder: "someone"},
-		"Store can't be used: ":                                    newer,
-		"Provider can't be used: secret_id ":                       half,
-		"Creating a pool: the cloud refused the credentials: RunI": refused,
-		"Creating a pool: the cloud answered with an error: RunIn": sold,
-		"Creating a pool failed: The disk is full.":                errors.New("the disk is full"),
+		"Wrong account: ":                  &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
+		"Spot pool is locked: ":            &store.LockedError{Name: "train", Holder: "someone"},
+		"Store is unusable: ":              newer,
+		"Provider is unusable: secret_id ": half,
+		"Creating a pool: Tencent Cloud refused the credentials: RunI": refused,
+		"Creating a pool: Tencent Cloud returned an error: RunIn":      sold,
+		"Creating a pool failed: The disk is full.":                    errors.New("the disk is full"),
 		"Budget exists already: ": &record.ExistsError{
 			Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it",
 		},
@@ -236,8 +236,7 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 	}
 }
 
-// What the core logs gets into Terraform's log, with its fields, and without
-// the secret, wherever it might stand.
+// Logs of the core reach Terraform's log with their fields, and without secrets.
 func TestLogsReachTerraformWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -14,13 +14,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// unusable says that the account, the cluster or the store could not be opened.
+// unusable is why the account, the cluster or the store could not be opened.
 type unusable struct{ error }
 
 func (e unusable) Unwrap() error { return e.error }
 
-// IsUnusable reports whether the provider's own configuration keeps the account, the
-// cluster or the store from being opened: the error will still be there at the apply.
+// IsUnusable reports whether the provider's configuration is why the account, the cluster or
+// the store cannot be opened. The apply will have the same error.
 func IsUnusable(err error) bool {
 	var u unusable
 	return errors.As(err, &u)
@@ -75,7 +75,7 @@ func headline(doing string, err error) string {
 	case errors.As(err, &moved):
 		return "Store was moved"
 	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrUndescribed), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
-		return "Store can't be used"
+		return "Store is unusable"
 	}
 	cloud, ok := spotpool.AsCloudError(err)
 	var (
@@ -90,18 +90,17 @@ func headline(doing string, err error) string {
 	case errors.As(err, &calls):
 		return doing + ": the cluster answered with an error"
 	case ok && cloud.Class == errorclass.Authorisation:
-		return doing + ": the cloud refused the credentials"
+		return doing + ": Tencent Cloud refused the credentials"
 	case errors.As(err, &u):
-		return "Provider can't be used"
+		return "Provider is unusable"
 	case ok:
-		return doing + ": the cloud answered with an error"
+		return doing + ": Tencent Cloud returned an error"
 	}
 	return doing + " failed"
 }
 
-// sentence makes a sentence of an error, as in Terraform's own messages: it begins
-// with a capital letter, unless it begins with the name of an argument, and ends with
-// a full stop.
+// sentence makes a sentence of an error, as in Terraform's own messages. It ends with a full
+// stop, and begins with a capital letter unless it begins with the name of an argument.
 func sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if word, _, _ := strings.Cut(text, " "); word != "" && !strings.ContainsAny(word, "_/:.") {

@@ -85,7 +85,7 @@ func put(fields map[string]any, prefix string, a slog.Attr) {
 	}
 }
 
-// textual turns errors into texts, since masks apply to texts alone.
+// textual converts errors to texts, since masks apply only to texts.
 func textual(v any) any {
 	if err, ok := v.(error); ok {
 		return err.Error()

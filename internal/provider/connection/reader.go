@@ -82,10 +82,10 @@ func (c *Connection) LostStore() diag.Diagnostics {
 		return diags
 	}
 	if absent := a.place.Absent(); absent != nil {
-		diags.AddWarning("Store isn't there", fmt.Sprintf("%s The Terraform state has pools or budgets that were recorded in it: either the store was "+
-			"lost, or it is elsewhere, and this is another working directory, argument or cluster than before. "+
-			"While it isn't there gpupool reconcile refuses to run, so nobody looks after instances that still run. Applying a plan makes a new store, and "+
-			"what is in the state is recorded in it anew; what the old one knew of launches under way, cool-downs and used GPU-hours is lost.",
+		diags.AddWarning("Store is missing", fmt.Sprintf("%s The Terraform state has pools or budgets that were recorded in it. The store was "+
+			"lost, or the working directory, the argument or the cluster is another one. Without the store, gpupool reconcile refuses to run, "+
+			"and no run manages the instances that are still running. Applying a plan creates a new store and records the objects of the state "+
+			"in it. Pending launches, cooldowns and used GPU-hours of the old store are lost.",
 			sentence(absent)))
 	}
 	return diags

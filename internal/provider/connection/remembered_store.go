@@ -69,18 +69,18 @@ func (c *Connection) otherStore(ctx context.Context, private PrivateReader) (loc
 	return was.Store, was.Cluster
 }
 
-// ErrLost says that the store in use knows nothing of an object, and names the store
-// that its private state remembers.
+// ErrLost reports that the store in use has nothing about an object, and names the store that
+// its private state remembers.
 func (c *Connection) ErrLost(ctx context.Context, private PrivateReader, object record.LostError) *record.LostError {
 	object.Store = c.settings.Store.Absolute().String()
 	object.Other, object.Cluster = c.otherStore(ctx, private)
 	return &object
 }
 
-// CheckStore reports whether an object may be used, and adds the error of what is being
-// done if not: its private state remembers another store, and the one in use knows nothing
-// of it, so that two stores would have it. An object of which no store is remembered passes.
-// known reports whether the store in use knows it.
+// CheckStore reports whether an object may be used, and adds an error if not. An object is
+// refused if its private state remembers another store, and the one in use has nothing about
+// it: two stores would have it. An object without a remembered store passes. known reports
+// whether the store in use has a record or a tombstone.
 func (c *Connection) CheckStore(ctx context.Context, doing string, private PrivateReader, object record.LostError, diags *diag.Diagnostics,
 	known func() (bool, error)) bool {
 	if !c.StoreReady() {
@@ -102,6 +102,6 @@ func (c *Connection) CheckStore(ctx context.Context, doing string, private Priva
 
 // RecordsAgain warns what it means that an apply records an object again.
 func (c *Connection) RecordsAgain(what string) string {
-	return fmt.Sprintf("The store %s has no record of it, so no run %s. Applying this plan records it there again. If another store has its record, do not "+
-		"apply: use that store, or move it with gpupool store move, because two stores would each act on it.", c.settings.Store.Absolute(), what)
+	return fmt.Sprintf("The store %s has no record of it, so no run %s. Applying this plan records it there again. If another store has its "+
+		"record, do not apply: two stores would both act on it. Use that store, or move it with gpupool store move.", c.settings.Store.Absolute(), what)
 }

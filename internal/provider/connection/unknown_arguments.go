@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The arguments of the provider that don't belong to the cloud.
+// The arguments of the provider that do not belong to Tencent Cloud.
 const (
 	StoreArgument      = "store"
 	KubernetesArgument = "kubernetes"
 )
 
-// UnknownArguments names provider arguments whose values are not known yet.
+// UnknownArguments are names of provider arguments with unknown values.
 type UnknownArguments []string
 
 // Cloud are the arguments without which the account can't be used.
@@ -37,7 +37,7 @@ func (u UnknownArguments) error() error {
 	return &UnknownArgumentsError{Arguments: u}
 }
 
-// UnknownArgumentsError says that the provider can't be used yet.
+// UnknownArgumentsError reports that the provider is not usable yet.
 type UnknownArgumentsError struct{ Arguments []string }
 
 // Error names the arguments and what to do about them.

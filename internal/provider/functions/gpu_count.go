@@ -32,25 +32,23 @@ func (gpuCount) Metadata(_ context.Context, _ function.MetadataRequest, resp *fu
 
 func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
-		Summary: "GPUs that a pod's resource limits amount to",
-		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. " +
-			"Other resources, such as `cpu`, count nothing. " +
-			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The " +
-			"function `gpu_hours` takes either.\n\n" +
-			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: " +
-			"give weights where they matter. What a unit of each resource is worth is listed in [How usage is " +
-			"counted](../guides/how-usage-is-counted.md#how-many-gpus).",
+		Summary: "Counts the GPUs in a pod's resource limits",
+		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or " +
+			"HAMi. Other resources, such as `cpu`, count as zero. Returns a decimal if three decimal places are exact, and otherwise a fraction: " +
+			"`\"2\"`, `\"0.5\"`, `\"1/7\"`. The function `gpu_hours` accepts both.\n\nA budget also reads the labels of the pod's node for " +
+			"time-slicing and MIG behind `nvidia.com/gpu`. This function has no node: pass weights instead. See [How usage is " +
+			"counted](../guides/how-usage-is-counted.md#how-many-gpus) for the weights of resources.",
 		Parameters: []function.Parameter{
 			function.MapParameter{
 				Name: "resources", ElementType: types.StringType,
-				MarkdownDescription: "Quantities by resource, as in `resources.limits` of a container: `{ \"nvidia.com/gpu\" = 2 }`. Of a pod with several " +
-					"containers, the sum.",
+				MarkdownDescription: "Quantities by resource, as in `resources.limits` of a container: `{ \"nvidia.com/gpu\" = 2 }`. For a pod " +
+					"with several containers, pass their sum.",
 			},
 		},
 		VariadicParameter: function.MapParameter{
 			Name: "resource_weights", ElementType: types.StringType,
-			MarkdownDescription: "GPUs that a unit of a resource is worth, in the place of the default or beside it, as in the argument `resource_weights` " +
-				"of a budget: `{ \"nvidia.com/gpu\" = \"1/4\" }`. Of several maps, the last one that has a resource wins.",
+			MarkdownDescription: "GPUs of one unit of each resource, as in the argument `resource_weights` of a budget: `{ \"nvidia.com/gpu\" = " +
+				"\"1/4\" }`. They override and extend the defaults. The last map with a resource takes precedence.",
 		},
 		Return: function.StringReturn{},
 	}
@@ -104,7 +102,7 @@ func parseLimits(table *gpu.Table, resources types.Map) (corev1.ResourceList, er
 			return nil, fmt.Errorf("%q of %s is negative", texts[name], name)
 		}
 		if _, whole := quantity.AsInt64(); !whole && table.Counts(name) {
-			return nil, fmt.Errorf("%q of %s is no whole number, and Kubernetes gives out whole units alone", texts[name], name)
+			return nil, fmt.Errorf("%q of %s is not a whole number: Kubernetes only assigns whole units", texts[name], name)
 		}
 		limits[corev1.ResourceName(name)] = quantity
 	}

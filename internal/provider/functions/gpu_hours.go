@@ -26,19 +26,19 @@ func (gpuHours) Metadata(_ context.Context, _ function.MetadataRequest, resp *fu
 
 func (gpuHours) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
-		Summary: "GPU-hours of some GPUs held for some time",
-		MarkdownDescription: "Multiplies a number of GPUs by a length of time, exactly, and returns GPU-hours as the argument `gpu_hours` of a budget " +
-			"takes them: a decimal string with three digits after the point, rounded half up, and at most a billion. " +
-			"Two GPUs for eight hours are `\"16.000\"`.",
+		Summary: "Multiplies GPUs by a duration",
+		MarkdownDescription: "Multiplies a number of GPUs by a duration, and returns GPU-hours for the argument `gpu_hours` of a budget. The " +
+			"result is a decimal string with three decimal places, rounded half up, and at most a billion. Two GPUs for eight hours are " +
+			"`\"16.000\"`.",
 		Parameters: []function.Parameter{
 			function.StringParameter{
 				Name: "gpus",
-				MarkdownDescription: "How many GPUs: a number such as `2` or `0.5`, or a fraction such as `\"1/7\"`, as `gpu_count` returns it; of a " +
-					"third, write `\"1/3\"` and not `1/3`, which is a number with too many digits.",
+				MarkdownDescription: "Number of GPUs, such as `2` or `0.5`, or a fraction such as `\"1/7\"`, as `gpu_count` returns it. Write a " +
+					"third as `\"1/3\"`: the number `1/3` has too many digits.",
 			},
 			function.StringParameter{
 				Name:                "duration",
-				MarkdownDescription: "How long: a duration such as `\"8h\"`, `\"90m\"`, `\"7d\"` or `\"1d12h\"`.",
+				MarkdownDescription: "Duration, such as `\"8h\"`, `\"90m\"`, `\"7d\"` or `\"1d12h\"`.",
 			},
 		},
 		Return: function.StringReturn{},
@@ -75,7 +75,7 @@ func (gpuHours) Run(ctx context.Context, req function.RunRequest, resp *function
 func parseGPUs(s string) (*big.Rat, error) {
 	count, err := weight.Parse(s)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no number of GPUs: write one such as 2 or 0.5, or a fraction such as \"1/7\"", s)
+		return nil, fmt.Errorf("invalid number of GPUs %q: use a number such as 2 or 0.5, or a fraction such as \"1/7\"", s)
 	}
 	return count, nil
 }

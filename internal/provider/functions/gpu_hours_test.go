@@ -51,10 +51,10 @@ func TestGPUHours(t *testing.T) {
 func TestGPUHoursOfNonsense(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ gpus, duration, why string }{
-		{"-1", "1h", `"-1" is no number of GPUs`},
-		{"1e3", "1h", `"1e3" is no number of GPUs`},
-		{"1/0", "1h", `"1/0" is no number of GPUs`},
-		{"", "1h", `"" is no number of GPUs`},
+		{"-1", "1h", `invalid number of GPUs "-1"`},
+		{"1e3", "1h", `invalid number of GPUs "1e3"`},
+		{"1/0", "1h", `invalid number of GPUs "1/0"`},
+		{"", "1h", `invalid number of GPUs ""`},
 		{"1", "", `"" is no duration`},
 		{"1", "8", `"8" is no duration`},
 		{"1", "-1h", `"-1h" is no duration`},

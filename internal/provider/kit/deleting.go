@@ -12,8 +12,8 @@ import (
 // deletingKey is the key, in a resource's private state, of whether its deletion was begun.
 const deletingKey = "deleting"
 
-// deleting reports whether a plan is of an object whose deletion was begun, as the last
-// refresh found.
+// deleting reports whether a plan is of an object whose deletion was begun, as of the last
+// refresh.
 func (r *Resource[M, D, S, F]) deleting(ctx context.Context, req resource.ModifyPlanRequest, diags *diag.Diagnostics) bool {
 	raw, unread := req.Private.GetKey(ctx, deletingKey)
 	diags.Append(unread...)
@@ -41,6 +41,6 @@ func (r *Resource[M, D, S, F]) planAgain(ctx context.Context, req resource.Modif
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	d := r.Kind.Declaration(prior, &resp.Diagnostics)
 	resp.Diagnostics.AddAttributeWarning(uid, "The deletion of "+r.Kind.Title+" "+d.Key()+" was begun and not finished",
-		"A deletion can't be undone. Applying this plan finishes it, and then creates the "+r.Kind.Title+" again. To only finish it, run terraform destroy "+
-			"again. The next run of gpupool reconcile finishes it, too.")
+		"A deletion cannot be undone. Applying this plan finishes it, and then creates the "+r.Kind.Title+" again. To only finish it, run terraform destroy "+
+			"again. The next gpupool reconcile finishes it, too.")
 }

@@ -1,6 +1,6 @@
-// Package kit is what the resources and the data sources have in common: the frames of
-// their operations, the attributes that every resource has, and builders of schemas. A frame
-// calls the functions of a Kind for what differs. The package knows no resource.
+// Package kit is what the resources and the data sources have in common: the frames of their
+// operations, common attributes, and builders of schemas. A frame calls the functions of a
+// Kind, which differ by resource.
 package kit
 
 import (
@@ -40,8 +40,8 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	Import func(context.Context, resource.ImportStateRequest, *diag.Diagnostics) M
 
 	PlanCreate, PlanUpdate, PlanDestroy func(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse)
-	// UpdatesDeleting reports whether an update changes an object whose deletion was begun:
-	// without it, the deletion could not be finished. Nil if no update does.
+	// UpdatesDeleting reports whether an update changes an object whose deletion was begun.
+	// Without it, the deletion could not be finished. Nil if no update does.
 	UpdatesDeleting func(planned, prior M) bool
 
 	// Flow returns the flow of an apply.
@@ -68,6 +68,6 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	Warnings func(S) []string
 }
 
-// Found is what a store has of an object: its record, the tombstone of one that was
-// destroyed, or neither. Deleting says that the record is of a begun deletion.
+// Found is what a store has about an object: its record, its tombstone, or neither. Deleting
+// reports that the record is of a begun deletion.
 type Found struct{ Recorded, Destroyed, Deleting bool }

@@ -46,10 +46,9 @@ func (r *Resource[M, D, S, F]) ValidateConfig(ctx context.Context, req resource.
 	}
 }
 
-// ModifyPlan says what an apply will do. Terraform calls it again during apply, and both
-// results must agree: so every value comes from the configuration, the state and the
-// private state. The cloud, the cluster and the store are asked only for errors and
-// warnings.
+// ModifyPlan predicts an apply. Terraform calls it again during the apply, and both results
+// must agree. So each value comes from the configuration, the state and the private state.
+// Tencent Cloud, the cluster and the store are only asked for errors and warnings.
 func (r *Resource[M, D, S, F]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():

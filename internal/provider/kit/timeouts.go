@@ -61,8 +61,8 @@ func timeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duratio
 		return absent, nil
 	}
 	d, err := duration.Parse(text.ValueString())
-	if err != nil { // of a state that no validation saw
-		return absent, diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("timeouts").AtName(operation), "The timeout can't be read", err.Error())}
+	if err != nil { // of a state that was not validated
+		return absent, diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("timeouts").AtName(operation), "Invalid timeout", err.Error())}
 	}
 	return d, nil
 }

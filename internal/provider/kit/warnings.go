@@ -11,8 +11,8 @@ import (
 // Moment is what warnings about an object go by.
 type Moment string
 
-// Each moment has headlines of its own: of several warnings with one headline, Terraform
-// shows the first and counts the others, which would hide what came of an apply.
+// Each operation has its own headlines: of several warnings with one headline, Terraform shows
+// the first and counts the others. That would hide the result of an apply.
 const (
 	Observed Moment = ""
 	Planned  Moment = " in this plan"

@@ -1,6 +1,6 @@
-// Package problem tells Terraform what is wrong in a declaration, or in the
-// provider's arguments, at the right attribute: it turns paths of the core, such as
-// offerings[1].spot_max_price or tags["team"], into the framework's.
+// Package problem reports problems of a declaration, or of the provider's arguments, at the
+// right attribute. It converts paths of the core, such as offerings[1].spot_max_price or
+// tags["team"], to the framework's.
 package problem
 
 import (
@@ -22,9 +22,8 @@ type Problem = core.Problem
 // List gathers problems.
 type List = core.List
 
-// Report turns problems into diagnostics at their attributes. Where a problem is
-// inside an attribute, the summary names the whole path, since Terraform shows only
-// the outermost attribute.
+// Report converts problems to diagnostics at their attributes. If a problem is inside an
+// attribute, the summary has the whole path: Terraform shows only the outermost attribute.
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
 	for _, p := range problems {
 		at, summary, detail := pathOf(p.Attribute), upperFirst(p.Summary), p.Detail
@@ -39,9 +38,9 @@ func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity)
 	}
 }
 
-// Decided leaves out the problems of what is not known yet, and those of attributes
-// for which unread has errors already. Where an element is null, that problem
-// replaces any other: the core can't tell it from an empty one.
+// Decided omits problems of unknown values, and of attributes for which unread has errors
+// already. A null element replaces any other problem of it: the core cannot distinguish it from
+// an empty one.
 func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []Problem {
 	decided := NullElements(raw)
 	null := func(p Problem) bool {
@@ -52,9 +51,9 @@ func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []P
 	})...)
 }
 
-// NullElements are the elements of lists and maps that are null. An attribute may be
-// null to be left out, but a null element would be read as an empty one, such as a
-// label without a value, and the next plan would differ.
+// NullElements returns the null elements of lists and maps. A null attribute is an omitted one.
+// A null element would be read as an empty one, such as a label without a value, and the next
+// plan would differ.
 func NullElements(raw tftypes.Value) []Problem {
 	var problems []Problem
 	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails only if this does

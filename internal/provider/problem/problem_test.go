@@ -25,7 +25,7 @@ func TestProblemsAreToldAtTheirAttribute(t *testing.T) {
 	}
 }
 
-// What is unknown, and what could not be read, is not judged.
+// Unknown and unreadable values are not judged.
 func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
 	t.Parallel()
 	labels := tftypes.Map{ElementType: tftypes.String}
@@ -57,7 +57,7 @@ func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
 	}
 }
 
-// A null element is told of once, in the place of what is said of an empty one.
+// A null element is reported once, and not as an empty one.
 func TestNullElements(t *testing.T) {
 	t.Parallel()
 	labels := tftypes.Map{ElementType: tftypes.String}

@@ -18,7 +18,7 @@ type framework interface {
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }
 
-// shown is a server whose diagnostics are made fit to be shown.
+// shown is a server that adapts diagnostics for display.
 type shown struct{ framework }
 
 // Shown makes diagnostics fit to be shown.

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// WriteOnly reports a write-only argument that is set beside its plain one, or without its
-// version. An unknown value is none or some, and is left to a later call.
+// WriteOnly reports a write-only argument that is set in addition to its plain one, or without
+// its version. An unknown value may be null, and is checked in a later call.
 func WriteOnly(diags *diag.Diagnostics, name string, plain, writeOnly, version attr.Value) {
 	set := func(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
 	wo := name + "_wo"

@@ -16,9 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
-// Directory is a working directory of the real Terraform, with the built provider and
-// the world's store. Tests can see here what a terminal shows, above all warnings,
-// and run the command line beside it.
+// Directory is a working directory of the real Terraform, with the built provider and the
+// world's store. Tests check what a terminal shows, mainly warnings, and run the CLI as well.
 type Directory struct {
 	tb testing.TB
 	// Path is the directory itself.

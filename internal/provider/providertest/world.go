@@ -1,7 +1,6 @@
-// Package providertest gives each test of the provider a world of its own: a
-// local CVM, a store in a temporary directory, and the provider block that
-// points at both. Nothing is shared, so that all tests run in parallel. A
-// cluster, where a test needs one, is shared by the tests of a package.
+// Package providertest gives each test of the provider its own world. That is a local CVM, a
+// store in a temporary directory, and the provider block for both. Nothing is shared, so that
+// all tests run in parallel. The tests of a package share a cluster if they need one.
 package providertest
 
 import (
@@ -98,8 +97,8 @@ func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	}
 }
 
-// newServer is the provider with these environment variables alone, which polls often
-// while instances settle.
+// newServer is the provider with only these environment variables. It polls settling instances
+// often.
 func newServer(environment map[string]string) tfprotov6.ProviderServer {
 	return provider.NewServer("test", options(environment)...)()
 }
@@ -137,8 +136,8 @@ func (w *World) ConfigWith(arguments map[string]string, rest string) string {
 	return block(all) + rest
 }
 
-// BudgetConfig is a configuration whose provider block has the cluster and the store,
-// and no account.
+// BudgetConfig is a configuration whose provider block has the cluster and the store, and no
+// account.
 func (w *World) BudgetConfig(rest string) string {
 	return w.BudgetConfigWith(nil, rest)
 }

@@ -1,14 +1,11 @@
-// Package shortcut answers refreshes and plans that change nothing without the
-// framework.
+// Package shortcut handles refreshes and plans without changes without the framework.
 //
-// The framework decodes, walks and encodes a resource's values many times over,
-// attribute by attribute, even where nothing changed. In a plan of a thousand pools
-// that is most of the time.
+// The framework decodes, walks and encodes a resource's values many times, attribute by
+// attribute, even if nothing changed. In a plan of a thousand pools that is most of the time.
 //
-// So a resource can refresh itself from its private state alone, and say which few
-// values that changes. It also notes in its private state that nothing is left to do
-// about it, and the server in here keeps a fingerprint of the configuration beside
-// that. Where both hold, the plan is the prior state. Everything else goes to the
+// So a resource can refresh itself from its private state alone and report the few values that
+// change. It also records there whether it is idle, and the server here adds a fingerprint of
+// the configuration. If both match, the plan is the prior state. Everything else goes to the
 // framework.
 package shortcut
 
@@ -144,9 +141,9 @@ func identityOf(attributes map[string]string) (*tfprotov6.ResourceIdentityData, 
 	return &tfprotov6.ResourceIdentityData{IdentityData: &data}, err
 }
 
-// PlanResourceChange answers with the prior state where the configured values are
-// those of the state, the configuration is the one that was applied last, so that
-// defaults and computed values are those of the state, too, and the resource is idle.
+// PlanResourceChange returns the prior state if the resource is idle and the configured values
+// are those of the state. The configuration must be the one that was applied last, so that
+// defaults and computed values are those of the state, too.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if req.TypeName == s.resource.TypeName && sameValue(req.PriorState, req.ProposedNewState) && s.asApplied(req) {
 		return &tfprotov6.PlanResourceChangeResponse{
@@ -190,7 +187,7 @@ func (s *server) fingerprint(config *tfprotov6.DynamicValue) []byte {
 	return []byte(`"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`)
 }
 
-// secret says whether a configuration may have a value for the write-only argument: in
+// secret reports whether a configuration may have a value for the write-only argument: in
 // MessagePack, its name is not followed by nil.
 func (s *server) secret(config *tfprotov6.DynamicValue) bool {
 	name := s.resource.WriteOnly
@@ -213,8 +210,8 @@ func failed(diags []*tfprotov6.Diagnostic) bool {
 	return false
 }
 
-// with sets a key of private state, which the framework writes as a JSON object of
-// byte strings. Private state of any other form is left alone.
+// with sets a key of private state, which the framework writes as a JSON object of byte
+// strings. Other forms are returned as they are.
 func with(data []byte, key string, value []byte) []byte {
 	private := map[string][]byte{}
 	if json.Unmarshal(data, &private) != nil {

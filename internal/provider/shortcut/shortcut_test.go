@@ -17,7 +17,7 @@ type framework interface {
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }
 
-// inner stands for the framework: it counts plans, and applies as it is told.
+// inner replaces the framework: it counts plans, and applies as configured.
 type inner struct {
 	framework
 	plans   int
@@ -175,8 +175,7 @@ func TestAnotherVersionPlansAnew(t *testing.T) {
 	}
 }
 
-// A refresh that finds everything right changes private state alone, and keeps
-// what it doesn't know in there.
+// A refresh without changes only changes private state, and keeps unknown keys in it.
 func TestShortcutAnswersARefresh(t *testing.T) {
 	t.Parallel()
 	i := &inner{}

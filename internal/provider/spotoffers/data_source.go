@@ -29,12 +29,12 @@ func NewDataSource() datasource.DataSource {
 
 func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "What GPU spot instances a region sells now, the cheapest first: price, stock and size by availability zone and type. " +
-			"Prices and stock move, so a pool's `offerings` are better written down than taken from here.",
+		MarkdownDescription: "GPU spot instances that a region sells now, cheapest first: price, stock and size by availability zone and type. " +
+			"Prices and stock change, so write a pool's `offerings` down instead of reading them from here.",
 		Attributes: map[string]schema.Attribute{
 			"region": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Region to look at. Where it is left out, the provider's.",
+				MarkdownDescription: "Region. If omitted, that of the provider.",
 			},
 			"gpu_type":          filter("Only this GPU, such as `T4`, `V100`, `A100`, `A10` or `P40`."),
 			"instance_type":     filter("Only this instance type, such as `GN7.2XLARGE32`."),
@@ -45,12 +45,12 @@ func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"availability_zone": kit.ComputedText("Availability zone."),
 					"instance_type":     kit.ComputedText("Instance type."),
-					"gpu_type":          kit.ComputedText("GPU of the type; null where it is not known."),
+					"gpu_type":          kit.ComputedText("GPU of the type; null if unknown."),
 					"gpus":              kit.ComputedText("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
 					"vcpus":             kit.ComputedWhole("vCPUs of one instance."),
 					"memory_gb":         kit.ComputedWhole("Memory of one instance in GB."),
-					"price":             kit.ComputedText("What one instance costs now, in CNY an hour, as a decimal; null where it is unknown."),
-					"stock":             kit.ComputedText("How much there is: `enough`, `normal`, `low` or `sold_out`; null where it is unknown."),
+					"price":             kit.ComputedText("Price of one instance in CNY an hour, as a decimal; null if unknown."),
+					"stock":             kit.ComputedText("Stock: `enough`, `normal`, `low` or `sold_out`; null if unknown."),
 				}},
 			},
 		},

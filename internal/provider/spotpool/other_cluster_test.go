@@ -26,7 +26,7 @@ func TestNodesOfAnotherCluster(t *testing.T) {
 	larger := train(asNodes).With(providertest.Values{"minimum": 3})
 	contains(t, s.Plan(&foreign, larger).Diagnostics, "ERROR", "Wrong cluster", otherCluster, w.ClusterUID(), "apply it without nodes first")
 	_, diags := s.Apply(s.Plan(&foreign, nil))
-	contains(t, diags, "ERROR", "Wrong cluster", "nothing was touched")
+	contains(t, diags, "ERROR", "Wrong cluster", "Nothing was changed")
 	if p := s.Plan(&foreign, train(nil)); strings.Contains(p.Diagnostics.String(), "ERROR") {
 		t.Errorf("the pool can't give its nodes up: %s", p.Diagnostics)
 	}

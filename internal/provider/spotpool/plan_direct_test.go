@@ -284,7 +284,7 @@ func TestShortcutPlansWhatTheFrameworkPlans(t *testing.T) {
 		t.Error("what somebody else declared is not changed back")
 	}
 	loseStore(t, w)
-	refresh("Store isn't there")
+	refresh("Store is missing")
 	alike("not recorded", config)
 	o, _ = s.Apply(s.Plan(o, config))
 	s.Destroy(o)

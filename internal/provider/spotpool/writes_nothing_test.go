@@ -266,4 +266,4 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 	d.Apply() // a pool without a record is not destroyed
 }
 
-func isLostStore(d providertest.Told) bool { return d.Summary == "Store isn't there" }
+func isLostStore(d providertest.Told) bool { return d.Summary == "Store is missing" }

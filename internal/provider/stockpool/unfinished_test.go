@@ -34,7 +34,7 @@ func TestAnImportedCreationIsFinished(t *testing.T) {
 	d.Must("terraform", "import", "-input=false", address, begun.Key())
 	warnings, changes := d.Plan()
 	if changes[address].Change != "update" || !hears(warnings, "pool-g1 is not created yet") || hears(warnings, "is not recorded") ||
-		hears(warnings, "Store isn't there") {
+		hears(warnings, "Store is missing") {
 		t.Errorf("it is to %s, with %+v", changes[address].Change, warnings)
 	}
 	d.Apply()

@@ -64,7 +64,7 @@ func TestACreationThatNobodyFinishes(t *testing.T) {
 		says string
 	}{
 		{0, outcome.Skipped, "the next terraform apply resumes it"},
-		{2 * time.Hour, outcome.Failed, "nobody has gone on with it"},
+		{2 * time.Hour, outcome.Failed, "it is not managed until"},
 	} {
 		d.Cluster.Step(c.step)
 		r, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})

@@ -221,7 +221,7 @@ func TestALeaseFromTheFutureIsJudgedByWhatIsSeen(t *testing.T) {
 	release(t, l)
 }
 
-// TestTheHolderOfALease is told until its lease is over or given back.
+// TestTheHolderOfALease is reported until its lease expires or is released.
 func TestTheHolderOfALease(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)

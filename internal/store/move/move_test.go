@@ -68,15 +68,15 @@ func usable(path string) bool {
 
 var errKilled = errors.New("killed")
 
-// mortal is a store whose process is killed right before or after an effect.
-type mortal struct {
+// killedStore is a store whose process is killed right before or after an effect.
+type killedStore struct {
 	store.Movable
 	effects *int
 	at      int
 	after   bool
 }
 
-func (s mortal) effect(do func() error) error {
+func (s killedStore) effect(do func() error) error {
 	*s.effects++
 	switch {
 	case *s.effects > s.at, *s.effects == s.at && !s.after:
@@ -88,16 +88,16 @@ func (s mortal) effect(do func() error) error {
 	return do()
 }
 
-func (s mortal) SetMark(ctx context.Context, m store.Mark) error {
+func (s killedStore) SetMark(ctx context.Context, m store.Mark) error {
 	return s.effect(func() error { return s.Movable.SetMark(ctx, m) })
 }
 
-func (s mortal) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (r store.Revision, err error) {
+func (s killedStore) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (r store.Revision, err error) {
 	err = s.effect(func() error { r, err = s.Movable.Write(ctx, key, data, revision); return err })
 	return r, err
 }
 
-func (s mortal) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
+func (s killedStore) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
 	return s.effect(func() error { return s.Movable.Delete(ctx, key, revision) })
 }
 
@@ -111,7 +111,7 @@ func TestAMoveIsKilledAnywhereAndRepeated(t *testing.T) {
 			dir := t.TempDir()
 			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 			from, to, effects := filled(t, a, few), open(t, b), 0
-			_, err := move.Move{From: mortal{from, &effects, at, after}, To: mortal{to, &effects, at, after}}.Do(t.Context())
+			_, err := move.Move{From: killedStore{from, &effects, at, after}, To: killedStore{to, &effects, at, after}}.Do(t.Context())
 			done = err == nil
 			if !done && !errors.Is(err, errKilled) {
 				t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package attributetest holds the models of resources to their schemas: each attribute
-// that a plan can set has its line in transfer, which carries it into the declaration
-// and back.
+// Package attributetest checks the models of resources against their schemas. Each attribute
+// that a plan can set must have its line in transfer, which converts it to the declaration and
+// back.
 package attributetest
 
 import (
@@ -32,9 +32,8 @@ type Resource[M, D any] struct {
 // of time.
 var forms = [][2]string{{"a", "b"}, {"10", "11"}, {"10m", "11m"}}
 
-// Carried sets each attribute, one after the other, to another value, and fails where
-// the declaration does not change in the field of its name alone, or does not bring
-// the value back.
+// Carried sets each attribute in turn to another value. It fails if the declaration changes in
+// another field than that of its name, or does not return the value.
 func Carried[M, D any](t *testing.T, r Resource[M, D]) {
 	t.Helper()
 	for _, at := range r.leaves(r.Schema.Type().TerraformType(t.Context()), nil) {
@@ -54,7 +53,7 @@ func Carried[M, D any](t *testing.T, r Resource[M, D]) {
 	}
 }
 
-// carry says what is wrong with how an attribute is carried; nothing where it is well.
+// carry returns how the conversion of an attribute is wrong; empty if it is right.
 func (r Resource[M, D]) carry(t *testing.T, at []string, form [2]string) string {
 	t.Helper()
 	before, after := r.declared(t, at, form[0]), r.declared(t, at, form[1])
@@ -168,7 +167,7 @@ func differences(at string, a, b any) []string {
 	return []string{at}
 }
 
-// isTable reports whether an object is a map of texts that someone wrote.
+// isTable reports whether an object is a map of user-defined keys.
 func isTable(fields map[string]any) bool {
 	_, written := fields["key"]
 	return written && len(fields) == 1
