@@ -26,7 +26,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
-// abuse is one call that nobody with an account of gpupool may make.
+// abuse is one call that no account of gpupool may make.
 type abuse struct {
 	right string // that it takes as a pretext
 	what  string
@@ -400,8 +400,7 @@ func call(ctx context.Context, client kubernetes.Interface, a abuse, work string
 	return request.Do(ctx).Error()
 }
 
-// TestNoRightCanBeAbused acts as each account that is printed, and tries what
-// nobody may do under the pretext of each right that it has.
+// TestNoRightCanBeAbused acts as each printed account, and tries to abuse each of its rights.
 func TestNoRightCanBeAbused(t *testing.T) {
 	t.Parallel()
 	cluster, work := stage(t)
@@ -444,7 +443,7 @@ func TestNoRightCanBeAbused(t *testing.T) {
 			ownsNothingByScaling(t, cluster, client, work)
 			makesTokens(t, cluster, signedInAs(t, cluster, run, account), account)
 			alertsTwice(t, signedInAs(t, cluster, run, account), work)
-			// What they are for goes on.
+			// The rights still work.
 			for what, a := range map[string]abuse{
 				"suspend a Job": suspend,
 				"resume it": {
@@ -487,8 +486,7 @@ func alertsTwice(t *testing.T, c *kubecluster.Cluster, work string) {
 	}
 }
 
-// givesNoToken makes Secrets in the store that ask for tokens, as whoever may
-// write the store can.
+// givesNoToken creates Secrets in the store that request tokens, as a writer of the store can.
 func givesNoToken(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	store, run := manifests.DefaultNamespace, manifests.RunNamespaceOf(manifests.DefaultNamespace)

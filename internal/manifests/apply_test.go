@@ -83,9 +83,8 @@ func apply(t *testing.T, cluster *kubetest.Cluster, all []manifests.Object) []*u
 	return applied
 }
 
-// applyByClient does what kubectl apply does to the bindings that are printed, where
-// it was what created them: it compares what it applied last, what it applies now
-// and what is there, and patches.
+// applyByClient does what kubectl apply does to the printed bindings that it created. It
+// compares what it applied last, what it applies now and the live object, and patches.
 func applyByClient(t *testing.T, cluster *kubetest.Cluster, all []manifests.Object) {
 	t.Helper()
 	client := cluster.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
@@ -194,8 +193,8 @@ func wantRefused(ctx context.Context, cluster *kubetest.Cluster, namespace strin
 	return nil
 }
 
-// startJob starts a run as kubectl create job --from=cronjob/... does, with pods
-// that end as the stand-in kubelet is told.
+// startJob starts a run as kubectl create job --from=cronjob/... does, with pods that end as
+// the stand-in kubelet is configured.
 func startJob(t *testing.T, cluster *kubetest.Cluster, namespace string, options ...kubetest.PodOption) *batchv1.Job {
 	t.Helper()
 	cron, err := cluster.Client().BatchV1().CronJobs(namespace).Get(t.Context(), "gpupool-reconcile", metav1.GetOptions{})
@@ -240,8 +239,8 @@ func waitJob(t *testing.T, cluster *kubetest.Cluster, job *batchv1.Job) batchv1.
 	return ended
 }
 
-// TestTheJobsVerdict shows on the real controllers why a run that finds another
-// one under way has to exit with 0: a Job counts nothing else as success.
+// TestTheJobsVerdict: a run that finds another one under way must exit with 0, since a Job
+// counts nothing else as success. It uses the real controllers.
 func TestTheJobsVerdict(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)

@@ -28,13 +28,13 @@ const longestGroups = 512
 func (o Options) validateTokens() error {
 	for _, group := range o.BootstrapGroups {
 		if !node.BootstrapGroup(group) {
-			return fmt.Errorf("%q is no group of bootstrap tokens: it is system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and "+
-				"hyphens, with a letter or digit last", group)
+			return fmt.Errorf("%q is not a group of bootstrap tokens: use system:bootstrappers: and up to 256 lower-case letters, digits, colons "+
+				"and hyphens", group)
 		}
 	}
 	if all := len(strings.Join(o.BootstrapGroups, ",")); all > longestGroups {
-		return fmt.Errorf("--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, "+
-			"or shorter ones", all, longestGroups)
+		return fmt.Errorf("the groups in --bootstrap-groups have %d bytes in total, and an admission policy can read %d: use fewer or shorter "+
+			"ones", all, longestGroups)
 	}
 	return nil
 }
@@ -57,21 +57,21 @@ func (l limits) bootstrapTokens() []Object {
 	variables = append(variables, decoded("expires", kubecluster.TokenExpiration, len("2006-01-02T15:04:05Z"))...)
 	variables = append(variables, decoded("groups", kubecluster.TokenGroups, len(strings.Join(l.BootstrapGroups, ",")))...)
 	all := l.policy("bootstrap-tokens",
-		"It holds the accounts to making and ending the bootstrap tokens of pools: of "+kubecluster.TokenNamespace+
-			", RBAC would let them make and delete every Secret.",
+		"It limits the accounts to creating and deleting the bootstrap tokens of pools: in "+kubecluster.TokenNamespace+
+			", RBAC would let them do so with every Secret.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"secrets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)}, variables,
 		must(words.Replace("request.operation != 'UPDATE' && variables.secret.type == 'TYPE' && variables.secret.metadata.name.matches('^PREFIX[a-z0-9]{6}$')"),
-			"in this namespace, gpupool makes and deletes bootstrap tokens alone"),
+			"in this namespace, gpupool may only create and delete bootstrap tokens"),
 		must(words.Replace("'MARK' in variables.marks && variables.marks['MARK'] != ''"),
-			"gpupool makes and deletes no bootstrap token that does not bear a pool's mark"),
+			"gpupool may only create and delete bootstrap tokens with a pool's mark"),
 		must(words.Replace("request.operation == 'DELETE' || variables.groups.split(',').all(g, g in GROUPS)"),
-			"gpupool makes no bootstrap token with other groups than gpupool manifests --bootstrap-groups was given"),
+			"gpupool creates no bootstrap token with groups outside of gpupool manifests --bootstrap-groups"),
 		must("request.operation == 'DELETE' || variables.expires.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$') && "+
 			"timestamp(variables.expires) <= timestamp(dyn(object).metadata.creationTimestamp) + duration('24h')",
-			"gpupool makes no bootstrap token that is valid for longer than a day"),
+			"gpupool creates no bootstrap token that is valid for longer than a day"),
 		must("request.operation == 'DELETE' || !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences)",
-			"gpupool makes no bootstrap token that could not be deleted"),
+			"gpupool creates no bootstrap token with finalizers or owners"),
 	)
 	for _, object := range all {
 		if p, ok := object.Object.(*admissionv1.ValidatingAdmissionPolicy); ok {
@@ -83,8 +83,8 @@ func (l limits) bootstrapTokens() []Object {
 	return all
 }
 
-// characters maps each byte that may be in a group or a time to its character, and every other byte
-// to one that is in neither.
+// characters maps each byte of groups and times to its character, and every other byte to a
+// question mark, which neither contains.
 func characters() string {
 	table := slices.Repeat([]byte("?"), 256)
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789:,-TZ") {

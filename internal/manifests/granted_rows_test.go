@@ -181,7 +181,7 @@ func nodeAttempts() map[string][]attempt {
 			refused("give one GPUs", merge(apiNodes+"other/status", `{"status":{"capacity":{"nvidia.com/gpu":"99"}}}`)),
 		},
 		"delete nodes everywhere": {
-			refused("delete one that bears no mark", remove(apiNodes+"other")),
+			refused("delete one without a mark", remove(apiNodes+"other")),
 			refused("delete one of another cloud", remove(apiNodes+"moved")),
 		},
 	}

@@ -26,8 +26,8 @@ func (l limits) enforcement() []Object {
 	if !l.allows(budget.Pause) {
 		return nil
 	}
-	return l.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces "+
-		"other than the system's and these two.",
+	return l.policy("limits", "It limits the accounts to suspending Jobs, which RBAC would let them change entirely. It excludes the namespaces "+
+		"of the system and of gpupool.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{
 			concerning(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
@@ -36,7 +36,7 @@ func (l limits) enforcement() []Object {
 		}, nil,
 		must(l.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
 		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendAlone(),
-			"of a Job, gpupool may change spec.suspend alone"),
+			"gpupool may only change spec.suspend of a Job"),
 		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || "+
 			"dyn(object).deleteOptions.gracePeriodSeconds >= 1",
 			"gpupool evicts no pod without a grace period"),
@@ -49,17 +49,17 @@ func (l limits) events() []Object {
 	by := func(of string) string {
 		return "has(" + of + ".source) && has(" + of + ".source.component) && " + of + ".source.component == '" + kubecluster.EventSource + "'"
 	}
-	return l.policy("events", "It holds the accounts to Events that gpupool reports: of others, RBAC would let them change everything.",
+	return l.policy("events", "It limits the accounts to Events that gpupool reports: RBAC would let them change any.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"events"}, admissionv1.Create, admissionv1.Update)}, nil,
-		must(by("object")+" && (request.operation == 'CREATE' || "+by("oldObject")+")", "gpupool creates and updates only Events that it reports itself"),
+		must(by("object")+" && (request.operation == 'CREATE' || "+by("oldObject")+")", "gpupool may only create and update its own Events"),
 		must("request.operation == 'CREATE' ? !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences) : "+sameMetadata(),
-			"of an Event, gpupool changes neither labels, owners nor finalizers"),
+			"gpupool may not change labels, owners or finalizers of an Event"),
 	)
 }
 
-// outsideSystem is true in a namespace other than the system's, and those of the store and the runs
-// of any installation in the cluster, which have a label.
+// outsideSystem is true in all namespaces but those of the system and of gpupool. The label of
+// the store's and the runs' namespaces excludes other installations, too.
 func (l limits) outsideSystem() string {
 	const label = "'app.kubernetes.io/name'"
 	return "!(request.namespace in " + kubecluster.CELTexts(l.withoutStock()...) + ")" +

@@ -61,17 +61,16 @@ func TestYAML(t *testing.T) {
 	}))
 }
 
-// TestYAMLWithNodes compares what each flag about nodes, and the other mode, print beside
-// what is printed without.
+// TestYAMLWithNodes compares the objects that each flag about nodes, and the other mode, add.
 func TestYAMLWithNodes(t *testing.T) {
 	t.Parallel()
 	o := withNodes()
 	o.Mode, o.NoticeWatchOn = manifests.Deployment, map[string]string{"pool": "train"}
-	compareYAML(t, "nodes.yaml", beside(t, o))
+	compareYAML(t, "nodes.yaml", added(t, o))
 }
 
-// beside are the objects that options print which are not printed without any.
-func beside(t *testing.T, o manifests.Options) []manifests.Object {
+// added returns the objects that options add.
+func added(t *testing.T, o manifests.Options) []manifests.Object {
 	t.Helper()
 	text := func(o manifests.Object) string {
 		one, err := manifests.YAML([]manifests.Object{o})
@@ -178,36 +177,36 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(o *manifests.Options){
 		`"Big" cannot be a Kubernetes namespace`: func(o *manifests.Options) { o.Namespace = "Big" },
-		`"" is no name of an image`:              func(o *manifests.Options) { o.Image = "" },
-		`"a b" is no name of an image`:           func(o *manifests.Options) { o.Image = "a b" },
-		`"* * *" is no schedule`:                 func(o *manifests.Options) { o.Schedule = "* * *" },
-		`"61 * * * *" is no schedule`:            func(o *manifests.Options) { o.Schedule = "61 * * * *" },
-		`"* * * * * *" is no schedule`:           func(o *manifests.Options) { o.Schedule = "* * * * * *" },
-		`"@fortnightly" is no schedule`:          func(o *manifests.Options) { o.Schedule = "@fortnightly" },
-		`"*/5 8-2 * * *" is no schedule`:         func(o *manifests.Options) { o.Schedule = "*/5 8-2 * * *" },
-		`can't name a time zone`:                 func(o *manifests.Options) { o.Schedule = "TZ=Asia/Tokyo 0 * * * *" },
-		`"0 0 31 2 *" never comes`:               func(o *manifests.Options) { o.Schedule = "0 0 31 2 *" },
-		`"hourly" is no schedule`:                func(o *manifests.Options) { o.Schedule = "hourly" },
+		`"" is not an image reference`:           func(o *manifests.Options) { o.Image = "" },
+		`"a b" is not an image reference`:        func(o *manifests.Options) { o.Image = "a b" },
+		`invalid schedule "* * *"`:               func(o *manifests.Options) { o.Schedule = "* * *" },
+		`invalid schedule "61 * * * *"`:          func(o *manifests.Options) { o.Schedule = "61 * * * *" },
+		`invalid schedule "* * * * * *"`:         func(o *manifests.Options) { o.Schedule = "* * * * * *" },
+		`invalid schedule "@fortnightly"`:        func(o *manifests.Options) { o.Schedule = "@fortnightly" },
+		`invalid schedule "*/5 8-2 * * *"`:       func(o *manifests.Options) { o.Schedule = "*/5 8-2 * * *" },
+		`schedule has no time zone`:              func(o *manifests.Options) { o.Schedule = "TZ=Asia/Tokyo 0 * * * *" },
+		`"0 0 31 2 *" never matches`:             func(o *manifests.Options) { o.Schedule = "0 0 31 2 *" },
+		`invalid schedule "hourly"`:              func(o *manifests.Options) { o.Schedule = "hourly" },
 		"too short for a run":                    func(o *manifests.Options) { o.Timeout = time.Second },
-		`"delete" is no enforcement`:             func(o *manifests.Options) { o.Enforcement = "delete" },
-		"needs a name":                           func(o *manifests.Options) { o.CredentialsSecret = "" },
-		"at once":                                func(o *manifests.Options) { o.RunNamespace = o.Namespace },
+		`invalid enforcement "delete"`:           func(o *manifests.Options) { o.Enforcement = "delete" },
+		"credentials is empty":                   func(o *manifests.Options) { o.CredentialsSecret = "" },
+		"cannot be both":                         func(o *manifests.Options) { o.RunNamespace = o.Namespace },
 		`"Big" cannot be the run's namespace`:    func(o *manifests.Options) { o.RunNamespace = "Big" },
-		`"pod" is no mode`:                       func(o *manifests.Options) { o.Mode = "pod" },
+		`invalid mode "pod"`:                     func(o *manifests.Options) { o.Mode = "pod" },
 		"--cordon-nodes needs --mark-nodes":      func(o *manifests.Options) { o.Cordon = true },
 		"needs --enforcement evict": func(o *manifests.Options) {
 			o.Mark, o.Cordon, o.Enforcement = true, true, budget.Pause
 		},
-		`"system:masters" is no group of bootstrap tokens`: func(o *manifests.Options) { o.BootstrapGroups = []string{"system:masters"} },
-		"kube-system can't be the store's or the run's":    func(o *manifests.Options) { o.Namespace = "kube-system" },
-		"kube-public can't be":                             func(o *manifests.Options) { o.RunNamespace = "kube-public" },
-		"default can't be":                                 func(o *manifests.Options) { o.Namespace = "default" },
-		"--bootstrap-groups names groups of 555 bytes": func(o *manifests.Options) {
+		`"system:masters" is not a group of bootstrap tokens`: func(o *manifests.Options) { o.BootstrapGroups = []string{"system:masters"} },
+		"kube-system cannot be the store's or the run's":      func(o *manifests.Options) { o.Namespace = "kube-system" },
+		"kube-public cannot be":                               func(o *manifests.Options) { o.RunNamespace = "kube-public" },
+		"default cannot be":                                   func(o *manifests.Options) { o.Namespace = "default" },
+		"--bootstrap-groups have 555 bytes": func(o *manifests.Options) {
 			o.BootstrapGroups = []string{"system:bootstrappers:" + strings.Repeat("a", 256), "system:bootstrappers:" + strings.Repeat("b", 256)}
 		},
 		"--delete-nodes needs --mark-nodes": func(o *manifests.Options) { o.Delete = true },
 		"and needs --notice-watch":          func(o *manifests.Options) { o.NoticeWatchOn = map[string]string{"a": "b"} },
-		"is no label of a node": func(o *manifests.Options) {
+		"is not a node label": func(o *manifests.Options) {
 			o.NoticeWatch, o.NoticeWatchOn = true, map[string]string{"a": "b c"}
 		},
 	} {

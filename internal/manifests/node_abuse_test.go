@@ -24,9 +24,9 @@ import (
 
 const apiNodes = "/api/v1/nodes/"
 
-// makeNodes makes the nodes that are abused: own and other are of this cloud, marked is a
-// pool's, closed was cordoned by somebody else, elsewhere is of another cloud, as is moved,
-// which bears a mark all the same, and bare has no provider id.
+// makeNodes creates the nodes to abuse. own and other are Tencent Cloud nodes, marked is a
+// pool's, and closed has a foreign cordon. elsewhere is of another cloud, as is moved, which
+// has a mark, and bare has no provider ID.
 func makeNodes(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	for name, change := range map[string]func(*corev1.Node){
@@ -55,7 +55,7 @@ func ofNode(right, what, name, body string) abuse {
 	return abuse{right: right, what: what, verb: http.MethodPatch, path: apiNodes + name, body: body, as: types.MergePatchType}
 }
 
-// nodeAbuses are what nobody may do to a node, whatever account of gpupool it is.
+// nodeAbuses are changes of nodes that no account of gpupool may make.
 func nodeAbuses() []abuse {
 	all := []abuse{
 		{right: "get nodes", what: "read its logs", verb: http.MethodGet, path: apiNodes + "own/proxy/logs/"},
@@ -71,10 +71,10 @@ func nodeAbuses() []abuse {
 			right: "patch nodes", what: "make one by patching", verb: http.MethodPatch, path: apiNodes + "mine?fieldManager=a",
 			body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"mine"}}`, as: types.ApplyPatchType,
 		},
-		{right: "delete nodes", what: "delete one that bears no mark", verb: http.MethodDelete, path: apiNodes + "other"},
+		{right: "delete nodes", what: "delete one without a mark", verb: http.MethodDelete, path: apiNodes + "other"},
 		{right: "delete nodes", what: "delete one of another cloud", verb: http.MethodDelete, path: apiNodes + "elsewhere"},
 		{right: "delete nodes", what: "delete a marked one of another cloud", verb: http.MethodDelete, path: apiNodes + "moved"},
-		{right: "delete nodes", what: "delete a Ready one that bears a mark", verb: http.MethodDelete, path: apiNodes + "marked"},
+		{right: "delete nodes", what: "delete a Ready one with a mark", verb: http.MethodDelete, path: apiNodes + "marked"},
 		{right: "delete nodes", what: "delete all", verb: http.MethodDelete, path: "/api/v1/nodes"},
 		ofNode("patch nodes", "cordon one in nobody's name", "own", `{"spec":{"unschedulable":true}}`),
 		ofNode("patch nodes", "cordon one in an empty name", "own", `{"metadata":{"annotations":{"gpupool/cordoned-by":""}},"spec":{"unschedulable":true}}`),
@@ -249,7 +249,7 @@ func TestAnAgentMarksItsOwnNodeAlone(t *testing.T) {
 	}
 	t.Run("of another node", func(t *testing.T) { refused(t, neighbour, allowed) })
 
-	// What it is for goes on, on a node with taints of others and one without any.
+	// The right works on a node with foreign taints and on one without taints.
 	for _, name := range []string{"own", "bare"} {
 		c := kubecluster.New(connect(t, kubeclient.Config{
 			Host: cluster.Config().Host, ClusterCACertificate: string(cluster.Config().CAData), Token: boundToken(t, cluster, name),

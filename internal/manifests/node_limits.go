@@ -37,13 +37,13 @@ func (l limits) nodes() []Object {
 	}
 	if l.Delete {
 		const mark = "'" + kubecluster.NodePoolAnnotation + "'"
-		all = append(all, l.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark, and for which no "+
-			"kubelet reports.", accounts,
+		all = append(all, l.policy("delete-nodes", "It limits the accounts to deleting Tencent Cloud nodes with a pool's mark whose kubelet does "+
+			"not report.", accounts,
 			[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Delete)}, nodeVariables(),
-			must(mark+" in variables.before && variables.before["+mark+"] != ''", "gpupool deletes no node that does not bear a pool's mark"),
+			must(mark+" in variables.before && variables.before["+mark+"] != ''", "gpupool deletes no node without a pool's mark"),
 			must("variables.ours", "gpupool deletes no node of another cloud"),
 			must("!has(oldObject.status.conditions) || oldObject.status.conditions.all(c, c.type != 'Ready' || c.status == 'Unknown')",
-				"gpupool deletes no node for which a kubelet reports"))...)
+				"gpupool deletes no node whose kubelet reports"))...)
 	}
 	return all
 }
@@ -72,16 +72,17 @@ func nodeVariables() []admissionv1.Variable {
 // that the accounts cannot claim another author's.
 func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	marks := strings.NewReplacer("POOL", "'"+kubecluster.NodePoolAnnotation+"'", "BY", "'"+kubecluster.NodeCordonAnnotation+"'")
-	return l.policy("mark-nodes", "It holds the accounts to marking nodes of the cloud as a pool's, to removing such marks, and to saying who cordoned them.",
+	return l.policy("mark-nodes", "It limits the accounts to marking Tencent Cloud nodes as a pool's, to removing such marks, and to recording "+
+		"who cordoned them.",
 		accounts, changes, nodeVariables(),
 		must(sameMap("variables.now", "variables.before", kubecluster.NodePoolAnnotation, kubecluster.NodeCordonAnnotation),
-			"of a node's annotations, gpupool may change its own alone"),
+			"gpupool may only change its own annotations of a node"),
 		must(marks.Replace("!(POOL in variables.now) || (POOL in variables.before ? variables.now[POOL] == variables.before[POOL] : variables.now[POOL] != "+
 			"'')"),
-			"gpupool marks no node that has another mark"),
+			"gpupool marks no node with another mark"),
 		must(marks.Replace("BY in variables.now ? BY in variables.before && variables.now[BY] == variables.before[BY] || variables.closed && "+
 			"!variables.wasClosed : !(BY in variables.before) || !variables.closed"),
-			"gpupool says that it cordoned a node only where it does so now"),
+			"gpupool may only record a cordon that it makes with the same change"),
 	)
 }
 
@@ -89,10 +90,10 @@ func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOper
 // cordoned it.
 func (l limits) cordons(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
 	by := "'" + kubecluster.NodeCordonAnnotation + "'"
-	return l.policy("cordon-nodes", "It holds the accounts to cordoning nodes of the cloud in a pool's name, and to undoing that alone.", accounts, changes,
+	return l.policy("cordon-nodes", "It limits the accounts to cordoning Tencent Cloud nodes in a pool's name, and to undoing that.", accounts, changes,
 		nodeVariables(),
 		must("!variables.closed || variables.wasClosed || "+by+" in variables.now && variables.now["+by+"] != ''",
-			"gpupool cordons a node in a pool's name alone"),
+			"gpupool must record the pool when it cordons a node"),
 		must("variables.closed || !variables.wasClosed || "+by+" in variables.before && !("+by+" in variables.now)", "gpupool uncordons only what it cordoned"),
 	)
 }
@@ -108,7 +109,8 @@ func (l limits) noticeWatch() []Object {
 	}
 	names := strings.NewReplacer("TAINT", "'"+kubecluster.NoticeTaint+"'", "CONDITION", "'"+kubecluster.NoticeCondition+"'", "TOKEN", "'"+nodeOfToken+"'",
 		"REASON", "'"+kubecluster.NoticeReason+"'", "PATTERN", "'"+node.NoticePattern+"'")
-	return l.policy("notice-watch", "It holds the agent of a node to the node that its token names, and there to the condition and the taint of a notice.",
+	return l.policy("notice-watch", "It limits the agent of a node to the node of its token, and there to the condition and the taint of an "+
+		"interruption notice.",
 		[]string{NoticeAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes", "nodes/status"}, admissionv1.Create, admissionv1.Update)},
 		[]admissionv1.Variable{
@@ -119,18 +121,18 @@ func (l limits) noticeWatch() []Object {
 		},
 		must(names.Replace("request.operation == 'UPDATE' && has(request.userInfo.extra) && TOKEN in request.userInfo.extra && "+
 			"request.userInfo.extra[TOKEN] == [request.name]"),
-			"the agent of a node may change that node alone, by a token of a pod that runs there"),
+			"the agent may only change its own node, with a token of a pod that runs there"),
 		must(same("spec", "taints")+" && "+same("status", "conditions")+" && "+sameMetadata(),
-			"of its node, the agent may change its condition and its taint alone"),
+			"the agent may only change its condition and its taint"),
 		must(names.Replace("variables.taints.filter(t, t.key != TAINT) == variables.hadTaints.filter(t, t.key != TAINT)"),
-			"the agent may change its own taint alone"),
+			"the agent may only change its own taint"),
 		must(names.Replace("variables.taints.filter(t, t.key == TAINT).size() < 2 && variables.taints.filter(t, t.key == TAINT).all(t, t.effect == "+
 			"'NoSchedule' && has(t.value) && t.value.matches('^[0-9]{8}T[0-9]{6}Z$'))"),
 			"the agent's taint is NoSchedule, with the time of the notice"),
 		must(names.Replace("variables.conditions.filter(c, c.type != CONDITION) == variables.hadConditions.filter(c, c.type != CONDITION)"),
-			"the agent may change its own condition alone"),
+			"the agent may only change its own condition"),
 		must(names.Replace("variables.conditions.filter(c, c.type == CONDITION).size() < 2 && variables.conditions.filter(c, c.type == CONDITION).all(c, "+
 			"c.status == 'True' && has(c.reason) && c.reason == REASON && has(c.message) && c.message.matches(PATTERN))"),
-			"the agent's condition is one, and says when its instance is taken back"),
+			"the agent sets at most one condition, with the time of the interruption"),
 	)
 }

@@ -10,17 +10,18 @@ import (
 
 // noticeWatch is the agent of each node, with an account of its own.
 func noticeWatch(o Options) []Object {
-	all := []Object{{"It is the agent's on each node, and may have that node bear a notice.", account(o, NoticeAccount)}}
+	all := []Object{{"The account of the agents, which mark their node with an interruption notice.", account(o, NoticeAccount)}}
 	all = append(all, limits{o}.noticeWatch()...)
-	all = append(all, grants{o}.everywhere("notice-watch", "To have a node bear the cloud's notice, which the policy above holds to the agent's own.",
+	all = append(all, grants{o}.everywhere("notice-watch", "To mark a node with an interruption notice. The policy above limits each agent to "+
+		"its own node.",
 		NoticeRules(), NoticeAccount)...)
-	return append(all, Object{"The agents: each asks the metadata service of its instance whether the cloud takes it back.", workload{o}.daemonSet()})
+	return append(all, Object{"The agents. Each asks the metadata service for an interruption notice of its instance.", workload{o}.daemonSet()})
 }
 
 // daemonSet runs on every node despite taints, and through a drain. It does not use the host's
-// network: the metadata service identifies an instance by address, which works from pods too, and
-// pod security would reject hostNetwork. It uses the node's resolver, which works without the
-// cluster's.
+// network. The metadata service identifies an instance by address, which works from pods too,
+// and pod security would reject hostNetwork. It uses the node's resolver, which works without
+// the cluster's.
 func (w workload) daemonSet() *appsv1.DaemonSet {
 	marks := labels()
 	marks["app.kubernetes.io/component"] = NoticeAccount

@@ -36,15 +36,15 @@ func Objects(o Options) ([]Object, error) {
 	layout.TypeMeta = kindOf("v1", "ConfigMap")
 	runs := workload{o}
 	all := []Object{
-		{"The namespace is the store: declarations, status, ledger and locks. No account or pod belongs here: whoever may write the store's Secrets could " +
-			"get the account's token.", namespace(o.Namespace)},
-		{"It makes the namespace a store, empty at first.", layout},
+		{"The namespace of the store: declarations, status, ledger and locks. Do not add accounts or pods: anyone who may write the store's " +
+			"Secrets could get the account's token.", namespace(o.Namespace)},
+		{"It makes the namespace an empty store.", layout},
 		{
-			"The namespace of the run: the accounts, the " + runs.kind() + ", and the cloud's credentials, which no role lets anyone read.",
+			"The namespace of the run: the accounts, the " + runs.kind() + ", and the Tencent Cloud credentials, which no role may read.",
 			namespace(o.runNamespace()),
 		},
 		{"It runs the " + runs.kind() + ".", account(o, ReconcileAccount)},
-		{"It is for terraform apply, which declares budgets and pools, and lifts what a destroyed budget enforced.", account(o, TerraformAccount)},
+		{"For terraform apply, which declares budgets and pools, and lifts what a destroyed budget enforced.", account(o, TerraformAccount)},
 	}
 	// Policies come before the rights that they limit.
 	all = append(all, limits{o}.all()...)
@@ -53,7 +53,7 @@ func Objects(o Options) ([]Object, error) {
 		all = append(all, noticeWatch(o)...)
 	}
 	all = append(all, Object{
-		"It keeps new GPU pods out where a slot says so. None does until a budget with enforcement is exceeded.", kubecluster.FreezePolicy(),
+		"It rejects new GPU pods in the namespaces of a slot. None is in use until a budget with enforcement is exceeded.", kubecluster.FreezePolicy(),
 	})
 	why := slotsUse
 	for _, slot := range kubecluster.FreezeSlots() {
@@ -63,15 +63,15 @@ func Objects(o Options) ([]Object, error) {
 	if o.Mode == Deployment {
 		return append(all,
 			Object{
-				"The runs. Where this was a CronJob before, delete that: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".",
+				"The runs. If a CronJob ran them before, delete it: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".",
 				runs.deployment(),
 			}), nil
 	}
-	return append(all, Object{"The run. A run that finds another one under way ends well.", runs.cronJob()}), nil
+	return append(all, Object{"The run. It exits with 0 if another run is under way.", runs.cronJob()}), nil
 }
 
-const slotsUse = "The slots of freezes. Each binds to nothing until a run takes it. What a run then writes is not in here: kubectl apply leaves it as it " +
-	"is, by client or by --server-side, and kubectl replace would lift freezes until the next run."
+const slotsUse = "The slots of freezes. Each binds to nothing until a run uses it. kubectl apply keeps what a run then writes, with and without " +
+	"--server-side. kubectl replace would lift freezes until the next run."
 
 func kindOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}

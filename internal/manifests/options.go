@@ -77,19 +77,19 @@ func (n Nodes) any() bool { return n.Mark || n.Cordon || n.Delete }
 func (n Nodes) validate(evicts bool) error {
 	switch {
 	case n.Cordon && !n.Mark:
-		return errors.New("--cordon-nodes needs --mark-nodes: a node that a pool cordons bears its mark, by which that is undone, and nobody else's cordon is")
+		return errors.New("--cordon-nodes needs --mark-nodes: a pool marks a node that it cordons, so that it only undoes its own cordons")
 	case n.Cordon && !evicts:
-		return errors.New("--cordon-nodes needs --enforcement evict: a drain cordons a node and evicts its pods, and no budget evicts that does not " +
-			"say so itself")
+		return errors.New("--cordon-nodes needs --enforcement evict: a drain cordons a node and evicts its pods. Budgets still evict only if " +
+			"their action is evict")
 	case n.Delete && !n.Mark:
-		return errors.New("--delete-nodes needs --mark-nodes: only a node that bears a pool's mark is deleted")
+		return errors.New("--delete-nodes needs --mark-nodes: only nodes with a pool's mark are deleted")
 	case len(n.NoticeWatchOn) > 0 && !n.NoticeWatch:
-		return errors.New("--notice-watch-on says on which nodes the notice is watched for, and needs --notice-watch")
+		return errors.New("--notice-watch-on selects the nodes of the agent, and needs --notice-watch")
 	}
 	for key, value := range n.NoticeWatchOn {
 		problems := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...)
 		if len(problems) > 0 {
-			return fmt.Errorf("%s=%s is no label of a node: %s", key, value, strings.Join(problems, "; "))
+			return fmt.Errorf("%s=%s is not a node label: %s", key, value, strings.Join(problems, "; "))
 		}
 	}
 	return nil
@@ -118,32 +118,32 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%q cannot be the run's namespace: %s", o.runNamespace(), strings.Join(problems, "; "))
 	}
 	if o.runNamespace() == o.Namespace {
-		return fmt.Errorf("%s cannot be the store and the run's namespace at once: whoever may write the store's Secrets could get tokens of the accounts "+
-			"there, and read the cloud's credentials", o.Namespace)
+		return fmt.Errorf("%s cannot be both the store's and the run's namespace: a writer of the store's Secrets could get tokens of the run's "+
+			"accounts", o.Namespace)
 	}
 	for _, name := range []string{o.Namespace, o.runNamespace()} {
 		if slices.Contains(budget.SystemNamespaces(), name) || name == "default" {
-			return fmt.Errorf("%s can't be the store's or the run's namespace: what is printed lays a pod security level on it, and lets the accounts "+
-				"write its Secrets. Name one for gpupool alone, such as %s", name, DefaultNamespace)
+			return fmt.Errorf("%s cannot be the store's or the run's namespace: the manifests set its pod security level, and let the accounts "+
+				"write its Secrets. Use a namespace of its own, such as %s", name, DefaultNamespace)
 		}
 	}
 	if o.Image == "" || strings.ContainsAny(o.Image, " \t\r\n") {
-		return fmt.Errorf("%q is no name of an image", o.Image)
+		return fmt.Errorf("%q is not an image reference", o.Image)
 	}
 	if err := validateSchedule(o.Schedule); err != nil {
 		return err
 	}
 	if o.Timeout < time.Minute {
-		return fmt.Errorf("a timeout of %s is too short for a run: give it a minute at least", o.Timeout)
+		return fmt.Errorf("a timeout of %s is too short for a run: use at least a minute", o.Timeout)
 	}
 	if _, known := severity[o.Enforcement]; !known {
-		return fmt.Errorf("%q is no enforcement: it is alert_only, freeze, pause or evict", o.Enforcement)
+		return fmt.Errorf("invalid enforcement %q: use alert_only, freeze, pause or evict", o.Enforcement)
 	}
 	if o.CredentialsSecret == "" {
-		return errors.New("the Secret with the cloud's credentials needs a name; it may be of one that does not exist")
+		return errors.New("the name of the Secret with Tencent Cloud credentials is empty; the Secret itself need not exist")
 	}
 	if o.Mode != "" && o.Mode != CronJob && o.Mode != Deployment {
-		return fmt.Errorf("%q is no mode: it is cronjob or deployment", o.Mode)
+		return fmt.Errorf("invalid mode %q: use cronjob or deployment", o.Mode)
 	}
 	return errors.Join(o.Nodes.validate(o.allows(budget.Evict)), o.validateStock(), o.validateTokens())
 }

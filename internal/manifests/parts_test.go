@@ -79,9 +79,8 @@ func countsGone(w *world) error {
 	return nil // others may leave something behind of which a run warns
 }
 
-// prepareVanished lets a pod that a run saw be gone without a word: the ledger's
-// place in the watch is one that the API server doesn't have, as after it was
-// restored from a backup.
+// prepareVanished lets a pod disappear unobserved: the API server lacks the ledger's place in
+// the watch, as after a restore from a backup.
 func prepareVanished(w *world) {
 	w.t.Helper()
 	w.declare(budget.AlertOnly, "1000")
@@ -121,8 +120,7 @@ func prepareVanished(w *world) {
 	}
 }
 
-// alerts tells of a threshold, and tells of it again after what was told of is
-// forgotten.
+// alerts reports a threshold, and reports it again after the reported ones are forgotten.
 func alerts(w *world) error {
 	if err := w.run(); err != nil {
 		return err

@@ -64,11 +64,11 @@ func ObserveRules() []rbacv1.PolicyRule {
 	}
 }
 
-// LiftRules are the rights to observe enforcement up to an action, to lift it, and to report it:
-// when usage falls, and when a budget is destroyed.
+// LiftRules are the rights to observe enforcement up to an action, to lift it, and to report
+// it. They are needed when usage falls, and when a budget is destroyed.
 //
-// They allow reading all bindings. RBAC cannot limit a list to some of them, and they contain only
-// names and selectors.
+// They allow reading all bindings. RBAC cannot limit a list to some of them, and they contain
+// only names and selectors.
 func LiftRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{rule(admission, "validatingadmissionpolicybindings", "list")}
 	if o.allows(budget.Freeze) {
@@ -158,16 +158,17 @@ type grants struct{ Options }
 func (g grants) all() []Object {
 	all := slices.Concat(
 		g.byRole(in(g.Namespace, storeRole), "To use the store. Secrets: declarations may hold user data.", StoreRules(), ReconcileAccount, TerraformAccount),
-		g.everywhere("declare", "To tell which cluster this is.", DeclareRules(), TerraformAccount),
+		g.everywhere("declare", "To identify the cluster.", DeclareRules(), TerraformAccount),
 		g.everywhere("observe", "To count GPU-hours.", ObserveRules(), ReconcileAccount),
-		g.everywhere("lift", "To see what budgets have brought about, and to lift it.", LiftRules(g.Options), ReconcileAccount, TerraformAccount),
-		g.everywhere("enforce", "To carry enforcement out, up to "+string(g.Enforcement)+".", EnforceRules(g.Options), ReconcileAccount))
+		g.everywhere("lift", "To observe what budgets enforced, and to lift it.", LiftRules(g.Options), ReconcileAccount, TerraformAccount),
+		g.everywhere("enforce", "To enforce budgets, up to "+string(g.Enforcement)+".", EnforceRules(g.Options), ReconcileAccount))
 	if rules := NodeRules(g.Options); len(rules) > 0 {
 		all = append(all, g.everywhere("nodes", "To mark, cordon and delete nodes of pools, which the policies above limit.", rules, ReconcileAccount,
 			TerraformAccount)...)
 	}
 	if rules := DrainRules(g.Options); len(rules) > 0 {
-		all = append(all, g.everywhere("drain", "To look at nodes and their pods, and to drain: terraform apply ends instances, and destroy all of them.",
+		all = append(all, g.everywhere("drain", "To observe nodes and their pods, and to drain: terraform apply terminates instances, and "+
+			"destroy all of them.",
 			rules, TerraformAccount)...)
 	}
 	return slices.Concat(all, g.stockPools(), g.bootstrapTokens())
@@ -209,17 +210,17 @@ func (g grants) subjects(accounts []string) []rbacv1.Subject {
 	return subjects
 }
 
-// stockPools grants both accounts the rights for stock pools: to observe them in all namespaces,
-// since a run observes all at once, and to change those in their namespaces.
+// stockPools grants both accounts the rights for stock pools. They may observe all namespaces,
+// since a run observes all at once, and change those of stock pools.
 func (g grants) stockPools() []Object {
 	if !g.Stock.Pools {
 		return nil
 	}
 	all := slices.Concat(
-		g.everywhere("stock-look", "To look at stock pools.", StockObserveRules(), ReconcileAccount, TerraformAccount),
-		g.everywhere("stock-list", "To look at all stock pools at once.", StockListRules(), ReconcileAccount),
+		g.everywhere("stock-look", "To observe stock pools.", StockObserveRules(), ReconcileAccount, TerraformAccount),
+		g.everywhere("stock-list", "To observe all stock pools at once.", StockListRules(), ReconcileAccount),
 	)
-	const name, why = "stock-pools", "To keep Deployments of stock pools, which the policies above limit."
+	const name, why = "stock-pools", "To manage Deployments of stock pools, which the policies above limit."
 	if len(g.Stock.Namespaces) == 0 {
 		return append(all, g.everywhere(name, why, StockRules(), ReconcileAccount, TerraformAccount)...)
 	}
@@ -235,6 +236,6 @@ func (g grants) bootstrapTokens() []Object {
 		return nil
 	}
 	return g.inNamespace(kubecluster.TokenNamespace, "bootstrap-tokens",
-		"To make and end the bootstrap tokens of launches, which the policy above limits. No account may read one.",
+		"To create and delete the bootstrap tokens of launches, which the policy above limits. No account may read one.",
 		TokenRules(), ReconcileAccount, TerraformAccount)
 }

@@ -84,7 +84,7 @@ func untilAllowed(t *testing.T, what string, call func(ctx context.Context) erro
 	kubetest.WaitFor(t, "the rights of "+what+" to be in force", call)
 }
 
-// errLost is what becomes of a lock that may not be renewed.
+// errLost is the loss of a lock that may not be renewed.
 var errLost = errors.New("the lock was lost")
 
 // useStore does with a store whatever is done with one: it returns the first
@@ -103,7 +103,7 @@ func useStore(ctx context.Context, client *kubeclient.Client, namespace, name st
 			return err
 		}
 	}
-	select { // the lock is renewed meanwhile
+	select { // the lock is renewed in the background
 	case <-l.Lost():
 		return errLost
 	case <-time.After(4 * time.Second):

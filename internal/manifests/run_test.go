@@ -70,9 +70,8 @@ var parts = []part{
 	{"destroys", declaring, prepareEnforced, destroys},
 }
 
-// TestRunsUnderExactlyTheRightsThatArePrinted does all that runs do with the
-// rights that are printed, shows that all of them are used, and takes them away
-// one by one: then something goes wrong that says which right is missing.
+// TestRunsUnderExactlyTheRightsThatArePrinted does all that runs do with the printed rights. It
+// shows that each is used, and removes them one by one: the error then names the missing right.
 func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)

@@ -12,15 +12,15 @@ import (
 // never match.
 func validateSchedule(text string) error {
 	if strings.Contains(text, "TZ") { // Kubernetes wants it in spec.timeZone
-		return fmt.Errorf("%q is no schedule of a CronJob: it can't name a time zone", text)
+		return fmt.Errorf("invalid schedule %q: a CronJob's schedule has no time zone", text)
 	}
 	schedule, err := cron.ParseStandard(text)
 	if err != nil {
-		return fmt.Errorf("%q is no schedule: write five fields as cron does (minute, hour, day of the month, month, day of the week), such as %q, "+
-			"or @hourly: %w", text, DefaultSchedule, err)
+		return fmt.Errorf("invalid schedule %q: use five cron fields (minute, hour, day of the month, month, day of the week), such as %q, or "+
+			"@hourly: %w", text, DefaultSchedule, err)
 	}
 	if schedule.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() { // any day would do
-		return fmt.Errorf("the schedule %q never comes: no day of its months is one of its days", text)
+		return fmt.Errorf("the schedule %q never matches: no day of its months is one of its days", text)
 	}
 	return nil
 }

@@ -28,14 +28,14 @@ func (o Options) withoutStock() []string {
 // validateStock rejects namespaces in which stock pools are not allowed.
 func (o Options) validateStock() error {
 	if len(o.Stock.Namespaces) > 0 && !o.Stock.Pools {
-		return errors.New("--stock-namespaces says in which namespaces stock pools may be, and needs --stock-pools")
+		return errors.New("--stock-namespaces selects the namespaces of stock pools, and needs --stock-pools")
 	}
 	for _, name := range o.Stock.Namespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-			return fmt.Errorf("%q is no namespace for stock pools: %s", name, strings.Join(problems, "; "))
+			return fmt.Errorf("%q is not a namespace for stock pools: %s", name, strings.Join(problems, "; "))
 		}
 		if slices.Contains(o.withoutStock(), name) {
-			return fmt.Errorf("%s can't have stock pools: whoever has an account of gpupool could run pods beside the accounts, the store or the system", name)
+			return fmt.Errorf("%s cannot have stock pools: the accounts of gpupool could run pods next to the accounts, the store or the system", name)
 		}
 	}
 	return nil

@@ -35,10 +35,9 @@ func labelled(text, name, label string) string {
 	return strings.NewReplacer("NAME", name, "LABEL", label).Replace(text)
 }
 
-// makeStock makes what is abused: in each of some namespaces a Deployment, a disruption
-// budget and a pod called "stock", which are a stock pool's, as far as labels tell; and
-// beside "deployment" and "pod", which are nobody's, a disruption budget "guard" and a
-// Deployment "other", which bears another one's label.
+// makeStock creates objects to abuse in some namespaces. The Deployment, disruption budget and
+// pod "stock" have a stock pool's labels. "deployment", "pod" and the disruption budget "guard"
+// are foreign, and the Deployment "other" has another one's label.
 func makeStock(t *testing.T, cluster *kubetest.Cluster, work string) {
 	t.Helper()
 	own := map[string]string{stockpool.LabelPool: "stock"}
@@ -61,7 +60,7 @@ func makeStock(t *testing.T, cluster *kubetest.Cluster, work string) {
 	kubetest.Create(t, cluster, mislabelled)
 }
 
-// stockAbuses are what nobody may do under the pretext of stock pools.
+// stockAbuses are abuses of the rights on stock pools.
 func stockAbuses() []abuse {
 	create := func(right, what, path, body string) abuse {
 		return abuse{right: "create " + right, what: what, verb: http.MethodPost, path: path + "/" + right, body: body}
@@ -168,8 +167,8 @@ func stockAbuses() []abuse {
 	return all
 }
 
-// changesStock does what the rights on stock pools are for, also to a Deployment that
-// somebody labelled to have it taken over, and to one that lost its label.
+// changesStock uses the rights on stock pools, also for a Deployment that was labeled for a
+// take-over, and for one that lost its label.
 func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster, work string) {
 	t.Helper()
 	ctx, d := t.Context(), stockPool(work)

@@ -43,36 +43,35 @@ func (l limits) stockPools() []Object {
 	}
 	accounts := []string{ReconcileAccount, TerraformAccount}
 	elsewhere := must(l.outsideSystem(), "gpupool keeps no stock pools in this namespace")
-	bears := func(of string) string {
+	labeled := func(of string) string {
 		return stockNames.Replace("has(" + of + ".metadata.labels) && LABEL in " + of + ".metadata.labels && " + of + ".metadata.labels[LABEL] == " + of +
 			".metadata.name")
 	}
-	all := l.policy("stock-pools", "It holds the accounts to Deployments and disruption budgets that are a stock pool's: of others, RBAC would let them "+
-		"change everything.", accounts,
+	all := l.policy("stock-pools", "It limits the accounts to Deployments and disruption budgets of stock pools: RBAC would let them change any.", accounts,
 		[]admissionv1.NamedRuleWithOperations{
 			concerning(apps, []string{"deployments"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
 			concerning(policies, []string{"poddisruptionbudgets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
 		},
 		[]admissionv1.Variable{
-			{Name: "bears", Expression: bears("object")},
-			{Name: "bore", Expression: bears("oldObject")},
+			{Name: "labeled", Expression: labeled("object")},
+			{Name: "wasLabeled", Expression: labeled("oldObject")},
 			{Name: "made", Expression: stockNames.Replace(wroteSpec)},
 		},
 		elsewhere,
-		must("request.operation == 'DELETE' || variables.bears", "of Deployments and disruption budgets, gpupool keeps those alone that "+
-			"bear the label "+stockpool.LabelPool+" with their own name"),
-		must("request.operation == 'CREATE' || variables.bore || variables.made",
-			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label "+
-				"deployment NAME "+stockpool.LabelPool+"=NAME"),
+		must("request.operation == 'DELETE' || variables.labeled", "gpupool only manages Deployments and disruption budgets "+
+			"with the label "+stockpool.LabelPool+" and their own name as its value"),
+		must("request.operation == 'CREATE' || variables.wasLabeled || variables.made",
+			"gpupool does not change foreign Deployments and disruption budgets. To let a stock pool take a Deployment over, label it first: "+
+				"kubectl label deployment NAME "+stockpool.LabelPool+"=NAME"),
 		must("request.operation != 'UPDATE' || "+sameMetadata("labels", "annotations"), "gpupool changes neither owners nor finalizers"),
-		must("request.operation != 'CREATE' || "+ownersOfNew, "gpupool creates no Deployment or disruption budget with finalizers or with other owners "+
-			"than its stock pool"),
+		must("request.operation != 'CREATE' || "+ownersOfNew, "gpupool creates no Deployment or disruption budget with finalizers or foreign "+
+			"owners"),
 	)
 	annotations := func(of string) string {
 		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"
 	}
-	return append(all, l.policy("stock-pods", "It holds the accounts to the order in which a scale-down ends pods of stock pools: of a pod, RBAC would let "+
-		"them change all that can be.", accounts,
+	return append(all, l.policy("stock-pods", "It limits the accounts to the deletion order of stock pods: RBAC would let them change all of a "+
+		"pod.", accounts,
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"pods"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)},
 		[]admissionv1.Variable{
 			{Name: "now", Expression: annotations("object")},
@@ -83,7 +82,8 @@ func (l limits) stockPools() []Object {
 			"gpupool changes no pod but those of stock pools"),
 		must("request.operation == 'UPDATE' && "+same("spec")+" && "+sameMetadata("annotations")+" && "+sameMap("variables.now", "variables.before",
 			corev1.PodDeletionCost),
-			"of a pod, gpupool may change the annotation "+corev1.PodDeletionCost+" alone"),
-		must(stockNames.Replace("!(COST in variables.now) || variables.now[COST] == SPARED"), "gpupool spares pods alone"),
+			"gpupool may only change the annotation "+corev1.PodDeletionCost+" of a pod"),
+		must(stockNames.Replace("!(COST in variables.now) || variables.now[COST] == SPARED"), "gpupool may only lower a pod's place in the "+
+			"deletion order"),
 	)...)
 }

@@ -63,9 +63,9 @@ func without64(key string) func(*corev1.Secret) {
 
 func unmarked(s *corev1.Secret) { s.Annotations = nil }
 
-// makeTokens makes what is not to be deleted: a token of kubeadm's, a Secret of a
-// controller's, and one that is called like a token; and what is not to be read or
-// changed, a pool's token of another group.
+// makeTokens creates Secrets that must not be deleted: a token of kubeadm's, a Secret of a
+// controller's, and one with the name of a token. A pool's token of another group must not be
+// read or changed.
 func makeTokens(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	for _, s := range []*corev1.Secret{
@@ -83,7 +83,7 @@ func makeTokens(t *testing.T, cluster *kubetest.Cluster) {
 	}
 }
 
-// tokenAbuses are what nobody may do with the right to make and delete bootstrap tokens.
+// tokenAbuses are abuses of the right to create and delete bootstrap tokens.
 func tokenAbuses() []abuse {
 	all := []abuse{
 		{right: "get secrets", what: "read a token", verb: http.MethodGet, path: apiSecrets + "/bootstrap-token-others"},

@@ -39,8 +39,7 @@ func process(t *testing.T, client *kubeclient.Client, s store.Store) reconcile.W
 	}
 }
 
-// newWorld makes a world, and in it an account that may do what the manifests of
-// a part's account say, less one right.
+// newWorld creates a world, and in it an account with the rights of a part's account, less one.
 func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *world {
 	t.Helper()
 	w := &world{t: t, cluster: cluster, home: cluster.Namespace(t), work: cluster.Namespace(t)}

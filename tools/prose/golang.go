@@ -4,12 +4,16 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
 // fewestWords is how many words a literal has that is read as prose.
 const fewestWords = 3
+
+// operator matches literals that are expressions, such as those of admission policies.
+var operator = regexp.MustCompile(` (&&|\|\||==|!=) `)
 
 // fullStop ends each literal: for Vale, an empty line does not end a sentence.
 const fullStop = "."
@@ -35,7 +39,7 @@ func literals(name string, data []byte) (text, error) {
 			if !isText {
 				return true
 			}
-			if said = strings.TrimSpace(said); len(strings.Fields(said)) < fewestWords {
+			if said = strings.TrimSpace(said); len(strings.Fields(said)) < fewestWords || operator.MatchString(said) {
 				return false
 			}
 			at := files.Position(n.Pos()).Line
