@@ -1,6 +1,5 @@
 // Terraform-provider-gpupool is two programs in one file: the Terraform provider
-// gpupool/gpupool, which Terraform starts by itself, and the command line
-// gpupool, for people and cron.
+// gpupool/gpupool, which Terraform starts, and the CLI gpupool, for people and cron.
 package main
 
 import (
@@ -28,7 +27,7 @@ func main() {
 	}
 	// Standard output belongs to the plugin protocol.
 	if err := provider.Serve(build.Version, address, debug); err != nil {
-		fmt.Fprintf(os.Stderr, "gpupool: the provider can't be served: %v\n", err)
+		fmt.Fprintf(os.Stderr, "gpupool: the provider cannot be served: %v\n", err)
 		os.Exit(1)
 	}
 }

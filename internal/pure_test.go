@@ -43,8 +43,7 @@ var worldly = map[string]struct {
 	"archive/zip":   {"it reads the disk", []string{"OpenReader"}},
 }
 
-// whyImpure says what is banned about a package of the standard library; nothing
-// where it computes.
+// whyImpure returns why a package of the standard library is banned; empty if it only computes.
 func whyImpure(imported string) string {
 	if slices.Contains(pureAfterAll, imported) {
 		return ""
@@ -57,9 +56,8 @@ func whyImpure(imported string) string {
 	return ""
 }
 
-// reaches says how a file of a pure room reaches the world. Names are the compiler's:
-// an import by another name is found, and a variable of the name of a package is not
-// taken for one.
+// reaches returns how a file of a pure room has effects. Names are the compiler's: it finds an
+// import under another name, and ignores a variable with a package's name.
 func reaches(fset *token.FileSet, file *ast.File) []string {
 	var found []string
 	for _, spec := range file.Imports {

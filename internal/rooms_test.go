@@ -1,6 +1,5 @@
-// Package internal_test checks what lives where: that the pure packages can do
-// no IO and know no clock, that no package imports what it must not, and that
-// each says what it is for.
+// Package internal_test checks the imports of packages. Pure packages can do no IO and know no
+// clock, no package imports what it must not, and each states its purpose.
 package internal_test
 
 import (
@@ -22,10 +21,9 @@ import (
 
 const module = "github.com/gpupool/terraform-provider-gpupool/"
 
-// rooms says what a room imports of this module, each room by its name, and what it
-// may import of others, by prefix. A room is a folder and what is in it, but for what
-// has a row of its own. Those that are pure use of the standard library only what
-// computes.
+// rooms lists the allowed imports of each room: rooms of this module by name, and other
+// packages by prefix. A room is a folder and what is in it, without those with a row of their
+// own. Pure rooms only use packages of the standard library that compute.
 var rooms = map[string]struct {
 	pure bool
 	may  []string
@@ -257,8 +255,8 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// TestOnlySomeGroupsAreLinked looks for the clients of all API groups, which are 7 MB of
-// the binary: what is not for tests has those of internal/kube/client.
+// TestOnlySomeGroupsAreLinked finds the clients of all API groups, which are 7 MB of the
+// binary. Only tests may link others than those of internal/kube/client.
 func TestOnlySomeGroupsAreLinked(t *testing.T) {
 	t.Parallel()
 	for _, files := range packages(t) {
@@ -272,7 +270,7 @@ func TestOnlySomeGroupsAreLinked(t *testing.T) {
 	}
 }
 
-// allows says what of a row lets a room import something; empty where nothing does.
+// allows returns the entry of a row that allows an import; empty if none does.
 func allows(room string, may []string, imported string) string {
 	own, ours := strings.CutPrefix(imported, module)
 	switch {

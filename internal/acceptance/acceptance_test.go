@@ -1,6 +1,6 @@
 // Package acceptance runs the provider on a real Tencent Cloud account: make acceptance.
-// Without -account, as in make test, the same tests run against a local CVM, so that
-// they work on the day somebody pays for them.
+// Without -account, as in make test, the same tests run against a local CVM, so that they still
+// work when an account is available.
 package acceptance
 
 import (

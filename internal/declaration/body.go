@@ -66,7 +66,7 @@ const (
 type body[T Body] struct {
 	kind   string // what an envelope calls it
 	folder string // where a store keeps it
-	// validate says which values, without which no reader can do, a body lacks.
+	// validate returns an error if a body lacks values that each reader needs.
 	validate func(T) error
 }
 
@@ -92,8 +92,8 @@ func bodyOf[T Body]() (body[T], error) {
 	return body[T]{}, fmt.Errorf("no document can hold a %T: it has no row in declaration.bodies", none)
 }
 
-// Check says what is wrong with a document in a folder of a store, such as
-// "spot_pools". Errors call the document what.
+// Check checks a document in a folder of a store, such as "spot_pools". Errors call the
+// document what.
 func Check(folder, what string, data []byte) error {
 	var first error
 	for _, r := range bodies {
@@ -107,7 +107,7 @@ func Check(folder, what string, data []byte) error {
 		first = cmp.Or(first, err)
 	}
 	if first == nil {
-		return fmt.Errorf("%s is of a kind that can't be checked", what)
+		return fmt.Errorf("%s is of an unknown kind", what)
 	}
 	return first
 }
@@ -130,8 +130,7 @@ func validatePoolStatuses(b PoolStatuses) error {
 	return nil
 }
 
-// validateTombstone checks that a tombstone says where its object was: the object's
-// kind tells what that is.
+// validateTombstone checks that a tombstone has its object's place, which depends on the kind.
 func validateTombstone(t Tombstone) error {
 	err := present("uid", t.UID, "object", t.Object)
 	switch kind, _, _ := strings.Cut(t.Object, "/"); kind {

@@ -89,7 +89,7 @@ func TestCheckTakesAnyBodyOfTheFolder(t *testing.T) {
 	if err := declaration.Check("journals", "journals/a", summary); err == nil || !strings.Contains(err.Error(), "it is no journal") {
 		t.Errorf("a summary among journals: %v", err)
 	}
-	if err := declaration.Check("elsewhere", "elsewhere/a", summary); err == nil || !strings.Contains(err.Error(), "can't be checked") {
+	if err := declaration.Check("elsewhere", "elsewhere/a", summary); err == nil || !strings.Contains(err.Error(), "unknown kind") {
 		t.Errorf("a folder that nobody knows: %v", err)
 	}
 }

@@ -1,13 +1,13 @@
-// Package declaration holds the documents of the store, and reads declarations out of
-// Terraform state.
+// Package declaration holds the documents of the store, and reads declarations from Terraform
+// state.
 //
-// A document is an envelope around one body, with a version, a kind and a checksum.
-// Package store keeps documents, finds them by name and guards their writes. Packages
-// spotpool and budget say what the declarations in them mean.
+// A document is an envelope around one body, with a version, a kind and a checksum. Package
+// store keeps documents, finds them by name and guards their writes. Packages spotpool,
+// stockpool and budget define the declarations in them.
 //
-// It exports more than 40 names: a third are the bodies of the kinds of documents
-// (documents.go), and the others the envelope (envelope.go, body.go), the summary of runs
-// (run_summary.go, last_day.go), and what Terraform state contains (terraform_*.go).
+// It exports more than 40 names. A third are the bodies of the kinds of documents
+// (documents.go). The others are the envelope (envelope.go, body.go), the summary of runs
+// (run_summary.go, last_day.go), and the contents of Terraform state (terraform_*.go).
 //
-// Nothing in here does IO of its own, reads a clock or the environment.
+// It does no IO of its own, and reads no clock and no environment.
 package declaration

@@ -87,9 +87,9 @@ type Pauses struct {
 // PausePhase says how far a pause has come.
 type PausePhase string
 
-// The phases of a pause. Pausing and resuming are written down before they are done.
-// Where someone started a workload again, and the budget does not pause it once more,
-// it is remembered, so that later runs leave it alone.
+// The phases of a pause. Pausing and resuming are recorded before they are done. A workload
+// that was started again and is not paused once more is remembered, so that later runs leave
+// it.
 const (
 	Pausing  PausePhase = "pausing"
 	Paused   PausePhase = "paused"
@@ -156,7 +156,6 @@ func StockTombstone(d stockpool.Declaration, now time.Time) Tombstone {
 	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 
-// Expired says whether the tombstone may be removed.
 func (t Tombstone) Expired(now time.Time) bool { return !now.Before(t.ExpiresAt) }
 
 // State is the newest Terraform state of one lineage that was seen.
@@ -166,7 +165,7 @@ type State struct {
 	SeenAt  time.Time `json:"seen_at"`
 }
 
-// identified says what the identity of a declared pool lacks.
+// identified returns an error if a declared pool lacks an identity.
 func identified(d spotpool.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "region", d.Region, "account_id", d.AccountID)
 }
@@ -175,7 +174,7 @@ func identifiedBudget(d budget.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "cluster_uid", d.ClusterUID)
 }
 
-// identifiedStock says what the identity of a declared stock pool lacks.
+// identifiedStock returns an error if a declared stock pool lacks an identity.
 func identifiedStock(d stockpool.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "namespace", d.Namespace, "cluster_uid", d.ClusterUID)
 }

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Version is the version of the documents that this program writes, and the only one
-// that it reads; version 1 is of builds long before the first release. Before the first release
-// a field is added within a version: nobody has a document that another program wrote.
-// After it, a field added to any body means a new version, so that an older program
-// says that it is too old; or the field is left out where nobody sets it, with a test
-// that it says so of others.
+// Version is the version of the documents that this program writes, and the only one that it
+// reads. Version 1 is of builds long before the first release. Before the first release, fields
+// are added within a version, since no other program's documents exist. After it, a new field
+// means a new version, so that an older program reports that it is too old. An optional field
+// may stay within a version, if it is omitted when unset, with a test that an older reader
+// refuses others.
 const Version = 3
 
 const checksumPrefix = "sha256:"

@@ -63,7 +63,7 @@ func roundTrip[T declaration.Body](t *testing.T, body T) {
 	if diff := cmp.Diff(body, got, emptyAsNil); diff != "" {
 		t.Errorf("(-written +read)\n%s", diff)
 	}
-	var people bytes.Buffer // who look at a document with their own tools
+	var people bytes.Buffer // who read a document with their own tools
 	if err := json.Indent(&people, data, "\t", "    "); err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +138,8 @@ func TestDecodeRefusesNewer(t *testing.T) {
 	}
 }
 
-// TestDecodeRefusesOlder has a document of a form from before the first release: its
-// fields may be others, and what it says to do launches nothing twice.
+// TestDecodeRefusesOlder: documents from before the first release may have other fields, and
+// the remedy launches nothing twice.
 func TestDecodeRefusesOlder(t *testing.T) {
 	t.Parallel()
 	old := []byte(`{"version": 1, "kind": "journal", "body": {"intents": ["` + secret + `"]}}`)

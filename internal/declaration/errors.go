@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// NewerError says that something was written by a newer gpupool. Whatever
-// depends on it must stop and leave it alone.
+// NewerError reports a document of a newer gpupool. Whatever depends on it must stop and not
+// change it.
 type NewerError struct {
 	What    string // names the document or the resource
 	Version int64  // the version that it was written with
@@ -19,13 +19,13 @@ type NewerError struct {
 // Error names what was refused, and the remedy.
 func (e *NewerError) Error() string {
 	if e.Field != "" {
-		return fmt.Sprintf("%s was written by a newer gpupool (it has a field %.60q, which this one doesn't know): upgrade gpupool", e.What, e.Field)
+		return fmt.Sprintf("%s was written by a newer gpupool (it has the unknown field %.60q): upgrade gpupool", e.What, e.Field)
 	}
 	return fmt.Sprintf("%s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.What, e.Version)
 }
 
-// OlderError says that a document was written by a gpupool from before the first
-// release, whose form is not read. Whatever depends on it must stop and leave it alone.
+// OlderError reports a document in a form from before the first release, which is not read.
+// Whatever depends on it must stop and not change it.
 type OlderError struct {
 	What    string // names the document
 	Kind    string // that it was expected to be
@@ -38,28 +38,28 @@ func (e *OlderError) Error() string {
 		e.What, e.Version, olderRemedy(e.Kind))
 }
 
-// olderRemedy is what to do about a document of an older form, so that nothing is
-// launched twice, and nothing stays in force that nobody knows of.
+// olderRemedy returns what to do about a document of an older form, so that nothing is launched
+// twice, and no enforcement stays unknown.
 func olderRemedy(kind string) string {
 	switch kind {
 	case spotPoolKind:
-		return "run terraform destroy with the gpupool that wrote it; or, to keep its instances, move it and its journal away, wait 10 minutes, until " +
-			"each earlier launch is listed, and run terraform state rm and terraform import"
+		return "run terraform destroy with the gpupool that wrote it. To keep its instances instead, move it and its journal away, and wait 10 " +
+			"minutes, until each earlier launch is listed. Then run terraform state rm and terraform import"
 	case budgetKind:
-		return "move it away and let terraform apply write it anew: gpupool reconcile then warns of each freeze and pause that the older one left, " +
-			"and of how to remove it"
+		return "move it away and run terraform apply, which writes it again. gpupool reconcile then warns of each freeze and pause that the " +
+			"older one left"
 	case pausesKind:
-		return "start the workloads that it lists again, and move it away"
+		return "start the workloads in it again, and move it away"
 	case grantsKind, holdsKind:
-		return "move it away, and decide anew what it said"
+		return "move it away, and set its grants or holds again"
 	case tombstoneKind:
-		return "move it away, once no Terraform state has what was destroyed"
+		return "move it away once no Terraform state has its object"
 	}
 	return strings.TrimPrefix(remedyOf(kind), "nothing was changed: ")
 }
 
-// DamagedError says that a document is not what any gpupool writes. Whatever
-// depends on it must stop and leave it alone.
+// DamagedError reports a document that no gpupool wrote. Whatever depends on it must stop and
+// not change it.
 type DamagedError struct {
 	What   string // names the document
 	Kind   string // of its envelope, where a remedy depends on it
@@ -75,21 +75,21 @@ func (e *DamagedError) Error() string {
 func remedyOf(kind string) string {
 	switch kind {
 	case journalKind: // a copy lacks the launches made since
-		return "nothing was changed: move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
-			"the pool gets a new journal, and launches nothing for 10 minutes, until each earlier launch is listed"
+		return "nothing was changed: move it away, do not restore a copy, and run terraform apply or gpupool reconcile. The pool gets a new " +
+			"journal, and launches nothing for 10 minutes, until each earlier launch is listed"
 	case stockJournalKind:
-		return "nothing was changed: restore it from a copy; or move it away, run terraform destroy for this stock pool, " +
+		return "nothing was changed: restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, " +
 			"which keeps its Deployment, and then terraform import"
 	case statusKind, usageKind, poolStatusesKind, runSummaryKind, lastDayKind:
 		return "nothing was changed: the next gpupool reconcile replaces it"
 	}
-	return "nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew"
+	return "nothing was changed: restore it from a copy, or move it away and run terraform apply, which writes it again"
 }
 
 var errTrailing = errors.New("something follows where it should end")
 
-// withoutValues says what is wrong with JSON without quoting it: user data must
-// not get into an error.
+// withoutValues describes invalid JSON without quoting it, since errors must not contain user
+// data.
 func withoutValues(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -43,7 +43,7 @@ func (s *Series) UnmarshalText(text []byte) error {
 		for n, number := range []string{at, value, of} {
 			var err error
 			if step[n], err = strconv.ParseInt(number, 10, 64); err != nil {
-				return fmt.Errorf("%q is no change of a quarter hour, such as 1975423=2/2", field)
+				return fmt.Errorf("invalid step %q: use a form such as 1975423=2/2", field)
 			}
 		}
 		*s = append(*s, step)
@@ -51,9 +51,9 @@ func (s *Series) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Step is a change: the quarter hour since which a value stands beside what it is
-// measured by. That is a pool's capacity beside its minimum, and a budget's use beside
-// its limit, in percent. Quarter hours are counted from 1970.
+// Step is a change: the quarter hour since which a value and its reference apply. For a pool,
+// that is its capacity and its minimum, and for a budget its usage and its limit, in percent.
+// Quarter hours are counted from 1970.
 type Step [3]int64
 
 // The bounds of a day: its quarter hours, and the objects that are kept.
@@ -71,9 +71,9 @@ type Size struct {
 
 func quarterOf(at time.Time) int64 { return at.Unix() / int64(quarter/time.Second) }
 
-// After is the day after these sizes were seen. It is the same where its quarter hour
-// is, or nothing changed. Objects that were not seen stay as they were where kept says
-// so. Of too many that were seen, the first by name are kept.
+// After returns the day after these sizes were observed. It is unchanged within a quarter hour,
+// or if nothing changed. kept decides whether objects that were not observed stay. Of too many,
+// the first by name are kept.
 func (d LastDay) After(at time.Time, seen []Size, kept func(object string) bool) (next LastDay, changed bool) {
 	now := quarterOf(at)
 	if now <= d.Quarter && d.Quarter != 0 {
@@ -103,8 +103,8 @@ func (d LastDay) After(at time.Time, seen []Size, kept func(object string) bool)
 	return next, true
 }
 
-// Of are the values of an object and what these are measured by, a quarter hour each
-// until now; fewer than a day's where it is not known for so long.
+// Of returns the values of an object and their references, one for each quarter hour until now.
+// It returns fewer than a day's if fewer are known.
 func (d LastDay) Of(object string, now time.Time) (values, of []float64) {
 	steps := d.Series[object]
 	if len(steps) == 0 {

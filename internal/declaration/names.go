@@ -10,23 +10,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Names choose among what is declared: pools by NAME or REGION/NAME, stock pools by NAME
-// or NAMESPACE/NAME, budgets by NAME; each with its kind before that as well
-// ("budget/team-a", "stock_pool/ml/g1"), and by globs of these ("team-*",
-// "ap-singapore/*"). None choose all.
+// Names select declared objects. Pools are selected by NAME or REGION/NAME, stock pools by NAME
+// or NAMESPACE/NAME, and budgets by NAME. Each may have its kind before it ("budget/team-a",
+// "stock_pool/ml/g1"), and globs are allowed ("team-*", "ap-singapore/*"). Empty selects all.
 type Names []string
 
-// Validate says which of the names can't be one.
+// Validate returns an error for the first invalid name.
 func (n Names) Validate() error {
 	for _, name := range n {
 		if _, err := path.Match(name, ""); name == "" || err != nil {
-			return fmt.Errorf("%q is no name and no glob: write NAME, REGION/NAME, NAMESPACE/NAME, or a glob such as 'team-*'", name)
+			return fmt.Errorf("invalid name %q: use NAME, REGION/NAME, NAMESPACE/NAME, or a glob such as 'team-*'", name)
 		}
 	}
 	return nil
 }
 
-// What objects begin with, by their kind.
+// The prefixes of objects, by kind.
 const (
 	aPool      = "spot_pool/"
 	aStockPool = "stock_pool/"
@@ -89,12 +88,11 @@ func fits(name, declared string) bool {
 	return ok && err == nil
 }
 
-// UnknownNameError says that nothing that is declared has a name, or fits a glob.
+// UnknownNameError reports that no declared object has a name, or matches a glob.
 type UnknownNameError struct {
 	Store, Name string
 	stock       bool // there are stock pools
-	// Nearest are the names of what is declared that are the most like it, and Others
-	// is how many there are beside.
+	// Nearest are the most similar names, and Others counts the remaining ones.
 	Nearest []string
 	Others  int
 }

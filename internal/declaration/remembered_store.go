@@ -47,9 +47,9 @@ func (s RememberedStore) String() string {
 	return fmt.Sprintf("%s of the cluster whose namespace kube-system has the uid %s", s.Store, s.Cluster)
 }
 
-// LeaveToOthers leaves the objects out that remember another store, if some remember this
-// one: a configuration with several providers has several stores, and two that have one
-// object would each act on it. If none does, the state is recorded in a new store.
+// LeaveToOthers drops the objects that remember another store, if some remember this one. A
+// configuration with several providers has several stores, and two stores with one object would
+// both act on it. If no object remembers this store, the state is recorded in a new store.
 func (s *TerraformState) LeaveToOthers(here RememberedStore) {
 	if !remembers(s.Pools, here) && !remembers(s.Budgets, here) && !remembers(s.StockPools, here) {
 		return

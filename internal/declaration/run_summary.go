@@ -88,7 +88,7 @@ const (
 	inFullAtMost   = 250 // of the others, the error's class and the beginning of its message
 	messageAtMost  = 600 // bytes
 	messageInShort = 60
-	wordsAtMost    = 300 // of what is said beside
+	wordsAtMost    = 300 // of other words
 	startsAtMost   = 9
 )
 
@@ -98,8 +98,8 @@ type Met struct {
 	Error  *history.Error
 }
 
-// After are the failures after one more run, of what it met. Those of other objects
-// stay where kept says so.
+// After returns the failures after one more run, which met these. kept decides whether those of
+// other objects stay.
 func (f Failures) After(began time.Time, met []Met, kept func(object string) bool) Failures {
 	next := Failures{}
 	for object, failing := range f {
@@ -199,7 +199,7 @@ func (s RunSummary) Usual() time.Duration {
 	return max(0, distances[len(distances)/2])
 }
 
-// Overdue says whether a run is overdue; nil where none is, or that can't be told.
+// Overdue reports whether a run is overdue; nil if none is, or if it is unknown.
 func (s RunSummary) Overdue(now time.Time) *Overdue {
 	usual := s.Usual()
 	if usual == 0 {

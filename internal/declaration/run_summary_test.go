@@ -17,8 +17,8 @@ import (
 
 func none(string) bool { return false }
 
-// What fails in run after run is counted from the first, and what does not is
-// forgotten; what was passed over stays as it was.
+// Repeated failures are counted from the first, and a success ends them; skipped objects keep
+// theirs.
 func TestFailuresAreCounted(t *testing.T) {
 	t.Parallel()
 	refused := &history.Error{Code: "UnauthorizedOperation", Message: "no"}
@@ -65,7 +65,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	}
 }
 
-// What earlier versions wrote of budgets is read.
+// Budget errors of earlier versions are read.
 func TestOldBudgetErrors(t *testing.T) {
 	t.Parallel()
 	old := declaration.RunSummary{RunID: "r", StartedAt: noon, BudgetErrors: map[string]string{"a": "gone"}}

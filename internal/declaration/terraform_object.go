@@ -21,8 +21,8 @@ const (
 	provider = "gpupool/gpupool"
 )
 
-// object is one object of a state, in whichever form, whose type has this provider's
-// prefix. Its names are made printable, since anyone can write a state.
+// object is one object of a state, in either form, with this provider's type prefix. Its names
+// are made printable, since anyone can write a state.
 type object struct {
 	address       string
 	kind          string
@@ -34,7 +34,7 @@ type object struct {
 	store         RememberedStore
 }
 
-// leftOut says why the object is no declaration; empty where it is one.
+// leftOut returns why the object is not a declaration; empty if it is one.
 func (o object) leftOut() string {
 	switch {
 	case !isProvider(o.provider):
@@ -43,7 +43,7 @@ func (o object) leftOut() string {
 		return fmt.Sprintf("its object %s is deposed, and the next terraform apply destroys it", o.deposed)
 	case resourceTypes[o.kind] == nil:
 		return fmt.Sprintf("this gpupool does not know the type %s; a newer one may", o.kind)
-	case o.tainted && o.unborn():
+	case o.tainted && o.neverCreated():
 		return "its creation failed before it had a uid, and the next terraform apply replaces it"
 	}
 	return ""
@@ -55,9 +55,8 @@ func isProvider(address string) bool {
 	return found && host != "" && rest == provider
 }
 
-// unborn says whether the object was never given an identity, as where its creation
-// failed.
-func (o object) unborn() bool {
+// neverCreated reports whether the object never got an identity, as after a failed creation.
+func (o object) neverCreated() bool {
 	var text struct {
 		UID *string `json:"uid"`
 	}
@@ -77,20 +76,20 @@ func (o object) into(declaration any, newest uint64) error {
 		return unusable("%s has no attributes", o.address)
 	}
 	if err := json.Unmarshal(o.attributes, declaration); err != nil {
-		return &unreadError{unusable("%s: %w", o.address, o.misformed(declaration, err))}
+		return &unreadError{unusable("%s: %w", o.address, o.firstInvalid(declaration, err))}
 	}
 	return nil
 }
 
-// unreadError says that an object's own attributes can't be read, while the rest of
-// the state may well be.
+// unreadError reports that an object's own attributes are unreadable; the rest of the state may
+// be readable.
 type unreadError struct{ error }
 
 func (e *unreadError) Unwrap() error { return e.error }
 
-// misformed says what is wrong with the attributes, and names the first wrong one:
-// the error of a value that decodes itself has no name.
-func (o object) misformed(declaration any, err error) error {
+// firstInvalid names the first invalid attribute: the error of a value that decodes itself has no
+// name.
+func (o object) firstInvalid(declaration any, err error) error {
 	var kind *json.UnmarshalTypeError
 	var all map[string]json.RawMessage
 	if errors.As(err, &kind) && kind.Field != "" || json.Unmarshal(o.attributes, &all) != nil {
@@ -139,8 +138,8 @@ type shownResource struct {
 	ours bool
 }
 
-// UnmarshalJSON reads the attributes of this provider's objects alone, so that
-// other providers' values, often secret, are copied nowhere.
+// UnmarshalJSON reads only the attributes of this provider's objects, so that values of other
+// providers, which are often secret, are not copied.
 func (r *shownResource) UnmarshalJSON(data []byte) error {
 	var head struct {
 		Address       string `json:"address"`
@@ -191,7 +190,7 @@ type pulledInstance struct {
 	Private       string          `json:"private"`
 }
 
-// UnmarshalJSON reads the objects of this provider's resources alone.
+// UnmarshalJSON reads only the objects of this provider's resources.
 func (r *pulledResource) UnmarshalJSON(data []byte) error {
 	type head pulledResource // without this method
 	if err := json.Unmarshal(data, (*head)(r)); err != nil {

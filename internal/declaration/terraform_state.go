@@ -14,9 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// SpotPoolSchemaVersion is the version of the schema of the resource
-// gpupool_spot_pool: the one that the provider writes into state, and the newest
-// that is read out of it.
+// SpotPoolSchemaVersion is the schema version of the resource gpupool_spot_pool. The provider
+// writes it into state, and it is the newest that is read.
 const SpotPoolSchemaVersion = 0
 
 // BudgetSchemaVersion is that of the resource gpupool_budget.
@@ -34,7 +33,7 @@ const (
 // maxStateSize bounds what is read into memory, in bytes.
 const maxStateSize = 512 << 20
 
-// TerraformState is what a Terraform state says about this provider's objects.
+// TerraformState has this provider's objects in a Terraform state.
 type TerraformState struct {
 	Form             string // FormShow or FormPull
 	Serial           *int64 // nil where the form has none
@@ -52,10 +51,9 @@ type StateResource[D any] struct {
 	Declaration D
 	// Store last had its record; empty of FormShow, which has no private state.
 	Store RememberedStore
-	// Tainted says that the next apply replaces it.
+	// Tainted reports that the next apply replaces it.
 	Tainted bool
-	// Unread is why the attributes can't be read; the declaration then has its
-	// identity alone.
+	// Unread is why the attributes are unreadable; the declaration then only has its identity.
 	Unread error
 }
 
@@ -68,11 +66,10 @@ type StateBudget = StateResource[budget.Declaration]
 // StateStockPool is a stock pool as a state has it.
 type StateStockPool = StateResource[stockpool.Declaration]
 
-// FromState reads what "terraform show -json" and "terraform state pull" print, and
-// tells the two apart by what they hold. An object whose attributes can't be read is
-// Unread, and the others are read. It is an error where an object has no identity, or
-// where two have the same. Errors never quote values, since a state has sensitive
-// ones in clear.
+// FromState reads the output of "terraform show -json" or "terraform state pull", which differ
+// in their fields. An object with unreadable attributes is Unread, and the others are read. An
+// object without an identity is an error, and so are two with the same. Errors never quote
+// values, since a state has sensitive ones in clear text.
 func FromState(r io.Reader) (*TerraformState, error) {
 	data, err := readState(r, maxStateSize)
 	if err != nil {
@@ -109,7 +106,7 @@ func readState(r io.Reader, limit int64) ([]byte, error) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, unusable("it is empty: either terraform failed (look at its own message), or there is no state yet and nothing to reconcile")
+		return nil, unusable("it is empty: either terraform failed (see its own message), or there is no state yet")
 	}
 	return data, nil
 }
@@ -150,7 +147,7 @@ func (t *topLevel) objects(data []byte) (*TerraformState, []object, error) {
 	case bool(t.EncryptedData):
 		return nil, nil, unusable("it is encrypted: give what tofu show -json or tofu state pull print")
 	case bool(t.PlannedValues) || bool(t.ResourceChanges):
-		return nil, nil, unusable("it is a plan, which says what may come and not what is: apply it, and give what %s prints without a plan file", FormShow)
+		return nil, nil, unusable("it is a plan, not a state: apply it, and pass what %s prints without a plan file", FormShow)
 	case t.FormatVersion != "":
 		return t.shown(data)
 	case t.Version != nil:
@@ -180,7 +177,7 @@ func (t *topLevel) pulled() (*TerraformState, []object, error) {
 	case *t.Version > known:
 		return nil, nil, unusable("its version is %d, and this gpupool reads %d: upgrade gpupool", *t.Version, known)
 	case *t.Version < known:
-		return nil, nil, unusable("its version is %d, and this gpupool reads %d: let Terraform 1.0 or newer write it anew with terraform apply", *t.Version,
+		return nil, nil, unusable("its version is %d, and this gpupool reads %d: run terraform apply with Terraform 1.0 or newer", *t.Version,
 			known)
 	case t.Serial == nil || *t.Serial < 0 || t.Lineage == "":
 		return nil, nil, unusable("it lacks its serial or its lineage: give what %s or %s print", FormShow, FormPull)
@@ -258,8 +255,8 @@ type resourceType[D any] struct {
 	newest     uint64 // the newest version of its schema that is read
 	noun       string
 	identified func(D) error
-	// unread is the declaration of an object whose attributes can't be read, with its
-	// identity alone; false where it has none.
+	// unread returns the declaration of an object with unreadable attributes, with only its
+	// identity; false if it has none.
 	unread func(identity) (D, bool)
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// secret stands in the test data's user data and in other providers' values.
+// secret is in the test data's user data and in other providers' values.
 const secret = "sesame"
 
 func testdata(tb testing.TB, name string) []byte {
@@ -195,7 +195,7 @@ func TestFromStateRefuses(t *testing.T) {
 	}
 }
 
-// What can't be read of one pool keeps no other from being looked after.
+// An unreadable pool does not block the others.
 func TestFromStateTakesTheOthers(t *testing.T) {
 	t.Parallel()
 	for attribute, value := range map[string]string{

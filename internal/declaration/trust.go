@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
-// Trust says why a status does not tell whether a pool may launch; nil where it does.
+// Trust returns why a status is too unreliable to allow launches; nil if it is reliable.
 func Trust(record Budget, s budget.Status, now time.Time) error {
 	d := record.Declaration
 	if record.Phase != Active {

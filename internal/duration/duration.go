@@ -17,7 +17,7 @@ const (
 	week = 7 * day
 )
 
-// ErrTooLong says that a duration has the right form but overflows.
+// ErrTooLong reports a duration in the right form that overflows.
 var ErrTooLong = errors.New("it is longer than 292 years")
 
 // form has weeks and days, which are whole and come first, and then Go's form.
@@ -31,7 +31,7 @@ func Parse(s string) (time.Duration, error) {
 	case s == "0":
 		return 0, nil
 	case s == "" || parts == nil:
-		return 0, fmt.Errorf("%q is no duration: write numbers and units such as \"90s\", \"15m\", \"1h30m\" or \"7d\"", s)
+		return 0, fmt.Errorf("invalid duration %q: use numbers and units such as \"90s\", \"15m\", \"1h30m\" or \"7d\"", s)
 	}
 	tooLong := fmt.Errorf("%q is out of range: %w", s, ErrTooLong)
 	var total time.Duration

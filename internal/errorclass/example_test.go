@@ -20,6 +20,6 @@ func Example() {
 	}
 	// Output:
 	// capacity try another offering
-	// authorisation a person must change something
+	// authorization a person must change something
 	// transient repeat the same later
 }

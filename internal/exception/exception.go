@@ -89,7 +89,7 @@ func text(what, s string, most int) error {
 	case len(s) > most:
 		return fmt.Errorf("its %s is longer than %d bytes", what, most)
 	case !strings.ContainsFunc(s, visible):
-		return fmt.Errorf("nothing of its %s can be seen", what)
+		return fmt.Errorf("its %s has no visible characters", what)
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) }):
 		return fmt.Errorf("its %s must be one line of text", what)
 	}

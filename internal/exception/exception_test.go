@@ -47,8 +47,7 @@ func TestAnExceptionEndsOnce(t *testing.T) {
 	})
 }
 
-// TestAnEndIsToldOnce gives its end one id, by whomever it is told: a release and the
-// end by itself may be noticed at once.
+// TestAnEndIsToldOnce: a release and an expiry may be noticed at once, and have one event ID.
 func TestAnEndIsToldOnce(t *testing.T) {
 	t.Parallel()
 	e, err := exception.Request{For: time.Hour, Who: "ann", Why: "night"}.Begin("id", noon)

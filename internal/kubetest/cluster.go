@@ -1,12 +1,12 @@
-// Package kubetest gives tests a real Kubernetes: an API server with its controllers and scheduler,
-// and nodes with GPUs whose pods seem to run (tools/localkube). With GPUPOOL_TEST_KUBECONFIG set,
-// tests use the cluster of that file instead.
+// Package kubetest gives tests the Kubernetes of tools/localkube. It has an API server with its
+// controllers and scheduler, and nodes with GPUs whose pods seem to run. With
+// GPUPOOL_TEST_KUBECONFIG set, tests use the cluster of that file instead.
 //
 // It contains what tests of several packages need: clusters, namespaces, objects, waiting, and
 // kubeconfigs of service accounts. No code outside of tests may import it.
 //
-// It exports more than 40 names. Most create one object each (pod.go, node.go, workload.go,
-// device.go, reservation.go), so that tests only spell out what matters.
+// It exports more than 40 names. Most create one object each, in pod.go, node.go, workload.go,
+// device.go and reservation.go. Tests only set what matters to them.
 package kubetest
 
 import (

@@ -109,7 +109,7 @@ func (w *world) says(status int, body string) {
 	})
 }
 
-// step asks once, and checks what is called, what is told and when it is asked again.
+// step asks once, and checks the calls, the report and the time of the next request.
 func (w *world) step(next time.Duration, told string, calls ...string) {
 	w.t.Helper()
 	w.cluster.calls, w.told = nil, nil
@@ -144,8 +144,7 @@ func TestANoticeIsMarkedOnce(t *testing.T) {
 	w.step(usual, "12:02:30Z", "set node-1")
 }
 
-// TestWhatIsNoAnswerIsNoNotice: nothing is marked, nothing is cleared, and it is told
-// once.
+// TestWhatIsNoAnswerIsNoNotice: nothing is marked, nothing is cleared, and it is reported once.
 func TestWhatIsNoAnswerIsNoNotice(t *testing.T) {
 	t.Parallel()
 	const page = "<!doctype html><html><head><title>Sign in</title></head></html>"
@@ -223,8 +222,8 @@ func TestAnAPIServerThatIsAwayIsAskedUntilTheTimeHasPassed(t *testing.T) {
 	}
 }
 
-// TestANoticeThatDoesNotComeTrueIsCleared: where the service says so, well after its
-// time, and also by another process than the one that marked it.
+// TestANoticeThatDoesNotComeTrueIsCleared if the service withdraws it well after its time, also
+// by another process than the one that marked it.
 func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -257,8 +256,7 @@ func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
 	w.step(usual, "", "get node-1", "clear node-1")
 }
 
-// TestHalfOfANoticeIsCleared: one whose marking failed in the middle, and that was taken
-// back meanwhile.
+// TestHalfOfANoticeIsCleared: its marking failed half-way, and it was withdrawn since.
 func TestHalfOfANoticeIsCleared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

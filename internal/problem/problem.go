@@ -52,7 +52,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
 // names.
 func (l *List) Name(attribute, name, of string) {
 	if !nameForm.MatchString(name) {
-		l.Add(attribute, "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last.", "%q is no name of %s", name, of)
+		l.Add(attribute, "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last.", "%q is not a valid name of %s", name, of)
 	}
 }
 

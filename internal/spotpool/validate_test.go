@@ -65,13 +65,13 @@ func TestEachProblemIsNamed(t *testing.T) {
 		change func(*declaration)
 		want   string // attribute: summary
 	}{
-		"an upper-case name":        {func(d *declaration) { d.Name = "Train" }, `name: "Train" is no name of a pool`},
-		"a name with a hyphen last": {func(d *declaration) { d.Name = "train-" }, `name: "train-" is no name of a pool`},
+		"an upper-case name":        {func(d *declaration) { d.Name = "Train" }, `name: "Train" is not a valid name of a pool`},
+		"a name with a hyphen last": {func(d *declaration) { d.Name = "train-" }, `name: "train-" is not a valid name of a pool`},
 		"a name of 51": {
-			func(d *declaration) { d.Name = strings.Repeat("a", 51) }, `name: "` + strings.Repeat("a", 51) + `" is no name of a pool`,
+			func(d *declaration) { d.Name = strings.Repeat("a", 51) }, `name: "` + strings.Repeat("a", 51) + `" is not a valid name of a pool`,
 		},
-		"no name":                {func(d *declaration) { d.Name = "" }, `name: "" is no name of a pool`},
-		"a budget's name":        {func(d *declaration) { d.Budget = "a_b" }, `budget: "a_b" is no name of a budget`},
+		"no name":                {func(d *declaration) { d.Name = "" }, `name: "" is not a valid name of a pool`},
+		"a budget's name":        {func(d *declaration) { d.Budget = "a_b" }, `budget: "a_b" is not a valid name of a budget`},
 		"minimum above maximum":  {size(5, 4), `minimum: minimum is 5, above maximum 4`},
 		"a negative minimum":     {size(-1, 4), `minimum: minimum is -1, below 0`},
 		"a maximum out of range": {size(1, 10001), `maximum: 10001 is out of range: it must be between 0 and 10000`},

@@ -123,7 +123,7 @@ func isText(t reflect.Type) bool {
 	return t.Kind() != reflect.Pointer && (t.Implements(marshaler) || t.Implements(textMarshaler))
 }
 
-// written is what a value of a type that says so itself is in JSON.
+// written returns the JSON of a value with its own encoding.
 func written(t reflect.Type) string {
 	value := reflect.New(t).Elem()
 	if value.CanInt() { // zero may be written as nothing

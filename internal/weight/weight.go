@@ -15,12 +15,12 @@ var form = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}|/[0-9]{1,9})?$`)
 // both sides of it have at most nine digits.
 func Parse(s string) (*big.Rat, error) {
 	if !form.MatchString(s) {
-		return nil, fmt.Errorf("%q is no weight: write a number such as \"1\" or \"0.5\", or a fraction such as \"1/7\", with at most nine digits "+
-			"on either side", clip(s))
+		return nil, fmt.Errorf("invalid weight %q: use a number such as \"1\" or \"0.5\", or a fraction such as \"1/7\". Both sides have at most "+
+			"nine digits", clip(s))
 	}
 	weight, ok := new(big.Rat).SetString(s)
 	if !ok { // of what the form lets through, a division by zero alone
-		return nil, fmt.Errorf("%q is no weight: nothing divides by zero", s)
+		return nil, fmt.Errorf("invalid weight %q: division by zero", s)
 	}
 	return weight, nil
 }

@@ -78,7 +78,7 @@ func TestBadDeclarations(t *testing.T) {
 		"too many digits":   {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
 		"hours with a unit": {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
 		"endless hours":     {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},
-		"an illegal name":   {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is no name of a budget`}},
+		"an illegal name":   {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is not a valid name of a budget`}},
 		"an illegal namespace": {
 			selector(providertest.Values{"namespaces": []string{"ml", "M L"}}),
 			[]string{`AttributeName("namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
@@ -131,7 +131,7 @@ func TestBadDeclarations(t *testing.T) {
 			enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}),
 			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
 		},
-		"no grace period": {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},
+		"no grace period": {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `invalid duration "soon"`}},
 		"an endless grace period": {
 			enforcement(providertest.Values{"grace_period": "31d"}), []string{`"grace_period"`, "31d is out of range", "between 0s and 30d"},
 		},
@@ -147,7 +147,7 @@ func TestBadDeclarations(t *testing.T) {
 		"an unknown policy": {providertest.Values{"pod_end_estimate": "never"}, []string{`"pod_end_estimate"`, `"midpoint"`}},
 		"a weight of seven thirds": {
 			providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}},
-			[]string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"},
+			[]string{`ElementKeyString("nvidia.com/gpu")`, "invalid weight"},
 		},
 		"a weight by zero": {
 			providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"},
@@ -162,12 +162,12 @@ func TestBadDeclarations(t *testing.T) {
 		"an age of a status":    {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
 		"an empty action":       {enforcement(providertest.Values{"action": ""}), []string{`"action"`, `"" is not known`, `"evict"`}},
 		"an empty order":        {enforcement(providertest.Values{"eviction_order": ""}), []string{`"eviction_order"`, `"" is not known`}},
-		"an empty grace period": {enforcement(providertest.Values{"grace_period": ""}), []string{`"grace_period"`, `"" is no duration`}},
-		"an empty time to end":  {enforcement(providertest.Values{"max_grace_period": ""}), []string{`"max_grace_period"`, `"" is no duration`}},
-		"an empty gap":          {enforcement(providertest.Values{"max_gap": ""}), []string{`"max_gap"`, `"" is no duration`}},
+		"an empty grace period": {enforcement(providertest.Values{"grace_period": ""}), []string{`"grace_period"`, `invalid duration ""`}},
+		"an empty time to end":  {enforcement(providertest.Values{"max_grace_period": ""}), []string{`"max_grace_period"`, `invalid duration ""`}},
+		"an empty gap":          {enforcement(providertest.Values{"max_gap": ""}), []string{`"max_gap"`, `invalid duration ""`}},
 		"an empty start":        {providertest.Values{"count_from": ""}, []string{`"count_from"`, `"" is not known`}},
 		"an empty policy":       {providertest.Values{"pod_end_estimate": ""}, []string{`"pod_end_estimate"`, `"" is not known`}},
-		"an empty age":          {providertest.Values{"max_status_age": ""}, []string{`"max_status_age"`, `"" is no duration`}},
+		"an empty age":          {providertest.Values{"max_status_age": ""}, []string{`"max_status_age"`, `invalid duration ""`}},
 		"a protection twice": {
 			enforcement(providertest.Values{"protected_namespaces": []string{"ml", "ml"}}),
 			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"ml" is there already`},
@@ -178,7 +178,7 @@ func TestBadDeclarations(t *testing.T) {
 			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
 		},
 		"a negative timeout": {
-			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`},
+			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `invalid duration "-1m"`},
 		},
 		"no time to destroy": {
 			providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"},
