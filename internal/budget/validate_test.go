@@ -78,7 +78,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 			"a bad weight", `resource_weights["nvidia.com/gpu"]`, "no weight",
 			func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia.com/gpu": "-1"} },
 		},
-		{"a division by zero", `model_weights["T4"]`, "divides by zero", func(d *Declaration) { d.ModelWeights = map[string]string{"T4": "1/0"} }},
+		{"a division by zero", `model_weights["T4"]`, "division by zero", func(d *Declaration) { d.ModelWeights = map[string]string{"T4": "1/0"} }},
 		{"an empty model", `model_weights[" "]`, "no GPU model", func(d *Declaration) { d.ModelWeights = map[string]string{" ": "1"} }},
 		{"a bad breakdown", "breakdown_labels[0]", "no key of a label", func(d *Declaration) { d.BreakdownLabels = []string{"a/b/c"} }},
 		{"a breakdown twice", "breakdown_labels[1]", "there already", func(d *Declaration) { d.BreakdownLabels = []string{"team", "team"} }},

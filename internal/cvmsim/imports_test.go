@@ -13,8 +13,7 @@ import (
 
 const module = "github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 
-// beneath says which parts of the local CVM each part may import; the server
-// may import all.
+// beneath lists which parts of the local CVM each part may import; the server may import all.
 var beneath = map[string][]string{
 	"wire": {}, "launch": {}, "world": {"wire", "launch"}, "api": {"wire", "world"},
 	"cvm": {"wire", "launch", "world", "api"}, "tag": {"wire", "world", "api"}, "sts": {"wire", "world", "api"},

@@ -287,7 +287,7 @@ func TestWeightsThatAreRefused(t *testing.T) {
 		{"nvidia.com/gpu", "-1", "invalid weight"},
 		{"nvidia.com/gpu", "", "invalid weight"},
 		{"nvidia.com/gpu", "one", "invalid weight"},
-		{"nvidia.com/gpu", "1/0", "divides by zero"},
+		{"nvidia.com/gpu", "1/0", "division by zero"},
 		{"nvidia.com/gpu", "1e3", "invalid weight"},
 		{"nvidia.com/gpu", "0.0000000000001", "invalid weight"},
 		{"nvidia.com/gpu", "11111111111111111111111111", "invalid weight"},

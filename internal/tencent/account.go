@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// accountOnce caches whose credentials these are.
+// accountOnce caches the account of the credentials.
 type accountOnce struct {
 	mu *semaphore.Weighted // a lock that one can stop waiting for
 	id string
@@ -27,9 +27,9 @@ type identityAnswer struct {
 	}
 }
 
-// AccountID asks STS whose credentials these are, once. An account that
-// allowed_account_ids or forbidden_account_ids rules out is an error of class
-// authorisation that names both.
+// AccountID asks STS once for the account of the credentials. An account that
+// allowed_account_ids or forbidden_account_ids excludes is an error of class authorization that
+// names both.
 func (c *Client) AccountID(ctx context.Context) (string, error) {
 	if err := c.account.mu.Acquire(ctx, 1); err != nil {
 		return "", err
@@ -54,8 +54,8 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	return id, nil
 }
 
-// checkAccount makes sure, before a change, that the account may be used. Its error
-// says that the change was never asked for.
+// checkAccount makes sure before a change that the account may be used. Its error reports that
+// the change was not requested.
 func (c *Client) checkAccount(ctx context.Context, action string) error {
 	_, err := c.AccountID(ctx)
 	if err == nil {

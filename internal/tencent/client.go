@@ -37,8 +37,8 @@ type Client struct {
 	images  images
 }
 
-// New prepares a client. It looks credentials up, each lookup within LookupTimeout, and
-// makes no other call.
+// New prepares a client. It looks up credentials, each lookup within LookupTimeout, and makes
+// no other call.
 func New(ctx context.Context, c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
@@ -92,17 +92,15 @@ func newAPI(c Config) *api {
 	}
 }
 
-// answer is what is known of an answer beside its content, even of one that is an
-// error.
+// answer is the metadata of a response, including an error response.
 type answer struct {
-	at        time.Time // the cloud's clock
+	at        time.Time // the clock of Tencent Cloud
 	requestID string
 }
 
-// call sends a request until its outcome is definite, its attempts or its time are
-// used up, or the context is done. Each attempt sends the identical body. keys is nil
-// for a call that is not signed. The error is a *spotpool.CloudError, or has one in
-// its chain beside the context's error.
+// call repeats a request until its outcome is definite, its attempts or its time are used up,
+// or the context is done. Each attempt sends the identical body. keys is nil for an unsigned
+// call. The error is or wraps a *spotpool.CloudError, also with the context's error.
 func (a *api) call(ctx context.Context, keys *keyring, region string, request tchttp.Request, response tchttp.Response) (answer, error) {
 	action := request.GetAction()
 	within, cancel := context.WithTimeout(ctx, a.config.CallTimeout)

@@ -57,9 +57,8 @@ type PodOIDC struct {
 	RoleARN              string
 }
 
-// Config says how to reach the cloud, and as whom. Its zero value reads neither
-// the environment nor any file; see WithEnvironment. The names are those of the
-// official Terraform provider.
+// Config has the endpoints and credentials. Its zero value reads neither the environment nor
+// any file; see WithEnvironment. The names are those of the official Terraform provider.
 type Config struct {
 	Region string // used where nothing else names a region
 
@@ -82,14 +81,13 @@ type Config struct {
 
 	Protocol string // "HTTPS" (the default) or "HTTP"
 	Domain   string // root domain; empty: tencentcloudapi.com
-	// Endpoint is a URL that stands for CVM, tag and STS alike. Where it is
-	// set, no other host is ever called.
+	// Endpoint is a URL for CVM, tag and STS. If it is set, no other host is called.
 	Endpoint string
-	// MetadataEndpoint is the URL of the instance metadata service; empty:
-	// the cloud's own, or none where Endpoint is set.
+	// MetadataEndpoint is the URL of the instance metadata service. If empty, it is Tencent
+	// Cloud's own, or none if Endpoint is set.
 	MetadataEndpoint string
 
-	RequestClient string       // names the caller to the cloud
+	RequestClient string       // the caller's name for Tencent Cloud
 	Logger        *slog.Logger // nil: silent
 
 	LookupTimeout  time.Duration // of one credential lookup; 0: 5s

@@ -93,8 +93,8 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	return credentials{}, err
 }
 
-// discard forgets temporary credentials that the cloud refused, so that the next get
-// renews them. It reports whether that may help: a fixed secret stays as it is.
+// discard forgets refused temporary credentials, so that the next get renews them. It reports
+// whether that may help: a fixed secret stays as it is.
 func (k *keyring) discard(refused credentials) bool {
 	if refused.expires.IsZero() {
 		return false
@@ -107,8 +107,8 @@ func (k *keyring) discard(refused credentials) bool {
 	return true
 }
 
-// due says whether to look credentials up: there are none, or at most a tenth of
-// their lifetime, and at most ten minutes of it, is left.
+// due reports whether to look up credentials. They are due if there are none, or if at most a
+// tenth of their lifetime, and at most ten minutes, is left.
 func (k *keyring) due(now time.Time) bool {
 	switch {
 	case k.current.secretID == "":
@@ -157,8 +157,8 @@ func baseSource(c Config, a *api, l *login) (source, AssumeRole, error) {
 	switch {
 	case c.EnablePodOIDC:
 		if c.PodOIDC.ProviderID == "" || c.PodOIDC.WebIdentityTokenFile == "" || c.PodOIDC.RoleARN == "" {
-			return nil, AssumeRole{}, errors.New("enable_pod_oidc is set, and the environment lacks TKE_PROVIDER_ID, TKE_WEB_IDENTITY_TOKEN_FILE or " +
-				"TKE_ROLE_ARN: give the pod a service account that is bound to a CAM role, or take enable_pod_oidc out")
+			return nil, AssumeRole{}, errors.New("enable_pod_oidc needs TKE_PROVIDER_ID, TKE_WEB_IDENTITY_TOKEN_FILE and TKE_ROLE_ARN in the " +
+				"environment: use a service account that is bound to a CAM role, or remove enable_pod_oidc")
 		}
 		if c.PodOIDC.Region != "" {
 			region = c.PodOIDC.Region
@@ -183,7 +183,7 @@ func baseSource(c Config, a *api, l *login) (source, AssumeRole, error) {
 	return fileSource(c, l)
 }
 
-// fileSource looks for a secret in the files of the command-line tools.
+// fileSource reads a secret from the files of the command-line tools.
 func fileSource(c Config, l *login) (source, AssumeRole, error) {
 	var searched []string
 	if c.SharedCredentialsDir != "" {
@@ -215,14 +215,13 @@ func fileSource(c Config, l *login) (source, AssumeRole, error) {
 }
 
 func noCredentials(searched []string) error {
-	files := "no file"
+	files := "a profile"
 	if len(searched) > 0 {
 		files = strings.Join(searched, " and ")
 	}
-	return fmt.Errorf("no Tencent Cloud credentials: secret_id and secret_key are not set, nor are TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY, nor "+
-		"is cam_role_name, assume_role_with_web_identity or enable_pod_oidc, and %s held none; "+
-		"set TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY (keys are made at https://console.cloud.tencent.com/cam/capi), run \"tccli configure\", or "+
-		"name a CVM role with cam_role_name", files)
+	return fmt.Errorf("no Tencent Cloud credentials in the provider block, the environment or %s: set secret_id and "+
+		"secret_key, or TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY (see https://console.cloud.tencent.com/cam/capi). Or run \"tccli "+
+		"configure\", or set cam_role_name to the CVM's role", files)
 }
 
 func (c Config) regionOr(profile string) string {

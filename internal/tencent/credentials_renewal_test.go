@@ -93,7 +93,7 @@ func TestOneRenewalForAll(t *testing.T) {
 	}
 }
 
-// The cloud may end temporary credentials before their time.
+// Temporary credentials may be revoked before they expire.
 func TestCredentialsThatTheCloudRefusesAreRenewed(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)

@@ -16,7 +16,7 @@ import (
 
 const stsVersion = "2018-08-13"
 
-// defaultSessionName shows in the cloud's audit log who assumed a role.
+// defaultSessionName shows in the audit log who assumed a role.
 const defaultSessionName = "gpupool"
 
 // roleAnswer is the answer of AssumeRole and AssumeRoleWithWebIdentity

@@ -31,7 +31,7 @@ func webIdentityConfig(t *testing.T, url string) Config {
 	return c
 }
 
-// Every way to say who one is, and which wins.
+// The precedence of all sources of credentials.
 func TestWhoseCredentials(t *testing.T) {
 	t.Parallel()
 	type change = func(*testing.T, *Config, string)
@@ -77,7 +77,7 @@ func TestWhoseCredentials(t *testing.T) {
 	tests := map[string]struct {
 		changes []change
 		role    bool
-		calls   []string // beside GetCallerIdentity
+		calls   []string // in addition to GetCallerIdentity
 		region  string
 	}{
 		"secret":                  {changes: []change{secret}, region: testRegion},

@@ -15,15 +15,13 @@ type variables struct {
 	names []string
 }
 
-// WithEnvironment fills in what the configuration leaves out from environment
-// variables, read through getenv. An argument always wins. The names are those of the
-// official Terraform provider (tencentcloud/provider.go), and GPUPOOL_ENDPOINT and
-// GPUPOOL_METADATA_ENDPOINT.
+// WithEnvironment adds omitted values from environment variables, which getenv reads. Arguments
+// take precedence. The names are those of the official Terraform provider
+// (tencentcloud/provider.go), and GPUPOOL_ENDPOINT and GPUPOOL_METADATA_ENDPOINT.
 //
-// A secret comes whole from one place: where the configuration gives secret_id,
-// neither key nor token is taken from the environment. The role variables fill in
-// only a role that the configuration doesn't name; where the environment has a web
-// identity token, they belong to that identity.
+// A secret comes from one source: if the configuration has secret_id, neither key nor token is
+// taken from the environment. The role variables only complete a role that the configuration
+// does not name. If the environment has a web identity token, they belong to that identity.
 func (c Config) WithEnvironment(getenv func(string) string) Config {
 	fields := []variables{
 		{&c.Region, []string{"TENCENTCLOUD_REGION"}},

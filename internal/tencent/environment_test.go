@@ -142,21 +142,21 @@ func TestHome(t *testing.T) {
 func TestConfigurationMistakes(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]Config{
-		"protocol must be HTTP or HTTPS":     {Protocol: "GOPHER"},
-		"domain must be a root domain":       {Domain: "https://tencentcloudapi.com"},
-		"belong together":                    {SecretID: "only"},
-		"region has a space, a line's end":   {SecretID: "id", SecretKey: "key", Region: "ap-singapore\r"},
-		"secret_id has a space":              {SecretID: "id\x1b[0m", SecretKey: "key"},
-		"secret_key has a space":             {SecretID: "id", SecretKey: "key\n"},
-		`endpoint "127.0.0.1:9170"`:          {Endpoint: "127.0.0.1:9170"},
-		`metadata endpoint "ftp://host"`:     {MetadataEndpoint: "ftp://host"},
-		"session_duration must be 1 to":      {AssumeRole: AssumeRole{RoleARN: "a", SessionDuration: 50000}},
-		"TKE_PROVIDER_ID":                    {EnablePodOIDC: true},
-		"needs a role_arn":                   {AssumeRoleWithWebIdentity: WebIdentity{WebIdentityToken: "jwt"}},
-		"GPUPOOL_METADATA_ENDPOINT":          {Endpoint: "http://127.0.0.1:1", CamRoleName: "gpu-node"},
-		"TENCENTCLOUD_SECRET_ID":             {},
-		"/no/such/default.credential":        {SharedCredentialsDir: "/no/such"},
-		"/no/such/file held none; set TENCE": {CredentialsFile: "/no/such/file"},
+		"protocol must be HTTP or HTTPS":                  {Protocol: "GOPHER"},
+		"domain must be a root domain":                    {Domain: "https://tencentcloudapi.com"},
+		"belong together":                                 {SecretID: "only"},
+		"region has a space, a line's end":                {SecretID: "id", SecretKey: "key", Region: "ap-singapore\r"},
+		"secret_id has a space":                           {SecretID: "id\x1b[0m", SecretKey: "key"},
+		"secret_key has a space":                          {SecretID: "id", SecretKey: "key\n"},
+		`endpoint "127.0.0.1:9170"`:                       {Endpoint: "127.0.0.1:9170"},
+		`metadata endpoint "ftp://host"`:                  {MetadataEndpoint: "ftp://host"},
+		"session_duration must be 1 to":                   {AssumeRole: AssumeRole{RoleARN: "a", SessionDuration: 50000}},
+		"TKE_PROVIDER_ID":                                 {EnablePodOIDC: true},
+		"needs a role_arn":                                {AssumeRoleWithWebIdentity: WebIdentity{WebIdentityToken: "jwt"}},
+		"GPUPOOL_METADATA_ENDPOINT":                       {Endpoint: "http://127.0.0.1:1", CamRoleName: "gpu-node"},
+		"TENCENTCLOUD_SECRET_ID":                          {},
+		"/no/such/default.credential":                     {SharedCredentialsDir: "/no/such"},
+		"the environment or /no/such/file: set secret_id": {CredentialsFile: "/no/such/file"},
 	} {
 		_, err := New(t.Context(), c)
 		if err == nil || !strings.Contains(err.Error(), want) {

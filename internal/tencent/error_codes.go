@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// rule says what an error code of the cloud means. A code ending in "*" stands
-// for all that begin with the rest; the longest match counts.
+// rule is the meaning of an error code of Tencent Cloud. A code with "*" at its end is a
+// prefix; the longest match counts.
 type rule struct {
 	code string
 	meaning
@@ -18,9 +18,9 @@ type rule struct {
 type meaning struct {
 	class errorclass.Class
 	scope spotpool.ErrorScope
-	// retry says that the same request may succeed soon.
+	// retry means that the same request may succeed soon.
 	retry bool
-	// unknown says that the launch may have taken effect.
+	// unknown means that the launch may have taken effect.
 	unknown bool
 }
 
@@ -40,21 +40,23 @@ var (
 )
 
 const (
-	remedySignIn    = "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together."
-	remedyToken     = "The temporary credentials are expired or wrong: get new ones."
-	remedyClock     = "Set this machine's clock: requests must be signed within five minutes of the cloud's time."
-	remedyPolicy    = "Give this identity the CAM permission for the action."
-	remedyMFA       = "The account asks for multi-factor authentication on this action: use credentials that passed it, or take the protection off the action."
+	remedySignIn = "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together."
+	remedyToken  = "The temporary credentials are expired or wrong: get new ones."
+	remedyClock  = "Set this machine's clock: requests must be signed within five minutes of Tencent Cloud's time."
+	remedyPolicy = "Give this identity the CAM permission for the action."
+	remedyMFA    = "The account requires multi-factor authentication for this action: use credentials that passed it, or remove the " +
+		"requirement."
 	remedyBalance   = "Top up the account, or pay its open orders."
-	remedyQuota     = "Ask for a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum."
-	remedyTagValues = "The account has used up how many values a tag key may have: gpupool/uid and gpupool/pool take one a pool, gpupool/config one a " +
-		"configuration. Ask for a higher limit, or delete unused values in the tag console (https://console.cloud.tencent.com/tag)."
+	remedyQuota     = "Request a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum."
+	remedyTagValues = "The account has reached its limit of values per tag key: each pool uses one of gpupool/uid and gpupool/pool, and each " +
+		"configuration one of gpupool/config. Request a higher limit, or delete unused values in the tag console " +
+		"(https://console.cloud.tencent.com/tag)."
 	remedySpot     = "Choose another region, or instance_charge_type = \"POSTPAID_BY_HOUR\"."
 	remedyRegion   = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
 	remedySubnet   = "Use a subnet with free addresses."
 	remedyDisk     = "Another disk type may be left."
-	remedyPrice    = "Raise spot_max_price, or leave it out for the market price."
-	remedyOffering = "Take this offering out, or correct its availability zone and instance type."
+	remedyPrice    = "Raise spot_max_price, or omit it for the market price."
+	remedyOffering = "Remove this offering, or correct its availability zone and instance type."
 	remedyCorrect  = "Correct the declaration."
 
 	remedyOldJournal = "The journal of the pool is an old copy, which lacks later launches. It gets new tokens, and launches go on in 10 minutes, " +

@@ -12,8 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// The codes of failures that never reached the API or never came back from it,
-// beside those of the SDK.
+// The codes of failures without a response of the API, in addition to those of the SDK.
 const (
 	codeUnreachable = "ClientError.Unreachable"
 	codeNetwork     = "ClientError.NetworkError"
@@ -32,7 +31,7 @@ type failure struct {
 	used       credentials // the credentials that the attempt used
 }
 
-// classify says what a failed attempt means. scrub takes secrets out of texts.
+// classify converts a failed attempt to a classified error. scrub removes secrets from texts.
 func classify(action, address string, e *exchange, err error, scrub func(string) string) failure {
 	cloud := &spotpool.CloudError{Action: action, RequestID: e.requestID}
 	f := failure{CloudError: cloud}
@@ -64,7 +63,7 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 		}
 		if strings.HasPrefix(cloud.Code, "ClientError.ParseJson") {
 			// The error's own message would quote the whole answer.
-			cloud.Message = fmt.Sprintf("%s answered something that is no JSON of the API", address)
+			cloud.Message = fmt.Sprintf("%s returned a response that is not JSON of the API", address)
 		}
 	default:
 		cloud.Code, cloud.Message = codeNetwork, err.Error()
@@ -118,7 +117,7 @@ type interrupted struct {
 
 func (e *interrupted) Unwrap() []error { return []error{e.CloudError, e.cause} }
 
-// without replaces a text that the cloud may have quoted in an error's message.
+// without replaces a text in an error message, which Tencent Cloud may have quoted.
 func without(err error, text, instead string) error {
 	if cloud, ok := spotpool.AsCloudError(err); ok && text != "" {
 		cloud.Message = strings.ReplaceAll(cloud.Message, text, instead)

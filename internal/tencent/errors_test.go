@@ -15,8 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// What each code means, who may go on after it, and whether a launch that got it
-// is certain to have had no effect.
+// The meaning of each code, which processes may continue after it, and whether a launch
+// certainly had no effect.
 func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	const (
@@ -156,7 +156,7 @@ func TestErrorClasses(t *testing.T) {
 
 func noScrub(s string) string { return s }
 
-// What never came back as an answer of the API.
+// Attempts without a response of the API.
 func TestErrorsOfTheWay(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}

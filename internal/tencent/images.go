@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// ImageType says whose an image is (data type Image, field ImageType). An imported
-// one is the account's own.
+// ImageType is the origin of an image (data type Image, field ImageType). An imported one is
+// the account's own.
 type ImageType string
 
 // The types of images.
@@ -47,8 +47,7 @@ type imageObservation struct {
 	err  error
 }
 
-// ImageType looks up the type of an image. Each image is asked for once; a refusal is
-// cached, too.
+// ImageType looks up the type of an image once; a refusal is cached, too.
 func (c *Client) ImageType(ctx context.Context, region, id string) (ImageType, error) {
 	c.images.mu.Lock()
 	if c.images.seen == nil {
@@ -91,7 +90,7 @@ func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, e
 }
 
 // remedyLogin is for launches without keys, which keep the image's own login.
-const remedyLogin = "Set key_ids, or use a custom image: a public image's own login can't be kept."
+const remedyLogin = "Set key_ids, or use a custom image: the login of a public image cannot be kept."
 
 // namingLogin adds the remedy to a refusal to keep the image's login, which custom,
 // shared and imported images alone allow (data type LoginSettings). The two error

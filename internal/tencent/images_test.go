@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
-// A launch without keys asks for the image's own login, which a public image
-// can't give. The refusal says what to do.
+// A launch without keys keeps the image's login, which a public image does not have. The error
+// has the remedy.
 func TestAPublicImageWithoutKeysIsRefused(t *testing.T) {
 	t.Parallel()
 	_, client := startSim(t)

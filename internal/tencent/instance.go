@@ -13,8 +13,7 @@ import (
 // createdForm is how CreatedTime is written, in UTC (data type Instance).
 const createdForm = "2006-01-02T15:04:05Z"
 
-// instanceFrom reads an instance as the cloud describes it. Any field may be
-// absent. A time that cannot be read stays zero.
+// instanceFrom converts an instance. Any field may be absent. An invalid time stays zero.
 func instanceFrom(i *cvm.Instance, region, account string) spotpool.Instance {
 	out := spotpool.Instance{
 		ID:           value(i.InstanceId),
@@ -32,7 +31,7 @@ func instanceFrom(i *cvm.Instance, region, account string) spotpool.Instance {
 		out.AvailabilityZone = value(i.Placement.Zone)
 	}
 	if !spotpool.ZoneOfRegion(out.AvailabilityZone, region) {
-		out.Region = "" // the answer contradicts itself: the instance is no pool's own
+		out.Region = "" // the response contradicts itself: the instance belongs to no pool
 	}
 	if i.VirtualPrivateCloud != nil {
 		out.VPCID, out.SubnetID = value(i.VirtualPrivateCloud.VpcId), value(i.VirtualPrivateCloud.SubnetId)
@@ -64,7 +63,7 @@ func readTag(i *spotpool.Instance, key, text string) {
 			i.SeqTag = n
 		}
 	case spotpool.TagProtected:
-		// Whoever sets the tag by hand means to protect, unless they write "no".
+		// A manual tag means protection, unless its value is "no".
 		i.Protected = !isNo(text)
 	}
 }
@@ -87,7 +86,7 @@ func value[T any](p *T) T {
 
 func pointer[T any](v T) *T { return &v }
 
-// optional is nil for a zero value, for which the cloud chooses itself.
+// optional is nil for a zero value, for which Tencent Cloud has its own default.
 func optional[T comparable](v T) *T {
 	var zero T
 	if v == zero {

@@ -15,14 +15,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Launch asks for the request's instances and returns their ids, and the cloud's time
-// of its answer. The launch is then accepted, and the instances are still to come.
+// Launch launches the request's instances. It returns their IDs and the time of the response.
+// The launch is then accepted, and the instances are not listed yet.
 //
-// The body is built from the request alone, and the ClientToken is the request's:
-// launching the same request again, in this call or by another process, is the same
-// launch. The error is or wraps a *spotpool.CloudError. Where it says
-// NothingLaunched, no attempt of this call had an effect; an earlier call with the
-// same request may have had one.
+// The body is built only from the request, and the ClientToken is the request's. Launching the
+// same request again, in this call or by another process, is the same launch. The error is or
+// wraps a *spotpool.CloudError. If it has NothingLaunched, no attempt of this call had an
+// effect; an earlier call with the same request may have had one.
 func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error) {
 	if r.Token == "" {
 		return nil, time.Time{}, &spotpool.CloudError{
@@ -77,8 +76,8 @@ func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
 	run.SecurityGroupIds = pointers(r.SecurityGroupIDs)
 	run.LoginSettings = &cvm.LoginSettings{KeyIds: pointers(r.KeyIDs)}
 	if len(r.KeyIDs) == 0 {
-		// With neither keys nor this, the cloud makes up a password and mails it to
-		// the owner.
+		// With neither keys nor this, Tencent Cloud generates a password and mails it to the
+		// owner.
 		run.LoginSettings.KeepImageLogin = pointer("true")
 	}
 	run.SystemDisk, run.DataDisks = disks(r.Configuration)

@@ -208,7 +208,7 @@ func TestALaunchSurvivesFaults(t *testing.T) {
 	}
 }
 
-// What turns a repeated attempt away at the door says nothing of the first one.
+// A refused repetition does not show the outcome of the first attempt.
 func TestARepeatTurnedAwayLeavesTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{

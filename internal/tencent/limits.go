@@ -8,9 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// defaultRates are requests a second by action, a tenth below what the cloud
-// allows an account (API documents 213/568, 213/33237, 213/33254; the tag
-// service 20). They hold over all regions.
+// defaultRates are requests per second by action, a tenth below the limits of an account over
+// all regions. See API documents 213/568, 213/33237 and 213/33254; the tag service allows 20.
 var defaultRates = map[string]float64{
 	"DescribeInstances":               36,
 	"DescribeZoneInstanceConfigInfos": 36,
@@ -20,7 +19,7 @@ var defaultRates = map[string]float64{
 	"UnTagResources":                  18,
 }
 
-// otherRate is for actions whose limit is not documented.
+// otherRate applies to actions without a documented limit.
 const otherRate = 9
 
 // limits holds one token bucket an action.

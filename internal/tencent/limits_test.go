@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// cloudRates is what the cloud allows an account in a second (API documents
-// 213/568, 213/33237 and 213/33254).
+// cloudRates are the limits of an account per second (API documents 213/568, 213/33237 and
+// 213/33254).
 var cloudRates = map[string]float64{
 	"DescribeInstances": 40, "DescribeZoneInstanceConfigInfos": 40, "RunInstances": 10, "TerminateInstances": 10, "TagResources": 20, "UnTagResources": 20,
 	"DescribeAccountQuota": 10, "GetCallerIdentity": 10,

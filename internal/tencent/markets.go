@@ -14,14 +14,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Markets asks for price and stock of every zone and type of the region, as spot
-// and on-demand instances, and for the vCPUs that the account may still launch
-// as spot instances, by zone.
+// Markets returns price and stock of every zone and type of the region, for spot and on-demand
+// instances. It also returns the remaining spot vCPUs of the account, by zone.
 //
-// A region that sells no spot instances, or isn't known, is a
-// *spotpool.CloudError of class configuration that names it; the offers of a
-// region without spot come with the error, since on-demand pools can use them.
-// A quota that can't be had is no error: the answer says that it is unknown.
+// A region that sells no spot instances, or is unknown, is a *spotpool.CloudError of class
+// configuration that names it. The offers of a region without spot come with the error, since
+// on-demand pools can use them. An unreadable quota is no error, but unknown in the result.
 func (c *Client) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	var m spotpool.Markets
 	group, within := errgroup.WithContext(ctx)
@@ -31,7 +29,7 @@ func (c *Client) Markets(ctx context.Context, region string) (spotpool.Markets, 
 	})
 	group.Go(func() error {
 		m.SpotVCPUs, m.QuotaUnknown = c.spotVCPUs(within, region)
-		return within.Err() // an interrupted call says nothing of the quota
+		return within.Err() // an interrupted call shows nothing of the quota
 	})
 	if err := group.Wait(); err != nil {
 		return spotpool.Markets{}, namingRegion(err, region)
@@ -144,8 +142,8 @@ func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, 
 			continue
 		}
 		left[value(q.Zone)] = int(*q.RemainingQuota)
-		// Where a quota was lowered below what is in use, less than nothing is left,
-		// and an instance that ends makes no room.
+		// If a quota was lowered below the usage, less than nothing is left, and a terminated
+		// instance makes no room.
 		if q.UsedQuota != nil && q.TotalQuota != nil && *q.UsedQuota > *q.TotalQuota {
 			left[value(q.Zone)] = -int(*q.UsedQuota - *q.TotalQuota)
 		}

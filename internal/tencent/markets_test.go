@@ -100,8 +100,8 @@ func TestMarketsOfAnUnknownRegion(t *testing.T) {
 	}
 }
 
-// Prices and stock are kept, and the quota is neither zero nor without a limit:
-// it is unknown, and the answer says why.
+// Prices and stock are kept. The quota is neither zero nor unlimited: it is unknown, with the
+// reason.
 func TestMarketsWithoutAQuota(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]cvmsim.Fault{

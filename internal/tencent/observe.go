@@ -21,20 +21,19 @@ const (
 	// listings bounds how often a listing is begun again because its pages contradict
 	// each other.
 	listings = 3
-	// codeTagKeyNotFound is the answer to a filter by a tag key that nobody has used
-	// yet.
+	// codeTagKeyNotFound is the response to a filter by an unused tag key.
 	codeTagKeyNotFound = "InvalidParameterValue.TagKeyNotFound"
 )
 
-// ObserveRegion lists every instance of the region that carries a pool's uid,
-// and the cloud's time of the listing.
+// ObserveRegion lists every instance of the region with a pool's UID, and the time of the
+// listing.
 func (c *Client) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {
 	return c.observe(ctx, region, &cvm.Filter{Name: pointer("tag-key"), Values: pointers([]string{spotpool.TagUID})})
 }
 
-// ObservePool lists the instances that carry the pool's uid, and those of ids that
-// exist without it: tags are attached after an instance is created (RunInstances,
-// TagSpecification). Ids that don't exist are left out.
+// ObservePool lists the instances with the pool's UID, and the existing ones of ids without it.
+// Tags are attached after an instance is created (RunInstances, TagSpecification). IDs that do
+// not exist are omitted.
 func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []string) ([]spotpool.Instance, time.Time, error) {
 	tagged, at, err := c.observe(ctx, region, tagFilter(spotpool.TagUID, uid))
 	if err != nil {
@@ -94,9 +93,9 @@ func tagFilter(key, text string) *cvm.Filter {
 	return &cvm.Filter{Name: pointer("tag:" + key), Values: pointers([]string{text})}
 }
 
-// observe lists the instances that a filter selects. Paging by offset is no snapshot,
-// so a listing whose pages contradict each other is begun again. Where none is
-// consistent, everything that was seen counts, as it was seen last.
+// observe lists the instances that a filter selects. Paging by offset is no snapshot, so a
+// listing whose pages contradict each other is repeated. If none is consistent, every observed
+// instance counts, in its last state.
 func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter) ([]spotpool.Instance, time.Time, error) {
 	account, err := c.AccountID(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestObserveRegionPages(t *testing.T) {
 	for n := range 5 {
 		want = append(want, seed(t, sim, cvmsim.SeedRequest{Pool: fmt.Sprint("p", n), UID: fmt.Sprint("uid-", n), Count: 50})...)
 	}
-	seed(t, sim, cvmsim.SeedRequest{Count: 130}) // nobody's
+	seed(t, sim, cvmsim.SeedRequest{Count: 130}) // foreign
 	slices.Sort(want)
 	seen, _, err := client.ObserveRegion(t.Context(), testRegion)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestWhatTheCloudTellsOfAnInstance(t *testing.T) {
 	}
 }
 
-// Whatever the cloud sends, reading it does not fail.
+// Reading an arbitrary response does not fail.
 func FuzzInstanceFrom(f *testing.F) {
 	f.Add([]byte(`{"InstanceId":"ins-1","Tags":[null,{"Key":"gpupool/seq","Value":"-1"}],"PrivateIpAddresses":[null],"CreatedTime":"x"}`))
 	f.Add([]byte(`{}`))

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// Over plain HTTP, whoever is on the network's way can read user data, temporary
-// tokens and the secrets of roles, and forge answers; not on this machine. An
-// endpoint beyond it is refused, unless protocol = "HTTP" asks for it; then Warnings
-// tells of it.
+// Plain HTTP exposes user data, temporary tokens and the secrets of roles on the network, and
+// responses can be forged. That does not apply to this machine. An endpoint beyond it is
+// refused unless protocol = "HTTP", and Warnings then reports it.
 
 // loopback says whether a host is this machine.
 func loopback(host string) bool {
@@ -42,24 +41,24 @@ func (c Config) checkPlain() error {
 	if host == "" || strings.EqualFold(c.Protocol, "HTTP") {
 		return nil
 	}
-	return fmt.Errorf("the endpoint %q is plain HTTP to another machine, where user data and temporary credentials could be read and answers forged: use "+
-		"https, or set protocol = \"HTTP\" (TENCENTCLOUD_PROTOCOL) if that is meant", c.Endpoint)
+	return fmt.Errorf("the endpoint %q is plain HTTP to another machine, which exposes user data and credentials: use https, or set protocol = "+
+		"\"HTTP\" (TENCENTCLOUD_PROTOCOL) to allow it", c.Endpoint)
 }
 
-// Warnings says what is allowed in a configuration and dangerous.
+// Warnings returns what is allowed and dangerous in a configuration.
 func (c Config) Warnings() []string {
 	c = c.withDefaults()
 	host := c.plainHost()
 	if host == "" || c.checkPlain() != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is asked by plain HTTP (protocol = \"HTTP\"): whoever stands on the way reads user data, temporary tokens and the "+
-		"secrets of roles, and can forge answers. Use HTTPS wherever that host has it.", host)}
+	return []string{fmt.Sprintf("%s is called over plain HTTP (protocol = \"HTTP\"), which exposes user data, temporary tokens and the secrets "+
+		"of roles, and responses can be forged. Use HTTPS if the host supports it.", host)}
 }
 
-// proxyFor is the proxy of a request. The metadata service has none: it hands out
-// credentials by plain HTTP to whoever asks from the right machine, so a proxy would
-// read them, could forge them, and would get those of its own machine.
+// proxyFor returns the proxy of a request. The metadata service has none: it returns
+// credentials over plain HTTP by the address of the machine. A proxy could read or forge them,
+// and would get those of its own machine.
 func (c Config) proxyFor(environment func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	if c.Endpoint != "" {
 		return nil // a proxy would be another host

@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// regionNames are those of the SDK. They find the name that was probably meant, and refuse
-// none. DescribeRegions would need a permission, and is not kept up to date by the cloud
-// (its comment in cvm/v20170312/client.go).
+// regionNames are those of the SDK. They suggest the intended name, and refuse none.
+// DescribeRegions would need a permission, and is out of date (its comment in
+// cvm/v20170312/client.go).
 var regionNames = []string{
 	regions.Bangkok, regions.Beijing, regions.Chengdu, regions.Chongqing, regions.Guangzhou, regions.GuangzhouOpen, regions.HongKong,
 	regions.Jakarta, regions.Mumbai, regions.Seoul, regions.Shanghai, regions.Nanjing, regions.ShanghaiFSI, regions.ShenzhenFSI,
@@ -19,7 +19,7 @@ var regionNames = []string{
 	regions.SaoPaulo,
 }
 
-// remedyOfRegion is what to do about a region that the cloud does not know.
+// remedyOfRegion returns what to do about an unknown region.
 func remedyOfRegion(region string) string {
 	if nearest := wording.Nearest(region, regionNames); nearest != "" && !slices.Contains(regionNames, region) {
 		return fmt.Sprintf("Did you mean %q? %s", nearest, remedyRegion)

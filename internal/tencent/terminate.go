@@ -14,12 +14,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// NotTerminatedError says which instances were left as they are, and why.
+// NotTerminatedError lists the instances that were not terminated, and why.
 type NotTerminatedError struct {
 	Reasons map[string]string // by instance id
 }
 
-// NotEnded lists the instances whose end was certainly refused.
+// NotEnded lists the instances whose termination was certainly refused.
 func (e *NotTerminatedError) NotEnded() []string {
 	return slices.Sorted(maps.Keys(e.Reasons))
 }
@@ -34,18 +34,18 @@ func (e *NotTerminatedError) Error() string {
 }
 
 const (
-	reasonProtected = "protected from termination in the cloud: take its termination protection off first"
+	reasonProtected = "protected from termination in Tencent Cloud: disable its termination protection first"
 	reasonForeign   = "belongs to another pool by now"
 	reasonRegion    = "is of another region"
 )
 
-// Terminate ends instances of a region, and returns the ids that have ended, are
-// ending, or are gone. It never touches any other instance.
+// Terminate terminates instances of a region. It returns the IDs that are terminated, being
+// terminated, or gone. It never changes any other instance.
 //
-// Calls are made by charge type, which the cloud requires, and for at most 100
-// instances at once. Where one instance makes the cloud refuse a whole call, all are
-// described again, and the call is repeated for those that can be ended. Pending and
-// protected ones cannot; a *NotTerminatedError in the error's chain names them.
+// Calls are made by charge type, as Tencent Cloud requires, for at most 100 instances each. If
+// one instance causes a refusal of the whole call, all are described again, and the call is
+// repeated for those that can be terminated. Pending and protected ones cannot; a
+// *NotTerminatedError in the error's chain names them.
 func (c *Client) Terminate(ctx context.Context, region string, instances []spotpool.Instance) (ended []string, err error) {
 	if err := c.checkAccount(ctx, "TerminateInstances"); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeTyp
 		case i.APIProtected:
 			t.left[i.ID] = reasonProtected
 		case i.State == spotpool.StatePending:
-			t.left[i.ID] = "is still PENDING, which the cloud does not end: try again once it runs"
+			t.left[i.ID] = "is still PENDING and cannot be terminated: try again once it is running"
 		default:
 			groups[i.ChargeType] = append(groups[i.ChargeType], i.ID)
 		}
@@ -116,8 +116,8 @@ func (t *termination) end(ctx context.Context, ids []string) {
 	}
 	request, response := cvm.NewTerminateInstancesRequest(), cvm.NewTerminateInstancesResponse()
 	request.InstanceIds = pointers(ids)
-	// ReleaseAddress stays off: the address that a launch assigned goes with its
-	// instance, and an elastic one that was bound later belongs to someone.
+	// ReleaseAddress stays off: the address of a launch is released with its instance, and an
+	// elastic one that was bound later is foreign.
 	_, err := t.client.api.call(ctx, t.client.keys, t.region, request, response)
 	switch {
 	case err == nil:
@@ -125,8 +125,8 @@ func (t *termination) end(ctx context.Context, ids []string) {
 	case blamesInstance(err):
 		t.endRest(ctx, ids, err)
 	case definite(err) && ctx.Err() == nil:
-		// A policy may forbid one of them, or a lock may protect it: the code doesn't
-		// say which.
+		// A policy may forbid one of them, or a lock may protect it: the code does not show
+		// which.
 		t.halve(ctx, ids, err)
 		if len(ids) == 1 {
 			t.alone++
@@ -145,7 +145,7 @@ func definite(err error) bool {
 	return ok && cloud.NothingLaunched && cloud.Class != errorclass.Transient
 }
 
-// endRest looks again at ids whose call the cloud refused as a whole.
+// endRest describes instances again after a call for them was refused as a whole.
 func (t *termination) endRest(ctx context.Context, ids []string, refusal error) {
 	now, _, err := t.client.ObserveInstances(ctx, t.region, ids)
 	if err != nil {
@@ -167,7 +167,7 @@ func (t *termination) endRest(ctx context.Context, ids []string, refusal error) 
 	}
 }
 
-// halve finds out which of the ids the cloud refuses, where all look fine.
+// halve finds the refused instances among ids, if all look terminable.
 func (t *termination) halve(ctx context.Context, ids []string, refusal error) {
 	if len(ids) > 1 {
 		t.end(ctx, ids[:len(ids)/2])
@@ -179,8 +179,8 @@ func (t *termination) halve(ctx context.Context, ids []string, refusal error) {
 	t.problems = append(t.problems, refusal)
 }
 
-// blamesInstance says whether a refusal is about one of the instances, so that
-// the others can still be ended.
+// blamesInstance reports whether a refusal is about one of the instances, so that the others
+// can still be terminated.
 func blamesInstance(err error) bool {
 	cloud, ok := spotpool.AsCloudError(err)
 	if !ok {

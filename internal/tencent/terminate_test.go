@@ -29,8 +29,8 @@ func setState(t *testing.T, sim *cvmsim.Server, request cvmsim.StateRequest) {
 	}
 }
 
-// 150 instances of two charge types, some of them gone, ending or protected by
-// the time the call is made: the rest still ends, and nothing else does.
+// 150 instances of two charge types, some of them gone, ending or protected at the time of the
+// call. The rest is terminated, and nothing else is.
 func TestTerminateManyOfAllKinds(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)
@@ -129,7 +129,7 @@ func TestTerminateChecksTheOwnerAgain(t *testing.T) {
 	if err := client.Tag(t.Context(), testRegion, ids[:1], map[string]string{spotpool.TagUID: "uid-2"}); err != nil {
 		t.Fatal(err)
 	}
-	setState(t, sim, cvmsim.StateRequest{InstanceIDs: ids[1:2], State: "GONE"}) // makes the cloud refuse the whole call
+	setState(t, sim, cvmsim.StateRequest{InstanceIDs: ids[1:2], State: "GONE"}) // causes a refusal of the whole call
 	ended, err := client.Terminate(t.Context(), testRegion, list)
 	if want := slices.Sorted(slices.Values(ids[1:])); !slices.Equal(ended, want) || err == nil || !strings.Contains(err.Error(), ids[0]) {
 		t.Errorf("ended %v, %v", ended, err)

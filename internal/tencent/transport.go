@@ -20,8 +20,8 @@ import (
 // prices of a large region a few MB.
 const maxResponse = 64 << 20
 
-// exchange is one HTTP request and its answer, as the transport saw them. The SDK
-// turns failures into strings, so the failures themselves are kept here.
+// exchange is one HTTP request and its response. The SDK converts failures to strings, so the
+// failures themselves are kept here.
 type exchange struct {
 	sent      atomic.Bool // there was a connection, so that the request may have left
 	err       error       // why the answer could not be read
@@ -39,16 +39,15 @@ func (e *exchange) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, e)
 }
 
-// refusedHostError says that a request would have gone to a host that is not
-// configured.
+// refusedHostError reports a request to a host that is not configured.
 type refusedHostError struct{ host string }
 
 func (e *refusedHostError) Error() string {
 	return fmt.Sprintf("%s is not the configured endpoint, and nothing else is called", e.host)
 }
 
-// statusError is an answer whose HTTP status is not 200. It comes from something in
-// front of the API, which always answers 200.
+// statusError is a response whose HTTP status is not 200. It comes from a proxy before the API,
+// which always returns 200.
 type statusError struct {
 	status int
 	title  string
@@ -58,8 +57,8 @@ func (e *statusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s %s", e.status, http.StatusText(e.status), e.title))
 }
 
-// transport sends requests to the configured hosts alone, counts them, and
-// reads each answer whole.
+// transport sends requests only to the configured hosts, counts them, and reads each response
+// in full.
 type transport struct {
 	base  http.RoundTripper
 	hosts map[string]bool
@@ -166,7 +165,7 @@ func neverSent(e *exchange) bool {
 	return e.err != nil && (errors.As(e.err, &refused) || !e.sent.Load())
 }
 
-// whyUnreachable says in plain words why there is no connection.
+// whyUnreachable describes in plain words why there is no connection.
 func whyUnreachable(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError

@@ -44,8 +44,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzParameters sends whatever as the signed parameters of any action: no
-// server error, and nothing that a look at the world afterwards chokes on.
+// FuzzParameters sends arbitrary signed parameters of each action. There must be no server
+// error, and the world must stay readable.
 func FuzzParameters(f *testing.F) {
 	f.Add("RunInstances",
 		`{"Placement":{"Zone":"ap-singapore-2"},"ImageId":"img-a1b2c3d4","InstanceType":"GN7.2XLARGE32","InstanceCount":2,"InstanceName":"x{R:999999999}"}`)

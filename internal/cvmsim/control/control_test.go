@@ -135,7 +135,7 @@ func TestControlRefusals(t *testing.T) {
 	}
 }
 
-// The three ways that a reclaim can look.
+// The three views of an interrupted instance.
 func TestReclaimViews(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ view, state, source string }{
@@ -166,8 +166,7 @@ func TestReclaimViews(t *testing.T) {
 	}
 }
 
-// Every endpoint and field that exists is documented, and the help stands
-// where a person looks for it.
+// Each endpoint and field is documented, and the help is where people look for it.
 func TestHelpIsComplete(t *testing.T) {
 	t.Parallel()
 	help := cvmsim.ControlHelp()

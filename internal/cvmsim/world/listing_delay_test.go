@@ -72,8 +72,8 @@ func TestListingDelayOfLaterLaunches(t *testing.T) {
 	listed(first, second) // in the order of launches
 }
 
-// A failed launch may be over before anybody saw it, a reclaim too, and tags
-// that came meanwhile show with the instance.
+// A failed launch or an interruption may end before the instance is listed, and earlier tags
+// are listed with it.
 func TestWhatHappensBeforeTheListing(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t, cvmsimtest.Frozen, func(o *cvmsim.Options) {

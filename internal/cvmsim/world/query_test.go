@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// Whatever happens to instances, the index and the cache of queries find what
-// a look at each instance finds, in the same order.
+// After any change of instances, the index and the cache of queries return the same as a scan,
+// in the same order.
 func TestQueriesAgreeWithScan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

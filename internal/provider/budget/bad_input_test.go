@@ -150,7 +150,7 @@ func TestBadDeclarations(t *testing.T) {
 			[]string{`ElementKeyString("nvidia.com/gpu")`, "invalid weight"},
 		},
 		"a weight by zero": {
-			providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"},
+			providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "division by zero"},
 		},
 		"an illegal resource": {
 			providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "is no name of a resource"},

@@ -63,7 +63,7 @@ func TestGPUCountOfNonsense(t *testing.T) {
 		{map[string]string{"nvidia.com/gpu": "two"}, nil, `"two" of nvidia.com/gpu is no quantity`},
 		{map[string]string{"nvidia.com/gpu": "-1"}, nil, `"-1" of nvidia.com/gpu is negative`},
 		{map[string]string{"nvidia.com/gpu": "500m"}, nil, `"500m" of nvidia.com/gpu is not a whole number`},
-		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia.com/gpu": "1/0"}, "divides by zero"},
+		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia.com/gpu": "1/0"}, "division by zero"},
 		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia com": "1"}, "invalid resource name"},
 	} {
 		if got, err := countOf(t, test.resources, test.weights); !strings.Contains(err, test.why) {
