@@ -8,7 +8,7 @@ import (
 
 // A caller asks what helps, and not who refused.
 func Example() {
-	for _, class := range []errorclass.Class{errorclass.Capacity, errorclass.Authorisation, errorclass.Transient} {
+	for _, class := range []errorclass.Class{errorclass.Capacity, errorclass.Authorization, errorclass.Transient} {
 		switch class {
 		case errorclass.Capacity, errorclass.Price:
 			fmt.Println(class, "try another offering")

@@ -47,7 +47,7 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 	status := mustLook(t, d)
 	failing := status.Budgets[0].Failing
 	want := &declaration.Failing{Since: first, Runs: 3, LastAt: last, Error: history.Error{
-		Class: "authorisation", Message: "the cluster cannot be reached: forbidden", Remedy: "Give gpupool credentials that are valid and may do this.",
+		Class: "authorization", Message: "the cluster cannot be reached: forbidden", Remedy: "Give gpupool credentials that are valid and may do this.",
 	}}
 	if diff := cmp.Diff(want, failing); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -66,7 +66,7 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 type refusal struct{}
 
 func (*refusal) Error() string                { return "forbidden" }
-func (*refusal) ErrorClass() errorclass.Class { return errorclass.Authorisation }
+func (*refusal) ErrorClass() errorclass.Class { return errorclass.Authorization }
 
 // TestStatusTellsOfRunsThatCouldNotBegin: a run that could not begin is counted as a whole, and
 // states of objects are kept. The next run that begins ends it.

@@ -70,7 +70,7 @@ func (c *Client) checkAccount(ctx context.Context, action string) error {
 func (c Config) checkAccountID(id string) error {
 	refuse := func(format string, args ...any) error {
 		return &spotpool.CloudError{
-			Class: errorclass.Authorisation, Scope: spotpool.ScopePool, NothingLaunched: true,
+			Class: errorclass.Authorization, Scope: spotpool.ScopePool, NothingLaunched: true,
 			Action: "GetCallerIdentity", Code: "ClientError.AccountNotAllowed", Message: fmt.Sprintf(format, args...),
 			Remedy: "Use credentials of the account that is meant, or correct the list.",
 		}

@@ -18,7 +18,7 @@ func TestWrongCredentials(t *testing.T) {
 		c.SecretID, c.SecretKey = secret[0], secret[1]
 		_, _, err := newClient(t, c).Launch(t.Context(), testRequest())
 		cloud := cloudError(t, err)
-		if cloud.Class != errorclass.Authorisation || !cloud.NothingLaunched || cloud.Remedy == "" || cloud.RequestID == "" {
+		if cloud.Class != errorclass.Authorization || !cloud.NothingLaunched || cloud.Remedy == "" || cloud.RequestID == "" {
 			t.Errorf("%+v", cloud)
 		}
 	}
@@ -37,7 +37,7 @@ func TestWrongAccount(t *testing.T) {
 			t.Parallel()
 			sim, client := startSim(t, f)
 			_, _, err := client.Launch(t.Context(), testRequest())
-			if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || !cloud.NothingLaunched ||
+			if cloud := cloudError(t, err); cloud.Class != errorclass.Authorization || !cloud.NothingLaunched ||
 				!strings.Contains(err.Error(), cvmsim.DemoAccountID) {
 				t.Errorf("%+v", cloud)
 			}

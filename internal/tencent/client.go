@@ -186,7 +186,7 @@ func credentialFailure(action string, err error) *failure {
 		return &failure{CloudError: &copied}
 	}
 	return &failure{CloudError: &spotpool.CloudError{
-		Class: errorclass.Authorisation, Scope: spotpool.ScopePool, NothingLaunched: true,
+		Class: errorclass.Authorization, Scope: spotpool.ScopePool, NothingLaunched: true,
 		Action: action, Code: codeCredentials, Message: shorten(err.Error()) + ".", Remedy: remedySignIn,
 	}}
 }

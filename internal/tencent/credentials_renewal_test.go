@@ -48,7 +48,7 @@ func TestTemporaryCredentialsAreRenewedInTime(t *testing.T) {
 	before := client.Calls()["DescribeInstances"]
 	pass(expires.Add(time.Minute).Sub(clock.now()))
 	err := observe()
-	if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || client.Calls()["DescribeInstances"] != before {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Authorization || client.Calls()["DescribeInstances"] != before {
 		t.Fatalf("expired credentials were used: %v", err)
 	}
 	sim.Server.ClearFaults()

@@ -32,7 +32,7 @@ var (
 	quotaUsedUp = meaning{class: errorclass.Quota, scope: spotpool.ScopePool}
 	notSold     = meaning{class: errorclass.Configuration, scope: spotpool.ScopeOffering}
 	mustChange  = meaning{class: errorclass.Configuration, scope: spotpool.ScopePool}
-	notAllowed  = meaning{class: errorclass.Authorisation, scope: spotpool.ScopePool}
+	notAllowed  = meaning{class: errorclass.Authorization, scope: spotpool.ScopePool}
 	tooOften    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool, retry: true}
 	tryAgain    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool, retry: true, unknown: true}
 	tryLater    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool}

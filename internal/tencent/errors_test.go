@@ -21,7 +21,7 @@ func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	const (
 		capacity, price, quota = errorclass.Capacity, errorclass.Price, errorclass.Quota
-		config, auth, passing  = errorclass.Configuration, errorclass.Authorisation, errorclass.Transient
+		config, auth, passing  = errorclass.Configuration, errorclass.Authorization, errorclass.Transient
 		offering, zone, pool   = spotpool.ScopeOffering, spotpool.ScopeZone, spotpool.ScopePool
 	)
 	rows := []struct {

@@ -168,7 +168,7 @@ func TestTerminateStopsWhereNothingCanSucceed(t *testing.T) {
 	list := observed(t, client, ids)
 	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "TerminateInstances", Code: "UnauthorizedOperation", Count: -1})
 	ended, err := client.Terminate(t.Context(), testRegion, list)
-	if cloud := cloudError(t, err); len(ended) != 0 || cloud.Class != errorclass.Authorisation || client.Calls()["TerminateInstances"] > 12 {
+	if cloud := cloudError(t, err); len(ended) != 0 || cloud.Class != errorclass.Authorization || client.Calls()["TerminateInstances"] > 12 {
 		t.Errorf("ended %v, %v, %v: want it to stop once a few were refused by themselves", ended, err, client.Calls())
 	}
 }

@@ -29,7 +29,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: The resources are sold out. (RequestId 5b6e…)",
 	}
 	denied := &outcome.ErrorReport{
-		Class: errorclass.Authorisation, Code: "UnauthorizedOperation",
+		Class: errorclass.Authorization, Code: "UnauthorizedOperation",
 		Message: "RunInstances: UnauthorizedOperation: You are not authorized.\nAsk for cvm:RunInstances. (RequestId 7c1d…)",
 	}
 	done := launch("spot_pool/ap-singapore/a-done", 2)

@@ -94,7 +94,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	idle := &status.SpotPools[5]
 	idle.Decisions = []spotpool.Decision{report.Decisions[2].Decision.(spotpool.Decision)}
 	refused := declaration.Failing{Since: clitest.At.Add(-50 * time.Minute), Runs: 14, LastAt: clitest.At.Add(-130 * time.Second), Error: history.Error{
-		Class: "authorisation", Code: "UnauthorizedOperation", RequestID: "7c1d-1", Remedy: "Give this identity the CAM permission for the action.",
+		Class: "authorization", Code: "UnauthorizedOperation", RequestID: "7c1d-1", Remedy: "Give this identity the CAM permission for the action.",
 		Message: "RunInstances: UnauthorizedOperation: You are not authorized. Give this identity the CAM permission for the action. (RequestId 7c1d-1)",
 	}}
 	c.ShortSince, c.PassedOver = clitest.At.Add(-time.Hour), &declaration.Failing{
@@ -237,7 +237,7 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 		if n >= 31-failing {
 			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second),
 				Error: history.Error{
-					Class: "authorisation", Code: "AuthFailure.SecretIdNotFound", RequestID: "r",
+					Class: "authorization", Code: "AuthFailure.SecretIdNotFound", RequestID: "r",
 					Remedy: "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.",
 					Message: fmt.Sprintf("GetCallerIdentity: AuthFailure.SecretIdNotFound: The SecretId is not found. Check secret_id and secret_key (or "+
 						"the profile, role or token in use): they must be active and belong together. (RequestId 5b6e-%d)", n),
@@ -258,7 +258,7 @@ func troubled(status reconcile.StatusReport) reconcile.StatusReport {
 	status.LastRun, status.UnderWay, status.Store = &last, nil, "kubernetes:gpupool-system"
 	status.Overdue = last.Overdue(clitest.At)
 	status.Failing = &declaration.Failing{Since: last.Starts[2], Runs: 4, LastAt: last.StartedAt, Error: history.Error{
-		Class: "authorisation", Message: "TENCENTCLOUD_SECRET_ID is not set",
+		Class: "authorization", Message: "TENCENTCLOUD_SECRET_ID is not set",
 		Remedy: "Give gpupool credentials that are valid and may do this.",
 	}}
 	status.SpotPools = status.SpotPools[5:6]

@@ -67,7 +67,7 @@ func (e *Error) Rejected() bool {
 func (e *Error) ErrorClass() errorclass.Class {
 	switch e.Class {
 	case ClassAuthentication, ClassAuthorization:
-		return errorclass.Authorisation
+		return errorclass.Authorization
 	case ClassUnreachable, ClassTransient, ClassConflict:
 		return errorclass.Transient
 	}

@@ -116,8 +116,8 @@ func TestErrorsHaveAClassForReports(t *testing.T) {
 		err  error
 		want errorclass.Class
 	}{
-		"401":               {kubeclient.Wrap("list", "pods", apierrors.NewUnauthorized("who")), errorclass.Authorisation},
-		"403":               {kubeclient.Wrap("list", "pods", apierrors.NewForbidden(pods, "p", errors.New("no"))), errorclass.Authorisation},
+		"401":               {kubeclient.Wrap("list", "pods", apierrors.NewUnauthorized("who")), errorclass.Authorization},
+		"403":               {kubeclient.Wrap("list", "pods", apierrors.NewForbidden(pods, "p", errors.New("no"))), errorclass.Authorization},
 		"429":               {kubeclient.Wrap("list", "pods", apierrors.NewTooManyRequests("slow", 1)), errorclass.Transient},
 		"500":               {kubeclient.Wrap("list", "pods", apierrors.NewInternalError(errors.New("oops"))), errorclass.Transient},
 		"503":               {kubeclient.Wrap("list", "pods", apierrors.NewServiceUnavailable("later")), errorclass.Transient},

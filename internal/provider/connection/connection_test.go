@@ -182,7 +182,7 @@ func TestUnknownArgumentsOpenNothing(t *testing.T) {
 
 func TestDiagnosticsOfErrors(t *testing.T) {
 	t.Parallel()
-	refused := &spotpool.CloudError{Class: errorclass.Authorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
+	refused := &spotpool.CloudError{Class: errorclass.Authorization, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
 	sold := &spotpool.CloudError{Class: errorclass.Capacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
 	later := settings(t, "http://127.0.0.1:1")
 	if err := os.MkdirAll(later.Store.Path, 0o700); err != nil {

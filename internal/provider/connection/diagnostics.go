@@ -89,7 +89,7 @@ func headline(doing string, err error) string {
 		return doing + ": the cluster cannot be reached"
 	case errors.As(err, &calls):
 		return doing + ": the cluster answered with an error"
-	case ok && cloud.Class == errorclass.Authorisation:
+	case ok && cloud.Class == errorclass.Authorization:
 		return doing + ": Tencent Cloud refused the credentials"
 	case errors.As(err, &u):
 		return "Provider is unusable"

@@ -29,7 +29,7 @@ func TestErrorsOfTheClusterHaveAClass(t *testing.T) {
 	for _, c := range []struct {
 		method string
 		class  errorclass.Class
-	}{{"UID", errorclass.Transient}, {"LivePods", errorclass.Transient}, {"Evict", errorclass.Authorisation}} {
+	}{{"UID", errorclass.Transient}, {"LivePods", errorclass.Transient}, {"Evict", errorclass.Authorization}} {
 		d.Cluster.Failing[c.method] = fmt.Errorf("team-a: %w", classed(c.class))
 		report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
 		if err != nil {

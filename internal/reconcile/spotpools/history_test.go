@@ -209,7 +209,7 @@ func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
 type refusedError struct{}
 
 func (refusedError) Error() string                { return "nodes is forbidden" }
-func (refusedError) ErrorClass() errorclass.Class { return errorclass.Authorisation }
+func (refusedError) ErrorClass() errorclass.Class { return errorclass.Authorization }
 
 // TestADeletionThatWasRefusedIsNotTold: the Node of an instance that is gone is deleted by
 // somebody else. Where the answer was lost, it may have been this pool.

@@ -44,7 +44,7 @@ func TestWhatARefusalRulesOut(t *testing.T) {
 		"the zone does not sell the type":      {errorclass.Configuration, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
 		"throttled: nothing, the same again":   {errorclass.Transient, spotpool.ScopeOffering, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
 		"no balance: nothing, the run stops":   {errorclass.Quota, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
-		"no permission: nothing, it stops too": {errorclass.Authorisation, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+		"no permission: nothing, it stops too": {errorclass.Authorization, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -224,7 +224,7 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 		}
 	}
 	for _, class := range []errorclass.Class{
-		errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorisation,
+		errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorization,
 	} {
 		shouldClose(open, class, 0, true) // it was never asked for before
 		again := open.Repeat(7, noon)

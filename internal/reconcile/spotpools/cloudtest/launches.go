@@ -188,8 +188,8 @@ func missingPermissions(t *testing.T, c Cloud) {
 	tag := c.Tag(t.Context(), c.Request.Region, []string{running[0].ID}, map[string]string{"team": "a"})
 	for call, err := range map[string]error{"Launch": launch, "ObserveRegion": observe, "Terminate": terminate, "Tag": tag} {
 		refusal, ok := spotpool.AsCloudError(err)
-		if !ok || refusal.Class != errorclass.Authorisation || !refusal.NothingLaunched || refusal.Scope != spotpool.ScopePool {
-			t.Errorf("%s: got the error %v, want one of class %s, scope pool, with NothingLaunched", call, err, errorclass.Authorisation)
+		if !ok || refusal.Class != errorclass.Authorization || !refusal.NothingLaunched || refusal.Scope != spotpool.ScopePool {
+			t.Errorf("%s: got the error %v, want one of class %s, scope pool, with NothingLaunched", call, err, errorclass.Authorization)
 		}
 	}
 	if len(ended) > 0 {

@@ -21,7 +21,7 @@ func invalid(action, message string) error {
 
 // denied is a call that the credentials do not allow.
 func denied(action string) error {
-	return refusal(action, errorclass.Authorisation, spotpool.ScopePool, "Denied", "these credentials may not call "+action)
+	return refusal(action, errorclass.Authorization, spotpool.ScopePool, "Denied", "these credentials may not call "+action)
 }
 
 // lost is a call whose response did not arrive. It may have had an effect, so
