@@ -219,9 +219,9 @@ func noCredentials(searched []string) error {
 	if len(searched) > 0 {
 		files = strings.Join(searched, " and ")
 	}
-	return fmt.Errorf("no Tencent Cloud credentials in the provider block, the environment or %s: set secret_id and "+
-		"secret_key, or TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY (see https://console.cloud.tencent.com/cam/capi). Or run \"tccli "+
-		"configure\", or set cam_role_name to the CVM's role", files)
+	return fmt.Errorf("no Tencent Cloud credentials in the provider block, the environment or %s. Set TENCENTCLOUD_SECRET_ID and "+
+		"TENCENTCLOUD_SECRET_KEY (see https://console.cloud.tencent.com/cam/capi), run \"tccli configure\", or set cam_role_name to the CVM's "+
+		"role", files)
 }
 
 func (c Config) regionOr(profile string) string {

@@ -156,7 +156,7 @@ func TestConfigurationMistakes(t *testing.T) {
 		"GPUPOOL_METADATA_ENDPOINT":                       {Endpoint: "http://127.0.0.1:1", CamRoleName: "gpu-node"},
 		"TENCENTCLOUD_SECRET_ID":                          {},
 		"/no/such/default.credential":                     {SharedCredentialsDir: "/no/such"},
-		"the environment or /no/such/file: set secret_id": {CredentialsFile: "/no/such/file"},
+		"the environment or /no/such/file. Set TENCENT": {CredentialsFile: "/no/such/file"},
 	} {
 		_, err := New(t.Context(), c)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -48,7 +48,7 @@ const (
 		"requirement."
 	remedyBalance   = "Top up the account, or pay its open orders."
 	remedyQuota     = "Request a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum."
-	remedyTagValues = "The account has reached its limit of values per tag key: each pool uses one of gpupool/uid and gpupool/pool, and each " +
+	remedyTagValues = "The account has reached its limit of values per tag key. Each pool uses one of gpupool/uid and gpupool/pool, and each " +
 		"configuration one of gpupool/config. Request a higher limit, or delete unused values in the tag console " +
 		"(https://console.cloud.tencent.com/tag)."
 	remedySpot     = "Choose another region, or instance_charge_type = \"POSTPAID_BY_HOUR\"."
