@@ -63,7 +63,7 @@ func TestEvictedPodDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// wantEvent looks for exactly one Event of a reason, which is about one object.
+// wantEvent finds exactly one Event of a reason, which is about one object.
 func (r *rig) wantEvent(reason, kind, name string) {
 	r.t.Helper()
 	events, err := r.server.Client().CoreV1().Events(r.namespace).List(r.t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
@@ -106,8 +106,8 @@ func TestDisruptionBudgetPassesOn(t *testing.T) {
 	r.stillThere(guarded)
 }
 
-// TestFreezeIsSelectiveAndLifted stops the budget's pods with GPUs, nobody
-// else's in the same namespace, and lets them in again once usage has fallen.
+// TestFreezeIsSelectiveAndLifted stops the budget's pods with GPUs, and no others in the
+// namespace, and allows them again once usage has fallen.
 func TestFreezeIsSelectiveAndLifted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Freeze), func(d *budget.Declaration) { d.Window, d.GPUHours = "1m", "0.005" })
@@ -150,8 +150,8 @@ func TestPauseIsUndone(t *testing.T) {
 	r.waitForPods(4)
 }
 
-// TestLowerLimitLeavesItsGrace has a limit lowered far below what was used: for
-// the grace period from then on, nobody is evicted.
+// TestLowerLimitLeavesItsGrace lowers a limit far below usage: no pod is evicted for the grace
+// period from then on.
 func TestLowerLimitLeavesItsGrace(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Evict), func(d *budget.Declaration) { d.GPUHours, d.Enforce.GracePeriod = "1000", "8s" })
@@ -203,7 +203,7 @@ func TestProtectedPodsStay(t *testing.T) {
 	r.stillThere(annotated, important, other)
 }
 
-// TestDryRunDoesNothing plans what a run would do, and leaves the cluster alone.
+// TestDryRunDoesNothing plans what a run would do, and changes nothing.
 func TestDryRunDoesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Evict))
@@ -234,7 +234,7 @@ func TestDryRunDoesNothing(t *testing.T) {
 	}
 }
 
-// TestAlertIsAnEvent tells of a threshold in the pods' namespace, once.
+// TestAlertIsAnEvent reports a threshold in the pods' namespace, once.
 func TestAlertIsAnEvent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// overAll has a budget select by a label alone, in all namespaces.
+// overAll selects only by a label, in all namespaces.
 func overAll(hours, key string) func(*budget.Declaration) {
 	return func(d *budget.Declaration) {
 		d.GPUHours, d.Selector = hours, budget.Selector{MatchLabels: map[string]string{key: "yes"}}
@@ -39,8 +39,8 @@ func spared(t *testing.T, report reconcile.Report) {
 	}
 }
 
-// TestForgedHoursEvictNobody: whoever may create pods anywhere has nobody's pods
-// evicted by what these say of themselves.
+// TestForgedHoursEvictNobody: a user who may create pods anywhere cannot cause evictions of
+// other pods by forged fields.
 func TestForgedHoursEvictNobody(t *testing.T) {
 	t.Parallel()
 	const key = "forged-hours"
@@ -56,7 +56,7 @@ func TestForgedHoursEvictNobody(t *testing.T) {
 	r.server.WaitRunning(t, fraction)
 	r.server.WaitRunning(t, none)
 	var last reconcile.Report
-	var told []string // a doubt is told when its pod is seen, which is when it changed
+	var told []string // a doubt is reported when its changed pod is observed
 	for range 3 {
 		last = r.run(reconcile.RunOptions{})
 		told = append(told, last.Warnings...)
@@ -74,8 +74,8 @@ func TestForgedHoursEvictNobody(t *testing.T) {
 	r.stillThere(innocent)
 }
 
-// TestCopiesOfALabelHoldOneGPU: fractions of a reserved GPU count as they were asked
-// for, and once copies of their label ask for more, all of them are that GPU.
+// TestCopiesOfALabelHoldOneGPU: fractions of a reserved GPU count as requested. Once copies of
+// their label ask for more, all of them count as that GPU.
 func TestCopiesOfALabelHoldOneGPU(t *testing.T) {
 	t.Parallel()
 	const key = "forged-copies"
@@ -117,7 +117,7 @@ func TestCopiesOfALabelHoldOneGPU(t *testing.T) {
 	}
 }
 
-// TestANodeThatIsGoneIsAnEstimate, where no run saw it, and none where one did.
+// TestANodeThatIsGoneIsAnEstimate if no run observed its end, and not otherwise.
 func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	t.Parallel()
 	const key = "node-gone"
@@ -181,7 +181,7 @@ func TestLabelsThatComeLaterWeighEarlierPods(t *testing.T) {
 	if got := gpus(); !slices.Equal(got, []string{"early 1"}) {
 		t.Fatalf("before: %v", got)
 	}
-	time.Sleep(1100 * time.Millisecond) // into another second, by which looks are told apart
+	time.Sleep(1100 * time.Millisecond) // into another second, which distinguishes observations
 	patch := []byte(
 		`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`,
 	)

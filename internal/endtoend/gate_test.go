@@ -105,9 +105,8 @@ func (g *gated) useUp() {
 	})
 }
 
-// held runs until the budget is exceeded, has the cloud take an instance back,
-// and shows that run, dry run and status leave the pool as it is, and say why.
-// It returns the instance that is left.
+// held runs until the budget is exceeded, and interrupts an instance. It checks that run, dry
+// run and status leave the pool as it is, and why. It returns the remaining instance.
 func (g *gated) held() string {
 	g.t.Helper()
 	g.useUp()
@@ -170,8 +169,8 @@ func TestARaisedLimitOpensTheGate(t *testing.T) {
 	g.healed(left)
 }
 
-// TestASlidingWindowOpensTheGate lets what was used slide out of the window: the
-// pool launches by itself, and the budget never asked for more than to be told of.
+// TestASlidingWindowOpensTheGate lets usage slide out of the window: the pool launches on its
+// own. The budget's action is only to alert.
 func TestASlidingWindowOpensTheGate(t *testing.T) {
 	t.Parallel()
 	g := newGated(t, func(d *budget.Declaration) { d.Window, d.GPUHours = "1m", "0.005" })

@@ -128,7 +128,7 @@ func (s *remembering) process(m *faults.Process) reconcile.World {
 	return p
 }
 
-// pass lets time pass, here and in the cloud.
+// pass advances the time, here and in the local CVM.
 func (s *remembering) pass(d time.Duration) {
 	s.t.Helper()
 	if _, err := s.sim.Server.StepClock(d); err != nil {
@@ -137,7 +137,7 @@ func (s *remembering) pass(d time.Duration) {
 	s.passed += d
 }
 
-// reclaim has the cloud take back instances of a pool, the oldest ones.
+// reclaim interrupts instances of a pool, the oldest ones.
 func (s *remembering) reclaim(pool string, count int) {
 	s.t.Helper()
 	ids, err := s.sim.Server.Reclaim(cvmsim.ReclaimRequest{Pool: pool, Count: count})
@@ -217,7 +217,7 @@ func (s *remembering) drop() {
 	}
 }
 
-// evicted are the pods that the API server says it evicted, and how many others went.
+// evicted returns the pods that the API server evicted, and how many others are gone.
 func (w *truth) evicted() (uids []string, others int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -235,7 +235,7 @@ func (w *truth) evicted() (uids []string, others int) {
 	return uids, others
 }
 
-// had are the instances of the cloud's calls of an action that took effect.
+// had returns the instances of effective calls of an action.
 func (s *remembering) had(action string) []string {
 	ids := map[string]bool{}
 	for _, c := range s.sim.Server.Calls() {
@@ -248,7 +248,7 @@ func (s *remembering) had(action string) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// told is what the history tells of each kind, in order, each as often as it is told.
+// told returns the events of each kind in the history, in order, with duplicates.
 func (s *remembering) told() map[history.Kind][]string {
 	s.t.Helper()
 	answer, err := (&eventlog.Log{Store: s.store(), Now: s.now}).Ask(s.t.Context(), history.Query{})
@@ -270,10 +270,10 @@ func (s *remembering) told() map[history.Kind][]string {
 	return told
 }
 
-// TestTheHistoryIsWhatHappened has the cloud reclaim instances, a budget evict pods and
-// users delete some, while runs are killed, doubled and missed for hours. In the end the
-// history tells each launch, end, reclaim and eviction once: those of the cloud's own
-// record, and of the API server's.
+// TestTheHistoryIsWhatHappened interrupts instances, evicts pods by a budget, and deletes some
+// by users. Meanwhile, runs are killed, doubled and missed for hours. In the end the history
+// has each launch, end, interruption and eviction once, as the records of the local CVM and of
+// the API server do.
 func TestTheHistoryIsWhatHappened(t *testing.T) {
 	t.Parallel()
 	kills := []struct {

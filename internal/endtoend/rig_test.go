@@ -174,7 +174,7 @@ func (r *rig) waitForPods(count int) (running []corev1.Pod) {
 	return running
 }
 
-// stillThere fails unless these very pods are there and were left alone.
+// stillThere fails unless exactly these pods exist and are unchanged.
 func (r *rig) stillThere(pods ...*corev1.Pod) {
 	r.t.Helper()
 	for _, pod := range pods {

@@ -27,7 +27,7 @@ func (s *tenancy) waitGone(name string, within time.Duration) {
 	}
 }
 
-// left fails unless the pod is there and was left alone.
+// left fails unless the pod exists and is unchanged.
 func (s *tenancy) left(name string) {
 	s.t.Helper()
 	if pod := s.pod(name); pod == nil || pod.DeletionTimestamp != nil {
@@ -49,7 +49,7 @@ func TestAnEndlessGraceEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.turnUntil("an eviction", s.exceeded("own"))
-	for range 3 { // until they are gone, they hold GPUs and are told of
+	for range 3 { // until they are gone, they hold GPUs and are reported
 		if s.pod("runs") != nil && !strings.Contains(r.text, "runs") {
 			t.Errorf("nothing is said of a pod that still holds GPUs:\n%s", r.text)
 		}
@@ -61,8 +61,8 @@ func TestAnEndlessGraceEnds(t *testing.T) {
 	s.wantUsage(s.turn(), "own", s.ofTenant)
 }
 
-// TestOnesOwnProtection has a tenant protect his own pods: that holds unless the
-// budget says otherwise, and hours count all the same.
+// TestOnesOwnProtection: a tenant's own protection of pods holds unless the budget says
+// otherwise. Their hours count in any case.
 func TestOnesOwnProtection(t *testing.T) {
 	t.Parallel()
 	for honoured, document := range map[bool]string{
@@ -89,8 +89,8 @@ func TestOnesOwnProtection(t *testing.T) {
 	}
 }
 
-// TestADisruptionBudgetOfAll has a tenant allow no disruption: running pods stay,
-// and are told of; those that wait are evicted.
+// TestADisruptionBudgetOfAll: a tenant allows no disruption. Running pods stay and are
+// reported; pending ones are evicted.
 func TestADisruptionBudgetOfAll(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 4)

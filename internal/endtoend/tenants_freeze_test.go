@@ -27,7 +27,7 @@ func aside(options ...kubetest.PodOption) kubetest.PodOption {
 	}
 }
 
-// absurd asks for none of many resources that nobody has.
+// absurd requests zero of many unknown resources.
 func absurd(count int, form string) kubetest.PodOption {
 	return func(pod *corev1.Pod) {
 		for n := range count {
@@ -40,8 +40,8 @@ func absurd(count int, form string) kubetest.PodOption {
 var longName = strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d",
 	40) + ".example/" + strings.Repeat("e", 58) + "%05d"
 
-// TestNothingGetsPastAFreeze has a tenant whose budget is frozen make pods with
-// GPUs that a policy could stumble over.
+// TestNothingGetsPastAFreeze: a tenant whose budget is frozen creates pods with GPUs in forms
+// that a policy could miss.
 func TestNothingGetsPastAFreeze(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)
@@ -90,8 +90,8 @@ func TestNothingGetsPastAFreeze(t *testing.T) {
 	s.wantUsage(r, "own", s.ofTenant)
 }
 
-// TestNoPodSlipsPastAFreezeAfterwards has a tenant make pods that ask for nothing,
-// and ask for GPUs once they are let in. What waited before the freeze goes on.
+// TestNoPodSlipsPastAFreezeAfterwards: a tenant creates pods without requests, and adds GPUs
+// after admission. Pods that waited before the freeze continue.
 func TestNoPodSlipsPastAFreezeAfterwards(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)

@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// forgeries are pods that hold nothing, whatever they say.
+// forgeries are pods that hold nothing, despite their fields.
 var forgeries = map[string]func(*tenancy) []kubetest.PodOption{
 	"no-such-node": func(s *tenancy) []kubetest.PodOption {
 		return []kubetest.PodOption{kubetest.GPUs(9999), kubetest.BoundTo("no-such-node-" + s.namespace)}
@@ -109,7 +109,7 @@ func TestForgedHoursCountForNobody(t *testing.T) {
 	}
 }
 
-// charged are the GPU-hours that gpupool usage tells of each pod.
+// charged returns the GPU-hours of each pod by gpupool usage.
 func (s *tenancy) charged(budget string) map[string]string {
 	s.t.Helper()
 	code, stdout, stderr := runCLI(s.environment(), "usage", budget, "-o", "json")
@@ -203,8 +203,8 @@ func TestLabelsCountAsTheyWereAtBinding(t *testing.T) {
 	}
 }
 
-// TestLabelsOfAPodThatIsBoundAndNotYetTaken has a run see a pod bound to a node
-// whose kubelet is away; the tenant relabels it before the kubelet takes it on.
+// TestLabelsOfAPodThatIsBoundAndNotYetTaken: a run observes a pod bound to a node whose kubelet
+// is away. The tenant relabels it before the kubelet starts it.
 func TestLabelsOfAPodThatIsBoundAndNotYetTaken(t *testing.T) {
 	t.Parallel()
 	const served = "localkube.gpupool.dev/managed"

@@ -74,7 +74,7 @@ func TestOwnersThatAreForgedAreNotPaused(t *testing.T) {
 			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, UID: uid, Controller: new(true)}}
 		}
 	}
-	// A ReplicaSet of the same name's owner, that nobody made.
+	// A ReplicaSet with an owner of the same name, which does not exist.
 	s.create(s.creator, "of-deployment", kubetest.GPUs(2), s.onNode(1), owned("Deployment", "prod-api", deployment.UID))
 	s.create(s.creator, "of-replicaset", kubetest.GPUs(2), s.onNode(1), owned("ReplicaSet", set.Name, set.UID))
 	s.create(s.creator, "of-statefulset", kubetest.GPUs(2), s.onNode(1), owned("StatefulSet", store.Name, store.UID))
@@ -146,8 +146,8 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 	}
 }
 
-// TestAPauseKeepsVolumes has a StatefulSet whose claims go when it is scaled: it
-// is not paused, and told of.
+// TestAPauseKeepsVolumes: a StatefulSet whose claims are deleted with its pods is not paused,
+// and is reported.
 func TestAPauseKeepsVolumes(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)

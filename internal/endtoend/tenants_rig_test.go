@@ -40,7 +40,7 @@ type tenancy struct {
 	*rig
 	others string // their namespace; the rig's is the tenant's
 	nodes  []*corev1.Node
-	team   kubetest.PodOption // the label of the others' budget, which any pod may bear
+	team   kubetest.PodOption // the label of the others' budget, which any pod may have
 	truth  *truth
 
 	innocent []*corev1.Pod
@@ -57,8 +57,8 @@ func newTenancy(t *testing.T, gpus int) *tenancy {
 	return newTenancyOn(t, kubetest.Start(t), gpus)
 }
 
-// newCrowdedTenancy is one on a cluster of its own: what a tenant has runs warn of
-// there would crowd out what other tests look for.
+// newCrowdedTenancy uses a cluster of its own: its warnings would crowd out those of other
+// tests.
 func newCrowdedTenancy(t *testing.T, gpus int) *tenancy {
 	t.Helper()
 	return newTenancyOn(t, kubetest.StartOwn(t, "--nodes=0"), gpus)
@@ -162,9 +162,8 @@ func may(ctx context.Context, user kubernetes.Interface, namespace, verb, group,
 	return err
 }
 
-// declare declares a budget, as a document of the store has it: what a test says
-// in JSON is what a user's arguments are called. Another document on top of the
-// usual one may replace parts of it.
+// declare declares a budget from JSON, with the names of a user's arguments. It overrides parts
+// of a default.
 func (s *tenancy) declare(name string, selector budget.Selector, document string) {
 	s.t.Helper()
 	d := budget.Declaration{
@@ -183,13 +182,13 @@ func (s *tenancy) declare(name string, selector budget.Selector, document string
 	s.t.Cleanup(func() { _, _ = s.process().Budgets().Delete(context.Background(), state.Declaration) })
 }
 
-// declareOthers declares the others' budget: selected by a label alone, in all
-// namespaces, 12 minutes of a GPU, and evictions beyond it.
+// declareOthers declares the others' budget. It selects only by a label, in all namespaces, has
+// 12 minutes of a GPU, and evicts beyond it.
 func (s *tenancy) declareOthers() {
 	s.declare("others", s.ofTeam(), "")
 }
 
-// ofTeam selects by the others' label alone.
+// ofTeam selects only by the others' label.
 func (s *tenancy) ofTeam() budget.Selector {
 	return budget.Selector{MatchLabels: map[string]string{teamKey: s.others}}
 }
@@ -212,7 +211,7 @@ func (s *tenancy) turn() turn {
 		s.t.Fatalf("gpupool reconcile ended with %d\n%s%s", code, stdout, stderr)
 	}
 	r := turn{text: stdout + stderr}
-	// What a run did comes back as maps: only the parts that tests ask for are read.
+	// Only the parts of a report that tests need are decoded.
 	var parts struct {
 		Budgets   []budgets.Report
 		Warnings  []string

@@ -17,8 +17,8 @@ type tenantsRight struct {
 	editor, creator                    bool
 }
 
-// TestWhatTenantsMay shows that the two users have the rights that the guide on
-// enforcement takes them to have, and lack those that it takes them to lack.
+// TestWhatTenantsMay: the two users have the rights that the guide on enforcement assumes, and
+// lack those that it excludes.
 func TestWhatTenantsMay(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 2)
@@ -40,8 +40,8 @@ func TestWhatTenantsMay(t *testing.T) {
 	}
 }
 
-// TestTenantsRightsHaveEachPrintedOne fails if the accounts of gpupool get a verb on a
-// resource or subresource, of which the table does not say whether tenants have it as well.
+// TestTenantsRightsHaveEachPrintedOne fails if the table lacks a right of gpupool's accounts.
+// It states for each whether tenants have it as well.
 func TestTenantsRightsHaveEachPrintedOne(t *testing.T) {
 	t.Parallel()
 	o := manifests.Options{

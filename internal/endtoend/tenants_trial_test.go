@@ -24,10 +24,9 @@ var (
 	backlog    = flag.Int("backlog", 12, "how many pods wait")
 )
 
-// TestATenantTriesEverything has a budget of 50 GPU-hours, selected by a label
-// alone, on 16 GPUs, and a tenant of another namespace who tries everything at
-// random. Usage stays within 1% of what the label's pods held, and no pod of
-// anybody else ends.
+// TestATenantTriesEverything has a budget of 50 GPU-hours, selected only by a label, on 16
+// GPUs. A tenant of another namespace tries everything at random. Usage stays within 1% of what
+// the label's pods held, and no pod of another user ends.
 func TestATenantTriesEverything(t *testing.T) {
 	t.Parallel()
 	s := newCrowdedTenancy(t, 8)
@@ -43,7 +42,7 @@ func TestATenantTriesEverything(t *testing.T) {
 	defer stop()
 	var last turn
 	runs := 0
-	// A run that saw the cluster after all that time ends it.
+	// A run that observed the cluster after all that time ends it.
 	for deadline := time.Now().Add(*tenantsFor); !t.Failed() && (runs == 0 || s.budget(last, "others").AsOf.Before(deadline)); runs++ {
 		time.Sleep(time.Second)
 		last = s.turn()
@@ -128,9 +127,9 @@ func (a *attempts) next() {
 // any is the name of some pod that was tried before.
 func (a *attempts) any() string { return fmt.Sprintf("try-%d", 1+a.random.IntN(a.made)) }
 
-// TestABacklogStartsNothing has pods wait for GPUs that a budget's enforcement
-// frees: under evict and pause none starts after the crossing; a freeze lets
-// those in that were there before it, and tells of them.
+// TestABacklogStartsNothing: pods wait for GPUs that enforcement frees. Under evict and pause
+// none starts after the limit was crossed. A freeze admits those that existed before it, and
+// reports them.
 func TestABacklogStartsNothing(t *testing.T) {
 	t.Parallel()
 	for _, action := range []string{"evict", "pause", "freeze"} {
@@ -204,7 +203,7 @@ func (s *tenancy) queue(action string) map[types.UID]bool {
 	return holders
 }
 
-// anyLeft says whether pods of the tenant's wait, or hold GPUs.
+// anyLeft reports whether pods of the tenant are pending, or hold GPUs.
 func (s *tenancy) anyLeft() bool {
 	list, err := s.editor.CoreV1().Pods(s.namespace).List(s.t.Context(), metav1.ListOptions{})
 	if err != nil {

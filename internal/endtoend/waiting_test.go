@@ -42,7 +42,7 @@ func TestABacklogDoesNotStartInWhatIsFreed(t *testing.T) {
 	}
 }
 
-// TestAWaitingJobIsPausedBeforeItStarts tells of a Job whose pod never ran.
+// TestAWaitingJobIsPausedBeforeItStarts reports a Job whose pod never ran.
 func TestAWaitingJobIsPausedBeforeItStarts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))

@@ -31,8 +31,7 @@ import (
 
 const group = "system:bootstrappers:kubeadm:default-node-token"
 
-// rig is a cluster as kubeadm leaves it, a local CVM and a store, and all that gpupool
-// said.
+// rig is a cluster as kubeadm leaves it, a local CVM and a store, and all output of gpupool.
 type rig struct {
 	t      *testing.T
 	server *kubetest.Cluster
@@ -102,7 +101,7 @@ func (r *rig) tokens() []corev1.Secret {
 	return slices.DeleteFunc(all.Items, func(s corev1.Secret) bool { return s.Type != corev1.SecretTypeBootstrapToken })
 }
 
-// secretless fails where a secret is in what gpupool said, or in its store.
+// secretless fails if a secret is in the output of gpupool, or in its store.
 func (r *rig) secretless(secrets ...string) {
 	r.t.Helper()
 	for _, secret := range secrets {
@@ -198,7 +197,7 @@ func TestMachinesJoinByTheTokenOfTheirLaunch(t *testing.T) {
 		}
 		return nil
 	})
-	// Who has joined stays.
+	// A joined node stays.
 	if user, err := whoAmI(t.Context(), kubelet); err != nil || user.Username != "system:node:"+first.name() {
 		t.Errorf("the kubelet is %+v (%v)", user, err)
 	}
@@ -211,8 +210,8 @@ func TestMachinesJoinByTheTokenOfTheirLaunch(t *testing.T) {
 	r.withoutTheCluster(state.Declaration)
 }
 
-// withoutTheCluster: what could not join is not launched, and the run says so and ends
-// with 3; a pool without nodes goes on.
+// withoutTheCluster: an instance that could not join is not launched, and the run reports it
+// and exits with 3. A pool without nodes is not affected.
 func (r *rig) withoutTheCluster(d spotpool.Declaration) {
 	r.t.Helper()
 	plain := d
@@ -255,8 +254,8 @@ func (r *rig) withoutTheCluster(d spotpool.Declaration) {
 	}
 }
 
-// destroy asks again as a person would, for some minutes of the cloud: a node is deleted
-// once two observations a minute apart show that its instance is gone.
+// destroy repeats a destroy for some minutes of simulated time. A node is deleted once two
+// observations a minute apart show that its instance is gone.
 func (r *rig) destroy(d spotpool.Declaration) {
 	r.t.Helper()
 	var err error

@@ -31,7 +31,7 @@ type machine struct {
 	t      *testing.T
 	server *kubetest.Cluster
 	id     string
-	token  string // as it stands in its user data
+	token  string // from its user data
 }
 
 var joinLine = regexp.MustCompile(`kubeadm join --token ([a-z0-9]{6}\.[a-z0-9]{16}) `)

@@ -21,8 +21,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// audit is each call of gpupool that changes something, of the cloud and of the cluster,
-// in the order of their answers.
+// audit records each call of gpupool that changes the local CVM or the cluster, in the order of
+// responses.
 type audit struct{ processtest.Audit }
 
 // Write takes a line of the local CVM's record of calls.

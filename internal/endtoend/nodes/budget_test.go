@@ -16,8 +16,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// budgetExceeded: a pool that is told so gives its machines back once its budget has been
-// exceeded for half an hour, their nodes drained first, and has them again once it isn't.
+// budgetExceeded: a pool with this setting drains and terminates its instances once its budget
+// has been exceeded for half an hour. It launches them again once the budget is no longer
+// exceeded.
 func budgetExceeded(r *rig) {
 	b, err := r.apply().Budgets().Create(r.t.Context(), budget.Declaration{
 		Name: "team-a", GPUHours: "1000", Window: "24h", Selector: budget.Selector{Namespaces: []string{r.namespace}},

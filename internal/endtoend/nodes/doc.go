@@ -1,5 +1,4 @@
-// Package nodes tests what becomes of pools whose instances are nodes, through all of
-// gpupool: on the API server with its controllers, and on a local CVM whose instances
-// join that cluster. Every call that changes something of either is written down, in
-// order. Nothing lives in here but tests.
+// Package nodes tests pools whose instances are nodes. They use the API server with its
+// controllers, and a local CVM whose instances join that cluster. Every call that changes
+// either is recorded, in order. The package contains only tests.
 package nodes

@@ -15,8 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// fleet is what runs on the instances of a local CVM: each that runs joins the cluster
-// with two GPUs, and falls silent once it is gone.
+// fleet simulates the kubelets of a local CVM. Each running instance joins the cluster with two
+// GPUs, and stops reporting once it is gone.
 type fleet struct {
 	server *kubetest.Cluster
 	sim    *cvmsim.Server

@@ -10,8 +10,8 @@ import (
 	policyv1 "k8s.io/client-go/kubernetes/typed/policy/v1"
 )
 
-// counted waits until the controller has seen as many healthy pods of a disruption
-// budget, and allowed until it allows as many evictions.
+// counted waits until the controller counts as many healthy pods of a disruption budget, and
+// allowed until it allows as many evictions.
 func counted(guards policyv1.PodDisruptionBudgetInterface, name string, healthy int32) func(context.Context) error {
 	return func(ctx context.Context) error {
 		g, err := guards.Get(ctx, name, metav1.GetOptions{})

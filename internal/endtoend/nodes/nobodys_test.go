@@ -10,9 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// nobodysNodes: where two nodes say that they are one instance, nothing is drained or
-// ended there; and what has the address of an instance and the id of another cloud, or
-// none, is left alone.
+// nobodysNodes: if two nodes claim to be one instance, nothing is drained or terminated there.
+// A node with the address of an instance and the ID of another cloud, or none, is not changed.
 func nobodysNodes(r *rig) {
 	r.create(2, 2)
 	own := r.own()

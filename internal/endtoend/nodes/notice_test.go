@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// withNotice: the machine's agent hears that the cloud takes it back, a service that else
-// runs seldom launches at once in its place and drains it, and its pods have moved when it
-// goes. The pool ends nothing.
+// withNotice: the instance's agent gets an interruption notice. A service with long intervals
+// launches a replacement at once and drains the node, and its pods have moved when it goes. The
+// pool terminates nothing.
 func withNotice(r *rig) {
 	r.create(2, 3)
 	r.deploy(2)

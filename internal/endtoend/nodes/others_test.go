@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// others is what belongs to somebody else: an instance of the pool's name with another
-// uid, one of nobody, and the nodes that both are, one of them cordoned, with a pod each.
+// others are foreign objects: an instance with the pool's name and another UID, and one without
+// a pool. Both are nodes, one of them cordoned, with a pod each.
 type others struct {
 	instances []cvmsim.Instance
 	nodes     []*corev1.Node
@@ -37,7 +37,7 @@ func (r *rig) newOthers() others {
 	return o
 }
 
-// untouched fails unless what is somebody else's is as it was.
+// untouched fails unless the foreign objects are unchanged.
 func (r *rig) untouched() {
 	r.t.Helper()
 	now := map[string]cvmsim.Instance{}

@@ -31,8 +31,8 @@ import (
 
 const poolName = "train"
 
-// rig is a pool of a local CVM whose instances are nodes of a cluster, and what gpupool
-// asked of both.
+// rig is a pool of a local CVM whose instances are nodes of a cluster, and the calls of gpupool
+// to both.
 type rig struct {
 	t          *testing.T
 	server     *kubetest.Cluster
@@ -46,9 +46,9 @@ type rig struct {
 	others     others
 }
 
-// newRig is one without a pool. Beside it are machines of nobody and of another pool. Each
-// local CVM counts its instances' ids from the same, and the cluster is one: skip is how
-// many a scene leaves to those before it.
+// newRig returns a rig without a pool, and with foreign instances. All local CVMs count
+// instance IDs from the same number, and share the cluster: skip is how many IDs a scene leaves
+// to those before it.
 func newRig(t *testing.T, server *kubetest.Cluster, skip int) *rig {
 	t.Helper()
 	r := &rig{t: t, server: server, audit: &audit{}, namespace: server.Namespace(t), dir: t.TempDir() + "/store"}
@@ -129,7 +129,7 @@ func (r *rig) gpupool(args ...string) string {
 	return out.String()
 }
 
-// data is gpupool without what it says beside its data, as of a run that takes long.
+// data runs gpupool and returns only its data, as of a long run.
 func (r *rig) data(args ...string) []byte {
 	r.t.Helper()
 	var data, said bytes.Buffer
@@ -146,7 +146,8 @@ func (r *rig) must(p cli.Process, said *bytes.Buffer) {
 	}
 }
 
-// serves starts a command that goes on until it is stopped, and returns what stops it.
+// serves starts a command that runs until it is stopped, and returns the function that stops
+// it.
 func (r *rig) serves(args ...string) (stop func()) {
 	r.t.Helper()
 	var out printed
@@ -308,8 +309,8 @@ func (r *rig) silent(id string) {
 	})
 }
 
-// left fails unless these instances and their nodes are what is left of the pool, none of
-// them cordoned, and all that is somebody else's is as it was.
+// left fails unless only these instances and their nodes are left of the pool, and none is
+// cordoned. Foreign objects must be unchanged.
 func (r *rig) left(ids ...string) {
 	r.t.Helper()
 	slices.Sort(ids)

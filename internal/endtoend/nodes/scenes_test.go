@@ -12,8 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// TestNodes plays what may happen to pools whose instances are nodes, at the same time
-// and in one cluster.
+// TestNodes plays events of pools whose instances are nodes, in parallel and in one cluster.
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	// Pods of a node that was deleted go at once, not after a minute.
@@ -36,8 +35,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// withoutNotice: the machine is gone when it is missed, and its pods move once its node
-// is deleted, after two looks a minute apart.
+// withoutNotice: the instance disappears, and its pods move once its node is deleted, after two
+// observations a minute apart.
 func withoutNotice(r *rig) {
 	r.create(2, 3)
 	r.deploy(2)

@@ -108,7 +108,7 @@ func (d *day) catchUp() {
 	d.pass(max(0, time.Since(d.now())))
 }
 
-// start has a pod of the namespace run, which bears its name as a label, too.
+// start creates a pod in the namespace run, with its name as a label.
 func (d *day) start(name string, gpus int, options ...kubetest.PodOption) *corev1.Pod {
 	d.t.Helper()
 	options = append(options, kubetest.GPUs(gpus), kubetest.Labels(map[string]string{"app": name}))
@@ -150,7 +150,7 @@ func freezeThatLasts(t *testing.T, template string) *scene {
 	return d.scene
 }
 
-// ledgerLost leaves a budget frozen of which nobody knows any more what it used.
+// ledgerLost leaves a frozen budget whose usage is lost.
 func ledgerLost(t *testing.T, template string) *scene {
 	d := newDay(t, template, enforcing(budget.Freeze))
 	d.declare(there)
@@ -203,7 +203,7 @@ func evictionAtNight(t *testing.T, template string) *scene {
 	return d.scene
 }
 
-// running says whether a pod runs and is not told to end.
+// running reports whether a pod runs and is not being deleted.
 func (d *day) running(pod *corev1.Pod) bool {
 	d.t.Helper()
 	now, err := d.server.Client().CoreV1().Pods(pod.Namespace).Get(d.t.Context(), pod.Name, metav1.GetOptions{})
@@ -245,8 +245,8 @@ func lockLeft(t *testing.T, template string) *scene {
 	return d.scene
 }
 
-// asOfAPod has a lease look as one of a pod that was last heard of at a time, and whose
-// node nobody can ask. It lasts for longer than a slow machine needs to show it.
+// asOfAPod changes a lease to that of a pod on an unreachable node, which was last heard of at
+// a time. It lasts longer than a slow machine needs to show it.
 func asOfAPod(lease *coordinationv1.Lease, heard time.Time) {
 	renewed, seconds := metav1.NewMicroTime(heard), int32(600)
 	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &renewed, &seconds

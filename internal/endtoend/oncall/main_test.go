@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// The environment of the processes that a scene starts, beside gpupool's own.
+// Additional environment variables of the processes in a scene.
 const (
 	envNow = "ONCALL_NOW" // what their clock reads all the time
 	envTTY = "ONCALL_TTY" // set where they write to a terminal

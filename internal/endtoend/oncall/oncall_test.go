@@ -9,14 +9,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// incident is what befalls the pool train, or the budget team-a, among thirty pools
-// that are well, and what whoever is called then asks.
+// incident is what happens to the pool train, or the budget team-a, among thirty healthy pools,
+// and the command that the operator then runs.
 type incident struct {
 	name string
-	// play returns the scene at the moment at which somebody looks.
+	// play returns the scene at the time of that command.
 	play func(t *testing.T, template string) *scene
 	ask  string
-	// cause and remedy are what the first screen must say, whatever else it says.
+	// cause and remedy must be on the first screen.
 	cause, remedy string
 }
 

@@ -29,15 +29,15 @@ const (
 	zoneA   = "ap-singapore-2"
 	zoneB   = "ap-singapore-3"
 
-	healthy = 30               // pools beside the one that has the incident
+	healthy = 30               // healthy pools
 	every   = 10 * time.Minute // a run is started
 )
 
-// night is when the incidents of the cloud begin: at two o'clock, for people in
-// Singapore. Those of a cluster happen now, by the clock of its API server.
+// night is when incidents of Tencent Cloud begin: at two o'clock in Singapore. Those of a
+// cluster happen now, by the clock of its API server.
 var night = time.Date(2040, 1, 15, 18, 0, 0, 0, time.UTC)
 
-// scene is a local CVM and a store with thirty pools that are as declared.
+// scene is a local CVM and a store with thirty pools in sync.
 type scene struct {
 	t   *testing.T
 	sim *cvmsimtest.Sim
@@ -60,7 +60,7 @@ func newScene(t *testing.T, template string) *scene {
 	return s
 }
 
-// newNight is one whose clock stands at two at night, after runs that went well.
+// newNight is a scene at two o'clock at night, after successful runs.
 func newNight(t *testing.T, template string) *scene {
 	t.Helper()
 	s := newScene(t, template)
@@ -224,7 +224,7 @@ func (s *scene) fault(f cvmsim.Fault) {
 	}
 }
 
-// reclaim has the cloud take an instance of the pool train back.
+// reclaim interrupts an instance of the pool train.
 func (s *scene) reclaim() {
 	s.t.Helper()
 	if _, err := s.sim.Server.Reclaim(cvmsim.ReclaimRequest{Pool: "train"}); err != nil {
@@ -251,8 +251,7 @@ func (s *scene) price(price string) {
 	}
 }
 
-// kill starts a process, and kills it once it has asked for a launch, whose answer it
-// never hears.
+// kill starts a process, and kills it before it gets the response to a launch.
 func (s *scene) kill(name string, args ...string) {
 	s.t.Helper()
 	s.fault(cvmsim.Fault{Kind: cvmsim.FaultTimeoutAfter, Action: "RunInstances", Delay: cvmsim.Duration(time.Minute)})

@@ -43,8 +43,8 @@ func (s *scene) screen(args ...string) []string {
 	return lines
 }
 
-// check compares the first screen with its golden file, and looks there for the cause
-// and the remedy.
+// check compares the first screen with its golden file, which must contain the cause and the
+// remedy.
 func check(t *testing.T, name, command string, lines []string, cause, remedy string) {
 	t.Helper()
 	for _, line := range lines[:min(len(lines), rows)] {
@@ -93,7 +93,7 @@ var sameLength = []struct {
 	{regexp.MustCompile(`\bml-[0-9a-z]{5}\b`), "ml-xxxxx"}, // a namespace
 }
 
-// atAnyTime are those of scenes whose clock is the cluster's.
+// atAnyTime are the fields of scenes whose clock is the cluster's.
 var atAnyTime = []struct {
 	form *regexp.Regexp
 	as   string

@@ -63,7 +63,7 @@ func (p Place) Process(t testing.TB, actor string) reconcile.World {
 	return process
 }
 
-// Command is a command line, with nobody at a terminal and nobody who interrupts it.
+// Command is a command line without a terminal and without interrupts.
 func Command(env map[string]string, stdout, stderr io.Writer, args ...string) cli.Process {
 	return cli.Process{
 		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,

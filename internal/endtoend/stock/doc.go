@@ -1,5 +1,5 @@
-// Package stock tests the life of stock pools through all of gpupool: declared by the
-// real terraform, kept by gpupool reconcile, on the API server with its controllers, with
-// the accounts that gpupool manifests prints and nothing more. Every call of either that
-// changes something is written down, in order. Nothing lives in here but tests.
+// Package stock tests the lifecycle of stock pools. The real terraform declares them, and
+// gpupool reconcile manages them, on the API server with its controllers. Both have only the
+// accounts that gpupool manifests prints. Every call that changes something is recorded, in
+// order. The package contains only tests.
 package stock

@@ -28,8 +28,8 @@ import (
 
 const poolName = "pool-g1"
 
-// rig is a store in a cluster, with the accounts that manifests print, a directory of
-// Terraform that uses the one, and a command line that uses the other.
+// rig is a store in a cluster with the accounts of gpupool manifests. Terraform uses one
+// account, and the CLI the other.
 type rig struct {
 	t         *testing.T
 	server    *kubetest.Cluster
@@ -121,7 +121,7 @@ func (r *rig) apply(parts ...string) {
 	r.work.Apply()
 }
 
-// refuses fails where an apply succeeds, or does not say why it failed.
+// refuses fails if an apply succeeds, or fails without this reason.
 func (r *rig) refuses(says, configuration string) {
 	r.t.Helper()
 	r.work.Write(configuration)
@@ -144,7 +144,7 @@ func (r *rig) settled() {
 	}
 }
 
-// report is what a run says, as far as it is looked at.
+// report is the part of a run's report that tests check.
 type report struct {
 	Decisions []struct {
 		Kind, Outcome string
@@ -188,7 +188,7 @@ func (told report) is(t *testing.T, want decide.Phase) {
 	}
 }
 
-// says fails where one of the texts does not stand in what was decided.
+// says fails if a decision lacks one of the texts.
 func (r *rig) says(told report, texts ...string) {
 	r.t.Helper()
 	for _, text := range texts {

@@ -47,8 +47,8 @@ func TestStockPools(t *testing.T) {
 	}
 }
 
-// reverted: the next run undoes any change of the Deployment and reports
-// what it was and who did it; a run after that has nothing to do.
+// reverted: the next run undoes any change of the Deployment and reports the old value and the
+// writer. A run after that has nothing to do.
 func reverted(r *rig) {
 	r.apply(r.pool(attributes{"pod_disruption_budget": "{ min_available = 1 }"}))
 	r.audit.Wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
@@ -201,7 +201,7 @@ func names(pods []corev1.Pod) []string {
 	return all
 }
 
-// takenOver: somebody else's Deployment is touched by nobody until its owner labels it.
+// takenOver: a foreign Deployment is not changed until its owner labels it.
 func takenOver(r *rig) {
 	theirs := kubetest.Deployment(r.namespace, poolName, 1, kubetest.GPUs(1))
 	theirs = kubetest.Create(r.t, r.server, theirs)
@@ -264,8 +264,8 @@ func exceeded(told report) bool {
 	return len(told.Budgets) == 1 && told.Budgets[0].Exceeded != nil && *told.Budgets[0].Exceeded
 }
 
-// paused: a budget that its own pods used up has the pool be scaled to none by itself,
-// and back once it is not exceeded any longer.
+// paused: a budget that the pool's own pods exhausted scales it to zero, and resumes it once it
+// is no longer exceeded.
 func paused(r *rig) {
 	r.apply(r.budget("pause", "1000"))
 	r.reconcile() // which judges it
@@ -391,8 +391,8 @@ func notGrown(r *rig) {
 	r.nothingLeft()
 }
 
-// taken: who takes a pod labels it, and finds another one ready; what is given back has
-// the stock shrink, by pods that nobody uses.
+// taken: a claimed pod is labeled, and another one becomes ready. If it is released, the stock
+// shrinks by idle pods.
 func taken(r *rig) {
 	r.apply(r.pool(attributes{"replicas_policy": `"available"`, "maximum": "4"}))
 	pods := r.ready(2)
@@ -444,8 +444,7 @@ func taken(r *rig) {
 	r.nothingLeft()
 }
 
-// rewritten: what the cluster makes of an application is no drift, and what somebody
-// makes of it is.
+// rewritten: changes by the cluster's webhooks are not drift, and manual changes are.
 func rewritten(r *rig) {
 	about := metav1.ObjectMeta{Name: r.namespace}
 	kubetest.Create(r.t, r.server, &admissionv1.MutatingAdmissionPolicy{ObjectMeta: about, Spec: admissionv1.MutatingAdmissionPolicySpec{

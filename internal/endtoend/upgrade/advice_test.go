@@ -80,8 +80,8 @@ func (u *upgraded) wantResumed() {
 	}
 }
 
-// TestAnOlderStoreThatWasMovedAwayIsReplaced does with each document as its error says,
-// and with what is in the cluster as the warnings say that then come.
+// TestAnOlderStoreThatWasMovedAwayIsReplaced follows the remedy of each document's error, and
+// then those of the warnings about the cluster.
 func TestAnOlderStoreThatWasMovedAwayIsReplaced(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)

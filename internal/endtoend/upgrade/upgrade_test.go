@@ -24,7 +24,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// What testdata has, which a build of long before the first release made.
+// The contents of testdata, by a build long before the first release.
 const (
 	formerCluster   = "8f6bc1c1-93c7-47d4-87a9-7d4a8a4de0eb"
 	formerNamespace = "testzz-dr2dg"
@@ -105,9 +105,9 @@ func (u *upgraded) runOwn(dir string) reconcile.Report {
 	return report
 }
 
-// TestAnOlderStoreIsCalledOlder has the store of an older gpupool, with a launch whose
-// outcome nobody knows: nothing is launched, each document is called older, and what is
-// in force is warned of.
+// TestAnOlderStoreIsCalledOlder has the store of an older gpupool, with a launch of unknown
+// outcome. Nothing is launched, each document is reported as older, and a warning reports what
+// is in force.
 func TestAnOlderStoreIsCalledOlder(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
@@ -134,8 +134,8 @@ func TestAnOlderStoreIsCalledOlder(t *testing.T) {
 	}
 }
 
-// TestWhatAnOlderGpupoolLeftIsWarnedOf has a new store: what stays in force is neither
-// said to be lifted nor overlooked, until a person did as the warnings say.
+// TestWhatAnOlderGpupoolLeftIsWarnedOf has a new store. Remaining enforcement is neither lifted
+// nor overlooked, until an operator follows the warnings.
 func TestWhatAnOlderGpupoolLeftIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
@@ -201,7 +201,7 @@ func lineOf(text, name string) string {
 	return text
 }
 
-// isOlder fails unless a message calls something older, and says what to do.
+// isOlder fails unless a message calls something older, and has the remedy.
 func (u *upgraded) isOlder(what, message string) {
 	u.Helper()
 	if !strings.Contains(message, "was written by an older gpupool") || !strings.Contains(message, "move ") || strings.Contains(message, "remove the header") {

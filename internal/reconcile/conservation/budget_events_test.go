@@ -15,8 +15,8 @@ func (w *world) scaleTenant(which, how int) {
 	}
 }
 
-// stick has the controller of a tenant's Deployment end no pods when that is scaled to 0, or
-// do so again, and end those that are left.
+// stick makes the controller of a tenant's Deployment keep its pods when that is scaled to 0,
+// or delete them again.
 func (w *world) stick(which, how int) {
 	d, ok := pick(w.tenants, which)
 	if !ok {

@@ -81,7 +81,7 @@ func (w *world) appliedStock(key string, uid string, templates []map[string]stri
 	}
 }
 
-// pausable says whether a budget pauses what makes pods of one of these labels.
+// pausable reports whether a budget pauses the owner of pods with these labels.
 func (w *world) pausable(templates []map[string]string) bool {
 	for _, b := range w.budgets {
 		for _, labels := range templates {
@@ -93,7 +93,7 @@ func (w *world) pausable(templates []map[string]string) bool {
 	return false
 }
 
-// uncounted looks for budgets that report no usage though their pods run.
+// uncounted finds budgets without usage though their pods run.
 func (w *world) uncounted(o observed) {
 	if !o.whole {
 		return
@@ -112,7 +112,8 @@ func (w *world) uncounted(o observed) {
 	}
 }
 
-// covered are the pods with GPUs that a budget counts, that run and that nobody deletes.
+// covered returns the running pods with GPUs that a budget counts and that are not being
+// deleted.
 func (w *world) covered(b *budgetState) (list []gpu.Pod) {
 	for _, p := range w.cluster.List() {
 		if of := w.cluster.pods[p.UID]; of != nil && p.Deletion == 0 && b.selects(of.labels) && b.weighs(of) > 0 {
@@ -122,7 +123,7 @@ func (w *world) covered(b *budgetState) (list []gpu.Pod) {
 	return list
 }
 
-// stillRunning looks for what a run calls paused though its pods run.
+// stillRunning finds workloads that a run reports as paused though their pods run.
 func (w *world) stillRunning(o observed) {
 	for _, r := range o.report.Budgets {
 		if !o.whole || !slices.Contains(r.Enforced, budget.Pause) {
@@ -142,7 +143,7 @@ func (w *world) stillRunning(o observed) {
 	}
 }
 
-// unnamed looks for pods that an exceeded budget which pauses says nothing about.
+// unnamed finds pods of an exceeded budget with the action pause that it does not report.
 func (w *world) unnamed(o observed) {
 	for _, r := range o.report.Budgets {
 		if !o.whole || !r.Observed || r.Exceeded == nil || !*r.Exceeded || r.Action != budget.Pause || r.EnforceAt.After(r.AsOf) || r.Withheld != "" {
@@ -163,7 +164,7 @@ func (w *world) unnamed(o observed) {
 	}
 }
 
-// overdue looks for what is waited for although its time is over.
+// overdue finds waits that exceed their timeout.
 func (w *world) overdue(o observed) {
 	for _, r := range o.report.Budgets {
 		for _, e := range r.Effects {

@@ -32,7 +32,7 @@ type cloud struct {
 	tokens   map[string][]string // the instances that each client token launched
 	calls    map[string]int
 	last     int
-	// tagsLate says that tags of the next launches arrive after lateTags; else at once.
+	// tagsLate delays the tags of the next launches by lateTags.
 	tagsLate bool
 	soldOut  bool
 }
@@ -60,7 +60,7 @@ func newCloud(w *world) *cloud {
 	return c
 }
 
-// add puts a machine into the cloud; c.mu must be held, or nobody else have the cloud.
+// add adds a machine; c.mu must be held, or no other goroutine use the cloud.
 func (c *cloud) add(m *machine) string {
 	c.last++
 	m.ID, m.Region, m.AccountID = fmt.Sprintf("ins-%04d", c.last), region, account
@@ -85,7 +85,7 @@ func (c *cloud) pass() {
 	c.machines = slices.DeleteFunc(c.machines, func(m *machine) bool { return !m.ends.IsZero() && !now.Before(m.ends) })
 }
 
-// alive says whether a machine is paid for and not on its way out.
+// alive reports whether a machine is paid for and not being terminated.
 func (m *machine) alive() bool { return m.ends.IsZero() }
 
 // of are the machines that a pool launched and that are alive, oldest first.

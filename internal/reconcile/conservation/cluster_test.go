@@ -34,12 +34,12 @@ type cluster struct {
 	// kubelets are by the name of the Node that they registered or found.
 	kubelets map[string]*kubelet
 	made     int // Nodes and pods so far
-	// What somebody did to machines, by id.
+	// manual changes of machines, by ID
 	sick, renewed map[string]bool
 	taken         map[string]time.Time // when a noticed machine is reclaimed
 	clocksOff     bool                 // nodes write an hour too early into their conditions
-	// What successful observations of the nodes add up to, by the uid of the Node. Time
-	// that was not observed counts for nothing.
+	// The sums of successful observations of the nodes, by the UID of the Node. Unobserved time
+	// does not count.
 	drained, unready map[string]time.Duration
 	surely           map[string]time.Duration // not Ready, of each pause at most pauseCounts
 	doubted          bool                     // the last observation may not have been written down
@@ -79,8 +79,8 @@ func (c *cluster) connect(context.Context) (reconcile.Cluster, error) {
 	return c.Cluster, nil
 }
 
-// through is what becomes of each call of the cluster: it takes place now, and promises and
-// controllers follow it.
+// through handles each call of the cluster: it takes effect now, and promises and controllers
+// follow it.
 func (c *cluster) through(_ context.Context, call faults.Call, do func() error) error {
 	c.calls.Lock()
 	defer c.calls.Unlock()
@@ -158,7 +158,7 @@ func (c *cluster) pass() {
 	}
 }
 
-// works says whether the kubelet behind a Node keeps it Ready.
+// works reports whether the kubelet behind a Node keeps it Ready.
 func (c *cluster) works(name string) bool {
 	k := c.kubelets[name]
 	if k == nil || c.w.cloud.running(k.machine.ID) == nil || c.sick[k.machine.ID] {
@@ -169,8 +169,8 @@ func (c *cluster) works(name string) bool {
 
 func hostName(m *machine) string { return fmt.Sprintf("vm-0-%d", m.address) }
 
-// register is what a kubelet does when it starts: it takes the Node of its host name if
-// there is one, whose provider id it never updates, and else registers a new one.
+// register simulates the start of a kubelet. It uses the Node of its host name if there is one,
+// whose provider ID it never updates. Otherwise, it registers a new one.
 func (c *cluster) register(p *pool, m *machine) {
 	name := hostName(m)
 	if k := c.kubelets[name]; k != nil && k.machine == m {
@@ -251,7 +251,7 @@ func (c *cluster) observed(nodes []node.Node) {
 	c.before, c.observedAt, c.doubted = now, time.Now(), false
 }
 
-// unsure notes that nobody may have written down what was observed last.
+// unsure records that the last observation may be unrecorded.
 func (c *cluster) unsure() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,8 +270,8 @@ func (c *cluster) listNodes(l *node.Observation, do func() error) error {
 // pauseCounts is what any run may count of a pause between two observations.
 const pauseCounts = 5 * time.Minute
 
-// fails says whether the Node of a machine, once Ready, was observed not to be for as long
-// as its pool waits for it: for all of the time, or for what surely counts.
+// fails reports whether the Node of a machine, once Ready, was observed not to be for its
+// pool's timeout. unready is all of that time, or what surely counts.
 func (c *cluster) fails(p *pool, n *reconciletest.Machine, unready map[string]time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,7 +282,7 @@ func (c *cluster) cordon(n node.Node, uid string, do func() error) error {
 	c.w.changes(n, uid, "cordons")
 	c.w.cordons(n, uid)
 	err := do()
-	if after := c.Cluster.Machine(n.Name); err == nil && after != nil { // this call saw it
+	if after := c.Cluster.Machine(n.Name); err == nil && after != nil { // this call observed it
 		c.mu.Lock()
 		c.draining[after.UID] = true
 		if c.before != nil {

@@ -1,12 +1,11 @@
-// Package conservation_test checks, on random worlds of spot pools, budgets and stock
-// pools, in one store and one cluster, that whatever happens nothing is lost: no work that
-// runs, no instance out of sight, no usage, and no protection.
+// Package conservation_test checks random worlds of spot pools, budgets and stock pools, in one
+// store and one cluster. Whatever happens, no running work is lost, no instance is out of
+// sight, and no usage and no protection is lost.
 //
 // A world (world_test.go) is a cloud (cloud_test.go), a cluster (cluster_test.go,
 // workloads_test.go) and a store in memory, in simulated time. What may happen to it is the
-// list of events (events_test.go); what must hold is the list of promises
-// (promises_test.go). A schedule is data, drawn before it is played, so that a failing one
-// shrinks.
+// list of events (events_test.go); what must hold is the list of promises (promises_test.go). A
+// schedule is data that is drawn before it is played, so that a failing one shrinks.
 package conservation_test
 
 import (

@@ -71,8 +71,8 @@ func (w *world) notice(which, how int) {
 	w.cluster.Change(hostName(m), func(n *reconciletest.Machine) { n.TakenAt = at })
 }
 
-// remake has a Node be deleted and made again by its kubelet, perhaps cordoned by a
-// person, with new pods: one that is being drained, if there is any.
+// remake deletes a Node, which its kubelet registers again with new pods, perhaps cordoned by a
+// person. It prefers a node that is being drained.
 func (w *world) remake(which, how int) {
 	names := w.cluster.names()
 	slices.SortStableFunc(names, func(a, b string) int {

@@ -80,7 +80,7 @@ func (w *world) terminates(m *machine) {
 	w.readyLeft(p, m, n)
 }
 
-// readyLeft judges how many Ready nodes the end of one leaves. The cloud is locked.
+// readyLeft checks how many Ready nodes the termination of one leaves.
 func (w *world) readyLeft(p *pool, m *machine, n *reconciletest.Machine) {
 	total, ready := 0, 0
 	for _, other := range w.cloud.machines {
@@ -135,7 +135,7 @@ func (w *world) cordons(n node.Node, uid string) {
 	}
 }
 
-// suspended says whether, beyond doubt, so many nodes fail that nothing is replaced.
+// suspended reports whether certainly so many nodes fail that nothing is replaced.
 func (w *world) suspended(p *pool) bool {
 	many := func(pools ...*pool) bool {
 		nodes, failed := 0, 0
@@ -156,8 +156,7 @@ func (w *world) suspended(p *pool) bool {
 	return many(p) || many(w.pools...)
 }
 
-// replacements looks for nodes that are to be replaced too early, or at all while
-// replacing is suspended.
+// replacements finds nodes that are replaced too early, or while replacement is suspended.
 func (w *world) replacements(observed) {
 	for _, p := range w.pools {
 		j, err := record.Load[declaration.Journal](context.Background(), w.store, store.Journals, p.now().Key()+"/"+p.uid())
@@ -198,8 +197,8 @@ func (w *world) replacements(observed) {
 	}
 }
 
-// suspensions looks for pools that replace nothing though at most one node of the declared
-// pools fails.
+// suspensions finds pools that replace nothing though at most one node of the declared pools
+// fails.
 func (w *world) suspensions(o observed) {
 	if !o.whole {
 		return
@@ -228,7 +227,7 @@ func (w *world) suspensions(o observed) {
 	}
 }
 
-// unended looks for instances of destroyed pools that stay though nothing is in the way.
+// unended finds instances of destroyed pools that stay without a reason.
 func (w *world) unended(o observed) {
 	for _, p := range w.pools {
 		if !o.whole || !p.deleting || !p.setup.Nodes || p.setup.ProviderID != "" {

@@ -2,8 +2,8 @@ package conservation_test
 
 import "strings"
 
-// The promises. The first ones are checked at the calls that could break them, in this
-// file and beside the calls; those of checks after each run.
+// The promises. The first ones are checked at the calls that could break them, in this file and
+// next to the calls. Those of checks are checked after each run.
 const (
 	promiseReadyNode  = "no Ready Node is deleted"
 	promiseDrained    = "no instance whose Node is Ready is terminated without a finished or timed-out drain of that Node"
@@ -63,7 +63,7 @@ func (w *world) poolOf(uid string) *pool {
 	return nil
 }
 
-// unreported looks for instances of a pool that nothing mentions.
+// unreported finds instances of a pool that no report mentions.
 func (w *world) unreported(o observed) {
 	if !o.whole {
 		return

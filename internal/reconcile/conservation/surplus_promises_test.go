@@ -51,7 +51,7 @@ func (w *world) giveUpNodes(which, how int) {
 	}
 }
 
-// leftCordoned looks for nodes that a pool which is gone keeps from new pods, or marked.
+// leftCordoned finds nodes that a deleted pool left cordoned or marked.
 func (w *world) leftCordoned(observed) {
 	for _, p := range w.pools {
 		r, err := record.SpotPools(w.repository()).Load(context.Background(), p.now().Key())

@@ -25,7 +25,7 @@ type lived struct {
 
 const fpga = "example.com/fpga"
 
-// deployment is a tenant's Deployment, whose controller is done at once.
+// deployment is a tenant's Deployment, whose controller acts instantly.
 type deployment struct {
 	name        string
 	labels      map[string]string
@@ -260,7 +260,7 @@ func (c *cluster) applyStock(live, wanted *appsv1.Deployment, do func() error) e
 	for _, p := range pods {
 		templates = append(templates, p.Labels)
 	}
-	for _, s := range c.w.stock { // whose labels the Deployment gets back, if someone changed them
+	for _, s := range c.w.stock { // whose labels the Deployment gets back after a manual change
 		if d := s.now(); d.Key() == key {
 			templates = append(templates, d.PodLabels())
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
-// Cluster is a cluster in memory with a clock of its own. It has no
-// behaviour of a server's but what runs see of one: pods that come and go, the
-// history of that, and what was done to it. Each port's calls are a type of their own.
+// Cluster is a cluster in memory with its own clock. Of a server's behavior it has only what
+// runs observe: pods and their history, and the changes by runs. Each port's calls are a type
+// of their own.
 type Cluster struct {
 	*view
 	podAPI
@@ -29,7 +29,7 @@ type Cluster struct {
 
 type state struct {
 	mu         sync.Mutex
-	ClusterUID string // what the cluster says that it is
+	ClusterUID string // the cluster's identity
 	now        time.Time
 	Fast       time.Duration // by how much the server's own clock is ahead
 	Version    int           // of the last change
@@ -39,8 +39,8 @@ type state struct {
 	forgotten int
 	Events    map[string]time.Time
 	Blocked   map[string]bool  // names of pods that a disruption budget protects
-	Broken    map[string]error // by the name of the pod whose eviction fails so
-	Driven    map[string]bool  // names of workloads that someone else drives
+	Broken    map[string]error // by the name of the pod whose eviction fails with it
+	Driven    map[string]bool  // names of workloads that an autoscaler scales
 	classes   map[string]int32
 	Former    map[string]map[string]string // labels of namespaces that are gone, by the pod's uid
 	Grace     time.Duration                // that evicted pods take to be gone; zero is at once
@@ -58,7 +58,7 @@ type state struct {
 	Workloads map[string]*Workload
 	Forged    map[string]bool
 	Forgiving map[string]bool
-	// Stuck are names of those whose pods stay when they are stopped.
+	// Stuck are names of workloads whose pods stay when they are stopped.
 	Stuck   map[string]bool
 	Alerts  []budget.Event
 	Evicted []string
@@ -69,10 +69,10 @@ type state struct {
 	Failing map[string]error
 	// Hook is around each call of whichever process, unless nil.
 	Hook       faults.Hook
-	Lists      int        // looks that listed all pods
-	Remembered []gpu.Node // that the last look was told of
+	Lists      int        // observations that listed all pods
+	Remembered []gpu.Node // the nodes that the last observation got
 	stock      stock
-	// Listing runs between the position of a look and its list, unless nil.
+	// Listing runs between the position of an observation and its list, unless nil.
 	Listing func()
 }
 

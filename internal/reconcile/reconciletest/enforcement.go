@@ -35,13 +35,13 @@ func (c enforcementAPI) Unfreeze(ctx context.Context, uid string) error {
 	return c.act(ctx, "Unfreeze", "", func() error { delete(c.Frozen, uid); return nil }, uid)
 }
 
-// Evict ends a pod, where nothing protects it.
+// Evict deletes a pod, unless something protects it.
 func (c enforcementAPI) Evict(ctx context.Context, e budget.Eviction) error {
 	p := e.PodRef
 	return c.act(ctx, "Evict", p.Name, func() error {
 		c.Graces = append(c.Graces, e.Grace)
 		if s := c.Pods[p.UID]; s != nil && e.Waiting != "" && !s.Waits() {
-			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was started meanwhile")}
+			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was started again")}
 		}
 		if c.Blocked[p.Name] {
 			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}

@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// Fixture is a cluster and a store with budgets alone: no cloud is there to ask.
+// Fixture is a cluster and a store for budgets, without a cloud.
 type Fixture struct {
 	t       testing.TB
 	Cluster *Cluster
@@ -49,7 +49,7 @@ func (d *Fixture) Process() reconcile.World {
 // Runner is a new process that runs.
 func (d *Fixture) Runner() *reconcile.Runner { return d.Process().Runner() }
 
-// Budgets is a new process that keeps budgets alone: no run is under way in it.
+// Budgets returns a new process that only manages budgets: no run is under way in it.
 func (d *Fixture) Budgets() *budgets.Flow { return d.Process().Budgets() }
 
 // ProcessBy is the world of a process that meets a fault.
@@ -97,7 +97,7 @@ func (d *Fixture) DryRun() reconcile.Report {
 	return report
 }
 
-// Consumed is what a report says of the budget team-a, in GPU-hours.
+// Consumed returns the usage of the budget team-a in a report, in GPU-hours.
 func Consumed(t *testing.T, r reconcile.Report) string {
 	t.Helper()
 	for _, b := range r.Budgets {
@@ -105,7 +105,7 @@ func Consumed(t *testing.T, r reconcile.Report) string {
 			return b.ConsumedGPUHours
 		}
 	}
-	t.Fatalf("the report says nothing of team-a: %+v", r.Budgets)
+	t.Fatalf("the report lacks team-a: %+v", r.Budgets)
 	return ""
 }
 
@@ -141,7 +141,7 @@ func (d *Fixture) Documents() map[string]string {
 	return all
 }
 
-// LoseLedger deletes the documents of the ledger whose names hold a text.
+// LoseLedger deletes the documents of the ledger whose names contain a text.
 func LoseLedger(t *testing.T, s store.Store, text string) {
 	t.Helper()
 	docs, err := s.List(context.Background(), store.Ledger)

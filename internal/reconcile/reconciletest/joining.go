@@ -14,9 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Joining has the pool's machines join a cluster as nodes, each with so many pods, and
-// has the nodes of machines that are gone be not Ready. What a run ends is held against
-// what is on its node.
+// Joining lets the pool's machines join a cluster as nodes, each with so many pods. Nodes of
+// machines that are gone are not Ready. It checks terminations against the pods on the node.
 func (w *World) Joining(podsEach int) *Cluster {
 	w.t.Helper()
 	w.Cluster = NewCluster()
@@ -32,7 +31,7 @@ func (w *World) Joining(podsEach int) *Cluster {
 	return w.Cluster
 }
 
-// JoinNone says whether no machine joins any more.
+// JoinNone sets whether no further machine joins.
 func (c *state) JoinNone(none bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,8 +81,8 @@ func (w *World) ownNodes() map[string]bool {
 	return names
 }
 
-// VerifyNodes checks what must hold of nodes whatever happened: those that are there are
-// usable, each is that of a machine, and nothing ended before its node was empty.
+// VerifyNodes checks what must hold of nodes in any case. They are schedulable, each belongs to
+// a machine, and nothing was terminated before its node was empty.
 func (w *World) VerifyNodes() {
 	w.t.Helper()
 	there := w.ownNodes()

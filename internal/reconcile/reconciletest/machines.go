@@ -35,7 +35,7 @@ func (c *state) Join(instanceID string, change ...func(*Machine)) string {
 	return m.Name
 }
 
-// Change changes a node, as its kubelet or somebody else does.
+// Change changes a node, as its kubelet or a person does.
 func (c *state) Change(name string, f func(*Machine)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

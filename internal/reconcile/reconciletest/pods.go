@@ -37,7 +37,7 @@ func (c podAPI) Start(namespace, name string, gpus int64, with ...func(*gpu.Pod)
 	return uid
 }
 
-// Changed has the history tell of a pod, as it became or as it went.
+// Changed adds a changed or deleted pod to the history.
 func (c podAPI) Changed(s gpu.Pod, deleted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c podAPI) Finish(uid string) {
 	c.changed(*s, false)
 }
 
-// Remove deletes a pod, whose containers the kubelet ended first.
+// Remove deletes a pod whose containers have stopped.
 func (c podAPI) Remove(uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,12 +82,12 @@ func (c podAPI) Forget() {
 	c.forgotten = c.Version
 }
 
-// Observe is a look: the history since a position, and all pods where that is due.
+// Observe returns the history since a position, and all pods when that is due.
 func (c podAPI) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
 	return read(ctx, c.view, "Observe", func() (gpu.Observation, error) { return c.observation(o), ctx.Err() })
 }
 
-// observation is what a look sees; c.mu must be held.
+// observation requires c.mu.
 func (c podAPI) observation(o gpu.ObserveOptions) gpu.Observation {
 	seen := gpu.Observation{
 		ClusterUID: c.ClusterUID, At: c.now.Add(c.Fast), ResourceVersion: strconv.Itoa(c.Version), PriorityClasses: c.classes,

@@ -77,7 +77,7 @@ func (c hookedCloud) Tag(ctx context.Context, region string, ids []string, tags 
 	return c.by.Hook(ctx, faults.Call{Name: "Tag"}, func() error { return c.Cloud.Tag(ctx, region, ids, tags) })
 }
 
-// hookedStore is a store as a process reaches it. Its reads are no points of a trace.
+// hookedStore is a store as a process reaches it. Reads are not points of a trace.
 type hookedStore struct {
 	store.Store
 	by *faults.Process

@@ -1,7 +1,6 @@
-// Package reconciletest is what the tests of a run and of its kinds share: a world
-// of a local CVM and a store, a fixture of a cluster in memory and a store, and
-// processes that can be killed at each of their effects. What only one kind's tests
-// do to their world is in that kind's folder.
+// Package reconciletest is shared by the tests of runs and of the kinds. It has a world of a
+// local CVM and a store, a fixture of a cluster in memory and a store, and processes that can
+// be killed at each effect. Helpers of one kind are in that kind's folder.
 package reconciletest
 
 import (
@@ -25,7 +24,7 @@ func Main(m *testing.M) {
 	if p := flag.Lookup("rapid.checks"); p != nil && p.Value.String() == p.DefValue {
 		_ = flag.Set("rapid.checks", map[bool]string{false: "15", true: "100"}[faults.Every()])
 	}
-	// What a test leaves is little, and soon gone: memory is cheaper than cleaning up often.
+	// Tests leave little garbage, and end soon: memory is cheaper than frequent collections.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// NewStillWorld is an empty local CVM whose clock begins at a time, and moves by Step
-// alone. The time has to be about that of now: signatures are judged by it.
+// NewStillWorld returns an empty local CVM whose clock begins at a time, and only moves by
+// Step. The time must be near the real one, which signatures are checked with.
 func NewStillWorld(t testing.TB, begins time.Time, opts ...func(*cvmsim.Options)) *World {
 	t.Helper()
 	still := func(o *cvmsim.Options) { o.Clock = func() time.Time { return begins } }

@@ -18,7 +18,7 @@ import (
 // stockAPI is what stock pools see of a cluster, and do in it.
 type stockAPI struct{ *view }
 
-// stock are the Deployments of the cluster in memory, whose controller is done at once.
+// stock are the Deployments of the cluster in memory, whose controller acts instantly.
 type stock struct {
 	made        int
 	deployments map[string]*appsv1.Deployment     // by namespace and name
@@ -34,11 +34,10 @@ func (c *state) Deployment(key string) *appsv1.Deployment { return c.stock.deplo
 // StockPods are the pods of a Deployment, to be changed by a test.
 func (c *state) StockPods(key string) []stockpool.Pod { return c.stock.pods[key] }
 
-// Guarded says whether a Deployment has a PodDisruptionBudget.
+// Guarded reports whether a Deployment has a PodDisruptionBudget.
 func (c *state) Guarded(key string) bool { return c.stock.guards[key] != nil }
 
-// Put is what somebody else does: a Deployment is made, changed, or, where it is nil,
-// deleted.
+// Put creates, changes or, if it is nil, deletes a Deployment, as another client does.
 func (c *state) Put(key string, of *appsv1.Deployment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,8 +18,8 @@ type tokenAPI struct{ *view }
 // JoinBy is user data by which a machine joins with a bootstrap token.
 const JoinBy = "kubeadm join --token " + spotpool.BootstrapTokenPlaceholder + "\n"
 
-// JoiningPool is Pool whose machines join with a bootstrap token. The cloud's clock is
-// fast here, so that it is valid for long, and nothing counts as late.
+// JoiningPool is Pool with bootstrap tokens. The simulated clock is fast here, so a token is
+// valid for long, and nothing counts as late.
 func JoiningPool(minimum, maximum int) spotpool.Declaration {
 	d := Pool(minimum, maximum)
 	d.UserData, d.Nodes = JoinBy, &spotpool.Nodes{JoinTimeout: spotpool.Duration(7 * 24 * time.Hour)}

@@ -21,7 +21,7 @@ type Workload struct {
 	version  int
 }
 
-// WorkloadOf is the one of a uid, made of the pods that name it.
+// WorkloadOf returns the workload of a UID, created from the pods that name it.
 func (c *state) WorkloadOf(w budget.Workload) *Workload {
 	if c.Workloads[w.UID] == nil {
 		c.Workloads[w.UID] = &Workload{Workload: w, Replicas: 3, Labels: map[string]string{"team": "a"}}

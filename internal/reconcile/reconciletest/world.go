@@ -19,7 +19,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// Where the pools of tests are, and how long a test waits for them.
+// The place of test pools, and how long a test waits for them.
 const (
 	Region   = "ap-singapore"
 	GPUType  = "GN7.2XLARGE32"
@@ -28,8 +28,7 @@ const (
 	LongWait = 2 * time.Minute // only a slow machine gets there
 )
 
-// World is a local CVM and a store of its own, with machines in it that are
-// nobody's business.
+// World is a local CVM and a store of its own, with foreign instances in it.
 type World struct {
 	t       testing.TB
 	Sim     *cvmsimtest.Sim
@@ -65,8 +64,8 @@ func NewWorld(t testing.TB, opts ...func(*cvmsim.Options)) *World {
 	return w
 }
 
-// fastForward lets a hundred seconds of the cloud pass in one of ours, so that
-// what waits for the cloud's clock doesn't hold the test up.
+// fastForward lets a hundred seconds of the simulated clock pass in a real one, so that tests
+// do not wait for it.
 func (w *World) fastForward() {
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
@@ -84,7 +83,7 @@ func (w *World) fastForward() {
 	w.t.Cleanup(func() { cancel(); <-stopped })
 }
 
-// Client is a new process's way to the cloud.
+// Client returns a new process's client of the local CVM.
 func (w *World) Client(attemptTimeout time.Duration, attempts int) *tencent.Client {
 	w.t.Helper()
 	client, err := tencent.New(context.Background(), tencent.Config{
@@ -134,7 +133,7 @@ func (w *World) Runner(by *faults.Process) *reconcile.Runner {
 	return w.Process(by).Runner()
 }
 
-// Pools is a new process that keeps pools alone: no run is under way in it.
+// Pools returns a new process that only manages pools: no run is under way in it.
 func (w *World) Pools(by *faults.Process) *spotpools.Flow {
 	w.t.Helper()
 	return w.Process(by).SpotPools()
@@ -170,7 +169,7 @@ func (w *World) MustCreate(minimum, maximum int) spotpool.Declaration {
 	return w.MustCreateAs(Pool(minimum, maximum))
 }
 
-// MustCreateAs creates a pool as declared without any fault.
+// MustCreateAs creates a pool without any fault.
 func (w *World) MustCreateAs(d spotpool.Declaration) spotpool.Declaration {
 	w.t.Helper()
 	minimum := d.Minimum
@@ -184,7 +183,7 @@ func (w *World) MustCreateAs(d spotpool.Declaration) spotpool.Declaration {
 	return state.Declaration
 }
 
-// Own lists the pool's instances as the cloud has them.
+// Own lists the pool's instances in the local CVM.
 func (w *World) Own() []cvmsim.Instance {
 	var own []cvmsim.Instance
 	for _, i := range w.Sim.Server.Instances() {
@@ -208,14 +207,13 @@ func (w *World) Launched() int {
 	return len(ids)
 }
 
-// Verify checks what must hold whatever happened: the pool has as many instances
-// as wanted, each launched under another sequence and zone as declared, and
-// nobody else's were touched.
+// Verify checks what must hold in any case. The pool has as many instances as desired, each
+// launched under another sequence and in sync. Foreign instances are unchanged.
 func (w *World) Verify(wanted int) {
 	w.t.Helper()
 	own := w.Own()
 	if len(own) != wanted {
-		w.t.Errorf("the cloud has %d instances of the pool, want %d: %s", len(own), wanted, Describe(own))
+		w.t.Errorf("the local CVM has %d instances of the pool, want %d: %s", len(own), wanted, Describe(own))
 	}
 	uids := map[string]bool{}
 	for _, i := range own {
@@ -227,7 +225,7 @@ func (w *World) Verify(wanted int) {
 	w.VerifyForeign()
 }
 
-// VerifyForeign checks that nobody touched what is not the pool's.
+// VerifyForeign checks that foreign instances are unchanged.
 func (w *World) VerifyForeign() {
 	w.t.Helper()
 	there := map[string]string{}
@@ -283,7 +281,7 @@ func Describe(list []cvmsim.Instance) string {
 	return b.String()
 }
 
-// Reclaim has the cloud take back so many of the pool's instances.
+// Reclaim interrupts so many of the pool's instances.
 func (w *World) Reclaim(n int) {
 	w.t.Helper()
 	if _, err := w.Sim.Server.Reclaim(cvmsim.ReclaimRequest{Pool: "train", Count: n}); err != nil {
@@ -291,7 +289,7 @@ func (w *World) Reclaim(n int) {
 	}
 }
 
-// Step lets the cloud's clock go on.
+// Step advances the simulated clock.
 func (w *World) Step(d time.Duration) {
 	w.t.Helper()
 	if _, err := w.Sim.Server.StepClock(d); err != nil {

@@ -46,7 +46,7 @@ func Through(ctx context.Context, hooks []Hook, c Call, do func() error) error {
 	return do()
 }
 
-// Get is Through for a call that returns a value, which is zero if nobody learns of it.
+// Get is Through for a call that returns a value, which is zero if the response is lost.
 func Get[T any](ctx context.Context, hooks []Hook, c Call, do func() (T, error)) (answer T, err error) {
 	c.Answer = &answer
 	err = Through(ctx, hooks, c, func() (err error) { answer, err = do(); return err })

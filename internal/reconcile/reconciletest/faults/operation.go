@@ -10,7 +10,7 @@ type Operation[W any] struct {
 	Name string
 	// Begin makes the world as it is before.
 	Begin func(t *testing.T) W
-	// Do does it by a process, and returns what it said of its end.
+	// Do does it by a process, and returns its result.
 	Do func(w W, p *Process) error
 	// Holds has others go on after a fault, and checks what must hold then.
 	Holds func(w W, f Fault, err error)
@@ -34,7 +34,7 @@ func (o Operation[W]) Trace(t *testing.T) []string {
 	return p.Trace()
 }
 
-// Play plays an operation under each fault, each in a test of its own beside the others.
+// Play plays an operation under each fault, in parallel tests.
 func (o Operation[W]) Play(t *testing.T, list ...Fault) {
 	t.Helper()
 	for _, f := range list {
@@ -57,8 +57,8 @@ func PlayAll[W any](t *testing.T, operations []Operation[W], from func(o Operati
 	}
 }
 
-// Once and Always are how a call fails before it takes effect, which is once or for as long
-// as people and cron try; Lost and AlwaysLost fail after it.
+// Once and Always fail a call before it takes effect: once, or as long as people and cron try.
+// Lost and AlwaysLost fail it after that.
 var (
 	Once       = Fault{Times: 1}
 	Lost       = Fault{Times: 1, After: true}
@@ -72,7 +72,7 @@ func Failing(names []string, ways ...Fault) []Fault {
 	names = slices.Sorted(slices.Values(names))
 	for _, name := range slices.Compact(names) {
 		for _, way := range ways {
-			if way.On = name; name != "" && (name != "Lock" || !way.After) { // whose holder lives holds it, as after a kill
+			if way.On = name; name != "" && (name != "Lock" || !way.After) { // a live process holds it, as after a kill
 				list = append(list, way)
 			}
 		}

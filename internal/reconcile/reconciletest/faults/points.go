@@ -22,10 +22,10 @@ func Sample[T any](rows []T) []T {
 	return some
 }
 
-// Kills are those of an operation whose calls were these: right after each call that
-// leaves something behind. Right before one is right after the one before it, and who is
-// killed after a look leaves what was there before it. If every fault is asked for, they
-// are right before and right after each call. None is at a call without a name.
+// Kills returns the kills of an operation with these calls: right after each call that leaves
+// something behind. Right before a call equals right after the one before it, and a kill after
+// a read leaves what was there before it. With -every-fault, they are right before and right
+// after each call. None is at a call without a name.
 func Kills(trace []string) []Fault {
 	var list []Fault
 	for n, name := range trace {
@@ -40,9 +40,8 @@ func Kills(trace []string) []Fault {
 	return Sample(list)
 }
 
-// Telling leaves those kills out whose call is neither one of the first two nor the last
-// of its name: what is done again and again while something settles is killed there
-// only.
+// Telling removes kills whose call is neither one of the first two nor the last of its name.
+// Calls that repeat while something settles are only killed there.
 func Telling(list []Fault) []Fault {
 	count, last := map[string]int{}, map[string]int{}
 	for _, f := range list {

@@ -12,13 +12,13 @@ import (
 // ErrKilled is what a process that was killed gets from everything it touches.
 var ErrKilled = errors.New("killed")
 
-// ErrUnanswered is what a call fails with whose outcome nobody learns.
+// ErrUnanswered is the error of a call whose response is lost.
 var ErrUnanswered = errors.New("the connection was lost before the answer came")
 
 // Fault is what happens to one process: it is killed at a call, or calls fail.
 type Fault struct {
 	On    string // the first call of this name, or, if calls fail, each of it
-	At    int    // the nth call of any name, from 1; then On only says which that is
+	At    int    // the nth call of any name, from 1; On then only names it
 	After bool   // it takes effect first
 	Times int    // so many calls fail, and the process lives; 0 kills it
 	Err   error  // what they fail with; nil: ErrUnanswered
@@ -91,7 +91,7 @@ func (p *Process) Hook(_ context.Context, c Call, do func() error) error {
 		return do()
 	}
 	if p.Fault.After {
-		_ = do() // nobody learns of it
+		_ = do() // the response is lost
 	}
 	if !kills {
 		return cmp.Or(p.Fault.Err, ErrUnanswered)
