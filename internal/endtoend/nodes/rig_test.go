@@ -46,9 +46,9 @@ type rig struct {
 	others     others
 }
 
-// newRig returns a rig without a pool, and with foreign instances. All local CVMs count
-// instance IDs from the same number, and share the cluster: skip is how many IDs a scene leaves
-// to those before it.
+// newRig returns a rig without a pool, and with foreign instances. Local CVMs count instance
+// IDs from the same number, and share the cluster. So skip is how many IDs a scene leaves to
+// those before it.
 func newRig(t *testing.T, server *kubetest.Cluster, skip int) *rig {
 	t.Helper()
 	r := &rig{t: t, server: server, audit: &audit{}, namespace: server.Namespace(t), dir: t.TempDir() + "/store"}

@@ -60,7 +60,7 @@ func newCloud(w *world) *cloud {
 	return c
 }
 
-// add adds a machine; c.mu must be held, or no other goroutine use the cloud.
+// add adds a machine; c.mu must be held, or no other goroutine use c.
 func (c *cloud) add(m *machine) string {
 	c.last++
 	m.ID, m.Region, m.AccountID = fmt.Sprintf("ins-%04d", c.last), region, account

@@ -1,5 +1,5 @@
 // Package reconciletest is shared by the tests of runs and of the kinds. It has a world of a
-// local CVM and a store, a fixture of a cluster in memory and a store, and processes that can
+// local CVM and a store, and a fixture of a cluster in memory and a store. Their processes can
 // be killed at each effect. Helpers of one kind are in that kind's folder.
 package reconciletest
 
