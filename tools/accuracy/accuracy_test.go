@@ -28,9 +28,9 @@ type measured struct {
 	sources  map[string]int
 }
 
-// TestAccuracy plays the scenarios beside each other, and fails where a figure
-// is not reached: where ends were observed or replayed, at most a second a pod;
-// everywhere else, the bound that the program itself reports.
+// TestAccuracy plays the scenarios in parallel, and fails if a figure is not reached. If ends
+// were observed or replayed, the error is at most a second per pod. Otherwise, it is within the
+// bound that the program reports.
 func TestAccuracy(t *testing.T) {
 	var mu sync.Mutex
 	results := make([]*measured, len(scenarios))
@@ -65,7 +65,7 @@ func clusterFor(t *testing.T, s scenario) *kubetest.Cluster {
 	return kubetest.Start(t)
 }
 
-// measure asks the program, and compares with what the observer saw.
+// measure compares the program's result with the observer's.
 func (p *play) measure(s scenario) measured {
 	p.Helper()
 	a, now := p.usage(), time.Now()

@@ -1,5 +1,4 @@
-// Package accuracy measures how exactly gpupool counts GPU-hours: the built
-// program, run again and again against a real API server, beside an observer
-// that watches the same pods from their birth to their end with a clock of its
-// own.
+// Package accuracy measures how exactly gpupool counts GPU-hours. It runs the built program
+// again and again against a real API server. An observer with its own clock watches the same
+// pods from start to end.
 package accuracy

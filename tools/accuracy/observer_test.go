@@ -91,7 +91,7 @@ func (p *truth) holding(now time.Time) time.Duration {
 	return max(0, now.Sub(p.start))
 }
 
-// all copies what was seen so far.
+// all copies the observed pods.
 func (o *observer) all() map[string]truth {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -79,7 +79,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 		t.Fatal(err)
 	}
 	p.observer = observe(t, c, p.namespace, s.from == budget.FromRunning)
-	p.reconcile() // the first run: from here on, everything is seen
+	p.reconcile() // the first run: from now on, everything is observed
 	return p
 }
 
@@ -112,7 +112,7 @@ var gpupool = sync.OnceValues(func() (string, error) {
 	return binary, err
 })
 
-// program is the built gpupool, told of nothing but the store and the cluster.
+// program is the built gpupool, with only the store and the cluster.
 func (p *play) program(args ...string) *exec.Cmd {
 	binary, err := gpupool()
 	if err != nil {
@@ -202,7 +202,7 @@ func (p *play) remove(pods []*corev1.Pod) {
 	}
 }
 
-// untilOver waits until the observer saw the end of so many pods.
+// untilOver waits until the observer has observed the end of so many pods.
 func (p *play) untilOver(n int) {
 	p.Helper()
 	for deadline := time.Now().Add(4 * time.Minute); p.observer.ended() < n; time.Sleep(50 * time.Millisecond) {

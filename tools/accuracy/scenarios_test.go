@@ -18,8 +18,8 @@ import (
 type scenario struct {
 	name string
 	from budget.CountFrom
-	// reported: ends were seen by nobody, and the error is to stay within the
-	// bound that the program reports. Else within a second a pod.
+	// reported means that ends were not observed, and the error must stay within the bound that
+	// the program reports. Otherwise it is within a second per pod.
 	reported bool
 	quick    bool // played by make test, too
 	alone    bool // restarts the API server, so it needs one of its own
@@ -27,7 +27,7 @@ type scenario struct {
 	inCluster bool
 	// selects is whom the budget covers; nil is all pods of the namespace.
 	selects func(namespace string) budget.Selector
-	// byNode has the nodes' labels say what a GPU is worth, not the budget: a tenth.
+	// byNode lets the nodes' labels, not the budget, define the weight of a GPU: a tenth.
 	byNode bool
 	play   func(p *play)
 }
@@ -113,7 +113,7 @@ var scenarios = []scenario{
 		}))
 		pods := p.start(10, kubetest.OnNode(name))
 		p.reconcile()
-		time.Sleep(1100 * time.Millisecond) // looks are told apart by seconds
+		time.Sleep(1100 * time.Millisecond) // observations are distinguished by seconds
 		p.shared(name)
 		p.reconcile()
 		time.Sleep(p.seconds(60))

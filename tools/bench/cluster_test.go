@@ -139,7 +139,7 @@ func (c *cluster) pod(n int) *corev1.Pod {
 	return pod
 }
 
-// readyNode stays ready, as nobody looks after it.
+// readyNode stays ready, as no controller manages it.
 func readyNode(name string, options ...kubetest.NodeOption) *corev1.Node {
 	node := kubetest.Node(name, 8, options...)
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}

@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// BenchmarkIdle is a run in which nothing is decided, over spot pools, budgets that are
-// used, and stock pools, in a store in the cluster, and then the status of all.
+// BenchmarkIdle is a run in which nothing is decided, and then the status of all. The store in
+// the cluster has spot pools, budgets in use, and stock pools.
 func BenchmarkIdle(b *testing.B) {
 	at(b, "pools", []int{1000}, func(b *testing.B, pools int) {
 		const namespace = "gpupool-system"

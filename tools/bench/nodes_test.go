@@ -17,8 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// BenchmarkNodes is an idle run over pools a tenth of which have nodes, beside one over
-// the same instances where none has.
+// BenchmarkNodes compares an idle run over pools of which a tenth have nodes with one over the
+// same instances without nodes.
 func BenchmarkNodes(b *testing.B) {
 	at(b, "pools", []int{1000}, func(b *testing.B, pools int) {
 		c, sim := startCluster(b), startCVM(b)
@@ -44,8 +44,7 @@ func BenchmarkNodes(b *testing.B) {
 	})
 }
 
-// poolNode is an instance as a node, about as large as a kubelet makes it, which bears
-// its pool's mark.
+// poolNode is an instance as a node, about as large as a kubelet's, with its pool's mark.
 func poolNode(i cvmsim.Instance) *corev1.Node {
 	node := readyNode("node-"+i.InstanceID, kubetest.ProviderID("qcloud:///"+i.AvailabilityZone+"/"+i.InstanceID))
 	node.Annotations = map[string]string{kubecluster.NodePoolAnnotation: i.UID}

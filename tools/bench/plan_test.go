@@ -42,8 +42,8 @@ resource "gpupool_spot_pool" "p" {
 	staticConfiguration = `resource "time_static" "t" { count = %d }`
 )
 
-// BenchmarkPlan is terraform plan over pools of one instance each, beside one over as
-// many time_static.
+// BenchmarkPlan compares terraform plan over pools of one instance each with one over as many
+// time_static.
 func BenchmarkPlan(b *testing.B) {
 	rc, err := local.Mirror(b.TempDir(), local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: program(b, "GPUPOOL_BIN")},
 		local.Provider{Source: "hashicorp/time", Version: "0.13.1", Binary: program(b, "TIME_PROVIDER_BIN")})
@@ -63,7 +63,7 @@ func BenchmarkPlan(b *testing.B) {
 	})
 }
 
-// applied is terraform in a directory of its own, whose configuration is applied.
+// applied returns terraform in a directory of its own, whose configuration is applied.
 func applied(b *testing.B, sim *cvmsimtest.Sim, rc, configuration string) func(args ...string) figures {
 	b.Helper()
 	dir := b.TempDir()

@@ -20,8 +20,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// BenchmarkPods is a full scan of many pods beside their plain download, and then runs
-// of reconcile over a budget for all of them: the first one, and one after changes. Each
+// BenchmarkPods compares a full scan of many pods with their plain download. Then it measures
+// runs of reconcile over a budget for all of them: the first one, and one after changes. Each
 // size has the pods of the one before it.
 func BenchmarkPods(b *testing.B) {
 	const ledger = "gpupool-system"
@@ -66,8 +66,8 @@ func budgetOf(n int, cluster string, of budget.Selector) budget.Declaration {
 	}.WithDefaults()
 }
 
-// child has a process of its own look at the pods, so that its memory is that look's
-// alone. The time is that of the look, without the process's start.
+// child observes the pods in a process of its own, to measure only the memory of that. The time
+// excludes the process's start.
 func child(b *testing.B, c *cluster, what string) figures {
 	b.Helper()
 	took, out := must(b, exec.CommandContext(b.Context(), self, what, c.Kubeconfig()))
@@ -105,8 +105,8 @@ func scan(ctx context.Context, client *kubeclient.Client) error {
 	return err
 }
 
-// continueToken finds the token in the beginning of a page in protobuf, where its
-// ListMeta is. It is a JSON object in base64, and what follows is no letter of that.
+// continueToken finds the token in the first bytes of a page in protobuf, where its ListMeta
+// is. It is a JSON object in base64, and the next byte is outside of that alphabet.
 var continueToken = regexp.MustCompile(`eyJ[\w-]{20,}`)
 
 // download gets the same pages in the same encoding, and drops their pods.

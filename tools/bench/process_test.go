@@ -48,9 +48,9 @@ type measured struct {
 	Out  []byte
 }
 
-// measure runs a command and returns what it took, and its stdout. This program runs it,
-// started again: Linux counts the peak memory of the process that starts another as the
-// other's, and this one has grown by the pods and instances that it made.
+// measure runs a command and returns its figures and its stdout. This program starts itself
+// again to run it. Linux counts the peak memory of a parent as its child's, and this process
+// has grown by the pods and instances that it made.
 func measure(cmd *exec.Cmd) (figures, []byte, error) {
 	command := strings.Join(cmd.Args, " ")
 	cmd.Path, cmd.Args = self, slices.Concat([]string{self, "measured", cmd.Path}, cmd.Args[1:])

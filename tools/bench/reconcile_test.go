@@ -21,8 +21,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 )
 
-// BenchmarkReconcile is an idle run over pools of machinesPerPool, and one with a tenth
-// of the pools short, beside plain paging through the same instances.
+// BenchmarkReconcile compares an idle run over pools of machinesPerPool, and one with a tenth
+// of the pools short, with plain paging through the same instances.
 func BenchmarkReconcile(b *testing.B) {
 	at(b, "pools", []int{100, 300, 1000}, func(b *testing.B, pools int) {
 		sim, dir := startCVM(b), filepath.Join(b.TempDir(), "store")
@@ -51,7 +51,7 @@ func BenchmarkReconcile(b *testing.B) {
 	})
 }
 
-// startCVM starts a local CVM with the cloud's rate limits.
+// startCVM starts a local CVM with Tencent Cloud's rate limits.
 func startCVM(b *testing.B) *cvmsimtest.Sim {
 	b.Helper()
 	sim := cvmsimtest.Start(b, func(o *cvmsim.Options) { o.EnforceRates, o.LaunchDelay = true, 50*time.Millisecond })
@@ -68,13 +68,13 @@ func against(sim *cvmsimtest.Sim) []string {
 		"TENCENTCLOUD_SECRET_ID="+cvmsim.DemoSecretID, "TENCENTCLOUD_SECRET_KEY="+cvmsim.DemoSecretKey)
 }
 
-// ran is what a run took, and what its report says.
+// ran is the figures and the report of a run.
 type ran struct {
 	took       figures
 	Decisions  []json.RawMessage
 	Budgets    []json.RawMessage
 	StockPools []struct{ Phase string } `json:"stock_pools"`
-	Calls      map[string]int           // of the cloud by action, of the cluster by verb and resource
+	Calls      map[string]int           // of Tencent Cloud by action, of the cluster by verb and resource
 }
 
 // reconcile runs gpupool reconcile, and counts its calls.
@@ -105,10 +105,10 @@ func reconcile(b *testing.B, sim *cvmsimtest.Sim, flags ...string) ran {
 
 func reads(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" }
 
-// pagePlainly lists the same instances with the SDK alone, at the adapter's rate.
+// pagePlainly lists the same instances with only the SDK, at the adapter's rate.
 func pagePlainly(b *testing.B, sim *cvmsimtest.Sim) figures {
 	b.Helper()
-	const describesASecond = 36 // of the cloud's 40
+	const describesASecond = 36 // of 40 allowed
 	p := profile.NewClientProfile()
 	p.HttpProfile.Scheme = "HTTP"
 	p.HttpProfile.Endpoint = strings.TrimPrefix(sim.URL, "http://")

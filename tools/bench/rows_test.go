@@ -14,9 +14,9 @@ type run struct {
 	do   func() figures
 }
 
-// compare has runs take turns, so that what slows the machine for a while slows each of
-// them. It reports the least figures of each, and the most memory, beside the first one,
-// and returns those of that.
+// compare lets runs take turns, so that a temporary load slows each of them. It reports the
+// least figures of each, and the most memory, relative to the first one, and returns those of
+// the first.
 func compare(b *testing.B, runs ...run) (base figures) {
 	b.Helper()
 	const turns = 3
@@ -53,7 +53,7 @@ func compareSettled(b *testing.B, runs ...run) {
 	compare(b, runs...)
 }
 
-// report prints a row, with its ratios to the one that it stands beside, if any.
+// report prints a row, with its ratios to base, if any.
 func report(b *testing.B, name string, row, base figures) {
 	b.Helper()
 	b.Run(name, func(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// BenchmarkStart is the command line's start to its first output, beside terraform's.
+// BenchmarkStart compares the start of the CLI up to its first output with terraform's.
 func BenchmarkStart(b *testing.B) {
 	gpupool := program(b, "GPUPOOL_BIN")
 	start := func(name string, command ...string) run {
@@ -18,8 +18,8 @@ func BenchmarkStart(b *testing.B) {
 		start("version", gpupool, "version"), start("help", gpupool, "--help"), start("reconcile-help", gpupool, "reconcile", "--help"))
 }
 
-// firstOutput is the least time of several starts, from the process's start to its first
-// byte of output, or to its end where it writes none.
+// firstOutput is the least time of several starts, from the process's start to its first byte
+// of output, or to its end without output.
 func firstOutput(b *testing.B, command []string) figures {
 	b.Helper()
 	const starts = 7
@@ -32,7 +32,7 @@ func firstOutput(b *testing.B, command []string) figures {
 		check(b, cmd.Start())
 		_, _ = stdout.Read(make([]byte, 1))
 		least = min(least, time.Since(started))
-		_ = cmd.Wait() // it may have had more to say
+		_ = cmd.Wait() // it may have more output
 	}
 	return figures{"s": least.Seconds()}
 }

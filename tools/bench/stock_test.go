@@ -20,8 +20,8 @@ import (
 
 const podsPerStock = 5
 
-// BenchmarkStock is an idle run over stock pools and budgets, one a namespace, beside
-// one over the same cluster and budgets without stock pools.
+// BenchmarkStock compares an idle run over stock pools and budgets, one per namespace, with one
+// over the same cluster and budgets without stock pools.
 func BenchmarkStock(b *testing.B) {
 	at(b, "pools", []int{1000}, func(b *testing.B, pools int) {
 		c := startCluster(b)
@@ -78,8 +78,7 @@ func (c *cluster) stock(n int) stockpool.Declaration {
 	}.WithDefaults()
 }
 
-// rollOut makes what the controllers would: the pods of each Deployment, which run and
-// are ready, and a status that has seen them.
+// rollOut creates what the controllers would: ready pods of each Deployment, and its status.
 func (c *cluster) rollOut(b *testing.B, pools int) {
 	b.Helper()
 	each(b, 0, pools*podsPerStock, func(ctx context.Context, n int) error {

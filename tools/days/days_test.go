@@ -16,8 +16,8 @@ var (
 	verbose = flag.Bool("log", false, "say what happens")
 )
 
-// TestDays plays days in each way, and fails where runs over pools with nodes do worse
-// than the plain loop, launch twice or too many, or touch what is nobody's.
+// TestDays plays days with each strategy. It fails if runs over pools with nodes do worse than
+// the plain loop, launch twice or too many, or change foreign machines.
 func TestDays(t *testing.T) {
 	days := 1
 	if *full {

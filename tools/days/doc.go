@@ -1,7 +1,8 @@
-// Package days plays seeded days of simulated time in one process: pools on the local
-// CVM whose machines are nodes of a cluster in memory, with work on them, while the
-// cloud takes machines back, sells out and changes its prices, and machines never join.
-// Each day is played three times, by the same events: with runs of gpupool over pools
-// with nodes, over pools without, and with a plain loop that ends what is to end, and
-// refills. What came of it is compared.
+// Package days plays seeded days of simulated time in one process. Machines of pools on the
+// local CVM are nodes of a cluster in memory, with work on them. Meanwhile, machines are
+// interrupted, zones are sold out, prices change, and some machines never join.
+//
+// Each day is played three times with the same events: with gpupool over pools with nodes, with
+// gpupool over pools without, and with a plain loop. The loop terminates and refills. The
+// results are compared.
 package days

@@ -18,11 +18,11 @@ const (
 	runEvery = 5 * time.Minute
 	// tick is how far the clocks go at once.
 	tick = 30 * time.Second
-	// noticeAhead is how long before it takes a machine the cloud says so.
+	// noticeAhead is the time between an interruption notice and the interruption.
 	noticeAhead = 2 * time.Minute
 )
 
-// event is something that happens at a time of the day, whoever keeps the pools.
+// event happens at a time of the day, with any strategy.
 type event struct {
 	at time.Duration
 	do func(*stage)
@@ -80,8 +80,8 @@ func (d *drawing) add(at time.Duration, do func(*stage)) {
 	d.day.events = append(d.day.events, event{at, do})
 }
 
-// shortage is a while in which a zone sells nothing, and in which the cloud takes some of
-// its machines back.
+// shortage is a time in which a zone sells nothing, and in which some of its machines are
+// interrupted.
 func (d *drawing) shortage(zone string) {
 	from, lasts := d.moment(), d.between(10*time.Minute, 2*time.Hour)
 	d.add(from, func(s *stage) { s.counts["stock-outs"]++; s.stock(zone, +1) })
@@ -93,7 +93,7 @@ func (d *drawing) shortage(zone string) {
 	}
 }
 
-// reclaim has the cloud take a machine of a pool back, with notice or without.
+// reclaim interrupts a machine of a pool, with a notice or without.
 func (d *drawing) reclaim(at time.Duration, pool int, zone string) {
 	which, told := d.Float64(), d.Float64() < 0.5
 	d.add(at, func(s *stage) { s.reclaim(s.pools[pool], zone, which, told) })
@@ -107,8 +107,7 @@ func (d *drawing) price(zone string, yuan float64) {
 	})
 }
 
-// lostAnswer has a launch take effect whose answer does not come, also not when it is
-// asked for once more.
+// lostAnswer is an effective launch whose response is lost, and that of its repetition, too.
 func (d *drawing) lostAnswer() {
 	d.add(d.moment(), func(s *stage) {
 		s.counts["launches whose answer is lost"]++
@@ -160,7 +159,7 @@ type job struct {
 	progress time.Duration
 }
 
-// work is the n-th job that somebody gives a pool: of half an hour to eight hours.
+// work is the n-th job of a pool, of half an hour to eight hours.
 func (d day) work(pool string, n int) *job {
 	r := d.of(pool, n, 3)
 	hours := 0.5 * float64(int64(1)<<r.IntN(4)) * (1 + r.Float64())

@@ -36,8 +36,8 @@ func (s *stage) play(strategy strategy) {
 	s.verifyStrangers()
 }
 
-// run has a strategy maintain the pools, unless this is a run that is missed, and holds
-// what it did against what there was to do.
+// run has a strategy maintain the pools, unless this run is missed, and compares the result
+// with what there was to do.
 func (s *stage) run(strategy strategy) {
 	if s.day.missed[s.now] {
 		s.counts["runs missed"]++
@@ -79,8 +79,8 @@ func (s *stage) need(p *pool) int {
 	return p.Minimum - good
 }
 
-// failed reports whether a machine never joined, or its node failed, for so long that it
-// is to be replaced: as gpupool's defaults say, and the plain loop holds it alike.
+// failed reports whether a machine that never joined, or whose node failed, is due for
+// replacement. Both strategies use gpupool's defaults.
 func (s *stage) failed(m *machine) bool {
 	switch {
 	case m.seen.IsZero():
@@ -91,7 +91,7 @@ func (s *stage) failed(m *machine) bool {
 	return !m.unready.IsZero() && s.clock().Sub(m.unready) >= time.Duration(spotpool.DefaultUnhealthyTimeout)
 }
 
-// look brings the machines and their nodes up to date with the cloud.
+// look updates the machines and their nodes from the local CVM.
 func (s *stage) look() {
 	there, list := map[string]bool{}, s.world.Sim.Server.Instances()
 	for _, i := range list {
@@ -113,7 +113,7 @@ func (s *stage) look() {
 	s.dropNodes()
 }
 
-// seen takes a machine in as the cloud has it, and lets it join when its time has come.
+// seen updates a machine, and lets it join when its time has come.
 func (s *stage) seen(p *pool, i cvmsim.Instance) {
 	m := p.machines[i.InstanceID]
 	if m == nil {
@@ -141,8 +141,8 @@ func (s *stage) seen(p *pool, i cvmsim.Instance) {
 	}
 }
 
-// ended notes that a machine is gone, and with it what ran on it: a job that has a
-// controller begins anew.
+// ended records that a machine is gone, with what ran on it: a job with a controller starts
+// again.
 func (s *stage) ended(p *pool, m *machine) {
 	delete(p.machines, m.InstanceID)
 	s.settleMachine(p, m)
@@ -160,7 +160,7 @@ func (s *stage) ended(p *pool, m *machine) {
 	}
 }
 
-// dropNodes removes nodes whose machines have been gone for a while.
+// dropNodes removes nodes of machines that are gone for a while.
 func (s *stage) dropNodes() {
 	own := map[string]bool{"strange-1": true, "strange-2": true, "strange-3": true}
 	for _, p := range s.pools {
@@ -181,8 +181,7 @@ func (s *stage) settle(p *pool) {
 	}
 }
 
-// settleMachine has a job wait for another place whose pod was evicted. It goes on there
-// where it was.
+// settleMachine lets a job whose pod was evicted wait for another place. It resumes there.
 func (s *stage) settleMachine(p *pool, m *machine) {
 	if m.job == nil || m.node == "" {
 		return

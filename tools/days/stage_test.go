@@ -18,13 +18,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// The pools, each with room for a machine or two beside its minimum.
+// The pools, each with room for one or two machines above its minimum.
 var (
 	poolNames = []string{"train", "serve", "batch"}
 	poolSizes = [][2]int{{4, 6}, {3, 4}, {2, 3}}
 )
 
-// attempts is how often a call of the cloud is made that fails.
+// attempts is how often a failing call is made.
 const attempts = 2
 
 // stage is a cloud, a cluster and a store on which a day is played.
@@ -40,7 +40,7 @@ type stage struct {
 	pools   []*pool
 	markets *spotpool.Markets // as they were asked for since they moved; nil: not yet
 	closed  map[string]int    // how often each zone is sold out
-	strange []string          // ids of machines that are nobody's business
+	strange []string          // ids of foreign machines
 	counts  map[string]int    // of what was played
 }
 
@@ -63,13 +63,13 @@ type machine struct {
 	cvmsim.Instance
 	n       int       // of the pool's machines
 	runs    time.Time // since when; zero: not yet
-	seen    time.Time // when a run first saw it run
+	seen    time.Time // when a run first observed it running
 	joins   time.Duration
 	ever    bool // it joins
 	node    string
 	unready time.Time     // since when its node is not Ready; zero while it is
 	until   time.Duration // when a failing node recovers
-	taken   bool          // the cloud gave notice
+	taken   bool          // it got an interruption notice
 	job     *job
 }
 
@@ -235,7 +235,7 @@ func (s *stage) failNode(p *pool, which float64, until time.Duration) {
 	s.cluster.Change(m.node, func(n *reconciletest.Machine) { n.Ready, n.ReadySince = node.ReadyUnknown, s.clock() })
 }
 
-// log says what happens, where somebody asked for that.
+// log prints an event, if logs are requested.
 func (s *stage) log(format string, a ...any) {
 	if *verbose {
 		s.t.Logf("%s "+format, append([]any{s.now}, a...)...)

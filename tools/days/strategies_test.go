@@ -27,7 +27,7 @@ var ways = []struct {
 	{"a plain loop", false, loop{}},
 }
 
-// releasedAfter is how long it takes until a person looks.
+// releasedAfter is the reaction time of a person.
 const releasedAfter = 15 * time.Minute
 
 type gpupool struct{}
@@ -48,8 +48,8 @@ func (gpupool) maintain(s *stage) {
 	}
 }
 
-// onCall is a person who has a pool replace again, a while after a run has said that it
-// does not, as machines never joined.
+// onCall is a person who resumes the replacement of a pool, a while after a run reported its
+// suspension.
 func (s *stage) onCall(process reconcile.World, p *pool, suspended bool) {
 	switch {
 	case !suspended:
@@ -63,8 +63,8 @@ func (s *stage) onCall(process reconcile.World, p *pool, suspended bool) {
 	}
 }
 
-// steady is the cloud, asked for prices and stock only where they moved: most of a day's
-// time would go into reading them.
+// steady only asks for prices and stock if they changed: most of a day's time would go into
+// reading them.
 type steady struct {
 	*tencent.Client
 	stage *stage

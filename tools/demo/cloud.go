@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// post tells the local CVM what the cloud does next.
+// post controls the local CVM.
 func (s *stage) post(ctx context.Context, l line) error {
 	fmt.Fprintf(s.out, "\n   POST %s %s\n", l.args[0], l.args[1])
 	return s.cvm.call(ctx, http.MethodPost, l.args[0], l.args[1], nil)
@@ -50,9 +50,9 @@ func (c *cvm) instances(ctx context.Context) ([]item, error) {
 	return response.Instances, err
 }
 
-// instances waits until the cloud has so many, and lists them.
+// instances waits until there are so many, and lists them.
 func (s *stage) instances(ctx context.Context, l line) error {
-	err := s.await(ctx, l, "instance", "Instances in the cloud", "INSTANCE", func(ctx context.Context) ([]item, bool, error) {
+	err := s.await(ctx, l, "instance", "Instances", "INSTANCE", func(ctx context.Context) ([]item, bool, error) {
 		all, err := s.cvm.instances(ctx)
 		return all, true, err
 	})

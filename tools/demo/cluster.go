@@ -69,7 +69,7 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	c.objects = &objects{client: objectClient}
 	if c.local == nil {
 		cluster := fmt.Sprintf("The cluster is that of %s, at %s.", kubeconfig, config.Host)
-		fmt.Fprintln(s.out, wrap(cluster+" What the demo creates there is removed at the end, and nothing else.", ""))
+		fmt.Fprintln(s.out, wrap(cluster+" At the end, only the objects of the demo are removed.", ""))
 	}
 	for _, name := range []string{"KUBECONFIG", "KUBE_CONFIG_PATH"} {
 		l.Setenv(name, kubeconfig)
@@ -92,9 +92,9 @@ func (s *stage) createNamespace(ctx context.Context) error {
 	return err
 }
 
-// leaveCluster ends a local cluster. From the user's own it removes what the demo
-// created, last first; but first what Terraform still has, if the demo was stopped on
-// the way: a budget that is destroyed lifts what it enforced.
+// leaveCluster stops a local cluster. From the user's own it removes what the demo created,
+// last first. Before that it destroys what Terraform still has, if the demo was stopped: a
+// destroyed budget lifts its enforcement.
 func (s *stage) leaveCluster() error {
 	switch c := s.cluster; {
 	case c == nil:

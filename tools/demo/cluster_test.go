@@ -53,8 +53,8 @@ func everything(t *testing.T, c *kubetest.Cluster) []string {
 	return all
 }
 
-// TestDemoLeavesAClusterAsItWas plays the part of budgets in a cluster that is
-// somebody's own, and has pods with GPUs of the team that the demo calls a.
+// TestDemoLeavesAClusterAsItWas plays the part of budgets in a user's own cluster, which has
+// pods with GPUs of the team that the demo calls a.
 func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 	t.Parallel()
 	c := kubetest.Start(t)

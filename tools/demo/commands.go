@@ -55,8 +55,7 @@ func (s *stage) commands(ctx context.Context) map[string]func(*testscript.TestSc
 	return all
 }
 
-// columns is how wide a text may be: a terminal has 80, and a command that goes on in the
-// next line ends in a backslash.
+// columns is the longest text. A terminal has 80, and a continued command ends in a backslash.
 const columns = 78
 
 func (s *stage) step(_ context.Context, l line) error {

@@ -111,10 +111,9 @@ func TestComplete(t *testing.T) {
 	played(t, rehearsal(t, &transcript{}), "complete")
 }
 
-// TestPoolKeepsSecrets plays a story with the built binary, found by terraform init in a
-// filesystem mirror, at the most verbose level of everything. The secret key may then
-// be nowhere: not in what was printed, not in a log, not in the state, not in a record;
-// and user data in no output.
+// TestPoolKeepsSecrets plays a story with the built binary from a filesystem mirror, at the
+// most verbose level of everything. The secret key must not be in any output, log, state or
+// record, and user data not in any output.
 func TestPoolKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	out := &transcript{}

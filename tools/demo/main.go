@@ -1,13 +1,12 @@
-// Demo plays the scripts in stories/, each from top to bottom as a terminal session:
-// a pool of spot instances that is healed, a budget of GPU-hours that is enforced, and
-// instances that are nodes, a warm stock of pods and a budget together.
+// Demo plays the scripts in stories/, each from top to bottom as a terminal session. A
+// pool of spot instances is healed. A budget of GPU-hours is enforced. Instances that are
+// nodes, a warm stock of pods and a budget work together.
 //
-// Everything happens on this machine, with a local CVM and a local Kubernetes: no cloud
-// is called and nothing costs money. It needs the paths of the built binary in
-// GPUPOOL_BIN, of terraform or tofu in TERRAFORM and of localkube, with kubectl next to
-// it, in GPUPOOL_LOCALKUBE, and leaves no process, no instance and no file. With
-// GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the cluster of that file, and
-// removes from it only what it created.
+// Everything happens on this machine, with a local CVM and a local Kubernetes, and nothing
+// costs money. Set GPUPOOL_BIN to the built binary, TERRAFORM to terraform or tofu, and
+// GPUPOOL_LOCALKUBE to localkube, with kubectl next to it. The demo leaves no process, no
+// instance and no file. With GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the
+// cluster of that file, and removes from it only what it created.
 //
 // The stories are written in the language of testscript, whose cp, env and stdout they
 // use. The demo adds these commands, most of which a reader sees as they are run:
@@ -67,7 +66,7 @@ func main() {
 		os.Exit(interrupted)
 	default:
 		fmt.Fprintln(os.Stderr, "\nThe demo failed:", err)
-		fmt.Fprintln(os.Stderr, "What it had started is stopped and removed: make demo plays it again from the start.")
+		fmt.Fprintln(os.Stderr, "Everything that it started is stopped and removed. Run make demo to play it again.")
 		os.Exit(1)
 	}
 }

@@ -18,9 +18,9 @@ const served = "localkube.gpupool.dev/managed"
 
 func nodeName(instanceID string) string { return "node-" + instanceID }
 
-// joinInstances is what runs on the instances of the local CVM until it is stopped: each
-// joins the cluster once it runs, as by kubelet --provider-id, and falls silent once it
-// is gone.
+// joinInstances simulates the kubelets of the local CVM's instances until it is stopped. Each
+// joins the cluster once it runs, as by kubelet --provider-id, and stops reporting once it is
+// gone.
 func joinInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	failure := make(chan error, 1)

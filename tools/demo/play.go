@@ -68,8 +68,7 @@ func (o *outcome) Fatal(args ...any) {
 	o.FailNow()
 }
 
-// Log gets all that a story did, once it has ended: the reader has seen it but for
-// what failed.
+// Log gets the log of a story once it has ended. Readers have seen all but what failed.
 func (o *outcome) Log(args ...any) {
 	if at := failed.FindStringSubmatch(fmt.Sprint(args...)); at != nil {
 		o.failure = errors.New(at[1])

@@ -114,7 +114,7 @@ func (s *stage) announce(words ...string) {
 	fmt.Fprintf(s.out, "\n%s\n", strings.ReplaceAll(wrap("   $ "+line, "       "), "\n", " \\\n"))
 }
 
-// run runs a command line, whose standard error the reader sees as it comes.
+// run runs a command line, and passes its standard error on as it comes.
 func (s *stage) run(ctx context.Context, args []string, stdout io.Writer) error {
 	cmd := s.command(ctx, args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = stdout, s.out

@@ -62,7 +62,7 @@ var shapes = []struct {
 }{
 	{regexp.MustCompile(`\bins-\w+`), "INSTANCE"},
 	{regexp.MustCompile(`\btrain-[a-z0-9]+-[a-z0-9]+`), "POD"},
-	{regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?`), "TIME"}, // the day is told of another day's
+	{regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?`), "TIME"}, // the day is only printed of another day
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "DATE"},
 	{regexp.MustCompile(`\b(\d+[dhms])+\b`), "LONG"},
 	{regexp.MustCompile(`\d+(\.\d+)?`), "N"},
@@ -107,8 +107,8 @@ func missing(page []string, printed string) string {
 	return ""
 }
 
-// readersStage is what a reader of the tutorial has before the story begins: a cluster
-// and a local CVM that serve, and the programs on PATH.
+// readersStage is what a reader of the tutorial has before the story begins: a cluster, a local
+// CVM, and the programs on PATH.
 func readersStage(t *testing.T) *stage {
 	t.Helper()
 	c := kubetest.StartOwn(t)
@@ -130,8 +130,8 @@ func readersStage(t *testing.T) *stage {
 	return s
 }
 
-// TestBudgetTutorial goes through the tutorial of budgets command by command, as a
-// reader does, on a local Kubernetes and a local CVM, and compares what is printed.
+// TestBudgetTutorial runs the tutorial of budgets command by command, on a local Kubernetes and
+// a local CVM, and compares the output.
 func TestBudgetTutorial(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(tutorial)
@@ -160,7 +160,7 @@ func TestBudgetTutorial(t *testing.T) {
 			t.Fatalf("$ %s\n%s%s%v", step.command, printed.Bytes(), said.Bytes(), err)
 		}
 		line := missing(step.prints, printed.String())
-		if line != "" && missing(step.prints, said.String()) != "" { // kubectl says there what it does not find
+		if line != "" && missing(step.prints, said.String()) != "" { // kubectl reports there what it does not find
 			t.Errorf("$ %s\nprints %s%s\nand the page shows %s", step.command, printed.Bytes(), said.Bytes(), line)
 		}
 	}

@@ -12,7 +12,7 @@ const (
 	patent   = 2 * time.Second // after which a reader learns what is waited for
 )
 
-// waitFor observes until ok, and says what it waits for if that takes long.
+// waitFor observes until ok, and reports what it waits for if that takes long.
 func (s *stage) waitFor(ctx context.Context, what string, observe func(context.Context) (ok bool, state string, err error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -45,8 +45,8 @@ type item struct {
 	State string `json:"state"`
 }
 
-// await waits until there are as many ready items as a line wants, lists them under a
-// title, and sets a variable to the name of the first.
+// await waits for the number of ready items in a line, and lists them under a title. It sets a
+// variable to the name of the first.
 func (s *stage) await(ctx context.Context, l line, kind, title, variable string, list func(context.Context) (all []item, ready bool, err error)) error {
 	want, err := strconv.Atoi(l.args[0])
 	if err != nil {

@@ -70,8 +70,8 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// keepLedger has a pod that began the month before, one whose end is an estimate of two
-// hours, one that holds half a GPU, and one that ended before.
+// keepLedger has four pods. One began the month before, the end of one is an estimate of two
+// hours, one holds half a GPU, and one ended before.
 func keepLedger(t *testing.T, place store.Store, uid string, n int) {
 	t.Helper()
 	november := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)

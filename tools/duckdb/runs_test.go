@@ -45,8 +45,8 @@ func observe(t *testing.T, l *ledger.Ledger, at time.Time, seen []ledger.Record)
 	l.Header.LastRun = milli(at)
 }
 
-// firstRun sees pods that hold, that began before the window, and that ended: before
-// the window, in it, and somewhere in a time that nobody saw.
+// firstRun observes running pods, some from before the window. Others ended before the window,
+// in it, and at an unobserved time.
 func firstRun() []ledger.Record {
 	var seen []ledger.Record
 	for n := range pods {

@@ -55,7 +55,7 @@ func TestKubernetesServesUntilItIsStopped(t *testing.T) {
 	}
 }
 
-// What does not become ready is told of with what it said.
+// A server that does not become ready is reported with its output.
 func TestWhatDoesNotStartIsAnError(t *testing.T) {
 	t.Parallel()
 	const broken = "testdata/broken"

@@ -15,9 +15,8 @@ type Provider struct {
 	Binary  string
 }
 
-// Mirror lays providers into a filesystem mirror in dir, for terraform and tofu
-// alike, and returns the path of the CLI configuration that has them taken from
-// there, and from nowhere else.
+// Mirror creates a filesystem mirror of providers in dir, for terraform and tofu. It returns
+// the path of a CLI configuration that installs providers only from there.
 func Mirror(dir string, providers ...Provider) (configuration string, err error) {
 	mirror := filepath.Join(dir, "mirror")
 	for _, p := range providers {
@@ -40,9 +39,9 @@ func Mirror(dir string, providers ...Provider) (configuration string, err error)
 	return configuration, os.WriteFile(configuration, []byte(text), 0o600)
 }
 
-// Override has Terraform take the built gpupool as provider, without a terraform
-// init and without a checksum of it at each start: it returns the path of the CLI
-// configuration that says so. What it needs is laid into dir.
+// Override lets Terraform use the built gpupool as provider, without terraform init and without
+// its checksum at each start. It returns the path of the CLI configuration, whose files are in
+// dir.
 func Override(dir, gpupool string) (configuration string, err error) {
 	binary, err := filepath.EvalSymlinks(gpupool)
 	if err != nil {

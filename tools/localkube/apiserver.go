@@ -65,7 +65,7 @@ func apiServerFlags(dir *directory, options options, listener net.Listener) []st
 		"--service-account-signing-key-file=" + dir.path(accountsKey),
 		"--allow-privileged=true",
 		"--disable-admission-plugins=" + strings.Join(disabled, ","),
-		// Tests are each other's only company: nobody's requests are held back.
+		// Only tests use it: no requests are delayed.
 		"--enable-priority-and-fairness=false",
 		"--max-requests-inflight=0",
 		"--max-mutating-requests-inflight=0",

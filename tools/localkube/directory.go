@@ -29,8 +29,8 @@ type directory struct {
 	temporary bool
 }
 
-// openDirectory takes a directory, or a new temporary one where none is named.
-// Temporary ones whose process was killed are removed first.
+// openDirectory opens a directory, or a new temporary one if none is named. It first removes
+// temporary ones of killed processes.
 func openDirectory(name string) (*directory, error) {
 	temporary := name == ""
 	if temporary {
@@ -70,8 +70,8 @@ func lockDirectory(root string) (*os.File, error) {
 	return lock, nil
 }
 
-// sweep removes the directories that nobody holds any more. One without a lock
-// file is just being made.
+// sweep removes the directories without a holder. One without a lock file is just being
+// created.
 func sweep(pattern string) {
 	roots, _ := filepath.Glob(pattern)
 	for _, root := range roots {

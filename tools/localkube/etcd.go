@@ -9,8 +9,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// etcdSocket is where etcd listens: nobody but this user can reach it there,
-// and no port has to be found.
+// etcdSocket is where etcd listens. Only this user can reach it there, and it needs no port.
 func etcdSocket(dir *directory) string { return "unix://" + dir.path("etcd.sock") }
 
 // startEtcd returns once etcd serves. It ends with the process: each write is
@@ -24,7 +23,7 @@ func startEtcd(ctx context.Context, dir *directory, logTo string) error {
 	config.LogOutputs = []string{logTo}
 	config.EnableGRPCGateway = false
 	config.InitialElectionTickAdvance = true
-	config.TickMs, config.ElectionMs = 10, 100 // alone, it elects itself
+	config.TickMs, config.ElectionMs = 10, 100 // without peers, it elects itself
 	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.path("etcd.sock")}}
 	config.ListenPeerUrls = []url.URL{{Scheme: "unix", Path: dir.path("etcd-peer.sock")}}
 

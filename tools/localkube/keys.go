@@ -174,7 +174,7 @@ func (d *directory) admin(address string) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	// On loopback nobody is to be spared.
+	// Loopback needs no limit.
 	client.QPS = -1
 	return client, nil
 }

@@ -1,11 +1,10 @@
-// Command localkube serves a real Kubernetes on this machine's loopback, for
-// tests and demonstrations: etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler in one process, and nodes with GPUs whose kubelet is a
-// stand-in. It asks for no root, container runtime or network.
+// Command localkube serves a real Kubernetes on this machine's loopback, for tests and
+// demonstrations. It runs etcd, kube-apiserver, kube-controller-manager and kube-scheduler in
+// one process, and nodes with GPUs whose kubelet is a stand-in. It needs no root, container
+// runtime or network.
 //
-// What lives here is the putting together: keys, directories, flags of the
-// components, their order. What a pod does on a node lives in the package
-// kubelet.
+// This package has keys, directories, flags of the components, and their order. The package
+// kubelet has what a pod does on a node.
 package main
 
 import (
@@ -48,9 +47,8 @@ func serveCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve until interrupted",
-		Long: "Serve Kubernetes on 127.0.0.1 until interrupted. Once its nodes are ready, one line is\n" +
-			"printed: ready kubeconfig=PATH. What it kept is removed at the end, unless --dir names a\n" +
-			"place for it; a later run with the same directory goes on with its objects and its port.",
+		Long: "Serve Kubernetes on 127.0.0.1 until interrupted. Once its nodes are ready, one line is\nprinted: ready kubeconfig=PATH. Its data " +
+			"is removed at the end, unless --dir names a\ndirectory. A later run with the same directory reuses its objects and its port.",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(command.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

@@ -20,7 +20,7 @@ type podGC struct {
 // usualPodGC is the pace in kube-controller-manager.
 var usualPodGC = podGC{every: 20 * time.Second, quarantine: 40 * time.Second}
 
-// runPodGC runs that controller alone, at another pace, until ctx is done.
+// runPodGC runs only that controller, at another pace, until ctx is done.
 func runPodGC(ctx context.Context, config *rest.Config, options options) error {
 	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "pod-garbage-collector"))
 	if err != nil {

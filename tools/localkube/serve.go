@@ -84,7 +84,7 @@ func serve(ctx context.Context, options options, stdout io.Writer) (err error) {
 		return err
 	}
 	if _, err := fmt.Fprintf(stdout, "ready kubeconfig=%s\n", kubeconfigPath(dir, options)); err != nil {
-		return fmt.Errorf("say that it is ready: %w", err)
+		return fmt.Errorf("report that it is ready: %w", err)
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)

@@ -22,8 +22,8 @@ var platforms = []linked.Platform{
 	{OS: "windows", Arch: "amd64"}, {OS: "windows", Arch: "arm64"},
 }
 
-// documents writes, next to a binary, the licenses and the bill of materials of what
-// the linker says is in it.
+// documents writes, next to a binary, the licenses and the bill of materials of what the linker
+// put into it.
 func documents(ctx context.Context, dir, binary, version, commit, date string) error {
 	at, err := time.Parse(time.RFC3339, date)
 	switch {
@@ -59,8 +59,8 @@ func documents(ctx context.Context, dir, binary, version, commit, date string) e
 	return nil
 }
 
-// licences prints what is linked on any platform, and under which license.
-func licences(ctx context.Context, dir string) error {
+// licenses prints what is linked on any platform, and under which license.
+func licenses(ctx context.Context, dir string) error {
 	seen := map[string]bool{}
 	for _, p := range platforms {
 		modules, err := linked.Modules(ctx, dir, p)
@@ -70,7 +70,7 @@ func licences(ctx context.Context, dir string) error {
 		for _, m := range modules {
 			if !seen[m.Path] {
 				seen[m.Path] = true
-				fmt.Printf("%s %s: %s\n", m.Path, m.Version, strings.Join(m.Licences, ", "))
+				fmt.Printf("%s %s: %s\n", m.Path, m.Version, strings.Join(m.Licenses, ", "))
 			}
 		}
 	}

@@ -1,8 +1,8 @@
-// Release does what GoReleaser leaves to a project: it writes the licenses and the bill
-// of materials that go into an archive, and makes the image of the archives for Linux.
+// Release complements GoReleaser. It writes the licenses and the bill of materials of an
+// archive, and makes the image of the archives for Linux.
 //
 //	release documents -version V -commit C -date T BINARY   licenses and materials, next to the binary
-//	release licences                                        what is linked; an error if it may not be shipped
+//	release licenses                                        what is linked; an error if it may not be shipped
 //	release size BINARY                                     which modules a binary with symbols is made of
 //	release image dist                                      the image, of the archives in a folder
 //	release push dist/image NAME:TAG…                       the image, to a registry
@@ -44,8 +44,8 @@ func run(ctx context.Context, args []string) error {
 	switch {
 	case command == "documents" && flags.NArg() == 1:
 		return documents(ctx, *dir, flags.Arg(0), *version, *commit, *date)
-	case command == "licences" && flags.NArg() == 0:
-		return licences(ctx, *dir)
+	case command == "licenses" && flags.NArg() == 0:
+		return licenses(ctx, *dir)
 	case command == "size" && flags.NArg() == 1:
 		return sizes(ctx, flags.Arg(0))
 	case command == "image" && flags.NArg() == 1:
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	return fmt.Errorf("%q is not one of documents BINARY, licences, size BINARY, image DIR or push DIR NAME:TAG…", command)
+	return fmt.Errorf("%q is not one of documents BINARY, licenses, size BINARY, image DIR or push DIR NAME:TAG…", command)
 }
 
 // writeImage lays the image next to the archives that it is made of.

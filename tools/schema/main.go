@@ -1,9 +1,8 @@
 // Schema prints the provider's schemas as terraform providers schema -json does.
 //
-// Documentation is made from this and not from Terraform's output, since each
-// Terraform leaves out the kinds of schema that it doesn't know: 1.11 has no
-// resource identity, 1.13 no list resources. So the pages are the same whichever
-// Terraform or OpenTofu a machine has, and need none.
+// Documentation is generated from this and not from Terraform's output. Each Terraform omits
+// the kinds of schema that it does not know: 1.11 has no resource identity, 1.13 no list
+// resources. So the pages are the same with any Terraform or OpenTofu, and need none.
 package main
 
 import (

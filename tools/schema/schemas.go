@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// address is where tfplugindocs looks for the schemas of the provider gpupool.
+// address is where tfplugindocs expects the schemas of the provider gpupool.
 const address = "registry.terraform.io/hashicorp/gpupool"
 
 // read asks the server for everything that it describes. It fails where the

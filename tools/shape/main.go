@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// What counts as large.
+// The limits of sizes.
 const (
 	largePackage  = 2500 // code lines
 	manyExported  = 40   // names of a package

@@ -1,4 +1,3 @@
-// Package workflows holds what CI and releases have to be: built by one Go, of
-// actions that can't change unseen, with no right that a job doesn't need. Its tests
-// read the workflows.
+// Package workflows tests the workflows of CI and releases. They must use one Go version,
+// pinned actions, and no right that a job does not need.
 package workflows

@@ -46,8 +46,8 @@ func readMod(t *testing.T, path string) *modfile.File {
 	return mod
 }
 
-// TestOneGo has the toolchain line of go.mod be the one place that names a Go: CI
-// and releases read it, and each tool is content with it.
+// TestOneGo checks that only the toolchain line of go.mod names a Go version. CI and releases
+// read it, and each tool builds with it.
 func TestOneGo(t *testing.T) {
 	t.Parallel()
 	main := readMod(t, "../../go.mod")

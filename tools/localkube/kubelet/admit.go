@@ -9,15 +9,13 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// rejects tells why a node's kubelet would not take the pod on beside the
-// others that it took, nil if it would. It asks the kubelet's own code
-// (pkg/kubelet/lifecycle/predicate.go): a pod whose requests exceed what is
-// left of the node is rejected, and extended resources that the node doesn't
+// rejects returns why a node's kubelet would reject the pod, given its other pods; nil if it
+// would not. It uses the kubelet's own code (pkg/kubelet/lifecycle/predicate.go). A pod whose
+// requests exceed the rest of the node is rejected. Extended resources that the node does not
 // list at all are dropped before that, so that the pod runs without them.
 //
-// The GPUs here are of no device plugin. One that has too few left is asked
-// before all this (pkg/kubelet/cm/devicemanager), and rejects alike, with the
-// reason UnexpectedAdmissionError.
+// The GPUs here have no device plugin. If too few are left, the kubelet rejects before all this
+// (pkg/kubelet/cm/devicemanager), with the reason UnexpectedAdmissionError.
 func rejects(pod *corev1.Pod, node *corev1.Node, others []*corev1.Pod) *lifecycle.PodAdmitResult {
 	handler := lifecycle.NewPredicateAdmitHandler(
 		func(context.Context, bool) (*corev1.Node, error) { return node.DeepCopy(), nil },
@@ -39,8 +37,8 @@ func (noPreemption) HandleAdmissionFailure(_ context.Context, _ *corev1.Pod, rea
 	return reasons, nil
 }
 
-// reject fails a pod that was not taken on: it has a start time and no
-// container statuses, and the conditions that are the kubelet's own are gone.
+// reject fails a rejected pod. It has a start time and no container statuses, and the kubelet's
+// own conditions are removed.
 func (s *stepper) reject(why *lifecycle.PodAdmitResult) {
 	conditions := s.status.Conditions[:0]
 	for _, condition := range s.status.Conditions {

@@ -1,16 +1,14 @@
-// Package kubelet stands in for the kubelets of a cluster's nodes: it keeps
-// the nodes Ready, makes the pods that are bound to them run, ends them as
-// their annotations say, and completes deletions. No container is started.
+// Package kubelet replaces the kubelets of a cluster's nodes. It keeps the nodes Ready, runs
+// the pods that are bound to them, ends them as their annotations say, and completes deletions.
+// No container is started.
 //
-// It serves each node that carries the label Managed, for as long as the node
-// object exists. What a pod's status becomes is decided in Step, from the pod
-// and the time alone; so a kubelet that is started again goes on where the
-// last one stopped.
+// It serves each node with the label Managed, for as long as the node object exists. Step
+// decides the status of a pod only from the pod and the time. So a restarted kubelet resumes.
 //
-// KWOK (sigs.k8s.io/kwok) could not take its place, as of v0.8.0: a stage selects an
-// object by that object's own fields, and fills in a template after a delay. It sees
-// neither the node's capacity nor the other pods there, so that nothing rejects a pod
-// that does not fit; and what Step does by time would be stages and templates as long.
+// KWOK (sigs.k8s.io/kwok) cannot replace it, as of v0.8.0. A stage selects an object by that
+// object's own fields, and fills in a template after a delay. It knows neither the node's
+// capacity nor the other pods there, so it rejects no pod that does not fit. Also, the stages
+// and templates for Step would be as long.
 package kubelet
 
 import (
@@ -31,7 +29,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// prefix of the labels and annotations that this package heeds.
+// prefix of the labels and annotations of this package.
 const prefix = "localkube.gpupool.dev/"
 
 // workers is how many pods and nodes are worked on at once.
@@ -40,8 +38,7 @@ const workers = 8
 // heartbeat is how often a node's lease is renewed, as the kubelet does.
 const heartbeat = 10 * time.Second
 
-// key names a thing to look at: a pod of a node, or the node itself where the
-// pod is empty.
+// key is what to look at: a pod of a node, or the node itself if the pod is empty.
 type key struct {
 	node string
 	pod  types.NamespacedName
@@ -75,8 +72,7 @@ func (p *podsOfNode) forget(uid types.UID) {
 	delete(p.admitted, uid)
 }
 
-// others returns the pods that the kubelet has taken on beside this one, and
-// that have not ended.
+// others returns the other pods that the kubelet has admitted, and that have not ended.
 func (p *podsOfNode) others(pod *corev1.Pod) []*corev1.Pod {
 	var others []*corev1.Pod
 	for _, object := range p.store.List() {
@@ -163,8 +159,8 @@ func (k *kubelet) serve(ctx context.Context, node string) {
 	k.queue.Add(key{node: node})
 }
 
-// drop stops to serve a node whose object, or label, is gone. Its pods are
-// left to the pod garbage collector, as those of a machine that is gone.
+// drop stops serving a node whose object, or label, is gone. Its pods are left to the pod
+// garbage collector, like those of a deleted machine.
 func (k *kubelet) drop(object any) {
 	name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -208,8 +204,8 @@ func (k *kubelet) work(ctx context.Context) {
 	}
 }
 
-// look does what is due for a node or a pod, and returns how long it is until
-// something is due again, 0 for until it changes.
+// look does what is due for a node or a pod. It returns the time until something is due again;
+// 0 means until the next change.
 func (k *kubelet) look(ctx context.Context, at key) (again time.Duration, err error) {
 	pods := k.served(at.node)
 	if pods == nil {
@@ -269,7 +265,7 @@ func (k *kubelet) next(ctx context.Context, beside *podsOfNode, pod *corev1.Pod,
 	defer beside.admission.Unlock()
 	next := Step(pod, described(node), beside.others(pod), now, deletedAt)
 	if next.Rejected {
-		// The scheduler may have seen the node grow before this watch did.
+		// The scheduler may have observed the node's growth before this watch.
 		node, err := k.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 		if err != nil {
 			return Next{}, err
@@ -282,8 +278,7 @@ func (k *kubelet) next(ctx context.Context, beside *podsOfNode, pod *corev1.Pod,
 	return next, nil
 }
 
-// learntOfDeletion is when the kubelet first saw that the pod is to be deleted,
-// zero if it isn't.
+// learntOfDeletion is when the kubelet first observed the pod's deletion; zero without one.
 func (k *kubelet) learntOfDeletion(pod *corev1.Pod, now time.Time) time.Time {
 	if pod.DeletionTimestamp == nil {
 		return time.Time{}

@@ -12,9 +12,9 @@ import (
 // Managed is the label, with the value "true", of the nodes that are served.
 const Managed = prefix + "managed"
 
-// Nodes returns n nodes named gpu-1, gpu-2 and so on, each with that many
-// GPUs, labelled as a node of TKE on which NVIDIA's GPU feature discovery ran.
-// The machine is Tencent Cloud's GN10Xp with V100 (document 560/19700).
+// Nodes returns n nodes named gpu-1, gpu-2 and so on, each with that many GPUs. Their labels
+// are those of a TKE node with NVIDIA's GPU feature discovery. The machine is Tencent Cloud's
+// GN10Xp with V100 (document 560/19700).
 func Nodes(n, gpus int) []*corev1.Node {
 	nodes := make([]*corev1.Node, n)
 	for i := range nodes {

@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// keepReady makes a node Ready unless somebody gave it that condition already,
-// true or not, and renews its lease.
+// keepReady makes a node Ready unless a test has set that condition, and renews its lease.
 func (k *kubelet) keepReady(ctx context.Context, node *corev1.Node) error {
 	known := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 	if !known {

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotations by which a pod says what becomes of it. Durations are Go's: 30s,
-// 1m30s. A pod without any starts at once and runs until it is deleted.
+// Annotations that control a pod. Durations are Go's: 30s, 1m30s. A pod without any starts at
+// once and runs until it is deleted.
 const (
 	// StartAfter is how long after the pod came to the node its first
 	// container starts, as while an image is pulled.
@@ -19,24 +19,22 @@ const (
 	InitFor = prefix + "init-for"
 	// RunFor is how long each run of the containers lasts.
 	RunFor = prefix + "run-for"
-	// ExitCode is what a container exits with at the end of a run, and when
-	// the pod is deleted; by default 0, and 143 when the pod is deleted.
+	// ExitCode is the exit code of a container at the end of a run, and when the pod is
+	// deleted. Default: 0, and 143 when the pod is deleted.
 	ExitCode = prefix + "exit-code"
-	// Restarts is how often a container that ended is started again, where the
-	// restart policy starts it at all; without it, each time. The run after
-	// the last restart goes on for ever under the policy Always. Under
-	// OnFailure, the runs before the last fail.
+	// Restarts is how often a terminated container is restarted, if the restart policy allows
+	// it; by default, each time. With the policy Always, the run after the last restart never
+	// ends. With OnFailure, all runs before the last fail.
 	Restarts = prefix + "restarts"
-	// RestartAfter is how long a container is down before it is started again,
-	// by default no time, and 1s where a run lasts less than that.
+	// RestartAfter is the time until a container is restarted. Default: none, and 1s if a run
+	// lasts less than that.
 	RestartAfter = prefix + "restart-after"
 	// StopsAfter is how long after its deletion was asked for a pod's
 	// containers stop, by default 1s. More than the grace period is a pod that
 	// hangs, as on a GPU that fell off its bus.
 	StopsAfter = prefix + "stops-after"
-	// IgnoresSIGTERM, with the value "true", has the containers of a deleted pod
-	// stop when its grace period is over and no sooner; a shorter one that is
-	// asked for later holds, too.
+	// IgnoresSIGTERM, with the value "true", keeps the containers of a deleted pod running
+	// until its grace period is over. A shorter one that is requested later also holds.
 	IgnoresSIGTERM = prefix + "ignores-sigterm"
 	// EvictedAfter is how long after their start the kubelet itself evicts
 	// the pod, as when the node is short of memory.
@@ -68,7 +66,7 @@ func scriptOf(pod *corev1.Pod) (script, error) {
 		}
 		duration, err := time.ParseDuration(text)
 		if err != nil || duration < 0 {
-			errs = append(errs, fmt.Errorf("annotation %s: %q is no duration such as 30s", name, text))
+			errs = append(errs, fmt.Errorf("annotation %s: invalid duration %q, such as 30s", name, text))
 			continue
 		}
 		*into = duration
@@ -80,7 +78,7 @@ func scriptOf(pod *corev1.Pod) (script, error) {
 		}
 		number, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("annotation %s: %q is no whole number", name, text))
+			errs = append(errs, fmt.Errorf("annotation %s: %q is not a whole number", name, text))
 			continue
 		}
 		value := int32(number)
@@ -95,9 +93,8 @@ func scriptOf(pod *corev1.Pod) (script, error) {
 	return s, errors.Join(errs...)
 }
 
-// afterRun says what follows when a container's run is over: with which code
-// it exits, and whether it is started again. over is false for a run that does
-// not end.
+// afterRun returns what follows a container's run: its exit code, and whether it is restarted.
+// over is false for a run that does not end.
 func (s script) afterRun(policy corev1.RestartPolicy, restartCount int32) (code int32, again, over bool) {
 	if s.exitCode != nil {
 		code = *s.exitCode

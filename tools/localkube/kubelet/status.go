@@ -163,7 +163,7 @@ func status(is bool) corev1.ConditionStatus {
 	return corev1.ConditionFalse
 }
 
-// sidecar tells whether an init container runs beside the regular ones.
+// sidecar reports whether an init container runs next to the regular ones.
 func sidecar(container *corev1.Container) bool {
 	return container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

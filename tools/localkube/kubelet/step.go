@@ -10,21 +10,19 @@ import (
 
 // Next is what is to be done about a pod.
 type Next struct {
-	// Status is to be written, where it is not nil.
+	// Status is the new status, or nil.
 	Status *corev1.PodStatus
-	// Remove says that the pod's deletion is complete.
+	// Remove reports that the pod's deletion is complete.
 	Remove bool
-	// Rejected says that the pod is not taken on.
+	// Rejected reports that the pod is not admitted.
 	Rejected bool
 	// At is when to look at the pod again, zero for when it changes.
 	At time.Time
 }
 
-// Step returns what a kubelet would do about a pod of its node now. It goes as
-// far at once as the time allows. The others are the pods that the kubelet has
-// taken on, and that have not ended. deletedAt is when the kubelet learnt that
-// the pod is to be deleted, which the object tells to the second alone; zero
-// goes by the object.
+// Step returns what a kubelet would do about a pod of its node now, as far as the time allows.
+// The others are the other admitted pods that have not ended. deletedAt is when the kubelet
+// observed the pod's deletion, of which the object only has the second; zero uses the object.
 func Step(pod *corev1.Pod, node *corev1.Node, others []*corev1.Pod, now, deletedAt time.Time) Next {
 	deleted := pod.DeletionTimestamp != nil
 	if terminal(pod.Status.Phase) {
@@ -237,8 +235,8 @@ func (s *stepper) finish() {
 	s.end(phase, "", "")
 }
 
-// evict fails the pod as the kubelet does when its node is short of memory, if
-// that is due: it no longer knows when the containers ran.
+// evict fails the pod, if due, as the kubelet does when its node is short of memory. It no
+// longer knows when the containers ran.
 func (s *stepper) evict() bool {
 	first := &s.status.ContainerStatuses[0]
 	if first.State.Running == nil || !s.due(begun(first).Add(s.script.evictedAfter)) {

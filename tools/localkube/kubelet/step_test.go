@@ -108,8 +108,7 @@ func TestAPodWithoutAnnotationsRunsUntilItIsDeleted(t *testing.T) {
 	}
 }
 
-// A run lasts as long as its annotation says, though the API keeps when it began
-// to the second.
+// A run lasts as long as its annotation says, though the API stores its start in whole seconds.
 func TestARunIsNotShortenedByItsRecordedStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, corev1.RestartPolicyNever, map[string]string{kubelet.StartAfter: "10700ms", kubelet.RunFor: "30s"}).until(40 * time.Second)

@@ -26,7 +26,7 @@ type Release struct {
 
 // Of is the bill of materials of a binary, of the modules linked into it.
 func Of(r Release, modules []linked.Module) (string, error) {
-	of := component(linked.Module{Path: mainPath, Version: "v" + r.Version, Licences: []string{"MPL-2.0"}})
+	of := component(linked.Module{Path: mainPath, Version: "v" + r.Version, Licenses: []string{"MPL-2.0"}})
 	of.Type = cyclonedx.ComponentTypeApplication
 	of.Properties = &[]cyclonedx.Property{
 		{Name: "platform", Value: r.Platform.String()},
@@ -74,12 +74,12 @@ func ReleaseOf(materials string) (Release, error) {
 // component is a module as scanners look it up: by its package URL.
 func component(m linked.Module) cyclonedx.Component {
 	url := "pkg:golang/" + m.Path + "@" + m.Version
-	licences := make(cyclonedx.Licenses, 0, len(m.Licences))
-	for _, id := range m.Licences {
-		licences = append(licences, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
+	licenses := make(cyclonedx.Licenses, 0, len(m.Licenses))
+	for _, id := range m.Licenses {
+		licenses = append(licenses, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
 	}
 	return cyclonedx.Component{
 		BOMRef: url, PackageURL: url, Type: cyclonedx.ComponentTypeLibrary, Scope: cyclonedx.ScopeRequired,
-		Name: m.Path, Version: m.Version, Licenses: &licences,
+		Name: m.Path, Version: m.Version, Licenses: &licenses,
 	}
 }

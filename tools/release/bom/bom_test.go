@@ -17,8 +17,8 @@ func TestBillOfMaterials(t *testing.T) {
 		Platform: linked.Platform{OS: "linux", Arch: "amd64"},
 	}
 	modules := []linked.Module{
-		{Path: "example.com/a", Version: "v1.2.3", Licences: []string{"Apache-2.0", "MIT"}},
-		{Path: "std", Version: "1.26.8", Licences: []string{"BSD-3-Clause"}},
+		{Path: "example.com/a", Version: "v1.2.3", Licenses: []string{"Apache-2.0", "MIT"}},
+		{Path: "std", Version: "1.26.8", Licenses: []string{"BSD-3-Clause"}},
 	}
 	text, err := Of(r, modules)
 	if err != nil {

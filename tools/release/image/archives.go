@@ -49,7 +49,7 @@ func OfArchives(dist string) (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// ofArchive is the image with the files of an archive, whose binary is called gpupool.
+// ofArchive returns the image with the files of an archive, whose binary is called gpupool.
 func ofArchive(path string) (v1.Image, error) {
 	archive, err := zip.OpenReader(path)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/release/bom"
 )
 
-// Nobody is the user: numeric, so that Kubernetes can see that it isn't root.
-const Nobody = "65532:65532"
+// UserID is a numeric user ID, so that Kubernetes can check that it is not root.
+const UserID = "65532:65532"
 
 // Of is the image of a release for one platform. The files are laid into its root.
 func Of(r bom.Release, files []File) (v1.Image, error) {
@@ -50,7 +50,7 @@ func configOf(r bom.Release, img v1.Image) *v1.ConfigFile {
 	config.Created = v1.Time{Time: r.Time}
 	config.History = []v1.History{{Created: config.Created, CreatedBy: "tools/release"}}
 	config.Config = v1.Config{
-		User:       Nobody,
+		User:       UserID,
 		Entrypoint: []string{"/gpupool"},
 		WorkingDir: "/",
 		Labels: map[string]string{
@@ -65,8 +65,7 @@ func configOf(r bom.Release, img v1.Image) *v1.ConfigFile {
 	return config
 }
 
-// layerOf holds files that belong to root and that nobody may write, with the
-// folders above them.
+// layerOf contains files that belong to root and are read-only, with their parent folders.
 func layerOf(files []File, at time.Time) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -96,8 +95,8 @@ func layerOf(files []File, at time.Time) (v1.Layer, error) {
 	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// Roots are the certificates that Mozilla trusts for TLS, as PEM. One that is
-// trusted on a condition is left out, for a file can't say so.
+// Roots are the certificates that Mozilla trusts for TLS, as PEM. A file cannot express
+// conditions, so those that are trusted conditionally are omitted.
 func Roots() string {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {

@@ -1,5 +1,5 @@
-// Package linked tells which modules a binary holds, and under which licences. A
-// licence that is not known to allow what a release does with it is an error.
+// Package linked lists the modules in a binary, and their licenses. A license is an error
+// unless a release is known to comply with it.
 package linked
 
 import (
@@ -35,11 +35,11 @@ func PlatformOf(info *buildinfo.BuildInfo) (p Platform) {
 	return p
 }
 
-// Module is one that is linked, with what it asks to be shipped beside it.
+// Module is a linked module, with the texts to ship with it.
 type Module struct {
 	Path, Version string
-	Licences      []string // SPDX identifiers, in alphabetical order
-	Texts         []Text   // of licences, notices and patents, by their path in the module
+	Licenses      []string // SPDX identifiers, in alphabetical order
+	Texts         []Text   // of licenses, notices and patents, by their path in the module
 }
 
 // Text is a file that travels with a binary.
@@ -55,9 +55,9 @@ type goPackage struct {
 	}
 }
 
-// Modules are those that a platform's binary of the repository in dir has, by path,
-// with Go's standard library. Only the folders of packages that are linked, and those above them, are
-// looked into: a licence elsewhere in a module is about something else.
+// Modules returns those in a platform's binary of the repository in dir, by path, with Go's
+// standard library. It only reads the folders of linked packages, and those above them: a
+// license elsewhere in a module is about something else.
 func Modules(ctx context.Context, dir string, p Platform) ([]Module, error) {
 	listed, err := runGo(ctx, dir, p, "list", "-deps", "-json=ImportPath,Dir,Standard,Module", ".")
 	if err != nil {
@@ -94,10 +94,10 @@ func Modules(ctx context.Context, dir string, p Platform) ([]Module, error) {
 	}
 	modules := make([]Module, 0, len(found))
 	for _, m := range found {
-		if len(m.Licences) == 0 {
-			wrong = append(wrong, fmt.Errorf("%s %s has no licence that is known: see what it may be shipped under, or do without it", m.Path, m.Version))
+		if len(m.Licenses) == 0 {
+			wrong = append(wrong, fmt.Errorf("%s %s has no known license: find it out, or remove the module", m.Path, m.Version))
 		}
-		slices.Sort(m.Licences)
+		slices.Sort(m.Licenses)
 		slices.SortFunc(m.Texts, func(a, b Text) int { return strings.Compare(a.Name, b.Name) })
 		modules = append(modules, *m)
 	}
@@ -118,8 +118,7 @@ func runGo(ctx context.Context, dir string, p Platform, args ...string) (string,
 	return string(out), nil
 }
 
-// read adds the licences of a package's folder and of those above it, up to the
-// module's own.
+// read adds the licenses of a package's folder and of those above it, up to the module's own.
 func (m *Module) read(root, dir string, read map[string]bool) (wrong []error) {
 	for ; !read[dir] && strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
 		read[dir] = true
@@ -138,7 +137,7 @@ func (m *Module) read(root, dir string, read map[string]bool) (wrong []error) {
 			}
 			name, _ := filepath.Rel(root, filepath.Join(dir, entry.Name()))
 			m.Texts = append(m.Texts, Text{filepath.ToSlash(name), string(content)})
-			if kind != licence {
+			if kind != license {
 				continue
 			}
 			ids, err := Classify(content)
@@ -146,8 +145,8 @@ func (m *Module) read(root, dir string, read map[string]bool) (wrong []error) {
 				wrong = append(wrong, fmt.Errorf("%s %s, %s: %w", m.Path, m.Version, name, err))
 			}
 			for _, id := range ids {
-				if !slices.Contains(m.Licences, id) {
-					m.Licences = append(m.Licences, id)
+				if !slices.Contains(m.Licenses, id) {
+					m.Licenses = append(m.Licenses, id)
 				}
 			}
 		}

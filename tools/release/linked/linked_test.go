@@ -72,7 +72,7 @@ func module(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func TestLicencesOfWhatIsLinked(t *testing.T) {
+func TestLicensesOfWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		files map[string]string
@@ -127,8 +127,8 @@ func TestWhatIsLinkedHere(t *testing.T) {
 		}
 	}
 	std := modules[slices.IndexFunc(modules, func(m Module) bool { return m.Path == "std" })]
-	if !slices.Equal(std.Licences, []string{"BSD-3-Clause"}) {
-		t.Errorf("the standard library is under %q", std.Licences)
+	if !slices.Equal(std.Licenses, []string{"BSD-3-Clause"}) {
+		t.Errorf("the standard library is under %q", std.Licenses)
 	}
 	if strings.Contains(text, "pgregory.net/rapid") {
 		t.Error("a module of tests alone is said to be linked")

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Document is the text that travels with a binary: each module with its licences,
-// and each text once, under the modules that have it.
+// Document is the text that is shipped with a binary: each module with its licenses, and each
+// text once, with its modules.
 func Document(modules []Module) string {
 	var b strings.Builder
-	b.WriteString("gpupool is under the Mozilla Public License 2.0, in the file LICENSE beside this\none. It holds the modules below, by their authors, " +
-		"under licences of their own.\n" +
-		"The source of each, whatever its licence, is that of its version at\nhttps://proxy.golang.org/MODULE/@v/VERSION.zip, and that of std at " +
-		"https://go.dev/dl.\n\n")
+	b.WriteString("gpupool is licensed under the Mozilla Public License 2.0, see the file LICENSE next to this\none. It contains the modules " +
+		"below, by their authors, under licenses of their own.\nThe source of a module is at https://proxy.golang.org/MODULE/@v/VERSION.zip, and " +
+		"that of std at\nhttps://go.dev/dl.\n\n")
 	for _, m := range modules {
-		fmt.Fprintf(&b, "%s %s: %s\n", m.Path, m.Version, strings.Join(m.Licences, ", "))
+		fmt.Fprintf(&b, "%s %s: %s\n", m.Path, m.Version, strings.Join(m.Licenses, ", "))
 	}
 	var texts []string
 	of := map[string][]string{}

@@ -1,4 +1,4 @@
-// Package size tells of which modules a binary is made, and how much of it each is.
+// Package size lists the modules of a binary, and the size of each.
 package size
 
 import (
@@ -17,8 +17,8 @@ type Part struct {
 	Data   int // its variables with a value
 }
 
-// rest is what bears no other module's name. Types, strings and the tables of lines,
-// which are nobody's, are no code.
+// rest is code without another module's name. Types, strings and line tables have no module,
+// and are not counted as code.
 const rest = "the standard library"
 
 // Parts are those of what go tool nm -size prints of a binary with symbols, the
@@ -60,8 +60,8 @@ func sorted(of map[string]*Part) []Part {
 	return parts
 }
 
-// moduleOf is the module with the longest path that a symbol's name begins with.
-// What a generic function is made for stands in brackets, and is not asked.
+// moduleOf returns the module with the longest path that is a prefix of a symbol's name. It
+// ignores type arguments in brackets.
 func moduleOf(name string, modules []string) string {
 	name, _, _ = strings.Cut(name, "[")
 	name = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(name, "type:"), "go:itab."), ".*")

@@ -28,7 +28,7 @@ func Draw(t *rapid.T, least, most int) Schedule {
 	return s
 }
 
-// turn is a round as it is drawn. What becomes of it depends on the rounds before it.
+// turn is a round as it is drawn. Its effect depends on the rounds before it.
 type turn struct {
 	Round
 
@@ -69,8 +69,8 @@ func (s *standing) next(t turn, first bool) Round {
 	return r
 }
 
-// changed is what the configuration says next: the sizes change often, the image every
-// third time, and always in the second round of a pool.
+// changed returns the next configuration: sizes change often, and the image every third time,
+// and always in the second round of a pool.
 func (s *standing) changed(t turn, first bool) Terms {
 	is := s.terms
 	if first || t.resizes {
@@ -91,8 +91,8 @@ func (s *standing) changed(t turn, first bool) Terms {
 	return is.lawful()
 }
 
-// drawing draws from a list of choices, whose first is the simplest. Unlike rapid's own
-// ranges it favors no small ones.
+// drawing draws from a list of choices, whose first is the simplest. Unlike rapid's own ranges
+// it does not favor small ones.
 type drawing struct{ *rapid.T }
 
 func (d drawing) upTo(n int) int {

@@ -62,12 +62,12 @@ type Launch struct {
 	Machines []cvmsim.Instance // of the pool, right after it
 	Now      time.Time
 	Terms    Terms // in force
-	// Destroyed are the uids of pools that something said were gone.
+	// Destroyed are the UIDs of pools that a program reported as destroyed.
 	Destroyed []string
 }
 
-// Broken says what a launch broke: the maximum, the shortfall that it was for, or
-// the peace of a destroyed pool.
+// Broken returns what a launch broke: the maximum, the shortfall that it was for, or a
+// destroyed pool.
 func (p Pool) Broken(l Launch) []string {
 	var broken []string
 	if held := Held(l.Machines); held > l.Terms.Maximum {
@@ -84,7 +84,7 @@ func (p Pool) Broken(l Launch) []string {
 			uids[i.UID] = true
 		}
 		if slices.Contains(l.Call.InstanceIDs, i.InstanceID) && slices.Contains(l.Destroyed, i.UID) {
-			broken = append(broken, fmt.Sprintf("back from the dead: launch %s is of uid %s, which was said to be destroyed", l.Call.ClientToken, i.UID))
+			broken = append(broken, fmt.Sprintf("launch %s is of uid %s, which was reported as destroyed", l.Call.ClientToken, i.UID))
 		}
 	}
 	if len(uids) > 1 {
@@ -93,9 +93,9 @@ func (p Pool) Broken(l Launch) []string {
 	return broken
 }
 
-// Asked says what is wrong with a call of RunInstances, whether it took effect or
-// not: each is of a launch that stands open in the journal, which is written before
-// the call, and closed for ever once its outcome is known.
+// Asked returns what is wrong with a call of RunInstances, effective or not. Each must be of an
+// open launch in the journal, which is written before the call, and closed once its outcome is
+// known.
 func Asked(call cvmsim.Call, open []string) []string {
 	var broken []string
 	if !slices.Contains(open, call.ClientToken) {
@@ -109,7 +109,7 @@ func Asked(call cvmsim.Call, open []string) []string {
 
 var changes = []string{"TerminateInstances", "TagResources", "UnTagResources", "ModifyInstancesAttribute"}
 
-// Touched says which foreign machines were asked for, or are not what they were.
+// Touched returns the foreign machines that were changed or named in a call.
 func Touched(calls []cvmsim.Call, all, foreign []cvmsim.Instance) []string {
 	var broken []string
 	now := map[string]cvmsim.Instance{}
@@ -129,7 +129,7 @@ func Touched(calls []cvmsim.Call, all, foreign []cvmsim.Instance) []string {
 	return broken
 }
 
-// Left says which machines of a uid are still there, in whatever state.
+// Left returns the existing machines of a UID, in any state.
 func Left(uid string, all []cvmsim.Instance) []string {
 	var left []string
 	for _, i := range all {
@@ -140,7 +140,7 @@ func Left(uid string, all []cvmsim.Instance) []string {
 	return left
 }
 
-// Unrecovered says how machines are not as declared after a run without faults.
+// Unrecovered returns how machines are out of sync after a run without faults.
 func (p Pool) Unrecovered(declared Terms, machines []cvmsim.Instance, now time.Time) []string {
 	var broken []string
 	if held := Held(machines); held > declared.Maximum {

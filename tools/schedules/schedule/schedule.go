@@ -1,7 +1,6 @@
-// Package schedule has what make schedules plays, as data: rounds that a generator
-// draws, how a failing schedule is made smaller, and what must hold during and after
-// each round, as functions of what the local CVM recorded. It starts nothing and reads
-// no clock.
+// Package schedule has what make schedules plays, as data. A generator draws rounds, and a
+// failing schedule is made smaller. What must hold during and after each round are functions of
+// the local CVM's record. The package starts nothing and reads no clock.
 package schedule
 
 import (
@@ -33,13 +32,13 @@ const (
 // Loss is what the store loses before a round, while nothing runs.
 type Loss string
 
-// What may be lost; the empty one is nothing.
+// The documents that may be lost.
 const (
 	LostJournal Loss = "journal"
 	LostStore   Loss = "store"
 )
 
-// Remedy is how a person goes on after a round, once the cloud is well again.
+// Remedy is how a person continues after a round, once the local CVM has recovered.
 type Remedy string
 
 // The remedies.
@@ -49,13 +48,13 @@ const (
 	ByImport    Remedy = "import"    // of what Terraform's state lacks, and an apply
 )
 
-// Round is a while in which processes run at the same time, the cloud fails and
-// reclaims machines, and processes are killed. Times count from its beginning.
+// Round is a time in which processes run, the local CVM fails and interrupts machines, and
+// processes are killed. Times count from its beginning.
 type Round struct {
 	Operation  Operation      `json:"operation"`
-	Terms      Terms          `json:"terms"` // what the configuration says from now on
+	Terms      Terms          `json:"terms"` // the configuration from now on
 	Loss       Loss           `json:"loss,omitempty"`
-	Stopping   int            `json:"stopping,omitempty"`  // members that the cloud shows as STOPPING until the round is over
+	Stopping   int            `json:"stopping,omitempty"`  // members in the state STOPPING until the round is over
 	Protected  int            `json:"protected,omitempty"` // members that are protected from termination until then
 	Weather    Weather        `json:"weather"`
 	Faults     []cvmsim.Fault `json:"faults,omitempty"`
@@ -66,7 +65,7 @@ type Round struct {
 	Remedy     Remedy         `json:"remedy"`
 }
 
-// Weather is how the cloud is in a round.
+// Weather is the state of the local CVM in a round.
 type Weather struct {
 	// Delays of the world's clock.
 	LaunchDelay    Duration `json:"launch_delay"`
@@ -88,8 +87,8 @@ type Jump struct {
 type Process struct {
 	Start Duration `json:"start,omitzero"`
 	Wait  bool     `json:"wait,omitempty"` // reconcile --wait
-	// Pauses are made in turn before each of its calls and, in a simulation, each of its
-	// writes to the store: they let other processes in.
+	// Pauses are made in turn before each of its calls and, in a simulation, each of its writes
+	// to the store. They give other processes time.
 	Pauses []Duration `json:"pauses,omitempty"`
 	Kill   *Kill      `json:"kill,omitempty"`
 }
@@ -100,15 +99,15 @@ type Victim string
 // The victims. A reconcile is one process.
 const (
 	Both     Victim = "both"
-	Core     Victim = "terraform" // its provider goes on until it notices
+	Core     Victim = "terraform" // its provider continues until it notices
 	Provider Victim = "provider"
 )
 
 // Kill is a SIGKILL: at a point, or at a moment.
 type Kill struct {
 	Victim Victim `json:"victim"`
-	// Point is an action of the cloud, such as RunInstances, or a write of the store, such
-	// as "Write journals"; empty means at a moment.
+	// Point is an action of Tencent Cloud, such as RunInstances, or a write of the store, such
+	// as "Write journals"; empty means a time.
 	Point string `json:"point,omitempty"`
 	Nth   int    `json:"nth,omitempty"`   // which of the point's calls, from 1
 	After bool   `json:"after,omitempty"` // right after that took effect, not right before
@@ -117,7 +116,7 @@ type Kill struct {
 	At Duration `json:"at,omitzero"`
 }
 
-// Reclaim is the cloud reclaiming machines of the pool.
+// Reclaim interrupts machines of the pool.
 type Reclaim struct {
 	At     Duration `json:"at,omitzero"`
 	Count  int      `json:"count"`

@@ -246,8 +246,8 @@ func TestSchedulesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// Of a schedule that fails as long as one process is killed and one fault is there, nothing
-// else is left; and nothing of the larger schedule changed.
+// A schedule that fails as long as one process is killed and one fault is there shrinks to
+// these, and the larger schedule is unchanged.
 func TestShrinkKeepsWhatFails(t *testing.T) {
 	t.Parallel()
 	larger := Of(4, 20)

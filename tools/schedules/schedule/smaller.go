@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Smaller are schedules that lack one thing of this one each: a round, a process, a kill,
-// a fault, a reclaim, or any other field that may be omitted. Those that lack most come
-// first.
+// Smaller returns schedules that each lack one thing of this one: a round, a process, a kill, a
+// fault, a reclaim, or another optional field. Those that lack most come first.
 func (s Schedule) Smaller() (list []Schedule) {
 	for _, rounds := range smaller(reflect.ValueOf(s.Rounds)) {
 		if rounds.Len() > 0 {

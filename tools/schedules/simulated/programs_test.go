@@ -175,9 +175,8 @@ func declaration(t schedule.Terms) spotpool.Declaration {
 	return d.WithDefaults()
 }
 
-// at is a hook before each call of a process: what came before it took effect, and what
-// comes next may be where the process is killed. Calls of the cloud come to their points by
-// of itself.
+// at is a hook before each call of a process. All earlier calls took effect, and the process
+// may be killed here. Calls of Tencent Cloud reach their points on their own.
 func at(of *stage.Process) func(faults.Call) {
 	var mu sync.Mutex
 	last := ""

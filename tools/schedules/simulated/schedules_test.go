@@ -1,6 +1,6 @@
-// Package simulated_test plays drawn schedules in one process and in simulated time: the
-// flows that Terraform's provider and gpupool reconcile run, as goroutines that are killed
-// at their calls of the cloud, at their writes of the store, and at any moment.
+// Package simulated_test plays drawn schedules in one process and in simulated time. The flows
+// of Terraform's provider and gpupool reconcile are goroutines. They are killed at calls of
+// Tencent Cloud, at writes of the store, and at any time.
 package simulated_test
 
 import (

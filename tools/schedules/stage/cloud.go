@@ -29,7 +29,7 @@ type cloud struct {
 	*cvmsim.Server
 
 	log     *log
-	foreign []cvmsim.Instance // machines that are nobody's business
+	foreign []cvmsim.Instance // foreign machines
 }
 
 func newCloud(log *log, calls io.Writer) (*cloud, error) {
@@ -53,8 +53,8 @@ func (c *cloud) restock(stock *int64) error {
 	return errors.Join(errs...)
 }
 
-// seedForeign makes the machines that nobody may touch: one without tags, those of
-// another pool, one of a pool of the same name elsewhere.
+// seedForeign creates foreign machines: one without tags, those of another pool, and one of a
+// pool of the same name elsewhere.
 func (c *cloud) seedForeign() error {
 	for _, seed := range []cvmsim.SeedRequest{
 		{AvailabilityZone: Zones[0], InstanceType: GPUType},
@@ -77,7 +77,7 @@ func (c *cloud) seedForeign() error {
 
 func (c *cloud) machines() []cvmsim.Instance { return Pool.Machines(c.Instances()) }
 
-// weather makes the cloud as slow and as late as it is to be.
+// weather sets the delays of the local CVM.
 func (c *cloud) weather(is schedule.Weather) error {
 	return c.Configure(cvmsim.Settings{
 		LaunchDelay: &is.LaunchDelay, TerminateDelay: &is.TerminateDelay, ListingDelay: &is.ListingDelay, TagDelay: &is.TagDelay,
@@ -114,8 +114,8 @@ func (c *cloud) reclaim(r schedule.Reclaim) int {
 	return 0
 }
 
-// recover makes the cloud well again, and lets all its delays pass, as well as the times
-// for which gpupool leaves something alone.
+// recover ends all faults and lets all delays pass, including the times for which gpupool
+// waits.
 func (c *cloud) recover() error {
 	c.ClearFaults()
 	well := schedule.Weather{LaunchDelay: schedule.Duration(5 * time.Second), TerminateDelay: schedule.Duration(20 * time.Second)}
@@ -139,13 +139,12 @@ func (c *cloud) recover() error {
 			}
 		}
 	}
-	c.log.say("the cloud is well again")
+	c.log.say("the local CVM has recovered")
 	return nil
 }
 
-// forward lets the world's clock run at a pace, until it is stopped: pace is how much of
-// its time passes in a second of the processes'. It stands until start says so; nil is at
-// once.
+// forward lets the world's clock run at a pace, until it is stopped. pace is its time per
+// second of the processes. The clock stands until start returns true; nil is at once.
 func (c *cloud) forward(ctx context.Context, pace time.Duration, start func() bool) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var going sync.WaitGroup

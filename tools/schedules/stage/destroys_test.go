@@ -21,8 +21,8 @@ type destruction struct {
 	// open is whether an apply was killed before its launch took effect or after, so that
 	// the launch is open; empty if none is. What it made is listed a minute late.
 	open string
-	// lasts says that the fault never ends, or is one that repeating doesn't help
-	// against: the first attempt may fail, and must not say complete.
+	// lasts means that the fault never ends, or that repetition does not help. The first
+	// attempt may fail, and must not report completion.
 	lasts bool
 }
 
@@ -33,7 +33,7 @@ const (
 )
 
 var destructions = []destruction{
-	// This one once said complete, and left two machines running.
+	// This one once reported completion, and left two machines running.
 	{fault: cvmsim.Fault{Kind: cvmsim.FaultHTTP502, Action: "DescribeInstances", After: 1, Count: 6}},
 	{fault: cvmsim.Fault{Kind: cvmsim.FaultThrottle, Action: "DescribeInstances", Count: 5}},
 	{fault: cvmsim.Fault{Kind: cvmsim.FaultResetAfter, Action: "DescribeInstances", After: 2, Count: 3}},
@@ -48,15 +48,15 @@ var destructions = []destruction{
 	{fault: cvmsim.Fault{Kind: cvmsim.FaultBadJSON, Action: "RunInstances", Count: 2}, open: after},
 }
 
-// TestDestroysUnderFaults destroys pools of two machines by the real terraform
-// destroy -refresh=false. It must never say complete while a machine of the pool is
-// there; a fault that ends in time is outlived by the first attempt; and a second
-// one, without faults, always leaves nothing but a tombstone.
+// TestDestroysUnderFaults destroys pools of two machines by the real terraform destroy
+// -refresh=false. It must never report completion while a machine of the pool exists. The first
+// attempt outlasts a fault that ends in time. A second one, without faults, leaves only a
+// tombstone.
 func TestDestroysUnderFaults(t *testing.T) {
 	t.Parallel()
 	binaries := binariesOf(t)
 	problems := make([][]string, len(destructions))
-	var group sync.WaitGroup // they wait most of the time, so all go beside each other
+	var group sync.WaitGroup // they wait most of the time, so all run in parallel
 	for n, d := range destructions {
 		dir := t.TempDir()
 		group.Go(func() {
@@ -74,7 +74,7 @@ func TestDestroysUnderFaults(t *testing.T) {
 	}
 }
 
-// play plays a destruction in a world of its own, and says what is wrong.
+// play plays a destruction in a world of its own, and returns what is wrong.
 func (d destruction) play(ctx context.Context, dir string, binaries Binaries) (problems []string, err error) {
 	w, err := binaries.inWorld(dir)
 	if err != nil {
@@ -108,8 +108,8 @@ func (d destruction) play(ctx context.Context, dir string, binaries Binaries) (p
 	if _, err := w.cloud.AddFault(d.fault); err != nil {
 		return problems, err
 	}
-	// Where a launch is open the clock stands until it is asked for again, so that no
-	// listing shows its machines before, however slow this computer is.
+	// With an open launch, the clock stands until the launch is repeated. So no listing has its
+	// machines before, however slow this computer is.
 	defer w.cloud.forward(ctx, time.Minute, func() bool { return d.open == "" || w.Counts().Faults > hits })()
 	first, err := w.destroy(ctx, schedule.Process{}, true)
 	if err != nil {

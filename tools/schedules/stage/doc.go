@@ -1,6 +1,6 @@
-// Package stage plays schedules: rounds of programs that run at the same time against a
-// local CVM in this process, while that fails and reclaims machines. It watches each call,
-// judges what the programs say against what the cloud has, and kills.
+// Package stage plays schedules. In each round, programs run at the same time against a local
+// CVM in this process, which fails and interrupts machines. The stage watches each call,
+// compares the programs' reports with the local CVM, and kills programs.
 //
 // The programs are behind the interface Programs: Binaries, or the same flows in one process
 // and in simulated time (tools/schedules/simulated).
@@ -17,7 +17,7 @@ import (
 
 // Programs are what is run in a world, with the state and the store that they keep.
 type Programs interface {
-	// Run runs a command to its end. It calls the cloud by p, and tells p how to kill it.
+	// Run runs a command to its end. Its calls go through p, which it tells how to kill it.
 	Run(ctx context.Context, c Command, p *Process) (Ending, error)
 	// State is the uid of the pool in Terraform's state; empty if that has none.
 	State() string
@@ -32,8 +32,8 @@ const (
 	ApplyTimeout     = 4 * time.Second
 	DestroyTimeout   = 15 * time.Second
 	ReconcileTimeout = 20 * time.Second
-	RunLockTimeout   = time.Second // beside other runs
-	// Orphaned is how long a provider may go on whose Terraform was killed.
+	RunLockTimeout   = time.Second // with other runs
+	// Orphaned is how long a provider may continue whose Terraform was killed.
 	Orphaned = 1500 * time.Millisecond
 )
 
@@ -66,5 +66,5 @@ type Ending struct {
 
 	verb   Verb
 	killed bool
-	looked int // the sample of when its last look at machines began
+	looked int // the sample of when its last observation of machines began
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// makeGood does what a person does after a round, in a cloud that is well again, and
-// checks that the pool is then where it should be.
+// makeGood does what a person does after a round, without faults, and checks that the pool then
+// recovers.
 func (w *World) makeGood(ctx context.Context, r schedule.Round) error {
 	if err := w.resume(ctx, r); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (w *World) makeGood(ctx context.Context, r schedule.Round) error {
 	return nil
 }
 
-// resume goes on from whatever a round left behind.
+// resume continues from the state that a round left.
 func (w *World) resume(ctx context.Context, r schedule.Round) error {
 	record, recorded := w.records.pool()
 	inState := w.programs.State()

@@ -20,7 +20,7 @@ func (w *World) run(ctx context.Context, c Command, plan schedule.Process) (Endi
 	return e, err
 }
 
-// apply runs terraform apply, and judges what it says.
+// apply runs terraform apply, and checks its report.
 func (w *World) apply(ctx context.Context, plan schedule.Process) (Ending, error) {
 	w.count(func(c *schedule.Counts) { c.Applies++ })
 	w.watch.allow(w.terms)
@@ -33,14 +33,14 @@ func (w *World) apply(ctx context.Context, plan schedule.Process) (Ending, error
 	}
 	if e.Code == 0 && !warned(e.Text) {
 		if most := w.watch.mostSince(e.looked); most < w.terms.Minimum {
-			w.broken("apply says complete, warns of no shortfall, and the capacity was at most %d of %d since it last looked", most, w.terms.Minimum)
+			w.broken("apply reports completion without a shortfall, and the capacity was at most %d of %d since its last observation", most, w.terms.Minimum)
 		}
 	}
 	return e, nil
 }
 
-// warned reports whether an apply said that the pool is below its minimum, or that it
-// can't tell.
+// warned reports whether an apply warned that the pool is below its minimum, or that this is
+// unknown.
 func warned(text string) bool {
 	text = strings.Join(strings.Fields(text), " ") // without the line breaks that wrap it
 	return slices.ContainsFunc([]string{"below the minimum of", "and its minimum", "still launching", "could not be looked at"}, func(part string) bool {
@@ -60,15 +60,14 @@ func (w *World) destroy(ctx context.Context, plan schedule.Process, stale bool) 
 	return e, err
 }
 
-// gone judges that something says a pool is no more: no machine of it may be there, and
-// no record.
+// gone checks a report that a pool is destroyed: it must have no machine and no record.
 func (w *World) gone(uid, by string) {
 	w.watch.gone(uid)
 	if left := schedule.Left(uid, w.cloud.Instances()); len(left) > 0 {
-		w.broken("%s says that the pool %s is gone, and its machines are there: %s", by, uid, strings.Join(left, ", "))
+		w.broken("%s reports that the pool %s is destroyed, and it has machines: %s", by, uid, strings.Join(left, ", "))
 	}
 	if record, there := w.records.pool(); there && record.Declaration.UID == uid {
-		w.broken("%s says that the pool %s is gone, and its record is there (%s)", by, uid, record.Phase)
+		w.broken("%s reports that the pool %s is destroyed, and it has a record (%s)", by, uid, record.Phase)
 	}
 }
 
@@ -89,7 +88,7 @@ func (w *World) reconcile(ctx context.Context, plan schedule.Process, beside boo
 			continue
 		}
 		if most := w.watch.mostSince(e.looked); most < p.Minimum {
-			w.broken("gpupool reconcile --wait says done, and the capacity was at most %d of %d since it last looked", most, p.Minimum)
+			w.broken("gpupool reconcile --wait reports done, and the capacity was at most %d of %d since its last observation", most, p.Minimum)
 		}
 	}
 	return e, nil

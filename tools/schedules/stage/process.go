@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// Process is one run of a program: its own way to the cloud, so that it is known who
-// calls and whether a call is under way, and what kills it.
+// Process is one run of a program. It has its own access to the local CVM, which shows the
+// caller and its pending call, and a way to kill it.
 type Process struct {
 	world *World
 	name  string
@@ -28,13 +28,13 @@ type Process struct {
 	under   []string       // the calls under way
 	paused  int            // how many pauses were made
 	killed  schedule.Victim
-	looked  int // the sample of when its last look at machines began
+	looked  int // the sample of when its last observation of machines began
 }
 
-// ErrOver says that there is nothing to kill.
+// ErrOver reports that there is nothing to kill.
 var ErrOver = errors.New("it is over")
 
-// Begin says that the process runs, and how it is killed. stores says that it reports its
+// Begin reports that the process runs, and how it is killed. stores means that it reports its
 // writes to the store by At.
 func (p *Process) Begin(stores bool, signal func(schedule.Victim) error) {
 	p.mu.Lock()
@@ -49,8 +49,8 @@ func (p *Process) Begin(stores bool, signal func(schedule.Victim) error) {
 	}
 }
 
-// end says that the process ended, and returns whether it was killed and when its last
-// look at machines began.
+// end reports that the process ended, and returns whether it was killed and when its last
+// observation of machines began.
 func (p *Process) end() (killed bool, looked int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,8 +68,8 @@ func (p *Process) Killed() schedule.Victim {
 	return p.killed
 }
 
-// At says that the process comes to a point, or that what it does there took effect, and
-// kills it if that is when it is due.
+// At reports that the process reached a point, or that its effect took place, and kills it if
+// that is due.
 func (p *Process) At(point string, after bool) {
 	p.mu.Lock()
 	if !after {
@@ -113,8 +113,7 @@ func (p *Process) kill(victim schedule.Victim) {
 	})
 }
 
-// ServeHTTP passes a call on to the cloud. A process that is killed before that never
-// makes the call.
+// ServeHTTP passes a call on. A process that is killed before that never makes the call.
 func (p *Process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	action := r.Header.Get("X-Tc-Action")
 	p.Pause()
@@ -151,8 +150,8 @@ func (p *Process) answered(action string) {
 	}
 }
 
-// beginsLook says whether a call lists instances, and not those of a destroyed pool. One
-// that asks for instances by their ids completes a look that began with a listing.
+// beginsLook reports whether a call lists instances, and not those of a destroyed pool. One by
+// instance IDs completes an observation that began with a listing.
 func (p *Process) beginsLook(r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body) // a call that is cut short fails
 	r.Body = io.NopCloser(bytes.NewReader(body))

@@ -35,7 +35,7 @@ func read[T declaration.Body](r records, key store.Key) (body T, there bool) {
 		return body, false
 	}
 	if body, err = declaration.Decode[T](key.String(), doc.Data); err != nil {
-		r.log.broken("the store can't be read: %v", err)
+		r.log.broken("the store cannot be read: %v", err)
 		return body, false
 	}
 	return body, true
@@ -51,8 +51,8 @@ func (r records) journal() journal.Journal {
 	return j
 }
 
-// lossIsFresh says whether the journal was found missing so recently that nothing is
-// launched yet: a creation that was killed before it wrote one looks the same.
+// lossIsFresh reports whether the journal was found missing so recently that nothing is
+// launched yet. A creation that was killed before it wrote one looks the same.
 func (r records) lossIsFresh(now time.Time) bool {
 	at := r.journal().LostAt
 	return !at.IsZero() && now.Sub(at) < spotpool.TagLag

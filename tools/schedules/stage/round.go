@@ -18,7 +18,7 @@ const (
 	patience = 45 * time.Second
 )
 
-// BrokenError says what a schedule broke.
+// BrokenError is what a schedule broke.
 type BrokenError struct {
 	Round  int // from 0
 	Broken []string
@@ -134,7 +134,7 @@ func (w *World) adversities(ctx context.Context, r schedule.Round) (stop func())
 	}
 	for _, j := range r.Weather.Jumps {
 		at(j.At, func() {
-			w.log.say("the clock goes on by %v", time.Duration(j.By))
+			w.log.say("the clock advances by %v", time.Duration(j.By))
 			_, _ = w.cloud.StepClock(time.Duration(j.By)) // it goes forward
 		})
 	}

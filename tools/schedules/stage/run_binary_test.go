@@ -82,7 +82,7 @@ type running struct {
 
 // run runs the process to its end, and ends what may go on of its group.
 func (r *running) run(of *Process) error {
-	r.mu.Lock() // nobody kills what has not started
+	r.mu.Lock() // a process is only killed after its start
 	of.Begin(false, r.kill)
 	err := r.Start()
 	r.over = err != nil

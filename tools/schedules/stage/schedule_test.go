@@ -18,7 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// What make schedules plays; without flags it is the beginning of one of its schedules.
+// The schedules to play; without flags, the beginning of one.
 var (
 	seed      = flag.Uint64("seed", 0, "play this schedule only; 0 plays those from 1 on")
 	file      = flag.String("file", "", "play the schedule in this file, as JSON, instead of one of a seed")
@@ -54,12 +54,11 @@ func chosen(t *testing.T) (list []schedule.Schedule) {
 	return list
 }
 
-// TestSchedules plays seeded schedules with real processes: terraform apply with changing
-// sizes and images, and two gpupool reconcile at the same time, killed at their calls and
-// at random moments, while the local CVM reclaims machines, fails, steps its clock, and
-// shows machines and tags late. It fails if something broke that must always hold, and if
-// nothing happened that could have broken it. Of a schedule that breaks something it then
-// drops what it breaks without.
+// TestSchedules plays seeded schedules with real processes: terraform apply with changing sizes
+// and images, and two gpupool reconcile at the same time. They are killed at their calls and at
+// random times. Meanwhile, the local CVM interrupts machines, fails, steps its clock, and shows
+// machines and tags late. The test fails if an invariant broke, and if nothing happened that
+// could have broken it. It shrinks a failing schedule.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	binaries, list := binariesOf(t), chosen(t)
@@ -153,8 +152,8 @@ func (b Binaries) shrink(t *testing.T, s schedule.Schedule) {
 	t.Logf("%s%srepeat it by: make schedules SCHEDULE=%s", s, s.JSON(), name)
 }
 
-// breaks says whether a schedule breaks something in one of three tries: what it does
-// depends on the moments of real processes, too. After the time is up, none does.
+// breaks reports whether a schedule breaks something in one of three tries, since real
+// processes depend on timing. After the time is up, none does.
 func (b Binaries) breaks(ctx context.Context, s schedule.Schedule) bool {
 	for range 3 {
 		broken := (*BrokenError)(nil)

@@ -19,7 +19,7 @@ type watch struct {
 	mu        sync.Mutex
 	terms     schedule.Terms            // in force
 	granted   map[string]schedule.Terms // by token: those under which a launch was written down
-	destroyed []string                  // uids of pools that something said were gone
+	destroyed []string                  // UIDs of pools that a program reported as destroyed
 	// capacities are the pool's, as it was sampled at each change and at each call.
 	capacities []int
 }
@@ -93,8 +93,7 @@ func (w *watch) launch(call cvmsim.Call) {
 	}
 }
 
-// end counts machines of an outdated image that were ended though maximum left them
-// room: by a refresh.
+// end counts machines of an older image that were terminated within maximum: by a refresh.
 func (w *watch) end(call cvmsim.Call) {
 	machines := w.world.cloud.machines()
 	if !call.TookEffect || schedule.Held(machines)+len(call.InstanceIDs) > w.terms.Maximum {
@@ -111,15 +110,14 @@ func (w *watch) end(call cvmsim.Call) {
 	}
 }
 
-// allow puts terms into force beside those that are.
+// allow adds terms to those in force.
 func (w *watch) allow(terms schedule.Terms) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.terms = w.terms.Either(terms)
 }
 
-// enforce puts these terms into force alone. What was written down before may come
-// under the ones before.
+// enforce replaces the terms in force. Earlier journal entries may follow the earlier ones.
 func (w *watch) enforce(terms schedule.Terms) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +129,7 @@ func (w *watch) enforce(terms schedule.Terms) {
 	w.terms = terms
 }
 
-// gone notes that something said that a pool is no more.
+// gone records a report that a pool is destroyed.
 func (w *watch) gone(uid string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +138,7 @@ func (w *watch) gone(uid string) {
 	}
 }
 
-// said are the uids of the pools that something said were gone.
+// said returns the UIDs of the pools that a program reported as destroyed.
 func (w *watch) said() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -21,7 +21,7 @@ type World struct {
 	runs     int // programs started so far
 }
 
-// New makes a world, with machines in its cloud that are nobody's business.
+// New creates a world with foreign machines.
 func New(programs Programs) (*World, error) {
 	w := &World{programs: programs, log: newLog()}
 	w.records = records{programs, w.log}
