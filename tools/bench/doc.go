@@ -1,5 +1,5 @@
-// Package bench measures gpupool's processes at three sizes against the local CVM and a local
-// Kubernetes. Each takes turns with a comparable program: see the tables of
+// Package bench measures gpupool's processes at three sizes, against the local CVM and a local
+// Kubernetes. Each takes turns with a comparable program. The results are tables in
 // docs/guides/performance.md. make bench runs it; -short measures at a tenth of the sizes.
 //
 // A row has seconds (s), seconds of processor time (cpu-s), and the peak memory in millions of

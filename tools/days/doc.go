@@ -2,7 +2,6 @@
 // local CVM are nodes of a cluster in memory, with work on them. Meanwhile, machines are
 // interrupted, zones are sold out, prices change, and some machines never join.
 //
-// Each day is played three times with the same events: with gpupool over pools with nodes, with
-// gpupool over pools without, and with a plain loop. The loop terminates and refills. The
-// results are compared.
+// Each day is played three times with the same events. gpupool maintains pools with nodes, and
+// pools without; a plain loop terminates and refills. The results are compared.
 package days

@@ -5,7 +5,7 @@
 // It serves each node with the label Managed, for as long as the node object exists. Step
 // decides the status of a pod only from the pod and the time. So a restarted kubelet resumes.
 //
-// KWOK (sigs.k8s.io/kwok) cannot replace it, as of v0.8.0. A stage selects an object by that
+// KWOK (sigs.k8s.io/kwok) cannot replace it. As of v0.8.0, a stage selects an object by that
 // object's own fields, and fills in a template after a delay. It knows neither the node's
 // capacity nor the other pods there, so it rejects no pod that does not fit. Also, the stages
 // and templates for Step would be as long.

@@ -106,7 +106,7 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		config, err := img.ConfigFile()
-		if err != nil || config.Architecture != of.Platform.Architecture || config.Config.User != Nobody {
+		if err != nil || config.Architecture != of.Platform.Architecture || config.Config.User != UserID {
 			t.Errorf("%+v, %v", config, err)
 		}
 		files := map[string]string{}
