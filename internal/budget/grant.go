@@ -35,7 +35,7 @@ type Grants struct {
 	// EndedAt is when the last of those ended that are no longer listed.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Unreported are events that the history may lack.
-	Unreported []history.Event `json:"untold,omitempty"`
+	Unreported []history.Event `json:"unreported,omitempty"`
 }
 
 // MaxGrants is how many grants of a budget may be in force at a time.

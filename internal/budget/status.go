@@ -73,7 +73,7 @@ type Status struct {
 	AboutTo []history.Event `json:"about_to,omitempty"`
 	// Unreported are events that the history may lack. LeftOut is how many older ones
 	// there was no room for.
-	Unreported []history.Event `json:"untold,omitempty"`
+	Unreported []history.Event `json:"unreported,omitempty"`
 	LeftOut    int             `json:"untold_left_out,omitempty"`
 }
 

@@ -24,7 +24,7 @@ func (q Query) Validate() error {
 			for _, known := range Kinds() {
 				names = append(names, string(known))
 			}
-			return fmt.Errorf("there is no kind of event %q: there are %s", k, strings.Join(names, ", "))
+			return fmt.Errorf("unknown kind of event %q: use one of %s", k, strings.Join(names, ", "))
 		}
 	}
 	if !q.Since.IsZero() && !q.Until.IsZero() && !q.Since.Before(q.Until) {

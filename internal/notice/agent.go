@@ -37,7 +37,7 @@ type Agent struct {
 	Warn     func(text string) // tells people
 
 	heard    time.Time // the announced time; zero: none
-	bears    marking
+	onNode   marking
 	troubles map[string]string // the reported ones, by source
 }
 
@@ -97,7 +97,7 @@ func (a *Agent) ask(ctx context.Context) (gone bool) {
 	case !given:
 		a.trouble("notice", nil, "")
 		now := a.Now()
-		if !a.heard.IsZero() && (!a.bears.marked || over(a.heard, now)) {
+		if !a.heard.IsZero() && (!a.onNode.marked || over(a.heard, now)) {
 			a.Log.InfoContext(ctx, "notice withdrawn", "node", a.Node, "taken_at", a.heard)
 			a.heard = time.Time{}
 		}
@@ -117,34 +117,34 @@ func over(at, now time.Time) bool { return now.After(at.Add(node.NoticeSlack)) }
 
 // mark adds the announced notice to the node. Once its time has passed, it does nothing.
 func (a *Agent) mark(ctx context.Context, now time.Time) error {
-	if a.bears.marked && a.bears.at.Equal(a.heard) || now.After(a.heard) {
+	if a.onNode.marked && a.onNode.at.Equal(a.heard) || now.After(a.heard) {
 		return nil
 	}
 	if err := a.Cluster.SetNotice(ctx, a.Node, a.heard, now); err != nil {
-		a.bears = marking{} // it may have a part of it
+		a.onNode = marking{} // it may have a part of it
 		return fmt.Errorf("cannot mark the node %s with the interruption notice: %w", a.Node, err)
 	}
-	a.bears = marking{known: true, marked: true, at: a.heard}
+	a.onNode = marking{known: true, marked: true, at: a.heard}
 	a.Log.InfoContext(ctx, "notice marked", "node", a.Node, "taken_at", a.heard)
 	return nil
 }
 
 // clear removes an obsolete notice from the node, even one of another process.
 func (a *Agent) clear(ctx context.Context, now time.Time) error {
-	if !a.bears.known {
+	if !a.onNode.known {
 		at, marked, err := a.Cluster.Notice(ctx, a.Node)
 		if err != nil {
 			return err
 		}
-		a.bears = marking{known: true, marked: marked, at: at}
+		a.onNode = marking{known: true, marked: marked, at: at}
 	}
-	if !a.bears.marked || !over(a.bears.at, now) {
+	if !a.onNode.marked || !over(a.onNode.at, now) {
 		return nil
 	}
 	if err := a.Cluster.ClearNotice(ctx, a.Node); err != nil {
 		return fmt.Errorf("cannot remove the expired interruption notice of the node %s: %w", a.Node, err)
 	}
-	a.bears = marking{known: true}
+	a.onNode = marking{known: true}
 	a.Log.InfoContext(ctx, "notice cleared", "node", a.Node)
 	return nil
 }

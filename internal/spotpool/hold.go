@@ -17,7 +17,7 @@ type Hold struct{ exception.Exception }
 type Holds struct {
 	List []Hold `json:"holds"`
 	// Unreported are events that the history may lack.
-	Unreported []history.Event `json:"untold,omitempty"`
+	Unreported []history.Event `json:"unreported,omitempty"`
 }
 
 // MaxHolds is how many holds of a pool may be in force at a time.

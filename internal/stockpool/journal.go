@@ -39,7 +39,7 @@ type Journal struct {
 	AboutFrom string `json:"about_from,omitempty"`
 	// Unreported are events that the history may lack. LeftOut counts older ones that had no
 	// room.
-	Unreported []history.Event `json:"untold,omitempty"`
+	Unreported []history.Event `json:"unreported,omitempty"`
 	LeftOut    int             `json:"untold_left_out,omitempty"`
 }
 

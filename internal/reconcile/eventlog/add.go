@@ -190,7 +190,7 @@ func (a *adding) missing(ctx context.Context, h *history.Head, events []history.
 	}
 	earlier, err := a.codec.Head(name, doc.Data, history.Query{})
 	if err != nil {
-		return missing, nil //nolint:nilerr // who asks is told; a double is no harm
+		return missing, nil //nolint:nilerr // queries report it; a duplicate is harmless
 	}
 	missing, _ = earlier.Missing(missing)
 	return a.without(ctx, earlier.Near(missing), missing)

@@ -76,7 +76,7 @@ func rank(name string) int {
 func (a *adding) compact(ctx context.Context, today *history.Head, day history.Day) (int64, error) {
 	whole, err := a.wholeDay(day)
 	if err != nil || whole.heads == 0 {
-		return whole.bytes, nil //nolint:nilerr // who asks for the day is told
+		return whole.bytes, nil //nolint:nilerr // a query of the day reports it
 	}
 	today.Keep(whole.head.KeptSince)
 	var others []string

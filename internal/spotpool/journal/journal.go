@@ -52,7 +52,7 @@ type Journal struct {
 	// Unreported are events that the history may lack: what changes the journal adds them
 	// in the same write, and who has reported them leaves them out of its next one.
 	// LeftOut is how many older ones there was no room for.
-	Unreported []history.Event `json:"untold,omitempty"`
+	Unreported []history.Event `json:"unreported,omitempty"`
 	LeftOut    int             `json:"untold_left_out,omitempty"`
 }
 

@@ -59,8 +59,7 @@ func Classify(text []byte) ([]string, error) {
 	var wrong []error
 	for _, id := range ids {
 		if !slices.Contains(shipped, id) {
-			wrong = append(wrong, fmt.Errorf("%s may not be shipped: comply with it and list it in "+
-				"tools/release/linked/license.go", id))
+			wrong = append(wrong, fmt.Errorf("%s may not be shipped: remove the module, or comply with it and list it in license.go", id))
 		}
 	}
 	if cover.Percent < enough {
