@@ -20,20 +20,27 @@ import (
 
 func main() {
 	vale := flag.String("vale", "vale", "path of Vale")
-	only := flag.String("only", "", "check only files whose path contains this text")
+	only := flag.String("only", "", "check only paths with one of these prefixes, separated by spaces")
 	flag.Parse()
-	if err := run(context.Background(), *vale, *only); err != nil {
+	if err := run(context.Background(), *vale, strings.Fields(*only)); err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, vale, only string) error {
+func run(ctx context.Context, vale string, only []string) error {
 	texts, err := collect(ctx)
 	if err != nil {
 		return err
 	}
-	texts = slices.DeleteFunc(texts, func(t text) bool { return !strings.Contains(t.path, only) })
+	if len(only) > 0 {
+		texts = slices.DeleteFunc(texts, func(t text) bool {
+			return !slices.ContainsFunc(only, func(prefix string) bool { return strings.HasPrefix(t.path, prefix) })
+		})
+	}
+	if len(texts) == 0 {
+		return errors.New("no texts to check")
+	}
 	findings, err := check(ctx, vale, texts)
 	if err != nil {
 		return err
