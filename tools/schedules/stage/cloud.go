@@ -84,7 +84,7 @@ func (c *cloud) weather(is schedule.Weather) error {
 	})
 }
 
-// unsettle makes members such that they can't be terminated.
+// unsettle gives members a state in which they cannot be terminated.
 func (c *cloud) unsettle(r schedule.Round) {
 	var ids []string
 	for _, i := range c.machines() {

@@ -63,7 +63,7 @@ func (w *World) playRound(ctx context.Context, r schedule.Round) error {
 		return err
 	}
 	defer w.cloud.forward(ctx, healing, nil)()
-	return w.makeGood(ctx, r)
+	return w.recoverPool(ctx, r)
 }
 
 func (w *World) prepare(r schedule.Round) error {

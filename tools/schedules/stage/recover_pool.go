@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// makeGood does what a person does after a round, without faults, and checks that the pool then
+// recoverPool does what a person does after a round, without faults, and checks that the pool then
 // recovers.
-func (w *World) makeGood(ctx context.Context, r schedule.Round) error {
+func (w *World) recoverPool(ctx context.Context, r schedule.Round) error {
 	if err := w.resume(ctx, r); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (w *World) resumeDestroy(ctx context.Context, r schedule.Round, inState boo
 	return w.clean(w.destroy(ctx, schedule.Process{}, false))
 }
 
-// clean judges how a program ends in a cloud that is well.
+// clean checks how a program ends without faults.
 func (w *World) clean(e Ending, err error) error {
 	if err == nil && e.Code != 0 {
 		w.broken("a clean %s ends with exit code %d: %s", e.verb, e.Code, tail(e.Text, 6))
