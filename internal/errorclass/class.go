@@ -11,6 +11,6 @@ const (
 	Price         Class = "price"         // the maximum price is below the market price: raise `spot_max_price`, or wait
 	Quota         Class = "quota"         // the account's limit or balance: open a ticket, or add funds
 	Configuration Class = "configuration" // the declaration must change, or the setup of gpupool or the cluster
-	Authorisation Class = "authorisation" // credentials or permissions must change
+	Authorization Class = "authorization" // credentials or permissions must change
 	Transient     Class = "transient"     // throttled, or no response: the next run tries again
 )

@@ -121,8 +121,8 @@ func Powers() []Power {
 			[]string{"create", "patch", "delete"}, []string{"deployments"},
 			"with `--stock-pools`, those with the label `gpupool/stock-pool` and their own name as its value, or with fields written by a stock " +
 				"pool before, " + whereStock,
-			"**to run any pods there**: any image, command and node, with any service account and Secret of the namespace, within its pod " +
-				"security level. No policy can know which of them a declared stock pool needs. Name the namespaces with `--stock-namespaces`, " +
+			"**to run any pods there**: any image and node, with any service account and Secret of the namespace, within its pod security " +
+				"level. No policy can know which of them a declared stock pool needs. Name the namespaces with `--stock-namespaces`, " +
 				"and enforce pod security there. Keep accounts with rights and foreign Secrets out of them",
 			"Deployments without that label, including those that these accounts scaled; to add or remove the label; owners and finalizers, also " +
 				"at creation; excluded namespaces",

@@ -18,7 +18,7 @@ const (
 	KindCreate  Kind = "create"  // create the Deployment
 	KindOwn     Kind = "own"     // record which Deployment belongs to the stock pool
 	KindApply   Kind = "apply"   // apply the declaration
-	KindMend    Kind = "mend"    // revert drift
+	KindRevert  Kind = "revert"  // revert drift
 	KindScale   Kind = "scale"   // change the number of pods
 	KindPause   Kind = "pause"   // scale to zero because of a budget
 	KindResume  Kind = "resume"  // scale up after that

@@ -19,7 +19,7 @@ var operator = regexp.MustCompile(` (&&|\|\||==|!=) `)
 const fullStop = "."
 
 // literals are the string literals of a Go file, one paragraph each. Concatenated ones are
-// one literal, and what stands between them is a name.
+// one literal, with NAME between them.
 func literals(name string, data []byte) (text, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, data, parser.SkipObjectResolution)
@@ -90,5 +90,5 @@ func joined(e ast.Expr) (said string, isText bool) {
 			return left + right, true
 		}
 	}
-	return "X", false
+	return "NAME", false
 }

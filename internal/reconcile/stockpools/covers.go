@@ -102,10 +102,9 @@ func (l limit) mayCover(d stockpool.Declaration) bool {
 	return l.declaration.ClusterUID == d.ClusterUID && l.Record.Phase == declaration.Active
 }
 
-// covers returns the budgets that a pool respects. They are those that cover its pods with GPUs
-// or may do so, those that leave counted pods to it, and the one that it names. Pods follow
-// from the declaration and from the pool's own Deployment, so that changes of either do not
-// evade a budget.
+// covers returns the budgets that a pool respects. Those cover its pods with GPUs, may cover
+// them, leave counted pods to it, or are named by it. Pods follow from the declaration and the
+// pool's own Deployment, so that changes of either do not evade a budget.
 func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 	d, pods, now := p.declaration, p.templates(), p.now()
 	var covers []decide.Cover

@@ -59,7 +59,7 @@ func Classify(text []byte) ([]string, error) {
 	var wrong []error
 	for _, id := range ids {
 		if !slices.Contains(shipped, id) {
-			wrong = append(wrong, fmt.Errorf("%s may not be shipped: remove the module, or comply with it and list it in license.go", id))
+			wrong = append(wrong, fmt.Errorf("%s may not be shipped: remove the module, or comply with its license and list that here", id))
 		}
 	}
 	if cover.Percent < enough {
