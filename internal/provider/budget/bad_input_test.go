@@ -286,7 +286,7 @@ func TestKubeconfigIsNotReadAndSaidSo(t *testing.T) {
 		}
 		diags = s.For("gpupool_budget").Plan(nil, values(nil)).Diagnostics
 		contains(t, diags, "ERROR", "No Kubernetes cluster is configured", "config_path")
-		if got := strings.Contains(diags.String(), "KUBECONFIG is set (/home/me/kubeconfig), and not read on purpose"); got != told {
+		if got := strings.Contains(diags.String(), "KUBECONFIG is set (/home/me/kubeconfig), and not read, as by the official"); got != told {
 			t.Errorf("KUBECONFIG=%s: %s", kubeconfig, diags)
 		}
 	}
