@@ -1,5 +1,5 @@
-// Plot draws the curves of docs/guides/hundred-days.md. It reads CSV with a line of names from
-// stdin, sorts each column, and writes an SVG with a curve for each to stdout.
+// Plot draws the curves of docs/guides/hundred-days.md: it reads CSV with a line of names
+// from stdin, sorts each column, and writes an SVG with a curve for each to stdout.
 package main
 
 import (
@@ -63,6 +63,7 @@ func draw(p *plot.Plot, in io.Reader, out io.Writer) error {
 	return err
 }
 
+// curve is a column from its least number to its greatest.
 func curve(rows [][]string, column int) (*plotter.Line, error) {
 	points := make(plotter.XYs, len(rows))
 	for n, row := range rows {
