@@ -95,7 +95,7 @@ func TestYAMLOfStockPools(t *testing.T) {
 	t.Parallel()
 	o := options()
 	o.Stock = manifests.Stock{Pools: true, Namespaces: []string{"team-b", "team-a", "team-b"}}
-	compareYAML(t, "stock.yaml", beside(t, o))
+	compareYAML(t, "stock.yaml", added(t, o))
 }
 
 func TestNamespacesThatHaveNoStockPools(t *testing.T) {
