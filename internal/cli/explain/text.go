@@ -161,7 +161,7 @@ func (p *page) event(e history.Event) string {
 	switch {
 	case e.Error != nil:
 		line += ": " + terminal.OneLine(e.Error.Message)
-	case e.Kind == history.Mend || e.Kind == history.Scale: // the fields and the writer
+	case e.Kind == history.Revert || e.Kind == history.Scale: // the fields and the writer
 		line += " (" + terminal.OneLine(strings.Join(e.Reasons, "; ")) + ")"
 	case len(e.Reasons) > 0:
 		line += " (" + terminal.OneLine(e.Reasons[0]) + ")"

@@ -169,8 +169,8 @@ func enforced(e *history.Event) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// mended describes who changed which fields of a workload.
-func mended(reasons []string) string {
+// reverted describes who changed which fields of a workload.
+func reverted(reasons []string) string {
 	var by string
 	var changes []string
 	for _, reason := range reasons {

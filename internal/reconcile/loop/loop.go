@@ -17,7 +17,7 @@ import (
 // Kind is one kind of declarations: D is the declaration, and R its report.
 type Kind[D record.Declaration[D], R Report] interface {
 	// Records returns the records of the kind.
-	Records() record.Life[D]
+	Records() record.Lifecycle[D]
 	// Begin observes what all targets share, and returns the work of each one in order, and
 	// a schedule. An error fails all of them.
 	Begin(ctx context.Context, targets []Target[D]) ([]Work[D, R], Schedule, error)

@@ -44,7 +44,7 @@ func (e *ErrorReport) Attrs() []slog.Attr {
 
 // LogDecision logs a decision: its kind and outcome as the message, such as "launch done",
 // and its object as fields.
-func (t Teller) LogDecision(ctx context.Context, r Result) {
+func (p Reporter) LogDecision(ctx context.Context, r Result) {
 	level := slog.LevelInfo
 	switch r.Outcome {
 	case Failed:

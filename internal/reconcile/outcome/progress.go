@@ -24,16 +24,16 @@ type Reporter struct {
 }
 
 // Logger is the log, or one that discards records.
-func (t Teller) Logger() *slog.Logger {
-	if t.Log == nil {
+func (p Reporter) Logger() *slog.Logger {
+	if p.Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
 	return p.Log
 }
 
 // HistoryLacks logs why what an operation did is not in the history.
-func (t Teller) HistoryLacks(why string) {
-	t.Logger().Warn("events are missing in the history", "error", why)
+func (p Reporter) HistoryLacks(why string) {
+	p.Logger().Warn("events are missing in the history", "error", why)
 }
 
 // Report reports a step to people who wait.

@@ -14,7 +14,7 @@ var remedies = map[errorclass.Class]string{
 	errorclass.Price:         "Raise spot_max_price, or remove it to pay the market price. Or add other offerings.",
 	errorclass.Quota:         "Request a higher quota from Tencent Cloud, or add offerings in other zones: each zone has its own quota.",
 	errorclass.Configuration: "Correct the declaration or the configuration of gpupool, as the message says.",
-	errorclass.Authorisation: "Use valid credentials with this permission.",
+	errorclass.Authorization: "Use valid credentials with this permission.",
 	errorclass.Transient:     "Wait: the next run retries. If it persists, check the network.",
 }
 
