@@ -47,7 +47,7 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	d := r.Value.Declaration
 	f.records().NoteDeletion(&f.outbox, r)
 	f.report(ctx)
-	status, known, err := f.Keeper.BudgetStatus(ctx, d)
+	status, known, err := f.Repository.BudgetStatus(ctx, d)
 	lost := f.lostPauses(ctx, d, status.Value)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || !status.Value.InForce())
 	messages, resumed, err := f.release(ctx, d, status.Value)
@@ -61,8 +61,8 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
 		return messages, err
 	}
-	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // grants that cannot be read end with the budget
-	ended, _ := granted.Release(d, exception.Release{At: f.now(), Who: f.Keeper.Actor, Why: "the budget is destroyed"})
+	granted, _ := record.Grants(f.Repository).Of(ctx, d.UID) // grants that cannot be read end with the budget
+	ended, _ := granted.Release(d, exception.Release{At: f.now(), Who: f.Repository.Actor, Why: "the budget is destroyed"})
 	f.note(ended.Events(d, f.now())...)
 	if err := f.reportLast(ctx, d, status.Value, resumed); err != nil {
 		return messages, err
@@ -95,7 +95,7 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 			events = append(events, event)
 		}
 	}
-	p := pauses.Pauser{Keeper: f.Keeper, Clock: f.Clock, Cluster: f.cluster, Budget: d}
+	p := pauses.Pauser{Repository: f.Repository, Clock: f.Clock, Cluster: f.cluster, Budget: d}
 	let, messages, err = p.Release(ctx)
 	if err != nil {
 		return messages, let, err
@@ -114,7 +114,7 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 // lostPauses reports the workloads that stay stopped after the budget is destroyed, since the
 // documents of its pauses are lost.
 func (f lifter) lostPauses(ctx context.Context, d budget.Declaration, last budget.Status) []string {
-	all, err := pauses.Read(ctx, f.Keeper.Store)
+	all, err := pauses.Read(ctx, f.Repository.Store)
 	if err != nil || last.UID != d.UID || all.Broken[d.UID] != nil { // which fails the deletion
 		return nil
 	}

@@ -31,7 +31,7 @@ func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatu
 			leftOut = append(leftOut, history.LeftOut("the budget "+name, "a status", n))
 		}
 	}
-	added := k.flow.Keeper.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
+	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
 	if added.Events == 0 { // all were reported before
 		return
 	}

@@ -14,9 +14,9 @@ import (
 type Flow struct {
 	// Cluster returns the Kubernetes cluster, always the same one. It is called only if budgets are
 	// declared; nil if there is no cluster.
-	Cluster func(ctx context.Context) (Cluster, error)
-	Keeper  record.Keeper
-	Teller  outcome.Teller
+	Cluster    func(ctx context.Context) (Cluster, error)
+	Repository record.Repository
+	Reporter   outcome.Reporter
 	// Clock is this machine's.
 	Clock func() time.Time
 	// FreezeLag is how long API servers may continue to admit pods after a freeze: no pod is evicted
@@ -26,7 +26,7 @@ type Flow struct {
 	outbox record.Outbox
 }
 
-func (f *Flow) records() record.Life[budget.Declaration] { return record.Budgets(f.Keeper) }
+func (f *Flow) records() record.Lifecycle[budget.Declaration] { return record.Budgets(f.Repository) }
 
 func (f *Flow) accountant() accounting.Accountant {
 	return accounting.Accountant{Repository: f.Repository, Clock: f.Clock}

@@ -50,7 +50,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 		Declaration: d, Result: result, Grants: granted.of(d), Now: b.Now(), RunID: k.options.RunID,
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt,
 		Observation:     decide.Observation{Paused: f.paused},
-		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Keeper.Store.Location().Namespace,
+		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Repository.Store.Location().Namespace,
 		SelectorDoubts: selectorDoubts(d.Selector, b.Observation.Namespaces), Lost: f.lost[d.UID],
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {

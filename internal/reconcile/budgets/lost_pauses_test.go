@@ -12,7 +12,7 @@ import (
 )
 
 // losePauses removes the documents of a budget's pauses.
-func (d *desk) losePauses() {
+func (d *fixture) losePauses() {
 	d.t.Helper()
 	ctx := context.Background()
 	docs, err := d.Store().List(ctx, store.Pauses)

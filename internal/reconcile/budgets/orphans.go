@@ -40,7 +40,7 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		case !k.unread:
 			k.warnings.Add(fmt.Sprintf("a freeze or pauses are in force in the cluster for a budget with the UID %[1]s, which the store %[2]s does not have: "+
 				"they are left. It is a budget of another store, or its record was lost. The store's documents pauses/%[1]s list its pauses. To list "+
-				"its freeze:\nkubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s", uid, k.flow.Keeper.Store))
+				"its freeze:\nkubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s", uid, k.flow.Repository.Store))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (k *kind) liftLeftovers(ctx context.Context) {
 	defer cancel()
 	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
-		k.flow.Teller.Logger().WarnContext(ctx, "leftovers not observed", "detail", "what destroyed budgets left in force was not observed: "+err.Error())
+		k.flow.Reporter.Logger().WarnContext(ctx, "leftovers not observed", "detail", "what destroyed budgets left in force was not observed: "+err.Error())
 		return
 	}
 	k.liftOrphans(ctx, c, uid, k.observeInForce(ctx, c, uid, nil))
@@ -109,7 +109,7 @@ func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool)
 	switch {
 	case err == nil:
 	case pauses.Forbidden(err) && !expected:
-		k.flow.Teller.Logger().InfoContext(ctx, "objects of an older gpupool in the cluster are unknown", "detail", err.Error())
+		k.flow.Reporter.Logger().InfoContext(ctx, "objects of an older gpupool in the cluster are unknown", "detail", err.Error())
 	default:
 		k.leftovers = append(k.leftovers, fmt.Sprintf("objects of an older gpupool in the cluster are unknown: %v", err))
 	}
@@ -119,7 +119,7 @@ func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool)
 }
 
 func (k *kind) hasDestroyedBudgets(ctx context.Context) bool {
-	docs, err := k.flow.Keeper.Store.List(ctx, store.Tombstones)
+	docs, err := k.flow.Repository.Store.List(ctx, store.Tombstones)
 	if err != nil {
 		k.warnings.Add(err.Error())
 		return false

@@ -194,8 +194,8 @@ func (k *kind) partial() bool { return len(k.options.Names) > 0 }
 // also returns the budgets' last statuses.
 func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budget.Declaration) (*accounting.Books, map[string]previousStatus, error) {
 	counted := k.counted(uid, judged)
-	k.flow.Teller.Tell("cluster", "observing the pods and nodes of the cluster", nil)
-	k.flow.Teller.Logger().InfoContext(ctx, "observing the cluster", "cluster", uid)
+	k.flow.Reporter.Report("cluster", "observing the pods and nodes of the cluster", nil)
+	k.flow.Reporter.Logger().InfoContext(ctx, "observing the cluster", "cluster", uid)
 	b, err := k.flow.accountant().Account(ctx, c, uid, counted)
 	if err != nil {
 		return nil, nil, err

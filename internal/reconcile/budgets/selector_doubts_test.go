@@ -12,7 +12,7 @@ import (
 func TestANamespaceThatDoesNotExistIsReported(t *testing.T) {
 	t.Parallel()
 	const doubt = `its selector has the namespace "nl", which does not exist in the cluster: did you mean "ml"?`
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) { b.Selector = budget.Selector{Namespaces: []string{"web", "nl"}} })
 	r := d.Run()
 	if len(r.Budgets) != 1 || !slices.Contains(r.Budgets[0].Warnings, doubt) {

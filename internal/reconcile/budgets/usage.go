@@ -186,7 +186,7 @@ func (l *inquiry) covers() error {
 	}
 	since, err := l.coveredSince()
 	if err == nil && l.at.Before(since) {
-		err = fmt.Errorf("usage at %s is unknown: the ledger in the store %s begins at %s", stamp(l.at), l.flow.Keeper.Store,
+		err = fmt.Errorf("usage at %s is unknown: the ledger in the store %s begins at %s", stamp(l.at), l.flow.Repository.Store,
 			stamp(wholeSecond(since)))
 	}
 	return err
@@ -194,12 +194,12 @@ func (l *inquiry) covers() error {
 
 // coveredSince returns the beginning of the ledger.
 func (l *inquiry) coveredSince() (time.Time, error) {
-	if l.flow.Keeper.Store == nil {
+	if l.flow.Repository.Store == nil {
 		return time.Time{}, errors.New("past usage needs the ledger of a store: add --store, or give the time of a list of pods together with --pods")
 	}
 	since := l.Ledger().Header.KnownSince()
 	if since >= ledger.TimeOf(l.Now()) { // this observation began it
-		return time.Time{}, fmt.Errorf("past usage is unknown: the first gpupool reconcile begins the ledger in the store %s", l.flow.Keeper.Store)
+		return time.Time{}, fmt.Errorf("past usage is unknown: the first gpupool reconcile begins the ledger in the store %s", l.flow.Repository.Store)
 	}
 	return since.Time(), nil
 }

@@ -114,7 +114,7 @@ func (b *batch) run(ctx, calling context.Context) error {
 			return err
 		}
 		left = b.call(ctx, calling, intents, attempt == maxAttempts)
-		if err := b.known.save(calling, b.Keeper.Store); err != nil {
+		if err := b.known.save(calling, b.Repository.Store); err != nil {
 			return err
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // Pauser pauses and resumes workloads for one budget. runBatch has the steps for many workloads,
 // pause.go and resume.go those for each.
 type Pauser struct {
-	Keeper  record.Keeper
-	Clock   func() time.Time
-	Cluster Cluster
-	Budget  budget.Declaration // of a destroyed one: its name, UID and cluster
+	Repository record.Repository
+	Clock      func() time.Time
+	Cluster    Cluster
+	Budget     budget.Declaration // of a destroyed one: its name, UID and cluster
 	// Declared are the budgets of the cluster: labels in their selectors are stored with pauses.
 	Declared []budget.Declaration
 	// Wanted names another exceeded budget that would pause a workload, or returns "". It can be

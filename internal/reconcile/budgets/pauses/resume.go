@@ -106,7 +106,7 @@ func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 // Release resumes all workloads of a destroyed budget. It returns those that it resumed, and messages
 // about those that it left as they are.
 func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, messages []string, err error) {
-	all, err := Read(ctx, p.Keeper.Store)
+	all, err := Read(ctx, p.Repository.Store)
 	own := all.OfBudget(p.Budget.UID)
 	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {
 		return nil, nil, err
