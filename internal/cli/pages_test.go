@@ -59,7 +59,7 @@ var (
 )
 
 // TestGuidesAreInReadingOrder has the registry, which sorts subcategories and titles,
-// show the guides in the order in which README and the first page list them.
+// show the guides in the order in which the first page lists them.
 func TestGuidesAreInReadingOrder(t *testing.T) {
 	t.Parallel()
 	type guide struct{ group, number, title, name string }
@@ -68,7 +68,7 @@ func TestGuidesAreInReadingOrder(t *testing.T) {
 		title, group := pageTitle.FindStringSubmatch(p.text), subcategory.FindStringSubmatch(p.text)
 		if title == nil || group == nil || !strings.HasPrefix(group[1], title[1]+". ") {
 			t.Errorf(
-				`%s has no place among the guides: give it a subcategory such as "5. On call", and a page_title with its number, such as "5.3 …"; then list it in README.md and templates/index.md.tmpl`, p.name,
+				`%s has no place among the guides: give it a subcategory such as "5. On call", and a page_title with its number, such as "5.3 …"; then list it in templates/index.md.tmpl`, p.name,
 			)
 			continue
 		}
@@ -92,7 +92,7 @@ func TestGuidesAreInReadingOrder(t *testing.T) {
 			t.Errorf("%s is number %s, and should be %s", g.name, g.number, want)
 		}
 	}
-	for _, p := range pages(t, "README.md", "templates/index.md.tmpl") {
+	for _, p := range pages(t, "templates/index.md.tmpl") {
 		var listed, under []string
 		for _, row := range guideRow.FindAllStringSubmatch(p.text, -1) {
 			listed = append(listed, row[1]+" "+row[2])

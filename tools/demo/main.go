@@ -57,7 +57,7 @@ func main() {
 	switch {
 	case err == nil:
 		fmt.Printf("\nDone in %.0f s. No process, no instance and no file of the demo is left.\n", time.Since(started).Seconds())
-		fmt.Println("Next: README.md has a real configuration, and the lines for cron and CI.")
+		fmt.Println("Next: a pool on a real account, in docs/guides/first-pool.md.")
 	case errors.Is(err, errNotRemoved):
 		fmt.Fprintln(os.Stderr, "\nThe demo could not clean up:", err)
 		os.Exit(1)
