@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -16,7 +19,75 @@ import (
 
 func TestMain(m *testing.M) { providertest.Main(m) }
 
-// The examples of the registry pages work as they stand.
+// TestEachExampleIsPlanned plans every example of the resource pages, and the one of the
+// README, by itself.
+func TestEachExampleIsPlanned(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	examples := map[string]string{"README.md": readmeExample(t)}
+	found, err := filepath.Glob("../../examples/resources/*/*.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range found {
+		if !strings.HasPrefix(filepath.Base(path), "import") {
+			name := strings.TrimPrefix(filepath.ToSlash(path), "../../examples/")
+			examples[name] = example(t, name)
+		}
+	}
+	if len(examples) < 15 {
+		t.Fatalf("only %d examples were found", len(examples))
+	}
+	for name, config := range examples {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: providertest.Factories(),
+				Steps:                    []resource.TestStep{{Config: w.Config(config), PlanOnly: true, ExpectNonEmptyPlan: true}},
+			})
+		})
+	}
+}
+
+var (
+	argument      = regexp.MustCompile("(?m)^- `([a-z_]+)` \\(")
+	subjectRow    = regexp.MustCompile("(?m)^\\| [A-Z][^|]* \\| (`[a-z_]+`.*) \\|$")
+	quotedName    = regexp.MustCompile("`([a-z_]+)`")
+	readOnlyTitle = "\n### Read-Only\n"
+)
+
+// TestEachArgumentHasASubject compares the arguments that a resource page groups by
+// subject with those of its schema.
+func TestEachArgumentHasASubject(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"spot_pool", "budget", "stock_pool"} {
+		page, err := os.ReadFile("../../docs/resources/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, schema, found := strings.Cut(string(page), "\n## Schema\n")
+		arguments, _, read := strings.Cut(schema, readOnlyTitle)
+		if !found || !read {
+			t.Fatalf("the page of %s has no schema", name)
+		}
+		var declared, grouped []string
+		for _, a := range argument.FindAllStringSubmatch(arguments, -1) {
+			declared = append(declared, a[1])
+		}
+		for _, row := range subjectRow.FindAllStringSubmatch(before, -1) {
+			for _, a := range quotedName.FindAllStringSubmatch(row[1], -1) {
+				grouped = append(grouped, a[1])
+			}
+		}
+		slices.Sort(declared)
+		slices.Sort(grouped)
+		if diff := cmp.Diff(declared, grouped); diff != "" {
+			t.Errorf("arguments of %s (-) and those of templates/resources/%s.md.tmpl (+):\n%s", name, name, diff)
+		}
+	}
+}
+
+// TestExamples applies the examples of spot pools, together with their data sources.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t, func(o *cvmsim.Options) { o.AccountID = "100000000001" })
@@ -32,7 +103,7 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// So do those of budgets, which need no account.
+// TestExamplesOfBudgets needs no account.
 func TestExamplesOfBudgets(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -52,8 +123,7 @@ func TestExamplesOfBudgets(t *testing.T) {
 	})
 }
 
-// The pools of the guides about nodes and joining are planned as they stand, with each of
-// the scripts.
+// TestExamplesOfNodes plans the pools of the guide about nodes with each of the scripts.
 func TestExamplesOfNodes(t *testing.T) {
 	t.Parallel()
 	for _, e := range []struct{ main, named, script string }{
@@ -68,8 +138,8 @@ func TestExamplesOfNodes(t *testing.T) {
 	}
 }
 
-// planned plans the resource of an example, with a script in the place of the file that
-// it names.
+// planned plans the resource of an example, with a script instead of the file that it
+// names.
 func planned(t *testing.T, main, named, script string) {
 	t.Helper()
 	w := providertest.NewWithCluster(t)
@@ -85,7 +155,6 @@ func planned(t *testing.T, main, named, script string) {
 	})
 }
 
-// And those of stock pools.
 func TestExamplesOfStockPools(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -100,7 +169,7 @@ func TestExamplesOfStockPools(t *testing.T) {
 	})
 }
 
-// TestExamplesOfFunctions: the comments in the examples have the returned values.
+// TestExamplesOfFunctions compares what the functions return with the comments.
 func TestExamplesOfFunctions(t *testing.T) {
 	t.Parallel()
 	resource.UnitTest(t, resource.TestCase{
@@ -122,11 +191,46 @@ func TestExamplesOfFunctions(t *testing.T) {
 	})
 }
 
+// example is an example without the blocks that a test sets itself.
 func example(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "examples", path))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if filepath.Ext(path) == ".tf" && !strings.HasPrefix(filepath.Base(path), "import") {
+		return withoutProvider(t, path, string(data))
+	}
 	return string(data)
+}
+
+var readmeBlock = regexp.MustCompile("(?ms)^```terraform\n(.*?)^```$")
+
+// readmeExample is the configuration that the README shows.
+func readmeExample(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := readmeBlock.FindAllStringSubmatch(string(readme), -1)
+	if len(shown) != 1 {
+		t.Fatalf("README.md has %d configurations", len(shown))
+	}
+	return withoutProvider(t, "README.md", shown[0][1])
+}
+
+var (
+	terraformBlock = regexp.MustCompile(`(?ms)^terraform \{\n.*?^\}\n`)
+	providerBlock  = regexp.MustCompile(`(?ms)^provider "gpupool" \{(\n.*?^)?\}\n`)
+)
+
+// withoutProvider removes the blocks that a test sets itself from a configuration, which
+// must name the provider's source to be complete.
+func withoutProvider(t *testing.T, name, config string) string {
+	t.Helper()
+	if !strings.Contains(terraformBlock.FindString(config), `source = "gpupool/gpupool"`) {
+		t.Fatalf("%s does not name the source of the provider", name)
+	}
+	return providerBlock.ReplaceAllString(terraformBlock.ReplaceAllString(config, ""), "")
 }

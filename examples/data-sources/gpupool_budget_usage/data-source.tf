@@ -1,4 +1,8 @@
-# What the last run of gpupool reconcile counted.
+terraform {
+  required_providers { gpupool = { source = "gpupool/gpupool" } }
+}
+
+# Usage as the last run of gpupool reconcile counted it.
 data "gpupool_budget_usage" "team_a" {
   budget = "team-a"
 }
@@ -11,10 +15,10 @@ output "team_a" {
   }
 }
 
-# A check that fails is a warning, and stops nothing.
+# A failed check is only a warning.
 check "team_a_has_hours_left" {
   assert {
     condition     = data.gpupool_budget_usage.team_a.exceeded != true
-    error_message = "Team a has used its GPU-hours up since ${coalesce(data.gpupool_budget_usage.team_a.exceeded_since, "an unknown time")}."
+    error_message = "Team a is above its limit since ${coalesce(data.gpupool_budget_usage.team_a.exceeded_since, "an unknown time")}."
   }
 }

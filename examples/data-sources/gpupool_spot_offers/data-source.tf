@@ -1,4 +1,8 @@
-# What T4 instances cost in Singapore now, the cheapest first.
+terraform {
+  required_providers { gpupool = { source = "gpupool/gpupool" } }
+}
+
+# Current prices of T4 instances in Singapore, the cheapest first.
 data "gpupool_spot_offers" "t4" {
   region   = "ap-singapore"
   gpu_type = "T4"

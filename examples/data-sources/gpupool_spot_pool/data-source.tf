@@ -1,3 +1,8 @@
+terraform {
+  required_providers { gpupool = { source = "gpupool/gpupool" } }
+}
+
+# Addresses of the running instances, and the hourly price of all.
 data "gpupool_spot_pool" "train" {
   name   = "train"
   region = "ap-singapore"

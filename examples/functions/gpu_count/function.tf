@@ -1,24 +1,28 @@
+terraform {
+  required_providers { gpupool = { source = "gpupool/gpupool" } }
+}
+
 locals {
   replicas = 3
   limits   = { cpu = "8", "nvidia.com/gpu" = 2 }
 }
 
-# "2", of one pod.
+# One pod has "2" GPUs.
 output "of_a_pod" {
   value = provider::gpupool::gpu_count(local.limits)
 }
 
-# 144 GPU-hours a day, of all replicas.
+# All replicas use 144 GPU-hours a day.
 output "gpu_hours_a_day" {
   value = provider::gpupool::gpu_hours(provider::gpupool::gpu_count(local.limits), "24h") * local.replicas
 }
 
-# "1/7", of a MIG slice.
+# A MIG slice is "1/7" of a GPU.
 output "of_a_slice" {
   value = provider::gpupool::gpu_count({ "nvidia.com/mig-1g.5gb" = 1 })
 }
 
-# "0.5", where four pods share each GPU.
+# If four pods share each GPU, two shares are "0.5".
 output "where_gpus_are_shared" {
   value = provider::gpupool::gpu_count({ "nvidia.com/gpu" = 2 }, { "nvidia.com/gpu" = "1/4" })
 }

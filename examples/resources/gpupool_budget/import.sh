@@ -1,2 +1,2 @@
-# A budget is imported by its name, from the store's record.
+# The ID is the name of the budget. The store must contain its record.
 terraform import gpupool_budget.team_a team-a

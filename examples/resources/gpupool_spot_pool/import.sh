@@ -1,3 +1,3 @@
-# A spot pool is imported by its region and name, from the store's record or,
-# where there is none, from the tags of its instances.
+# The ID is region/name. gpupool reads the store's record or, if there is none, the tags of
+# the pool's instances.
 terraform import gpupool_spot_pool.train ap-singapore/train

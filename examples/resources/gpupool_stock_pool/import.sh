@@ -1,3 +1,3 @@
-# A stock pool is imported by its namespace and name: from the store's record, or else
-# from a Deployment of that name, which the next apply takes over.
+# The ID is namespace/name. gpupool reads the store's record or, if there is none, takes
+# over a Deployment of that name with the next apply.
 terraform import gpupool_stock_pool.g1 default/pool-g1
