@@ -1,6 +1,5 @@
 #!/bin/sh
-# Fails where pools are not as declared, and changes nothing: for a gate before
-# a training job. Needs jq.
+# Fails if a pool is short, and changes nothing. Run it before a training job. It needs jq.
 set -eu
 report=$(gpupool reconcile --dry-run -o json)
 echo "$report" | jq -r '.spot_pools[] | "\(.region)/\(.name): \(.capacity) of \(.minimum), \(.outcome)"'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Joins a cluster of kubeadm by the token of this launch, with a provider id, by which
-# the node is found. The hash is that of the cluster's CA, and no secret:
+# Joins a kubeadm cluster with the token of this launch. gpupool finds the node by its
+# provider ID. The hash of the cluster's CA is not a secret:
 #   openssl x509 -pubkey -in /etc/kubernetes/pki/ca.crt | openssl rsa -pubin -outform der 2>/dev/null | sha256sum
 set -eu
 

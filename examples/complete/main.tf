@@ -1,13 +1,11 @@
-# Everything in one configuration: GPU machines that become nodes of a cluster, a warm
-# stock of pods on them, and a budget of GPU-hours that both heed. What runs beside it in
-# the cluster is printed by cluster.sh, and applied first:
+# GPU instances that become Kubernetes nodes, a warm stock of pods on them, and a budget of
+# GPU-hours that both respect. Apply what cluster.sh prints first:
 #
 #   ./cluster.sh | kubectl apply -f -
 #   kubectl create namespace ml
 #   terraform apply
 #
-# `make demo` plays it against a local Kubernetes and a local CVM; every id in here is
-# made up.
+# `make demo` applies it to a local Kubernetes and a local CVM. Every ID is made up.
 
 terraform {
   required_version = ">= 1.11"
@@ -18,8 +16,8 @@ terraform {
   }
 }
 
-# Credentials and the cluster come from the environment: TENCENTCLOUD_SECRET_ID,
-# KUBE_CONFIG_PATH and others.
+# Credentials and the cluster come from the environment, such as TENCENTCLOUD_SECRET_ID
+# and KUBE_CONFIG_PATH.
 provider "gpupool" {
   region = "ap-singapore"
   store  = { kubernetes_namespace = "gpupool-system" }
@@ -32,7 +30,7 @@ variable "namespace" {
 }
 
 variable "machines" {
-  description = "How many machines the pool keeps."
+  description = "How many instances the pool keeps."
   type        = number
   default     = 2
 }
@@ -44,7 +42,7 @@ variable "gpu_hours" {
 }
 
 variable "grace_period" {
-  description = "How long pods go on after the budget is used up."
+  description = "How long pods keep running after the budget is used up."
   type        = string
   default     = "10m"
 }
@@ -55,7 +53,7 @@ resource "gpupool_budget" "ml" {
   window    = "24h"
   selector  = { namespaces = [var.namespace] }
 
-  # Nothing new is let in, and once the grace is over what runs is scaled to zero.
+  # After the grace period, workloads are scaled to zero.
   enforcement = { action = "pause", grace_period = var.grace_period }
 }
 
@@ -74,13 +72,13 @@ resource "gpupool_spot_pool" "train" {
   image_id           = "img-a1b2c3d4" # has the GPU driver and kubeadm
   user_data_raw      = file("${path.module}/join.sh")
 
-  # Each launch makes a token by which its machines join, and which goes once they have.
+  # Each launch gets its own token, which is deleted once its instances have joined.
   bootstrap_token = { groups = ["system:bootstrappers:kubeadm:default-node-token"] }
 
   budget = gpupool_budget.ml.name
 
   nodes = {
-    expected_labels = { pool = "train" } # what join.sh gives its nodes
+    expected_labels = { pool = "train" } # set by join.sh
     drain           = { timeout = "5m" }
   }
 }

@@ -1,6 +1,6 @@
-# A budget of GPU-hours, and a pool of spot instances that launches only while
-# the budget is not exceeded. `make demo` applies it against a local Kubernetes
-# and a local CVM; every id in here is made up.
+# A budget of GPU-hours, and a spot pool that launches only while the budget is not
+# exceeded. `make demo` applies it to a local Kubernetes and a local CVM. Every ID is made
+# up.
 
 terraform {
   required_providers {
@@ -14,7 +14,7 @@ terraform {
 provider "gpupool" {}
 
 variable "gpu_hours" {
-  description = "The limit. As small as this one, eight GPUs use it up in half a minute."
+  description = "The limit. Eight GPUs use up this small one in half a minute."
   type        = string
   default     = "0.065"
 }
@@ -33,7 +33,7 @@ resource "gpupool_budget" "team_a" {
 
   enforcement = {
     action       = "evict"
-    grace_period = "1s" # for a demo alone; the default is ten minutes
+    grace_period = "1s" # for a demo only; the default is ten minutes
   }
 }
 

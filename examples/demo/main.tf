@@ -1,5 +1,5 @@
 # A pool of two to four GPU spot instances, in whichever of two zones has them.
-# `make demo` applies it against a local CVM; every id in here is made up.
+# `make demo` applies it to a local CVM. Every ID is made up.
 
 terraform {
   required_providers {
@@ -33,6 +33,6 @@ resource "gpupool_spot_pool" "train" {
 }
 
 output "capacity" {
-  description = "How many instances work, or will soon."
+  description = "How many instances work or start."
   value       = gpupool_spot_pool.train.capacity
 }

@@ -1,6 +1,6 @@
-# Every kind of argument in one place: a pool for each team, in two zones, with
-# a cap on cost, on-demand instances in times of need, and a rolling refresh; and
-# a budget of GPU-hours for each team's pods, on which its pool's launches depend.
+# Every kind of argument in one place. Each team has a pool in two zones, with a cost cap,
+# on-demand fallback, and rolling refresh. Each team's pods have a budget of GPU-hours, and
+# its pool launches only within that budget.
 
 terraform {
   required_version = ">= 1.11"
@@ -21,7 +21,7 @@ variable "teams" {
 }
 
 variable "image_id" {
-  description = "Image with the GPU driver. A new one reaches running instances one by one."
+  description = "Image with the GPU driver. A new one replaces running instances one at a time."
   type        = string
   default     = "img-a1b2c3d4"
 }
@@ -52,7 +52,7 @@ resource "gpupool_budget" "team" {
     ]
   }
 
-  # What is told of, and what is done when nothing is left.
+  # Alerts, and enforcement at the limit.
   thresholds = [50, 80, 100]
   enforcement = {
     action                   = "evict"
@@ -64,7 +64,7 @@ resource "gpupool_budget" "team" {
     max_gap                  = "15m"
   }
 
-  # How usage is counted, and broken down.
+  # How usage is counted and broken down.
   count_from       = "scheduled"
   pod_end_estimate = "midpoint"
   resource_weights = { "nvidia.com/mig-1g.5gb" = "1/7" }
@@ -82,7 +82,7 @@ data "gpupool_budget_usage" "team" {
 }
 
 output "remaining_gpu_hours" {
-  description = "What is left to each team this month; null before the first run of gpupool reconcile."
+  description = "Remaining GPU-hours of each team this month; null before the first run of gpupool reconcile."
   value       = { for team, usage in data.gpupool_budget_usage.team : team => usage.remaining }
 }
 
@@ -94,7 +94,7 @@ resource "gpupool_spot_pool" "team" {
   maximum = each.value.maximum
   budget  = gpupool_budget.team[each.key].name
 
-  # The cheapest of these, at the prices of the moment.
+  # The cheapest offering at current prices launches first.
   allocation_strategy = "lowest_price"
   offerings = [
     { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = "3.50" },
@@ -117,14 +117,14 @@ resource "gpupool_spot_pool" "team" {
     exec /opt/worker/join --team ${each.key}
   EOT
 
-  # What the pool may cost and launch, and how patient it is.
+  # Limits of cost and launches, and waiting times.
   max_hourly_cost      = "40"
   max_launches_per_run = 10
   launch_timeout       = "15m"
   cooldown             = "20m"
   on_demand_fallback   = { after = "30m", maximum = 1 }
 
-  # How a changed configuration reaches running instances, and how the pool ends.
+  # Changes of running instances, and deletion.
   refresh             = { strategy = "rolling", max_surge = 1, max_unavailable = 0 }
   deletion_protection = false
   on_destroy          = "delete"
