@@ -1,4 +1,4 @@
-// Plot draws the curves of docs/guides/hundred-days.md: it reads CSV with a line of names
+// Plot draws the curves of docs/internals/hundred-days.md: it reads CSV with a line of names
 // from stdin, sorts each column, and writes an SVG with a curve for each to stdout.
 package main
 

@@ -91,7 +91,7 @@ func formsOf(name string) []form {
 		return nil // history keeps its words
 	case strings.HasPrefix(dir, "docs/guides/"), strings.HasPrefix(dir, "templates/") && !strings.HasPrefix(dir, "templates/guides/"):
 		return nil // docs/guides is copied from templates/guides, the other templates end in docs
-	case strings.HasPrefix(dir, "docs/") && !strings.HasPrefix(dir, "docs/design/") && !strings.HasPrefix(dir, "docs/internals/"):
+	case strings.HasPrefix(dir, "docs/") && !strings.HasPrefix(dir, "docs/internals/"):
 		return []form{reference}
 	case strings.HasSuffix(base, ".md"), strings.HasSuffix(base, ".md.tmpl"):
 		return []form{guide}

@@ -33,5 +33,5 @@
 // The port is not all that a second cloud needs. Package spotpool has Tencent Cloud's forms
 // of ids and instance types, its disk types, charge types and states, and prices in CNY; an
 // adapter translates into them. The provider and the command line name *tencent.Client.
-// CONTRIBUTING.md lists these places, under "A cloud".
+// CONTRIBUTING.md lists these places, under "Clouds".
 package toycloud
