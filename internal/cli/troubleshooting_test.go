@@ -73,7 +73,7 @@ func TestTroubleshootingHasMessagesAsPrinted(t *testing.T) {
 	t.Parallel()
 	printed := strings.Join(texts(t), "\n")
 	looked := 0
-	for _, block := range regexp.MustCompile("(?s)```text\n(.*?)```").FindAllStringSubmatch(clitest.Guide(t, "troubleshooting.md"), -1) {
+	for _, block := range regexp.MustCompile("(?s)```text\n(.*?)```").FindAllStringSubmatch(clitest.Guide(t, "on-call.md"), -1) {
 		for line := range strings.Lines(block[1]) {
 			for part := range strings.SplitSeq(strings.TrimSpace(line), "…") {
 				if part = strings.Trim(part, " .:;,()"); len(part) < 3 {

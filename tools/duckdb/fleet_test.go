@@ -22,7 +22,7 @@ import (
 // TestAFleetIsOneTable exports two stores into one directory, by the program itself and
 // twice, and runs the statements of the guide.
 func TestAFleetIsOneTable(t *testing.T) {
-	statements := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(page(t, "../../templates/guides/export.md"), -1)
+	statements := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(page(t, "../../templates/guides/history-and-export.md"), -1)
 	if len(statements) != 2 {
 		t.Fatalf("the guide has %d statements", len(statements))
 	}
