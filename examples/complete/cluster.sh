@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints manifests for kubectl apply: the store, a CronJob that runs gpupool reconcile, an
-# agent on each node of the pool that watches for interruption notices, and the permissions
-# and policies of all of them.
+# Prints manifests for kubectl apply: the store, a CronJob that runs gpupool reconcile, and
+# an agent on each node of the pool that watches for interruption notices. It also prints
+# the permissions and policies of all of them.
 set -eu
 
 exec gpupool manifests --stock-pools \

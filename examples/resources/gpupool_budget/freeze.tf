@@ -7,7 +7,7 @@ provider "gpupool" {
 }
 
 # 30 minutes after the limit is reached, no new GPU pod of the team starts. Running pods
-# are left alone.
+# keep running.
 resource "gpupool_budget" "team_a" {
   name      = "team-a"
   gpu_hours = "100"
