@@ -1,6 +1,7 @@
-// Demo plays the scripts in stories/, each from top to bottom as a terminal session. A
-// pool of spot instances is healed. A budget of GPU-hours is enforced. Instances that are
-// nodes, a warm stock of pods and a budget work together.
+// Demo plays the scripts in stories/, each from top to bottom as a terminal session:
+// a pool of spot instances that is healed, a budget of GPU-hours that is enforced, and
+// instances that are nodes, a warm stock of pods and a budget together. With arguments it
+// plays those stories instead: recording is the one that README shows.
 //
 // Everything happens on this machine, with a local CVM and a local Kubernetes, and nothing
 // costs money. Set GPUPOOL_BIN to the built binary, TERRAFORM to terraform or tofu, and
@@ -53,7 +54,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "\nStopping, and removing what the demo created. Press Ctrl-C again to leave it there.")
 	})
 	started := time.Now()
-	err := run(ctx)
+	played := os.Args[1:]
+	if len(played) == 0 {
+		played = stories
+	}
+	err := run(ctx, played)
 	switch {
 	case err == nil:
 		fmt.Printf("\nDone in %.0f s. No process, no instance and no file of the demo is left.\n", time.Since(started).Seconds())
@@ -71,8 +76,8 @@ func main() {
 	}
 }
 
-// run plays all stories, and numbers their steps through.
-func run(ctx context.Context) error {
+// run plays stories, and numbers their steps through.
+func run(ctx context.Context, stories []string) error {
 	steps := 0
 	for _, story := range stories {
 		s, err := newStage(os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"))

@@ -1,0 +1,5 @@
+module github.com/gpupool/terraform-provider-gpupool/tools/recording
+
+go 1.26.0
+
+require github.com/creack/pty v1.1.24
