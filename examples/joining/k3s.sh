@@ -1,21 +1,21 @@
 #!/bin/sh
-# Joins k3s as an agent by the token of this launch, with a provider id, by which the node
-# is found. What stands between K10 and :: is the hash of the cluster's CA, which
-# /var/lib/rancher/k3s/server/token has there, and no secret. The servers run with
-# --disable-cloud-controller: else k3s gives nodes provider ids of its own.
+# Joins k3s as an agent with the token of this launch, and with the provider ID by which
+# gpupool finds the node. The part between K10 and :: is the hash of the cluster's CA, and
+# not a secret: copy it from /var/lib/rancher/k3s/server/token. Run the servers with
+# --disable-cloud-controller, or k3s replaces the provider ID.
 set -eu
 
 metadata=http://metadata.tencentyun.com/latest/meta-data
 id=$(curl -sf "$metadata/instance-id")
 zone=$(curl -sf "$metadata/placement/zone")
 
-# The image has k3s, and an agent's service of this name that is not enabled.
+# The image has k3s, and a k3s-agent service that is not enabled.
 mkdir -p /etc/rancher/k3s
 umask 077
 cat >/etc/rancher/k3s/config.yaml <<EOF
 server: https://10.0.0.10:6443
 token: K100123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef::{{GPUPOOL_BOOTSTRAP_TOKEN}}
-node-label: ["pool=train"]
+node-label: ["pool=batch"]
 kubelet-arg: ["provider-id=qcloud:///$zone/$id"]
 EOF
 systemctl start k3s-agent

@@ -1,4 +1,4 @@
-# A pool whose instances join a cluster of kubeadm, each launch by a token of its own.
+# A pool whose instances join a kubeadm cluster, each launch with its own token.
 
 terraform {
   required_version = ">= 1.11"
@@ -11,12 +11,12 @@ terraform {
 
 provider "gpupool" {
   region     = "ap-singapore"
-  kubernetes = { config_path = "~/.kube/config", config_context = "gpu" }
+  kubernetes = { config_path = "~/.kube/config" }
   store      = { kubernetes_namespace = "gpupool-system" }
 }
 
-resource "gpupool_spot_pool" "train" {
-  name    = "train"
+resource "gpupool_spot_pool" "batch" {
+  name    = "batch"
   minimum = 2
   maximum = 4
 
@@ -26,15 +26,15 @@ resource "gpupool_spot_pool" "train" {
   ]
 
   vpc_id        = "vpc-a1b2c3d4"
-  image_id      = "img-a1b2c3d4"                    # has the GPU driver, the kubelet and kubeadm
-  user_data_raw = file("${path.module}/kubeadm.sh") # has {{GPUPOOL_BOOTSTRAP_TOKEN}}; for k3s, k3s.sh
+  image_id      = "img-a1b2c3d4"                    # with the GPU driver, kubeadm and the kubelet
+  user_data_raw = file("${path.module}/kubeadm.sh") # contains {{GPUPOOL_BOOTSTRAP_TOKEN}}; for k3s: k3s.sh
 
   nodes = {
-    expected_labels = { pool = "train" } # what the script gives its nodes
+    expected_labels = { pool = "batch" } # the labels that the script sets
   }
 
   bootstrap_token = {
-    groups = ["system:bootstrappers:kubeadm:default-node-token"] # of k3s: system:bootstrappers:k3s:default-node-token
-    ttl    = "30m"                                               # from the launch on
+    groups = ["system:bootstrappers:kubeadm:default-node-token"] # k3s: system:bootstrappers:k3s:default-node-token
+    ttl    = "30m"                                               # from the launch
   }
 }

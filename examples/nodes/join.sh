@@ -1,5 +1,5 @@
 #!/bin/sh
-# Joins a cluster of kubeadm, with the provider id by which gpupool finds the node.
+# Joins a kubeadm cluster, with the provider ID by which gpupool finds the node.
 set -eu
 
 metadata=http://metadata.tencentyun.com/latest/meta-data

@@ -11,14 +11,14 @@ terraform {
 
 provider "gpupool" {
   region     = "ap-singapore"
-  kubernetes = { config_path = "~/.kube/config", config_context = "gpu" }
+  kubernetes = { config_path = "~/.kube/config" }
   store      = { kubernetes_namespace = "gpupool-system" }
 }
 
 resource "gpupool_spot_pool" "train" {
   name    = "train"
   minimum = 2
-  maximum = 4 # room for a replacement before what it replaces ends
+  maximum = 4 # room for replacements
 
   offerings = [
     { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" },
@@ -26,18 +26,10 @@ resource "gpupool_spot_pool" "train" {
   ]
 
   vpc_id        = "vpc-a1b2c3d4"
-  image_id      = "img-a1b2c3d4" # has the GPU driver
+  image_id      = "img-a1b2c3d4" # with the GPU driver, kubeadm and the kubelet
   user_data_raw = file("${path.module}/join.sh")
 
   nodes = {
-    join_timeout      = "15m"              # from running to a Ready node
-    unhealthy_timeout = "10m"              # not Ready for so long
-    expected_labels   = { pool = "train" } # what join.sh gives its nodes
-
-    drain = {
-      timeout        = "10m"
-      on_timeout     = "terminate" # keep: with what is left on it, for an hour
-      unmanaged_pods = "wait"      # evict: also pods that nothing would make anew
-    }
+    expected_labels = { pool = "train" } # the labels that join.sh sets
   }
 }

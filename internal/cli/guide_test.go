@@ -62,7 +62,7 @@ func TestWorkedExample(t *testing.T) {
 	for _, pod := range report.Pods {
 		counted[pod.Name] = pod.Hours
 	}
-	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|.* (\\S+) \\|$").FindAllStringSubmatch(clitest.Section(t, page, "## An example to check by hand"), -1)
+	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|.* (\\S+) \\|$").FindAllStringSubmatch(clitest.Section(t, page, "## Example"), -1)
 	for _, row := range rows {
 		hours, ok := new(big.Rat).SetString(row[2])
 		if !ok {

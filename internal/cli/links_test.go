@@ -36,6 +36,11 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
+// ownAddress is the address of a file in this repository, which pages of the registry link
+// to if the registry does not have it.
+var ownAddress = regexp.MustCompile(`^https://(?:github\.com/gpupool/terraform-provider-gpupool/(?:blob|tree)|` +
+	`raw\.githubusercontent\.com/gpupool/terraform-provider-gpupool)/main/`)
+
 // TestLinksLeadSomewhere follows each link between the pages.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
@@ -47,15 +52,15 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	followed := 0
 	for _, p := range shown {
 		for _, l := range link.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {
-			file, at, within := strings.Cut(l[1], "#")
-			ours, onGitHub := strings.CutPrefix(file, "https://github.com/gpupool/terraform-provider-gpupool/blob/main/")
-			if !onGitHub && strings.Contains(file, "://") {
+			address := ownAddress.FindString(l[1])
+			if address == "" && strings.Contains(l[1], "://") {
 				continue
 			}
 			followed++
+			file, at, within := strings.Cut(strings.TrimPrefix(l[1], address), "#")
 			target := p.name
-			if onGitHub {
-				target = ours
+			if address != "" {
+				target = file
 			} else if file != "" {
 				target = path.Join(path.Dir(p.name), file)
 			}

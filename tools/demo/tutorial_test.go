@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +14,27 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// tutorial is the guide that is played. What comes before the first heading of its
-// story starts the servers that the test starts by itself.
+// playedGuides are the parts of guides that a reader can paste, in order: each from a
+// heading to the next "## ". The first prepares the cluster for the others. The servers
+// that a guide starts before its part are started by the test.
+var playedGuides = []struct{ guide, from string }{
+	{"budgets", "### Declaration"},
+	{"enforcement", "## Example"},
+	{"spot-pools", "## Example"},
+	{"nodes", "## Example"},
+	{"stock-pools", "## Example"},
+}
+
+// A reader needs time between two commands. Before some commands a pause must do no harm:
+// usage and cool-downs go on meanwhile.
 const (
-	tutorial     = "../../templates/guides/budget-tutorial.md"
-	tutorialFrom = "\n## Prepare the cluster\n"
+	readingTime = 2 * time.Second
+	longPause   = time.Minute
 )
+
+var pausedBefore = []string{
+	"gpupool reconcile --wait", "terraform apply -auto-approve -var gpu_hours=0.01", "gpupool reconcile --dry-run", "curl ",
+}
 
 // step is one block of a page: a command with what it prints, or a file with its text.
 type step struct {
@@ -33,7 +49,8 @@ var (
 	fileFor = regexp.MustCompile("`([a-z.]+)`:\n\n$")
 )
 
-// steps are the commands of a page, and the files that it has one write, in order.
+// steps are the commands of a page and the files that it shows, in order. A command can
+// continue after a backslash.
 func steps(page string) (all []step) {
 	for _, at := range fenced.FindAllStringSubmatchIndex(page, -1) {
 		kind, text := page[at[2]:at[3]], page[at[4]:at[5]]
@@ -44,6 +61,7 @@ func steps(page string) (all []step) {
 		if kind != "console" {
 			continue
 		}
+		text = strings.ReplaceAll(text, "\\\n", "")
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 			if command, is := strings.CutPrefix(line, "$ "); is {
 				all = append(all, step{command: command})
@@ -107,45 +125,66 @@ func missing(page []string, printed string) string {
 	return ""
 }
 
-// readersStage is what a reader of the tutorial has before the story begins: a cluster, a local
-// CVM, and the programs on PATH.
+// readersStage returns what a reader has before the commands of a guide: a cluster and a
+// simulator that serve, and the programs on PATH.
 func readersStage(t *testing.T) *stage {
 	t.Helper()
 	c := kubetest.StartOwn(t)
 	s := rehearsal(t, &transcript{})
-	if err := os.Mkdir(s.work, 0o700); err != nil {
+	bin, home := t.TempDir(), t.TempDir()
+	kubectl := filepath.Join(filepath.Dir(s.localkube), "kubectl")
+	links := map[string]string{
+		filepath.Join(bin, "gpupool"): s.gpupoolAt, filepath.Join(bin, "terraform"): s.terraAt, filepath.Join(bin, "kubectl"): kubectl,
+		filepath.Join(home, ".kube", "config"): c.Kubeconfig(),
+	}
+	if err := os.Mkdir(filepath.Join(home, ".kube"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	kubectl := filepath.Join(filepath.Dir(s.localkube), "kubectl")
-	for name, program := range map[string]string{"gpupool": s.gpupoolAt, "terraform": s.terraAt, "kubectl": kubectl} {
-		if found, err := filepath.Abs(program); err != nil {
+	for link, target := range links {
+		found, err := filepath.Abs(target)
+		if err != nil {
 			t.Fatal(err)
-		} else if err := os.Symlink(found, filepath.Join(bin, name)); err != nil {
+		}
+		if err := os.Symlink(found, link); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.env = append(s.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TF_CLI_ARGS=-no-color", "TZ=UTC",
+	s.env = append(s.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "TF_CLI_ARGS=-no-color", "TZ=UTC",
 		"KUBECONFIG="+c.Kubeconfig(), "KUBE_CONFIG_PATH="+c.Kubeconfig(), "GPUPOOL_STORE=kubernetes:gpupool-system")
 	return s
 }
 
-// TestBudgetTutorial runs the tutorial of budgets command by command, on a local Kubernetes and
-// a local CVM, and compares the output.
-func TestBudgetTutorial(t *testing.T) {
+// TestGuidesAsPasted plays parts of the guides at reading speed, on a local Kubernetes and
+// a simulated Tencent Cloud, and compares the output with the page.
+func TestGuidesAsPasted(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(tutorial)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, story, found := strings.Cut(string(text), tutorialFrom)
-	if !found {
-		t.Fatalf("the page has no heading %q", tutorialFrom)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	s, played := readersStage(t), 0
-	for _, step := range steps(story) {
+	s := readersStage(t)
+	for _, part := range playedGuides {
+		text, err := os.ReadFile("../../docs/guides/" + part.guide + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, story, found := strings.Cut(string(text), "\n"+part.from+"\n")
+		if !found {
+			t.Fatalf("%s has no heading %q", part.guide, part.from)
+		}
+		story, _, _ = strings.Cut(story, "\n## ")
+		s.work = filepath.Join(s.dir, part.guide)
+		if err := os.Mkdir(s.work, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s.playSteps(ctx, t, part.guide, steps(story))
+		s.paste(ctx, t, step{command: "terraform destroy -auto-approve", prints: []string{"…"}})
+	}
+}
+
+// playSteps writes the files of a page and runs its commands.
+func (s *stage) playSteps(ctx context.Context, t *testing.T, guide string, all []step) {
+	t.Helper()
+	played := 0
+	for _, step := range all {
 		if step.file != "" {
 			if err := os.WriteFile(filepath.Join(s.work, step.file), []byte(step.text), 0o600); err != nil {
 				t.Fatal(err)
@@ -153,18 +192,31 @@ func TestBudgetTutorial(t *testing.T) {
 			continue
 		}
 		played++
-		var printed, said bytes.Buffer
-		shell := s.command(ctx, "sh", "-c", step.command)
-		shell.Stdout, shell.Stderr = &printed, &said
-		if err := shell.Run(); err != nil {
-			t.Fatalf("$ %s\n%s%s%v", step.command, printed.Bytes(), said.Bytes(), err)
+		time.Sleep(readingTime)
+		if slices.ContainsFunc(pausedBefore, func(prefix string) bool { return strings.HasPrefix(step.command, prefix) }) {
+			time.Sleep(longPause)
 		}
-		line := missing(step.prints, printed.String())
-		if line != "" && missing(step.prints, said.String()) != "" { // kubectl reports there what it does not find
-			t.Errorf("$ %s\nprints %s%s\nand the page shows %s", step.command, printed.Bytes(), said.Bytes(), line)
-		}
+		s.paste(ctx, t, step)
 	}
-	if played < 20 {
-		t.Errorf("only %d commands were played", played)
+	if played < 3 {
+		t.Errorf("%s: only %d commands were played", guide, played)
+	}
+}
+
+// paste runs a command and compares its output with the page.
+func (s *stage) paste(ctx context.Context, t *testing.T, step step) {
+	t.Helper()
+	// A source build has no published image.
+	command := strings.Replace(step.command, "gpupool manifests --mark", "gpupool manifests --image gpupool:test --mark", 1)
+	var stdout, stderr bytes.Buffer
+	shell := s.command(ctx, "sh", "-c", command)
+	shell.Stdout, shell.Stderr = &stdout, &stderr
+	if err := shell.Run(); err != nil {
+		t.Fatalf("$ %s\n%s%s%v", command, stdout.Bytes(), stderr.Bytes(), err)
+	}
+	t.Logf("$ %s\n%s%s", command, stdout.Bytes(), stderr.Bytes())
+	line := missing(step.prints, stdout.String())
+	if line != "" && missing(step.prints, stderr.String()) != "" { // kubectl reports there that it found nothing
+		t.Errorf("$ %s\nprints %s%s\nand the page shows %s", command, stdout.Bytes(), stderr.Bytes(), line)
 	}
 }

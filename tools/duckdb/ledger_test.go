@@ -20,7 +20,7 @@ import (
 
 const (
 	cluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
-	guide   = "../../templates/guides/how-usage-is-counted.md"
+	guide   = "../../docs/internals/ledger-format.md"
 )
 
 // The statement is of the week before now.

@@ -32,12 +32,14 @@ func (gpuCount) Metadata(_ context.Context, _ function.MetadataRequest, resp *fu
 
 func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
-		Summary: "Counts the GPUs in a pod's resource limits",
-		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or " +
-			"HAMi. Other resources, such as `cpu`, count as zero. Returns a decimal if three decimal places are exact, and otherwise a fraction: " +
-			"`\"2\"`, `\"0.5\"`, `\"1/7\"`. The function `gpu_hours` accepts both.\n\nA budget also reads the labels of the pod's node for " +
-			"time-slicing and MIG behind `nvidia.com/gpu`. This function has no node: pass weights instead. See [How usage is " +
-			"counted](../guides/how-usage-is-counted.md#how-many-gpus) for the weights of resources.",
+		Summary: "GPUs that a pod's resource limits amount to",
+		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. " +
+			"Other resources, such as `cpu`, count nothing. " +
+			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The " +
+			"function `gpu_hours` takes either.\n\n" +
+			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: " +
+			"give weights where they matter. What a unit of each resource is worth is listed in [How usage is " +
+			"counted](../guides/how-usage-is-counted.md#gpus-per-pod).",
 		Parameters: []function.Parameter{
 			function.MapParameter{
 				Name: "resources", ElementType: types.StringType,

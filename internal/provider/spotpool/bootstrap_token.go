@@ -25,7 +25,8 @@ func joiningAttributes() map[string]schema.Attribute {
 			"clusters whose nodes join by `kubeadm join`, or as agents of k3s. "+
 			"It stands in `user_data_raw` where that has `"+core.BootstrapTokenPlaceholder+"`, and is deleted once all instances of the launch have "+
 			"joined or ended. Needs `nodes`. "+
-			"While the cluster can't be reached, nothing is launched. See the guide [Joining](../guides/joining.md).", bootstrapTokenAttributes()),
+			"While the cluster can't be reached, nothing is launched. See [Bootstrap tokens](../guides/nodes.md#bootstrap-tokens).",
+			bootstrapTokenAttributes()),
 	}
 }
 

@@ -26,7 +26,7 @@ type life struct {
 
 func drawn(t *testing.T) life {
 	t.Helper()
-	text, err := os.ReadFile("../../../templates/guides/how-a-pool-decides.md")
+	text, err := os.ReadFile("../../../docs/internals/spot-pool-states.md")
 	if err != nil {
 		t.Fatal(err)
 	}
