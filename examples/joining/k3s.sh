@@ -1,6 +1,6 @@
 #!/bin/sh
-# Joins k3s as an agent with the token of this launch, and with the provider ID by which
-# gpupool finds the node. The part between K10 and :: is the hash of the cluster's CA, and
+# Joins k3s as an agent with the token of this launch. The provider ID lets gpupool find
+# the node. The part between K10 and :: is the hash of the CA of the cluster, and
 # not a secret: copy it from /var/lib/rancher/k3s/server/token. Run the servers with
 # --disable-cloud-controller, or k3s replaces the provider ID.
 set -eu

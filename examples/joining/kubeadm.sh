@@ -1,6 +1,6 @@
 #!/bin/sh
-# Joins a kubeadm cluster with the token of this launch, and with the provider ID by which
-# gpupool finds the node. The hash is that of the cluster's CA, and not a secret:
+# Joins a kubeadm cluster with the token of this launch. The provider ID lets gpupool find
+# the node. The hash is that of the cluster's CA, and not a secret:
 #   openssl x509 -pubkey -in /etc/kubernetes/pki/ca.crt | openssl rsa -pubin -outform der 2>/dev/null | sha256sum
 set -eu
 
