@@ -1,4 +1,5 @@
-# A pool whose instances join a kubeadm cluster, each launch with its own token.
+# A pool whose instances join a kubeadm cluster, each launch with its own token. For k3s,
+# use k3s.sh and the group system:bootstrappers:k3s:default-node-token.
 
 terraform {
   required_version = ">= 1.11"
@@ -26,15 +27,15 @@ resource "gpupool_spot_pool" "batch" {
   ]
 
   vpc_id        = "vpc-a1b2c3d4"
-  image_id      = "img-a1b2c3d4"                    # with the GPU driver, kubeadm and the kubelet
-  user_data_raw = file("${path.module}/kubeadm.sh") # contains {{GPUPOOL_BOOTSTRAP_TOKEN}}; for k3s: k3s.sh
+  image_id      = "img-a1b2c3d4" # with the GPU driver and kubeadm
+  user_data_raw = file("${path.module}/kubeadm.sh")
 
   nodes = {
-    expected_labels = { pool = "batch" } # the labels that the script sets
+    expected_labels = { pool = "batch" }
   }
 
   bootstrap_token = {
-    groups = ["system:bootstrappers:kubeadm:default-node-token"] # k3s: system:bootstrappers:k3s:default-node-token
-    ttl    = "30m"                                               # from the launch
+    groups = ["system:bootstrappers:kubeadm:default-node-token"]
+    ttl    = "30m"
   }
 }

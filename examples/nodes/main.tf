@@ -26,7 +26,7 @@ resource "gpupool_spot_pool" "train" {
   ]
 
   vpc_id        = "vpc-a1b2c3d4"
-  image_id      = "img-a1b2c3d4" # with the GPU driver, kubeadm and the kubelet
+  image_id      = "img-a1b2c3d4" # with the GPU driver and kubeadm
   user_data_raw = file("${path.module}/join.sh")
 
   nodes = {

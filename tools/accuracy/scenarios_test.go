@@ -160,7 +160,7 @@ var scenarios = []scenario{
 		p.untilOver(n)
 		p.twice()
 	}},
-	{name: "the ledger written by someone else meanwhile", from: budget.FromScheduled, inCluster: true, play: func(p *play) {
+	{name: "the ledger written by another process meanwhile", from: budget.FromScheduled, inCluster: true, play: func(p *play) {
 		n := p.pods(20)
 		pods := p.start(n)
 		done := p.meddle()
