@@ -19,6 +19,7 @@ import (
 // that a guide starts before its part are started by the test.
 var playedGuides = []struct{ guide, from string }{
 	{"budgets", "### Declaration"},
+	{"getting-started", "## Create and repair a pool"},
 	{"enforcement", "## Example"},
 	{"spot-pools", "## Example"},
 	{"nodes", "## Example"},
