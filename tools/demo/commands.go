@@ -32,6 +32,7 @@ func (s *stage) commands(ctx context.Context) map[string]func(*testscript.TestSc
 	}{
 		{"step TITLE WHY", 2, 2, s.step},
 		{"$ COMMAND...", 1, 99, s.shell},
+		{"attached COMMAND...", 1, 99, s.attached},
 		{"quietly COMMAND...", 1, 99, func(ctx context.Context, l line) error { _, err := s.quietly(ctx, l.args); return err }},
 		{"until RE COMMAND...", 2, 99, s.until},
 		{"fg", 0, 0, func(ctx context.Context, _ line) error { s.announce("fg"); return s.foreground(ctx, false) }},
@@ -88,6 +89,12 @@ func (s *stage) shell(ctx context.Context, l line) error {
 		return fmt.Errorf("%s: it succeeded, and must fail here", strings.Join(l.args, " "))
 	}
 	return err
+}
+
+// attached runs a command that writes to the reader's terminal itself.
+func (s *stage) attached(ctx context.Context, l line) error {
+	s.announce(l.args...)
+	return s.run(ctx, l.args, s.out)
 }
 
 var colored = regexp.MustCompile("\x1b\\[[0-9;]*m")

@@ -15,6 +15,8 @@
 //	step TITLE WHY       prints a numbered heading.
 //	$ COMMAND... [&]     runs gpupool, terraform, kubectl or a file; & puts it in the
 //	                     background. kubectl is the one that is built with localkube.
+//	attached COMMAND...  runs a command that writes to the terminal itself, if there is
+//	                     one: it wraps its lines, and the story's stdout does not see it.
 //	quietly COMMAND...   runs a command, and shows it only if it fails.
 //	until RE COMMAND...  runs a command every five seconds until it prints a match.
 //	fg, interrupt        waits for the command in the background, or interrupts it.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -11,9 +12,9 @@ const (
 	perKey   = 20 * time.Millisecond   // of a command that is typed
 	perLine  = 25 * time.Millisecond   // of output
 	longest  = 600 * time.Millisecond  // that the screen stands still within a step
-	toRead   = 120 * time.Millisecond  // a line, after a step
+	toRead   = 150 * time.Millisecond  // a line, after a step
 	shortest = 1500 * time.Millisecond // a step
-	lastStep = 5 * time.Second
+	lastStep = 6 * time.Second
 
 	clearScreen = "\x1b[2J\x1b[H"
 )
@@ -24,13 +25,16 @@ type event struct {
 	text string
 }
 
+// heading is the first line of a step.
+var heading = regexp.MustCompile(`^\x1b\[1m\d+\. `)
+
 // retime turns the steps of lines into events at reading speed.
 func retime(lines []line) (events []event) {
 	var now time.Duration
 	var last time.Time
 	started, unread := false, 0
 	for _, l := range lines {
-		switch heading := strings.HasPrefix(l.text, "\x1b[1m"); {
+		switch heading := heading.MatchString(l.text); {
 		case heading && started:
 			now += max(shortest, time.Duration(min(unread, height))*toRead)
 			fallthrough
@@ -46,12 +50,20 @@ func retime(lines []line) (events []event) {
 		if strings.TrimSpace(l.text) != "" {
 			unread++
 		}
-		events = append(events, typed(&now, l.text)...)
+		events = append(events, typed(&now, withoutProgress(l.text))...)
 	}
 	if len(events) > 0 { // the last screen stays for a while
 		events = append(events, event{now + lastStep, ""})
 	}
 	return events
+}
+
+// withoutProgress is a line as it was when it ended, without what was drawn there before.
+func withoutProgress(text string) string {
+	if i := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\r'); i >= 0 {
+		return text[i+1:]
+	}
+	return text
 }
 
 const prompt = "   $ "
