@@ -18,7 +18,7 @@ import (
 // TestBudgetExample has the guide about budgets show what is printed.
 func TestBudgetExample(t *testing.T) {
 	t.Parallel()
-	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
+	page, declared := clitest.Section(t, clitest.Guide(t, "budgets.md"), "## Thresholds"), clitest.GuideBudget()
 	now := time.Date(2026, 11, 21, 7, 32, 8, 0, time.UTC)
 	result := clitest.Judged(t, now)
 	plan := decide.Decide(decide.Situation{Declaration: declared, Result: result, Now: now, RunID: "r"}, nil)

@@ -15,7 +15,7 @@ import (
 // TestBudgetExample has the guide about budgets show what is printed.
 func TestBudgetExample(t *testing.T) {
 	t.Parallel()
-	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
+	page, declared := clitest.Section(t, clitest.Guide(t, "budgets.md"), "## Observation"), clitest.GuideBudget()
 	now := time.Date(2026, 11, 21, 7, 31, 55, 0, time.UTC)
 	live := budgets.LiveUsage{Declaration: declared, At: now, Usage: clitest.Judged(t, now).Usage}
 	counts, err := meter.New(declared, now, nil, time.LoadLocation)
