@@ -50,7 +50,7 @@ func TestEachExampleIsPlanned(t *testing.T) {
 }
 
 var (
-	argument      = regexp.MustCompile("(?m)^- `([a-z_]+)` \\(")
+	argumentItem  = regexp.MustCompile("(?m)^- `([a-z_]+)` \\(")
 	subjectRow    = regexp.MustCompile("(?m)^\\| [A-Z][^|]* \\| (`[a-z_]+`.*) \\|$")
 	quotedName    = regexp.MustCompile("`([a-z_]+)`")
 	readOnlyTitle = "\n### Read-Only\n"
@@ -71,7 +71,7 @@ func TestEachArgumentHasASubject(t *testing.T) {
 			t.Fatalf("the page of %s has no schema", name)
 		}
 		var declared, grouped []string
-		for _, a := range argument.FindAllStringSubmatch(arguments, -1) {
+		for _, a := range argumentItem.FindAllStringSubmatch(arguments, -1) {
 			declared = append(declared, a[1])
 		}
 		for _, row := range subjectRow.FindAllStringSubmatch(before, -1) {
