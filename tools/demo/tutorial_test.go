@@ -26,16 +26,14 @@ var playedGuides = []struct{ guide, from string }{
 	{"stock-pools", "## Example"},
 }
 
-// A reader needs time between two commands. Before some commands a pause must do no harm:
-// usage and cool-downs go on meanwhile.
+// A reader needs time between two commands. A pause of a minute must do no harm: neither
+// while pods use up a budget, nor while their eviction is under way.
 const (
-	readingTime = 2 * time.Second
+	readingTime = time.Second
 	longPause   = time.Minute
 )
 
-var pausedBefore = []string{
-	"gpupool reconcile --wait", "terraform apply -auto-approve -var gpu_hours=0.01", "gpupool reconcile --dry-run", "curl ",
-}
+var pausedBefore = []string{"gpupool reconcile --wait", "kubectl -n ml get pods"}
 
 // step is one block of a page: a command with what it prints, or a file with its text.
 type step struct {
@@ -184,7 +182,7 @@ func TestGuidesAsPasted(t *testing.T) {
 // playSteps writes the files of a page and runs its commands.
 func (s *stage) playSteps(ctx context.Context, t *testing.T, guide string, all []step) {
 	t.Helper()
-	played := 0
+	played, paused := 0, map[string]bool{}
 	for _, step := range all {
 		if step.file != "" {
 			if err := os.WriteFile(filepath.Join(s.work, step.file), []byte(step.text), 0o600); err != nil {
@@ -194,7 +192,8 @@ func (s *stage) playSteps(ctx context.Context, t *testing.T, guide string, all [
 		}
 		played++
 		time.Sleep(readingTime)
-		if slices.ContainsFunc(pausedBefore, func(prefix string) bool { return strings.HasPrefix(step.command, prefix) }) {
+		if slices.Contains(pausedBefore, step.command) && !paused[step.command] {
+			paused[step.command] = true
 			time.Sleep(longPause)
 		}
 		s.paste(ctx, t, step)
