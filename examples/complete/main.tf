@@ -1,5 +1,5 @@
-# GPU instances that become Kubernetes nodes, a warm stock of pods on them, and a budget of
-# GPU-hours that both respect. Apply what cluster.sh prints first:
+# GPU instances that become Kubernetes nodes, and a warm stock of pods on them. Both respect
+# a budget of GPU-hours. First apply what cluster.sh prints:
 #
 #   ./cluster.sh | kubectl apply -f -
 #   kubectl create namespace ml
