@@ -330,7 +330,7 @@ func TestTheHistoryIsWhatHappened(t *testing.T) {
 	slices.Sort(s.reclaimed)
 	for kind, want := range map[history.Kind][]string{
 		history.Launch: s.had("RunInstances"), history.Begin: s.had("RunInstances"), history.End: s.had("TerminateInstances"),
-		history.Reclaim: s.reclaimed, history.Evict: evicted, history.Freeze: {"budget/team-a"}, history.Exceeded: {"budget/team-a"},
+		history.Lost: s.reclaimed, history.Evict: evicted, history.Freeze: {"budget/team-a"}, history.Exceeded: {"budget/team-a"},
 		history.Create:  {"budget/team-a", "spot_pool/ap-singapore/infer", "spot_pool/ap-singapore/train"},
 		history.Destroy: {"spot_pool/ap-singapore/infer"}, history.Update: {"spot_pool/ap-singapore/train"},
 	} {
@@ -355,7 +355,7 @@ func (s *remembering) end() {
 	if d, _, err = s.process(nil).SpotPools().Recorded(s.t.Context(), "ap-singapore", "infer"); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := s.process(nil).SpotPools().Delete(s.t.Context(), d.Declaration, 20*time.Second); err != nil {
+	if _, err := s.process(nil).SpotPools().Delete(s.t.Context(), d.Declaration, 20*time.Second); err != nil {
 		s.t.Fatal(err)
 	}
 	for range 2 {

@@ -12,7 +12,8 @@ import (
 // An event has the identity of its kind, the UID of its object, and
 //
 //	launch, refused         the intent: its sequence, and when it was written down
-//	begin, reclaim, end     the instance
+//	begin, reclaim, lost,
+//	end, detach             the instance
 //	terminate, adopt        the instances
 //	create, delete, destroy nothing more
 //	update                  the generation
@@ -33,7 +34,7 @@ import (
 //	loss                    the document
 //	join                    the instance
 //	replace                 the instance, and since when it is replaced
-//	notice                  the instance, and when it is taken
+//	notice, withdrawn       the instance, and when it is taken
 //	drain, uncordon         the instance, its node's uid, and when the drain was asked for
 //	drained                 the same, and how it ended
 //	delete_node             the node's uid
@@ -110,7 +111,7 @@ type Instance struct {
 	Price      string
 }
 
-// Instance returns a [Begin], [Reclaim] or [End] of an instance.
+// Instance returns a [Begin], [Reclaim], [Lost], [End] or [Detach] of an instance.
 func (a About) Instance(kind Kind, i Instance) Event {
 	e := a.event(kind, i.ID)
 	e.Count, e.InstanceIDs, e.Offering, e.ChargeType, e.Price = 1, []string{i.ID}, &i.Offering, i.ChargeType, i.Price

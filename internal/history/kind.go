@@ -10,8 +10,10 @@ const (
 	Launch     Kind = "launch"      // Tencent Cloud accepted a launch
 	Refused    Kind = "refused"     // Tencent Cloud refused a launch
 	Begin      Kind = "begin"       // an instance appeared
-	Reclaim    Kind = "reclaim"     // Tencent Cloud reclaimed an instance
-	End        Kind = "end"         // an instance disappeared for another reason
+	Reclaim    Kind = "reclaim"     // Tencent Cloud reclaimed an instance, as an interruption notice announced
+	Lost       Kind = "lost"        // an instance was reclaimed without a notice, or terminated or untagged by hand
+	End        Kind = "end"         // an instance that the pool terminated is gone, or its launch failed
+	Detach     Kind = "detach"      // an instance left its pool and keeps running
 	Terminate  Kind = "terminate"   // the termination of instances was requested
 	Adopt      Kind = "adopt"       // instances were adopted
 	Create     Kind = "create"      // a pool or a budget was declared
@@ -43,6 +45,7 @@ const (
 	Join       Kind = "join"        // an instance became a Ready node
 	Replace    Kind = "replace"     // a failing node gets a replacement
 	Notice     Kind = "notice"      // Tencent Cloud announced the interruption of an instance
+	Withdrawn  Kind = "withdrawn"   // Tencent Cloud withdrew an interruption notice
 	Drain      Kind = "drain"       // a drain was requested
 	Drained    Kind = "drained"     // it is complete, or timed out
 	Uncordon   Kind = "uncordon"    // it was undone
@@ -54,10 +57,10 @@ const (
 // Kinds returns all kinds of events.
 func Kinds() []Kind {
 	return []Kind{
-		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Delete, Destroy, Freeze, Frozen, Unfreeze, Pause, Paused, Resume,
+		Launch, Refused, Begin, Reclaim, Lost, End, Terminate, Adopt, Detach, Create, Update, Delete, Destroy, Freeze, Frozen, Unfreeze, Pause, Paused, Resume,
 		Evict, Evicted,
 		Threshold, Exceeded, Recovered, GateClosed, GateOpened, Price, Failed, RunFailed, Grant, Hold, Release, Loss,
-		Join, Replace, Suspend, Unsuspend, Notice, Drain, Drained, Uncordon, DeleteNode,
+		Join, Replace, Suspend, Unsuspend, Notice, Withdrawn, Drain, Drained, Uncordon, DeleteNode,
 		Revert, Scale,
 	}
 }
@@ -67,9 +70,9 @@ func Kinds() []Kind {
 var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
-		Create, Update, Delete, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
+		Create, Update, Delete, Adopt, Grant, Hold, Price, Loss, Notice, Withdrawn, Reclaim, Lost, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
 		Paused, Evicted, Suspend, Unsuspend, Freeze, Frozen, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Revert, Scale, Terminate,
-		End, DeleteNode, Release, Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
+		End, Detach, DeleteNode, Release, Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
 	} {
 		ranks[k] = n + 1
 	}

@@ -22,9 +22,10 @@ func (a About) Replaced(n Node, since time.Time) Event {
 	return a.node(Replace, n, n.InstanceID, milli(since))
 }
 
-// Noticed returns the event of an interruption notice.
-func (a About) Noticed(n Node, taken time.Time) Event {
-	e := a.node(Notice, n, n.InstanceID, milli(taken))
+// Noticed returns the event of an interruption notice, a [Notice], or a [Withdrawn] if it was
+// withdrawn.
+func (a About) Noticed(kind Kind, n Node, taken time.Time) Event {
+	e := a.node(kind, n, n.InstanceID, milli(taken))
 	e.Until = moment(taken)
 	return e
 }

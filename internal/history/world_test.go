@@ -41,6 +41,7 @@ func everyEvent(a history.About) []history.Event {
 	return []history.Event{
 		a.Launched(ask(1)), a.Refused(ask(2), soldOut),
 		a.Instance(history.Begin, instance), a.Instance(history.Reclaim, instance), a.Instance(history.End, instance),
+		a.Instance(history.Lost, instance), a.Instance(history.Detach, instance),
 		a.Instances(history.Terminate, "ins-aaaaaaa1", "ins-aaaaaaa2"), a.Instances(history.Adopt, "ins-aaaaaaa3"),
 		a.Declaration(history.Create), a.Updated(2), a.Declaration(history.Delete), a.Declaration(history.Destroy),
 		a.Since(history.Freeze, noon), a.Since(history.Unfreeze, noon), a.Workload(history.Pause, serve, noon), a.Workload(history.Resume, serve, noon),
@@ -53,7 +54,8 @@ func everyEvent(a history.About) []history.Event {
 		a.Failed(soldOut), a.RunFailed(soldOut),
 		a.Exception(history.Grant, "grant-1", noon.Add(time.Hour)), a.Exception(history.Hold, "hold-1", noon.Add(time.Hour)),
 		a.Exception(history.Release, "grant-1", time.Time{}), a.Lost("ledger/closed-2026-11-20.parquet", soldOut),
-		a.Joined(gpuNode), a.Replaced(gpuNode, noon), a.Noticed(gpuNode, noon.Add(2*time.Minute)), a.Drain(history.Drain, gpuNode, noon),
+		a.Joined(gpuNode), a.Replaced(gpuNode, noon), a.Noticed(history.Notice, gpuNode, noon.Add(2*time.Minute)),
+		a.Noticed(history.Withdrawn, gpuNode, noon.Add(2*time.Minute)), a.Drain(history.Drain, gpuNode, noon),
 		a.Drained(gpuNode, noon, "timed_out"), a.Drain(history.Uncordon, gpuNode, noon), a.NodeDeleted(gpuNode),
 	}
 }

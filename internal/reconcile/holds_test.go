@@ -35,7 +35,7 @@ func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
 	if p := w.run().SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, remedy) {
 		t.Errorf("the pool: %s, %+v", p.Outcome, p.Error)
 	}
-	if err := w.process(nil).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), remedy) {
+	if _, err := w.process(nil).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), remedy) {
 		t.Errorf("destroyed: %v", err)
 	}
 	w.Verify(1)
@@ -130,7 +130,7 @@ func TestAHoldStopsScaleInAndDestroy(t *testing.T) {
 		t.Errorf("updated: %v (%v)", state.Warnings, err)
 	}
 	w.Verify(2)
-	err = w.process(nil).SpotPools().Delete(context.Background(), state.Declaration, reconciletest.LongWait)
+	_, err = w.process(nil).SpotPools().Delete(context.Background(), state.Declaration, reconciletest.LongWait)
 	var held *spotpool.HeldError
 	if !errors.As(err, &held) || !strings.Contains(err.Error(), "on hold by ann until") || !strings.Contains(err.Error(), "gpupool release") {
 		t.Errorf("destroyed: %v", err)
@@ -142,7 +142,7 @@ func TestAHoldStopsScaleInAndDestroy(t *testing.T) {
 	w.cluster.Step(2 * time.Second)
 	w.run()
 	w.Verify(1)
-	if err := w.process(nil).SpotPools().Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if _, err := w.process(nil).SpotPools().Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.Verify(0)
@@ -158,7 +158,7 @@ func TestAHoldStopsADeletionThatWasBegun(t *testing.T) {
 	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
 	w.pool = w.MustCreate(2, 2)
 	m := faults.Killed("Terminate", false)
-	_ = w.process(m).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait)
+	_, _ = w.process(m).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait)
 	if !m.Dead() {
 		t.Fatal("the deletion never came to its end")
 	}

@@ -219,7 +219,8 @@ func spotPoolSubject(t *testing.T) *subject {
 			return done(p.SpotPools().Update(ctx, d, reconciletest.LongWait))
 		},
 		"delete": func(ctx context.Context, p reconcile.World) (string, error) {
-			return "done", p.SpotPools().Delete(ctx, d, reconciletest.LongWait)
+			_, err := p.SpotPools().Delete(ctx, d, reconciletest.LongWait)
+			return "done", err
 		},
 		"import": func(ctx context.Context, p reconcile.World) (string, error) {
 			return found(p.SpotPools().Find(ctx, d.Region, d.Name))

@@ -100,7 +100,7 @@ func TestAReleaseWaitsForWhoActsOnThePool(t *testing.T) {
 		t.Fatal(err)
 	}
 	held, err := p.SpotPools().Release(context.Background(), "train", exception.Release{Who: "ann"})
-	if len(held.Holds) != 1 || !record.IsLocked(err) || !strings.Contains(err.Error(), "is on hold no longer, and replacing stays suspended") {
+	if len(held.Holds) != 1 || !record.IsLocked(err) || !strings.Contains(err.Error(), "is no longer on hold, but replacing stays suspended") {
 		t.Errorf("released: %+v, %v", held, err)
 	}
 	if n := w.late(); n != 2 {

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
-// ErrorScope says how much of a pool an error rules out.
+// ErrorScope is how much of a pool an error rules out.
 type ErrorScope string
 
 // The error scopes.
@@ -18,24 +18,23 @@ const (
 	ScopePool     ErrorScope = "pool"
 )
 
-// CloudError is a refusal or failure of the cloud.
+// CloudError is a call that Tencent Cloud refused or failed.
 type CloudError struct {
 	Class errorclass.Class
 	Scope ErrorScope
-	// NothingLaunched says that the call certainly had no effect. Where it is false,
-	// the call may have launched something.
+	// NothingLaunched says that the call certainly had no effect. If it is false, the call
+	// may have launched instances.
 	NothingLaunched bool
-	// Unreachable says that nobody answers at the address: more likely it is a wrong
-	// one than a network that fails.
+	// Unreachable says that no server answers at the address, which is probably wrong.
 	Unreachable bool
-	Action      string // what was asked, "RunInstances"
-	Code        string // the cloud's code
+	Action      string // such as "RunInstances"
+	Code        string // Tencent Cloud's
 	Message     string
-	RequestID   string // empty where the cloud never answered
+	RequestID   string // empty if there was no response
 	Remedy      string // what to do next; may be empty
 }
 
-// Error says what was asked, what came back, what to do, and the request's id.
+// Error returns the action, the code, the message, the remedy and the request ID.
 func (e *CloudError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: %s", e.Action, e.Code, e.Message)
@@ -52,13 +51,13 @@ func (e *CloudError) Error() string {
 }
 
 // UsedToken reports whether a launch was refused because its ClientToken was used before,
-// for another request. Tencent Cloud documents no code for that, so the message tells.
+// for another request. Tencent Cloud documents no code for that, so it goes by the message.
 func (e *CloudError) UsedToken() bool {
 	malformed := strings.HasPrefix(e.Code, "InvalidClientToken") || strings.HasPrefix(e.Code, "MissingParameter")
 	return e.NothingLaunched && !malformed && strings.Contains(strings.ToLower(e.Message), "clienttoken")
 }
 
-// AsCloudError finds the CloudError in err's chain.
+// AsCloudError returns the CloudError in err's chain.
 func AsCloudError(err error) (*CloudError, bool) {
 	var cloud *CloudError
 	ok := errors.As(err, &cloud)

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// ConfigurationVersion is the version of the hash below. A tag of another
-// version says nothing about whether an instance is outdated.
+// ConfigurationVersion is the version of the hash below. A tag of another version does not
+// show whether an instance has drifted.
 const ConfigurationVersion = "1"
 
 const unknownPrefix = ConfigurationVersion + ":unknown@"
 
-// placed is a configuration at one place: everything that an instance's own
-// RunInstances carries. It is the input of the hash, so any change to what an
-// existing configuration marshals to means a new ConfigurationVersion.
+// placed is a configuration in one offering: everything in an instance's own RunInstances.
+// It is the input of the hash: if a change alters the JSON of existing configurations, raise
+// ConfigurationVersion.
 type placed struct {
 	Configuration    string     `json:"configuration"` // the hash of the Configuration
 	AvailabilityZone string     `json:"availability_zone"`
@@ -25,17 +25,15 @@ type placed struct {
 	ChargeType       ChargeType `json:"charge_type"`
 }
 
-// ConfigurationTag is the value of the tag gpupool/config for an instance
-// launched from this configuration: the version and a hash over what its own
-// RunInstances carries. Counts, price caps, names and the pool's other
-// offerings are deliberately not part of it.
+// ConfigurationTag returns the tag gpupool/config of an instance launched with this
+// configuration: the version, and a hash of its own RunInstances. Counts, price caps, names
+// and the pool's other offerings are not part of it.
 func ConfigurationTag(c Configuration, o Offering, charge ChargeType) string {
 	return placedTag(configurationHash(c), o, charge)
 }
 
-// UnknownConfigurationTag is the value of gpupool/config for an instance that
-// was adopted: what it was launched with is unknown, and it counts as outdated
-// only once the pool's configuration changes from c.
+// UnknownConfigurationTag returns the tag gpupool/config of an adopted instance. Its
+// configuration is unknown, and it counts as drifted once the pool's changes from c.
 func UnknownConfigurationTag(c Configuration) string {
 	return unknownPrefix + configurationHash(c)
 }
@@ -47,34 +45,34 @@ func placedTag(configuration string, o Offering, charge ChargeType) string {
 	})
 }
 
-// configurationHash does not depend on the order of key ids, which says nothing. The
-// order of security groups counts: it is their priority. Of a write-only value, its version
-// counts: a plan does not know the value.
+// configurationHash ignores the order of key IDs. The order of security groups counts: it
+// is their priority. A write-only value counts by its version, since a plan does not know
+// the value.
 func configurationHash(c Configuration) string {
 	c.UserDataWO = ""
 	c.KeyIDs = slices.Sorted(slices.Values(c.KeyIDs))
 	return hash(c)
 }
 
-// hash shortens a value's JSON, which sorts the keys of maps, to 16 digits: few
-// enough for a tag, and no two configurations of a pool will ever share them.
+// hash returns 16 digits of a value's JSON, in which the keys of maps are sorted. That is
+// short enough for a tag, and long enough to tell a pool's configurations apart.
 func hash(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and integers alone: cannot fail
+		panic(err) // only strings and integers: cannot fail
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Configurations tell current instances of a pool from outdated ones.
+// Configurations tell current instances of a pool from drifted ones.
 type Configurations struct {
 	current  map[string]bool
 	accepted []string
 	unknown  string
 }
 
-// NewConfigurations are those of a declaration; accepted tags count as current, too.
+// NewConfigurations returns those of a declaration. Accepted tags count as current, too.
 func NewConfigurations(d Declaration, accepted []string) Configurations {
 	configuration := configurationHash(d.Configuration)
 	c := Configurations{current: map[string]bool{}, accepted: accepted, unknown: unknownPrefix + configuration}
@@ -86,10 +84,10 @@ func NewConfigurations(d Declaration, accepted []string) Configurations {
 	return c
 }
 
-// Outdated reports whether an instance's configuration is known to differ from
-// what the pool would launch now. An absent tag, a tag of another version and a
-// tag accepted at import are not known to differ.
-func (c Configurations) Outdated(tag string) bool {
+// Drifted reports whether an instance's configuration is known to differ from what the pool
+// would launch now. An absent tag, a tag of another version and a tag that was accepted at
+// import are not known to differ.
+func (c Configurations) Drifted(tag string) bool {
 	if !strings.HasPrefix(tag, ConfigurationVersion+":") || slices.Contains(c.accepted, tag) {
 		return false
 	}

@@ -16,9 +16,9 @@ func full() spotpool.Configuration {
 	}
 }
 
-// A hash that moves makes every running instance of every pool outdated: it
-// needs a new ConfigurationVersion, under which the old ones are left alone.
-// A default for a field that declarations leave out moves it, too.
+// A changed hash makes every running instance of every pool drifted. It needs a new
+// ConfigurationVersion, under which old hashes are ignored. A new default of an omitted field
+// changes the hash, too.
 func TestConfigurationTagsNeverMove(t *testing.T) {
 	t.Parallel()
 	withDefaults := func(c spotpool.Configuration) spotpool.Configuration {

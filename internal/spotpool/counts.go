@@ -20,7 +20,7 @@ type Counts struct {
 	HourlyPrice Price `json:"hourly_price"`
 }
 
-// Missing is how many instances the pool lacks of those that it is to have.
+// Missing returns how many of the desired instances the pool lacks.
 func (c Counts) Missing() int {
 	wanted := c.Minimum
 	if c.Wanted != nil {

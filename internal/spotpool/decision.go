@@ -40,21 +40,21 @@ type Decision struct {
 	// The reasons, as text.
 	Reasons []string `json:"reasons"`
 
-	// Price is what one instance of a launch is known to cost; the journal keeps it.
+	// Price is the known price of one instance of a launch, for the journal.
 	Price Price `json:"-"`
-	// Request is the launch in full. It holds user data, so it is not rendered.
+	// Request is the launch in full. It contains user data, so it is not rendered.
 	Request *Request `json:"-"`
 }
 
-// Object names a pool in decisions, logs and reports.
+// Object returns the pool's name in decisions, logs and reports.
 func (d Declaration) Object() string { return "spot_pool/" + d.Key() }
 
-// String writes the decision for people, on one line.
+// String returns the decision and its reasons for people, on one line.
 func (d Decision) String() string {
 	return wording.Because(d.Summary(), d.Reasons)
 }
 
-// Summary is String without the reasons.
+// Summary returns the decision without its reasons.
 func (d Decision) Summary() string {
 	switch d.Kind {
 	case KindLaunch:
@@ -73,12 +73,12 @@ func (d Decision) Summary() string {
 	case KindDeleteNode:
 		return fmt.Sprintf("delete the node %s of %s", d.Node.Name, wording.Some(d.InstanceIDs))
 	case KindEndToken:
-		return fmt.Sprintf("end the bootstrap token %s of launch %d", d.BootstrapTokenID, d.Sequence)
+		return fmt.Sprintf("delete the bootstrap token %s of launch %d", d.BootstrapTokenID, d.Sequence)
 	}
 	return string(d.Kind)
 }
 
-// Verb is what Summary begins with.
+// Verb returns the verb with which Summary begins.
 func (d Decision) Verb() wording.Verb {
 	if d.Kind == KindLaunch && d.Resume {
 		return wording.Verb{Base: "retry", Past: "retried"}
@@ -86,8 +86,7 @@ func (d Decision) Verb() wording.Verb {
 	return d.Kind.Data().Verb
 }
 
-// LogValue groups the decision's fields for structured logs, what Heading has
-// aside.
+// LogValue returns the decision's fields for structured logs, without those of Heading.
 func (d Decision) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.Int("count", d.Count)}
 	if d.Offering != nil {
@@ -106,12 +105,12 @@ func (d Decision) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// Heading is the decision's kind, what it is about, and why it was made.
+// Heading returns the decision's kind, object and reasons.
 func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
-// ChargeName says how people call a charge type.
+// ChargeName returns the name of a charge type for people.
 func ChargeName(charge ChargeType) string {
 	if charge == OnDemand {
 		return "on-demand"

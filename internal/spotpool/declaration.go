@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ChargeType says how an instance is paid for, in the cloud's own words.
+// ChargeType is how an instance is paid for, as Tencent Cloud names it.
 type ChargeType string
 
 // The charge types a pool may use.
@@ -15,7 +15,7 @@ const (
 	OnDemand ChargeType = "POSTPAID_BY_HOUR"
 )
 
-// AllocationStrategy says in which of the offerings a launch goes first.
+// AllocationStrategy is the order in which a launch tries the offerings.
 type AllocationStrategy string
 
 // The allocation strategies.
@@ -28,35 +28,35 @@ const (
 	Balanced AllocationStrategy = "balanced"
 )
 
-// RefreshStrategy says what becomes of instances whose configuration is outdated.
+// RefreshStrategy says how instances are replaced whose configuration has drifted.
 type RefreshStrategy string
 
 // The refresh strategies.
 const (
-	// RefreshNone leaves them until something else ends them.
+	// RefreshNone keeps them until they are terminated for another reason.
 	RefreshNone RefreshStrategy = "none"
-	// RefreshOpportunistic retires them where the pool is above its minimum.
+	// RefreshOpportunistic terminates them while the pool is above its minimum.
 	RefreshOpportunistic RefreshStrategy = "opportunistic"
 	// RefreshRolling replaces them, a batch at a time.
 	RefreshRolling RefreshStrategy = "rolling"
 )
 
-// OnDestroy says what becomes of a pool's instances when the pool is destroyed.
+// OnDestroy says whether the instances of a destroyed pool are terminated.
 type OnDestroy string
 
-// What may become of the instances of a destroyed pool.
+// The values of OnDestroy.
 const (
 	DestroyDelete OnDestroy = "delete"
 	DestroyRetain OnDestroy = "retain"
 )
 
-// OnBudgetExceeded says what becomes of a pool's instances while its budget is exceeded.
+// OnBudgetExceeded says whether a pool is drained while its budget is exceeded.
 type OnBudgetExceeded string
 
-// What may become of the instances of a pool whose budget is exceeded.
+// The values of OnBudgetExceeded.
 const (
 	ExceededKeep  OnBudgetExceeded = "keep"
-	ExceededDrain OnBudgetExceeded = "drain" // they end, their nodes drained before
+	ExceededDrain OnBudgetExceeded = "drain" // they are terminated after a drain
 )
 
 // Defaults of a declaration, the same for every surface.
@@ -87,8 +87,7 @@ type DataDisk struct {
 	Size int64  `json:"data_disk_size"` // GiB
 }
 
-// Configuration is what every instance of the pool is launched with, in whichever
-// offering.
+// Configuration is what every instance of the pool is launched with, in any offering.
 type Configuration struct {
 	VPCID            string   `json:"vpc_id"`
 	SecurityGroupIDs []string `json:"security_group_ids,omitempty"`
@@ -102,8 +101,8 @@ type Configuration struct {
 	InternetMaxBandwidthOut int64  `json:"internet_max_bandwidth_out,omitempty"`
 	InternetChargeType      string `json:"internet_charge_type,omitempty"`
 	UserData                string `json:"user_data_raw,omitempty"` // plain text, secret
-	// UserDataWO is user data that Terraform keeps in no state and no plan, and its version
-	// what says that it changed; zero where UserData is used.
+	// UserDataWO is user data that Terraform does not store. A new version of it announces
+	// a change; zero if UserData is used.
 	UserDataWO        string            `json:"user_data_raw_wo,omitempty"`
 	UserDataWOVersion int64             `json:"user_data_raw_wo_version,omitempty"`
 	CamRoleName       string            `json:"cam_role_name,omitempty"`
@@ -120,7 +119,7 @@ type OnDemandFallback struct {
 	Maximum int `json:"maximum"`
 }
 
-// Refresh says how outdated instances are replaced.
+// Refresh says how drifted instances are replaced.
 type Refresh struct {
 	Strategy       RefreshStrategy `json:"strategy"`
 	MaxSurge       int             `json:"max_surge"`       // instances above minimum meanwhile
@@ -148,7 +147,8 @@ type Declaration struct {
 	MaxLaunchesPerRun int               `json:"max_launches_per_run"`
 	OnDemandBase      int               `json:"on_demand_base,omitempty"`
 	OnDemandFallback  *OnDemandFallback `json:"on_demand_fallback,omitempty"`
-	// SurplusAfter is how long what replacements left stays; 0 for ever.
+	// SurplusAfter is how long instances stay that replacements left above minimum; zero:
+	// for ever.
 	SurplusAfter       *Duration        `json:"surplus_after"`
 	Refresh            Refresh          `json:"refresh"`
 	Budget             string           `json:"budget,omitempty"`
@@ -157,18 +157,18 @@ type Declaration struct {
 	DeletionProtection bool             `json:"deletion_protection,omitempty"`
 	OnDestroy          OnDestroy        `json:"on_destroy"`
 	Nodes              *Nodes           `json:"nodes,omitempty"`
-	ClusterUID         string           `json:"cluster_uid,omitempty"` // of the cluster whose nodes they are
+	ClusterUID         string           `json:"cluster_uid,omitempty"` // of the nodes' cluster
 	BootstrapToken     *BootstrapToken  `json:"bootstrap_token,omitempty"`
 }
 
 // Key names a pool within one account, "ap-singapore/train".
 func (d Declaration) Key() string { return d.Region + "/" + d.Name }
 
-// Identity is the uid, which tells the pool from others of its name, and the
+// Identity returns the UID, which tells the pool from others of its name, and the
 // generation, which tells the declaration from earlier ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 
-// WithIdentity is the declaration with this uid and generation.
+// WithIdentity returns the declaration with this UID and generation.
 func (d Declaration) WithIdentity(uid string, generation int64) Declaration {
 	d.UID, d.Generation = uid, generation
 	return d
@@ -202,8 +202,8 @@ func (d Declaration) WithDefaults() Declaration {
 	return d
 }
 
-// SurplusLimit is how long a surplus that replacements left stays, unless the pool keeps
-// it.
+// SurplusLimit returns how long a surplus that replacements left stays; zero if the pool
+// keeps it.
 func (d Declaration) SurplusLimit() time.Duration {
 	if d.SurplusAfter == nil {
 		return time.Duration(DefaultSurplusAfter)
@@ -211,10 +211,10 @@ func (d Declaration) SurplusLimit() time.Duration {
 	return time.Duration(*d.SurplusAfter)
 }
 
-// KeepsSurplus reports whether such a surplus stays for ever.
+// KeepsSurplus reports whether the pool keeps such a surplus.
 func (d Declaration) KeepsSurplus() bool { return d.SurplusLimit() == 0 }
 
-// ChargeTypes lists every charge type in which the pool may launch.
+// ChargeTypes returns every charge type in which the pool may launch.
 func (d Declaration) ChargeTypes() []ChargeType {
 	types := []ChargeType{d.InstanceChargeType}
 	if d.OnDemandBase > 0 || d.OnDemandFallback != nil {

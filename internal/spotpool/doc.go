@@ -1,11 +1,9 @@
-// Package spotpool is what is declared and observed of spot pools, and the decisions about
-// them as data. What the store has of a pool between runs is spotpool/journal's; what to do
-// about it is decided in spotpool/decide, and done in package reconcile/spotpools.
+// Package spotpool defines declarations and observations of spot pools, and decisions about
+// them as data. Package spotpool/journal is what the store keeps of a pool between runs.
+// Package spotpool/decide decides, and package reconcile/spotpools carries that out.
 //
-// It exports more names than other packages: most are the values that arguments of the
-// resource may have, kinds and reasons of decisions, and what a cloud hands over. Each
-// argument, and each part of an observation, has a file of its own; validate*.go says
-// which declarations are valid.
+// It exports many names: values of the resource's arguments, kinds and reasons of decisions,
+// and the parts of an observation. Each has its own file; validate*.go checks declarations.
 //
-// Nothing in here does IO, reads a clock or the environment.
+// It does no IO, and reads neither a clock nor the environment.
 package spotpool

@@ -20,7 +20,7 @@ func ParseDuration(s string) (Duration, error) {
 // String writes the duration without trailing zero units: "15m", not "15m0s".
 func (d Duration) String() string { return duration.String(time.Duration(d)) }
 
-// words writes the duration for people, whole days as such.
+// words writes the duration for people, with days.
 func (d Duration) words() string { return duration.Words(time.Duration(d)) }
 
 // MarshalJSON writes the duration as a string.

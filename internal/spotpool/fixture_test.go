@@ -56,7 +56,7 @@ func refreshing(s spotpool.RefreshStrategy, surge, unavailable int) func(*spotpo
 	}
 }
 
-// drainedByBudget has the pool's budget end its instances.
+// drainedByBudget has the pool drained while its budget is exceeded.
 func drainedByBudget(d *spotpool.Declaration) {
 	d.Budget, d.OnBudgetExceeded = "team-a", spotpool.ExceededDrain
 	d.Nodes = &spotpool.Nodes{}

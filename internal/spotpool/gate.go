@@ -1,14 +1,14 @@
 package spotpool
 
-// Gate says whether a pool's launches are held back, as an exceeded budget does.
+// Gate says whether a budget blocks a pool's launches.
 type Gate struct {
 	Closed bool `json:"closed"`
-	// Unknown says that it is closed since what the budget has used is not known.
+	// Unknown says that it is closed because the budget's usage is unknown.
 	Unknown bool `json:"-"`
-	// Undeclared says that this is since there is no such budget.
+	// Undeclared says that it is unknown because the budget is not declared.
 	Undeclared bool `json:"-"`
-	// Certain says that the budget is exceeded by what its status, which is of now, shows
-	// for certain: no estimate, and nothing that was lost, decides that.
+	// Certain says that the budget is exceeded according to a fresh status, without
+	// estimates or lost intervals.
 	Certain bool   `json:"certain,omitempty"`
 	Reason  string `json:"reason"`
 }

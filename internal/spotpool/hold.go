@@ -12,19 +12,18 @@ import (
 // change.
 type Hold struct{ exception.Exception }
 
-// Holds are those of one pool. One that ended by itself stays until the history has
-// been told so.
+// Holds are those of one pool. One that expired stays until the history has its event.
 type Holds struct {
 	List []Hold `json:"holds"`
 	// Unreported are events that the history may lack.
 	Unreported []history.Event `json:"unreported,omitempty"`
 }
 
-// MaxHolds is how many holds of a pool may be in force at a time.
+// MaxHolds is how many holds of a pool may be in force at the same time.
 const MaxHolds = 100
 
-// At is the hold that is in force; of several, the one that ends last. It is nil where
-// there is none.
+// At returns the hold in force; of several, the one that expires last. It is nil if there is
+// none.
 func (h Holds) At(now time.Time) *Hold {
 	var last *Hold
 	for _, hold := range h.InForce(now) {
@@ -35,20 +34,20 @@ func (h Holds) At(now time.Time) *Hold {
 	return last
 }
 
-// InForce are those that have not ended.
+// InForce returns those that have not expired.
 func (h Holds) InForce(now time.Time) []Hold { return exception.InForce(h.List, now) }
 
-// Add adds a hold, and drops those that ended.
+// Add adds a hold, and removes those that expired.
 func (h Holds) Add(d Declaration, hold Hold, now time.Time) (Holds, error) {
 	h = h.current(d, now)
 	h.List = append(h.List, hold)
 	if len(h.List) > MaxHolds {
-		return h, fmt.Errorf("%d holds are in force already, and that is the most: release them first", MaxHolds)
+		return h, fmt.Errorf("%d holds are in force, which is the maximum: release them first", MaxHolds)
 	}
 	return h.reporting(hold.Begun(d.about(), hold.Why).Exception(history.Hold, hold.ID, hold.Until)), nil
 }
 
-// Release ends all that are in force, and returns these.
+// Release releases all that are in force, and returns these.
 func (h Holds) Release(d Declaration, r exception.Release) (after Holds, released []Hold) {
 	r.At = r.At.UTC().Truncate(time.Millisecond)
 	after = h.current(d, r.At)
@@ -59,19 +58,19 @@ func (h Holds) Release(d Declaration, r exception.Release) (after Holds, release
 	return after, released
 }
 
-// Events are those that the history may lack by now.
+// Events returns those that the history may lack.
 func (h Holds) Events(d Declaration, now time.Time) []history.Event {
 	return h.current(d, now).Unreported
 }
 
-// WithoutReported leaves out what ended, and the events that the history has by now.
+// WithoutReported removes expired holds, and the events that the history has.
 func (h Holds) WithoutReported(d Declaration, now time.Time, has func(history.Event) bool) Holds {
 	h = h.current(d, now)
 	h.Unreported = history.Unreported(h.Unreported, has)
 	return h
 }
 
-// current drops what ended by itself, and tells so.
+// current removes expired holds, and adds their events.
 func (h Holds) current(d Declaration, now time.Time) Holds {
 	all := h.List
 	h.List = h.InForce(now)
@@ -94,21 +93,21 @@ func (d Declaration) about() history.About {
 	return history.About{Object: d.Object(), ObjectUID: d.UID}
 }
 
-// Validate says what a stored list of holds lacks.
+// Validate returns what is wrong with a stored list of holds.
 func (h Holds) Validate() error { return exception.ValidateAll("a hold", h.List) }
 
-// Reason says why a pool on hold is left as it is.
+// Reason says why nothing is done to a pool on hold.
 func (h Hold) Reason(d Declaration) string {
-	return fmt.Sprintf("on hold %s. Nothing is launched or ended before; gpupool release %s ends the hold", h, d.Key())
+	return fmt.Sprintf("on hold %s. Nothing is launched or terminated before. To end the hold:\ngpupool release %s", h, d.Key())
 }
 
-// HeldError says that something was not done because of a hold.
+// HeldError is returned if something was not done because of a hold.
 type HeldError struct {
 	Declaration Declaration
 	Hold        Hold
 }
 
-// Error says who holds the pool, why, and how that ends.
+// Error says who put the pool on hold, why, and how to end that.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is %s", e.Declaration.Object(), e.Hold.Reason(e.Declaration))
 }

@@ -5,7 +5,7 @@ import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
 // Kind is the kind of a decision about a spot pool.
 type Kind string
 
-// The kinds of decisions about spot pools. Each stands in Kinds as well.
+// The kinds of decisions about spot pools. Add a new one to Kinds, too.
 const (
 	KindLaunch     Kind = "launch"      // launch instances
 	KindTerminate  Kind = "terminate"   // terminate instances
@@ -15,13 +15,13 @@ const (
 	KindEndToken   Kind = "end_token"   // delete the Secret of a bootstrap token
 )
 
-// KindData is what reports and metrics take from a kind.
+// KindData is what reports and metrics need of a kind.
 type KindData struct {
 	Kind Kind
 	Verb wording.Verb // which Summary begins with
 }
 
-// Kinds are all kinds of decisions about spot pools.
+// Kinds returns all kinds of decisions about spot pools.
 func Kinds() []KindData {
 	return []KindData{
 		{KindLaunch, wording.Verb{Base: "launch", Past: "launched"}},
@@ -29,11 +29,11 @@ func Kinds() []KindData {
 		{KindDrain, wording.Verb{Base: "drain", Past: "drained"}},
 		{KindUncordon, wording.Verb{Base: "uncordon", Past: "uncordoned"}},
 		{KindDeleteNode, wording.Verb{Base: "delete", Past: "deleted"}},
-		{KindEndToken, wording.Verb{Base: "end", Past: "ended"}},
+		{KindEndToken, wording.Verb{Base: "delete", Past: "deleted"}},
 	}
 }
 
-// Data is what others take from the kind.
+// Data returns the data of the kind.
 func (k Kind) Data() KindData {
 	for _, data := range Kinds() {
 		if data.Kind == k {

@@ -6,7 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Market is what has a price and a stock of its own.
+// Market is a combination that has its own price and stock.
 type Market struct {
 	// The availability zone.
 	AvailabilityZone string `json:"availability_zone"`
@@ -16,31 +16,31 @@ type Market struct {
 	ChargeType ChargeType `json:"charge_type"`
 }
 
-// String names the market for people, "GN7.2XLARGE32 in ap-singapore-2".
+// String returns "GN7.2XLARGE32 in ap-singapore-2".
 func (m Market) String() string { return m.InstanceType + " in " + m.AvailabilityZone }
 
-// AnyCharge is the market whatever the charge type, as a key.
+// AnyCharge returns the market without its charge type, as a key.
 func (m Market) AnyCharge() Market {
 	m.ChargeType = ""
 	return m
 }
 
-// Market is where a launch of the offering goes.
+// Market returns the offering's market.
 func (o Offering) Market(charge ChargeType) Market {
 	return Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
 }
 
-// Market is where the instance was bought.
+// Market returns the instance's market.
 func (i Instance) Market() Market {
 	return Market{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, ChargeType: i.ChargeType}
 }
 
-// HistoryOffering is the market as events have it, in a subnet.
+// HistoryOffering returns the market in a subnet, for events.
 func (m Market) HistoryOffering(subnetID string) history.Offering {
 	return history.Offering{AvailabilityZone: m.AvailabilityZone, InstanceType: m.InstanceType, SubnetID: subnetID}
 }
 
-// Stock is how much of an offering the cloud says that it has.
+// Stock is how much of a market Tencent Cloud reports to have.
 type Stock string
 
 // The stock levels.
@@ -69,20 +69,19 @@ type Offer struct {
 	GPUType string `json:"gpu_type,omitempty"`
 }
 
-// Markets is what the cloud sells in a region, and how much of it the account
-// may still have, at one time.
+// Markets is what Tencent Cloud sells in a region, and how much of it the account may still
+// launch, at one time.
 type Markets struct {
 	Offers []Offer
-	// SpotVCPUs is how many vCPUs the account may still launch as spot
-	// instances, by zone; nil where that is unknown.
+	// SpotVCPUs is how many vCPUs the account may still launch as spot instances, by zone;
+	// nil if that is unknown.
 	SpotVCPUs map[string]int
-	// QuotaUnknown says why SpotVCPUs is nil. Launches then go by price and
-	// stock alone, and learn of the quota by being refused.
+	// QuotaUnknown says why SpotVCPUs is nil. Launches then depend only on price and stock,
+	// and may be refused for the quota.
 	QuotaUnknown error
 }
 
-// QuotaWarning says for people that the region's spot quota is unknown, and
-// why; empty where it is known.
+// QuotaWarning says for people why the region's spot quota is unknown; empty if it is known.
 func (m Markets) QuotaWarning(region string) string {
 	if m.QuotaUnknown == nil {
 		return ""
@@ -90,8 +89,7 @@ func (m Markets) QuotaWarning(region string) string {
 	return fmt.Sprintf("the spot quota of %s is unknown: %v", region, m.QuotaUnknown)
 }
 
-// OffersByMarket indexes offers by market. Where a market has several, the first
-// counts.
+// OffersByMarket indexes offers by market. If a market has several, the first counts.
 func OffersByMarket(offers []Offer) map[Market]Offer {
 	index := make(map[Market]Offer, len(offers))
 	for _, offer := range offers {

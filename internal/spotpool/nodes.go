@@ -7,21 +7,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// Nodes says that a pool's instances become nodes of a cluster, and what follows.
+// Nodes says that a pool's instances become nodes of a cluster, and how these are handled.
 type Nodes struct {
 	JoinTimeout           Duration `json:"join_timeout"`      // from running to a Ready node
 	UnhealthyTimeout      Duration `json:"unhealthy_timeout"` // not Ready for so long
 	MaxReplacementsPerRun int      `json:"max_replacements_per_run"`
-	// MatchAddress takes a node without a provider id for the instance that has its
-	// private address.
+	// MatchAddress matches a node without a provider ID by the private address of an
+	// instance.
 	MatchAddress bool `json:"match_address,omitempty"`
-	// ExpectedLabels are those that the nodes will have: which pods a larger pool could
-	// run.
+	// ExpectedLabels are the labels of future nodes. They show which pods a larger pool
+	// could run.
 	ExpectedLabels map[string]string `json:"expected_labels,omitempty"`
 	Drain          Drain             `json:"drain"`
 }
 
-// Drain says how nodes are emptied before their instances end.
+// Drain says how nodes are drained before their instances are terminated.
 type Drain struct {
 	Timeout       Duration       `json:"timeout"`
 	OnTimeout     node.OnTimeout `json:"on_timeout"`
@@ -36,7 +36,6 @@ const (
 	DefaultDrainTimeout     = Duration(10 * 60e9)
 )
 
-// withDefaults fills in what is left out.
 func (n Nodes) withDefaults() *Nodes {
 	n.JoinTimeout = cmp.Or(n.JoinTimeout, DefaultJoinTimeout)
 	n.UnhealthyTimeout = cmp.Or(n.UnhealthyTimeout, DefaultUnhealthyTimeout)
@@ -47,17 +46,16 @@ func (n Nodes) withDefaults() *Nodes {
 	return &n
 }
 
-// Timeouts are how long an instance may take to join, and to recover.
+// Timeouts returns how long an instance may take to join, and to recover.
 func (n Nodes) Timeouts() node.Timeouts {
 	return node.Timeouts{Join: time.Duration(n.JoinTimeout), Unhealthy: time.Duration(n.UnhealthyTimeout)}
 }
 
-// asNode is what of an instance tells its node.
 func (i Instance) asNode() node.Instance {
 	return node.Instance{ID: i.ID, PrivateIP: i.PrivateIP, LaunchedAt: i.LaunchedAt}
 }
 
-// NodeInstances are what tells the nodes of the pool's instances.
+// NodeInstances returns instances as they are matched with nodes.
 func NodeInstances(list []Instance) []node.Instance {
 	out := make([]node.Instance, len(list))
 	for n, i := range list {

@@ -7,12 +7,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// State is an instance's state in the cloud's own words
-// (Tencent CVM, data type Instance, field InstanceState).
+// State is an instance's InstanceState, as Tencent CVM documents it.
 type State string
 
-// The states that decisions tell apart. An instance in any other is unusable, and
-// left alone.
+// The states that decisions distinguish. An instance in any other is unusable, and ignored.
 const (
 	StatePending            State = "PENDING"
 	StateLaunchFailed       State = "LAUNCH_FAILED"
@@ -27,14 +25,14 @@ const (
 	StateServiceLiveMigrate State = "SERVICE_LIVE_MIGRATE"
 )
 
-// Ending reports whether an instance in this state is on its way out by itself, and
-// so is not held.
+// Ending reports whether an instance in this state disappears by itself, so that it is not
+// held.
 func (s State) Ending() bool { return s == StateTerminating || s == StateLaunchFailed }
 
-// Up reports whether an instance in this state runs, or will in a moment.
+// Up reports whether an instance in this state runs, or will soon.
 func (s State) Up() bool { return s == StateRunning || s == StateStarting || s == StateRebooting }
 
-// Instance is one machine of the cloud, as observed.
+// Instance is one CVM instance, as observed.
 type Instance struct {
 	// The instance ID.
 	ID string `json:"instance_id"`
@@ -78,17 +76,17 @@ type Instance struct {
 	OperationError string `json:"operation_error,omitempty"`
 }
 
-// Protection says why an instance must not be ended; empty where it may be. An
-// instance that was converted to another charge type, such as PREPAID, was paid for
-// by someone who means to keep it.
+// Protection says why an instance must not be terminated; empty if it may be. An instance
+// that was converted to another charge type, such as PREPAID, was paid for in order to keep
+// it.
 func (i Instance) Protection() string {
 	switch {
 	case i.Protected:
 		return "the tag gpupool/protected"
 	case i.APIProtected:
-		return "the cloud's own termination protection"
+		return "Tencent Cloud's termination protection"
 	case i.ChargeType != Spot && i.ChargeType != OnDemand:
-		return fmt.Sprintf("its charge type %s, which no pool launches", i.ChargeType)
+		return fmt.Sprintf("its charge type %s", i.ChargeType)
 	}
 	return ""
 }
@@ -96,22 +94,20 @@ func (i Instance) Protection() string {
 // Observation is what was read of one pool, and of the markets of its offerings,
 // at one time.
 type Observation struct {
-	At        time.Time  `json:"at"` // the cloud's own clock
+	At        time.Time  `json:"at"` // by Tencent Cloud's clock
 	Region    string     `json:"region"`
 	AccountID string     `json:"account_id"`
 	Instances []Instance `json:"instances,omitempty"`
-	// Offers are those of the pool's own markets. It is nil where the cloud could not
-	// be asked, so that nothing is known; where it is not nil, a market without an
-	// offer is not sold.
+	// Offers are those of the pool's own markets. It is nil if they could not be read. If it
+	// is not nil, a market without an offer is not sold.
 	Offers []Offer `json:"offers,omitzero"`
-	// SpotVCPUs is how many vCPUs the account may still launch as spot
-	// instances, by zone; nil where the cloud could not be asked.
+	// SpotVCPUs is how many vCPUs the account may still launch as spot instances, by zone;
+	// nil if that could not be read.
 	SpotVCPUs map[string]int `json:"spot_vcpus,omitempty"`
-	// QuotaAway says that the quota is unknown for now, and will be known again.
+	// QuotaAway says that the quota is unknown for the moment.
 	QuotaAway bool `json:"-"`
-	// Cluster is what was seen of the nodes that the pool's instances become.
+	// Cluster is what was observed of the pool's nodes.
 	Cluster node.Observation `json:"cluster,omitzero"`
-	// Absent are the ids that were asked for one by one in a complete observation, and that the
-	// cloud does not know.
+	// Absent are IDs that were requested one by one, and that Tencent Cloud does not know.
 	Absent []string `json:"absent,omitempty"`
 }

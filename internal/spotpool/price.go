@@ -21,8 +21,8 @@ const (
 
 var priceForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
 
-// ParsePrice reads a decimal string such as "3.50": digits, at most six of them
-// after the point, no sign and no exponent, above zero and at most one million.
+// ParsePrice parses a decimal such as "3.50", above zero and at most one million. It has at
+// most six digits after the point, no sign and no exponent.
 func ParsePrice(s string) (Price, error) {
 	p, err := parseSum(s)
 	if err != nil {
@@ -34,21 +34,21 @@ func ParsePrice(s string) (Price, error) {
 	return p, nil
 }
 
-// parseSum reads a price, or a sum of prices, of any size.
+// parseSum parses a price, or a sum of prices, of any size.
 func parseSum(s string) (Price, error) {
 	if !priceForm.MatchString(s) {
-		return 0, fmt.Errorf("%q is no price: write CNY an hour as a plain decimal such as \"3.50\", with at most %d digits after the point", s, priceDigits)
+		return 0, fmt.Errorf("invalid price %q: write CNY an hour as a plain decimal such as \"3.50\", with at most %d digits after the point", s, priceDigits)
 	}
 	whole, fraction, _ := strings.Cut(s, ".")
 	units, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", priceDigits-len(fraction)), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no price: %w", s, err)
+		return 0, fmt.Errorf("invalid price %q: %w", s, err)
 	}
 	return Price(units), nil
 }
 
-// PriceFromFloat rounds a price that the cloud sent as a JSON number to
-// millionths. Anything that is not above zero becomes the unknown price.
+// PriceFromFloat rounds a price in a response to millionths. Anything that is not above zero
+// becomes the unknown price.
 func PriceFromFloat(f float64) Price {
 	if !(f > 0) || f > maxPriceWhole {
 		return 0
@@ -92,7 +92,7 @@ func (p *Price) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Text is the price as events have it: empty if it is unknown.
+// Text returns the price for events; empty if it is unknown.
 func (p Price) Text() string {
 	if p == 0 {
 		return ""

@@ -14,9 +14,9 @@ import (
 // The codes from `hourly_cap` to `not_sold` concern one offering each.
 type Code string
 
-// The codes. Those from BecauseHourlyCap to BecauseNotSold are of one offering each,
-// in the order in which the last of them is met first: what is only above the hourly
-// cost cap is sold, in stock, and within its price cap and the quota.
+// The codes. Those from BecauseHourlyCap to BecauseNotSold are about one offering each, and
+// are checked in the opposite order. So an offering that is only above the hourly cost cap
+// is sold, in stock, and within its price cap and the quota.
 const (
 	BecauseHold            Code = "hold"             // an operator put the pool on hold: nothing is launched or terminated
 	BecauseGate            Code = "gate"             // its budget is exceeded
@@ -45,18 +45,17 @@ const (
 	BecauseSurplus         Code = "surplus"          // replacements left more instances than desired, which are scaled in later
 )
 
-// codes are all of them, what binds most first, and how counts of offerings call
-// them.
+// codes are all of them, the strongest first, with the words in counts of offerings.
 var codes = []struct {
 	code Code
 	word string
 }{
-	{BecauseHold, "on hold by a person"},
-	{BecauseGate, "held back by the budget"},
-	{BecauseGateUnknown, "held back, as the budget's use is unknown"},
-	{BecauseGateUndeclared, "held back, as the budget is not declared"},
+	{BecauseHold, "on hold"},
+	{BecauseGate, "blocked by the budget"},
+	{BecauseGateUnknown, "blocked, since the budget's usage is unknown"},
+	{BecauseGateUndeclared, "blocked, since the budget is not declared"},
 	{BecauseContradiction, "contradicted"},
-	{BecauseJournalLost, "held back, as the journal was lost"},
+	{BecauseJournalLost, "blocked, since the journal was lost"},
 	{BecauseRefused, "refused"},
 	{BecauseHourlyCap, "above max_hourly_cost"},
 	{BecausePriceUnknown, "price unknown"},
@@ -69,16 +68,16 @@ var codes = []struct {
 	{BecauseLaunchTimeout, "stuck"},
 	{BecauseMaximum, "at maximum"},
 	{BecausePerRunCap, "in the next run"},
-	{BecauseOpenLaunch, "launch under way"},
+	{BecauseOpenLaunch, "launch pending"},
 	{BecauseReplacement, "to be replaced"},
 	{BecauseFallbackLater, "fallback later"},
 	{BecauseFallbackMaximum, "fallback used up"},
-	{BecauseCluster, "held back by the cluster"},
+	{BecauseCluster, "blocked, since the cluster is unknown"},
 	{BecauseDrain, "draining"},
 	{BecauseSurplus, "to be scaled in"},
 }
 
-// Codes lists every code, what binds most first.
+// Codes returns every code, the strongest first.
 func Codes() []Code {
 	list := make([]Code, len(codes))
 	for n, c := range codes {
@@ -87,21 +86,19 @@ func Codes() []Code {
 	return list
 }
 
-// rank is a code's place among all of them.
 func (c Code) rank() int { return slices.Index(Codes(), c) }
 
-// HoldsBack reports whether nothing of the pool is launched for it, in whichever
-// offering: it binds more than what is of one offering.
+// HoldsBack reports whether it blocks every launch of the pool, in any offering.
 func (c Code) HoldsBack() bool { return c.rank() < BecauseHourlyCap.rank() }
 
-// Reason is one thing that keeps a pool below its minimum, or its outdated instances
-// from being replaced: of an offering, or of the whole pool.
+// Reason is why a pool stays below its minimum, or why its drifted instances are not
+// replaced. It is about an offering, or about the whole pool.
 type Reason struct {
 	// The code of the reason.
 	Code Code `json:"code"`
-	// The offering that was passed over. Absent if the reason concerns the whole pool.
+	// The offering that was skipped. Absent if the reason concerns the whole pool.
 	Offering *Offering `json:"offering,omitempty"`
-	// The charge type that was passed over.
+	// The charge type that was skipped.
 	ChargeType ChargeType `json:"charge_type,omitempty"`
 	// The hourly market price. Null or absent if unknown.
 	Price Price `json:"price,omitempty"`
@@ -111,7 +108,7 @@ type Reason struct {
 	Text string `json:"text"`
 }
 
-// String is the reason for people, with the offering that it is of.
+// String returns the reason for people, with its offering.
 func (r Reason) String() string {
 	if r.Offering == nil {
 		return r.Text
@@ -122,7 +119,7 @@ func (r Reason) String() string {
 // Reasons are why a pool stays as it is.
 type Reasons []Reason
 
-// Texts are all of them for people.
+// Texts returns all of them for people.
 func (r Reasons) Texts() []string {
 	var texts []string
 	for _, reason := range r {
@@ -134,9 +131,8 @@ func (r Reasons) Texts() []string {
 // briefAtMost is how many lines Brief has at most.
 const briefAtMost = 3
 
-// Brief is what people are told of them where they ask for nothing else: the binding
-// one first, then how many offerings were passed over for what, and then what else
-// there is of the whole pool. Few are told as they are.
+// Brief summarizes them: first the strongest, then how many offerings were skipped for each
+// reason, and then the other reasons of the whole pool. If they are few, it returns all.
 func (r Reasons) Brief() []string {
 	ordered := slices.Clone(r)
 	slices.SortStableFunc(ordered, compareReasons)
@@ -159,8 +155,8 @@ func (r Reasons) Brief() []string {
 	return lines
 }
 
-// compareReasons puts first what is nearest to a launch: of the same code the
-// cheapest offering, and the one that is free soonest.
+// compareReasons sorts by strength. Within a code, it sorts the offering first that is
+// nearest to a launch: the cheapest, or the one that is free soonest.
 func compareReasons(a, b Reason) int {
 	if rank := cmp.Compare(a.Code.rank(), b.Code.rank()); rank != 0 || a.Code != BecauseAboveMaxPrice {
 		return cmp.Or(rank, a.Until.Compare(b.Until))
@@ -168,8 +164,8 @@ func compareReasons(a, b Reason) int {
 	return cmp.Compare(a.Price, b.Price)
 }
 
-// counts says for each charge type how many offerings were passed over for what; an
-// offering that was passed over twice counts once.
+// counts says for each charge type how many offerings were skipped for each reason. An
+// offering that was skipped twice counts once.
 func (r Reasons) counts() string {
 	type place struct {
 		Offering
@@ -189,14 +185,13 @@ func (r Reasons) counts() string {
 	var texts []string
 	for _, charge := range []ChargeType{Spot, OnDemand} {
 		if list := byCharge[charge]; len(list) > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s offerings passed over: %s", len(list), ChargeName(charge), list.byCode()))
+			texts = append(texts, fmt.Sprintf("%d %s offerings skipped: %s", len(list), ChargeName(charge), list.byCode()))
 		}
 	}
 	return strings.Join(texts, "; ")
 }
 
-// byCode counts ordered reasons by their code, and says of each code what is nearest
-// to a launch.
+// byCode counts sorted reasons by their code, with the offering that is nearest to a launch.
 func (r Reasons) byCode() string {
 	var texts []string
 	for n := 0; n < len(r); {

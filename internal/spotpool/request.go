@@ -2,8 +2,8 @@ package spotpool
 
 import "strings"
 
-// Request is the whole of one launch. The cloud's call is built from it and
-// from nothing else, so that repeating it sends the identical body.
+// Request is one launch. The call is built only from it, so that a retry sends the identical
+// body.
 type Request struct {
 	Region           string     `json:"region"`
 	Pool             string     `json:"pool"`
@@ -15,21 +15,21 @@ type Request struct {
 	ChargeType       ChargeType `json:"charge_type"`
 	Count            int        `json:"count"`
 	ConfigurationTag string     `json:"config"`
-	// BootstrapToken is what is filled into the user data; empty where it has no place for
-	// one, or is not filled in yet.
+	// BootstrapToken is filled into the user data; empty if there is no placeholder, or
+	// before that.
 	BootstrapToken string `json:"bootstrap_token,omitempty"`
 	Configuration
 }
 
-// Joining is the request with a token filled into its user data.
+// Joining returns the request with a token filled into its user data.
 func (r Request) Joining(id, secret string) Request {
 	r.BootstrapToken = id + "." + secret
 	r.UserData, r.UserDataWO = filledIn(r.Script(), r.BootstrapToken), ""
 	return r
 }
 
-// TokenParts are the id and the secret of the request's bootstrap token; empty where it
-// has none.
+// TokenParts returns the ID and the secret of the request's bootstrap token; empty if it has
+// none.
 func (r Request) TokenParts() (id, secret string) {
 	id, secret, _ = strings.Cut(r.BootstrapToken, ".")
 	return id, secret

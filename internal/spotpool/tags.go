@@ -10,22 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// The tags by which pools know their instances.
+// The tags of a pool's instances.
 const (
 	TagUID           = "gpupool/uid"
 	TagPool          = "gpupool/pool"
 	TagSequence      = "gpupool/seq"
 	TagConfiguration = "gpupool/config"
-	// TagProtected keeps an instance from being ended. People set it.
+	// TagProtected protects an instance from termination. Operators set it.
 	TagProtected = "gpupool/protected"
 )
 
-// TagLag bounds how long the tags of a launch may stay incomplete. The cloud
-// attaches tags after it creates instances (Tencent CVM, RunInstances,
-// TagSpecification) and names no bound; this is far above what is seen.
+// TagLag bounds how long the tags of a launch may stay incomplete. Tencent Cloud attaches
+// tags after it creates instances (CVM, RunInstances, TagSpecification) and names no bound;
+// this is far above what was observed.
 const TagLag = 10 * time.Minute
 
-// OwnTags lists the tags that a launch puts on its instances.
+// OwnTags returns the keys of the tags that a launch sets on its instances.
 func OwnTags() []string { return []string{TagConfiguration, TagPool, TagSequence, TagUID} }
 
 // Limits of tags (Tencent Cloud, 651/13354).
@@ -42,7 +42,7 @@ func (v *validator) tags() {
 	tags := v.d.Tags
 	own := OwnTags()
 	if most := maxTags - len(own); len(tags) > most {
-		v.Add("tags", fmt.Sprintf("Leave %d out.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)",
+		v.Add("tags", fmt.Sprintf("Omit %d.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)",
 			len(tags), maxTags, len(own), strings.Join(own, ", "))
 	}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
@@ -57,11 +57,10 @@ func (v *validator) tags() {
 	}
 }
 
-// tagText adds problems of a tag's key or value.
 func (v *validator) tagText(attribute, what, text string, longest int) {
 	switch length := utf8.RuneCountInString(text); {
 	case length == 0:
-		v.Add(attribute, "Write at least one character, or leave the tag out.", "the tag's %s is empty", what)
+		v.Add(attribute, "Write at least one character, or omit the tag.", "the tag's %s is empty", what)
 	case length > longest:
 		v.Add(attribute, fmt.Sprintf("Shorten it to %d characters.", longest), "the tag's %s has %d characters, and may have %d", what, length, longest)
 	case strings.TrimSpace(text) != text:

@@ -9,12 +9,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Problem is something wrong, or suspicious, in a declaration.
+// Problem is an error, or something suspicious, in a declaration.
 type Problem = problem.Problem
 
-// MaxPoolSize bounds maximum. One DescribeInstances shows 100 instances and 40
-// may be asked a second (Tencent CVM, 213/33258), so that a pool of this size is
-// observed within a few seconds; a larger one is better split.
+// MaxPoolSize bounds maximum. A DescribeInstances returns 100 instances, and 40 of them are
+// allowed a second (Tencent CVM, 213/33258). So a pool of this size is observed within
+// seconds; split a larger one.
 const MaxPoolSize = 10_000
 
 // The range of the durations of a declaration.
@@ -28,9 +28,8 @@ var (
 	instanceTypeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
-// Validate says everything that is wrong with a declaration and can be known without
-// the cloud. Defaults have to be filled in before, see WithDefaults: a zero counts as
-// a zero.
+// Validate returns everything that is wrong with a declaration, without a request. Fill in
+// defaults before, see WithDefaults: a zero counts as a zero.
 func (d Declaration) Validate() []Problem {
 	v := &validator{d: d}
 	v.identity()
@@ -62,7 +61,7 @@ func (v *validator) identity() {
 		v.Name("budget", d.Budget, "a budget")
 	}
 	if !regionForm.MatchString(d.Region) {
-		v.Add("region", "Write it as the cloud does, such as \"ap-singapore\".", "%q is no region", d.Region)
+		v.Add("region", "Write it as Tencent Cloud does, such as \"ap-singapore\".", "invalid region %q", d.Region)
 	}
 }
 
@@ -72,21 +71,21 @@ func (v *validator) numbers() {
 		v.Add("minimum", "Set minimum to 0 for a pool that may be empty.", "minimum is %d, below 0", d.Minimum)
 	}
 	if d.Maximum < 0 || d.Maximum > MaxPoolSize {
-		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be "+
-			"listed within seconds.", MaxPoolSize))
+		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split a larger pool: more than %d instances cannot be listed within "+
+			"seconds.", MaxPoolSize))
 	} else if d.Minimum > d.Maximum {
 		v.Add("minimum", "Raise maximum to at least minimum, or lower minimum.", "minimum is %d, above maximum %d", d.Minimum, d.Maximum)
 	}
 	if d.MaxLaunchesPerRun < 1 {
-		v.Add("max_launches_per_run", "Set it to at least 1, or leave it out.", "max_launches_per_run is %d: no run could launch anything", d.MaxLaunchesPerRun)
+		v.Add("max_launches_per_run", "Set it to at least 1, or omit it.", "max_launches_per_run is %d: no run could launch instances", d.MaxLaunchesPerRun)
 	}
 	if d.MaxHourlyCost < 0 {
-		v.Add("max_hourly_cost", "Write CNY an hour above 0, or leave it out for no limit.", "max_hourly_cost is below 0")
+		v.Add("max_hourly_cost", "Write CNY an hour above 0, or omit it for no limit.", "max_hourly_cost is below 0")
 	}
-	v.duration("launch_timeout", d.LaunchTimeout, "Launches take from a minute to more than five: \"15m\" leaves room for all.")
-	v.duration("cooldown", d.Cooldown, "Write how long an offering is left alone after it was sold out, such as \"20m\".")
+	v.duration("launch_timeout", d.LaunchTimeout, "Launches take from one minute to more than five: \"15m\" is enough for all.")
+	v.duration("cooldown", d.Cooldown, "Write how long an offering is avoided after it was sold out, such as \"20m\".")
 	if !d.KeepsSurplus() {
-		v.duration("surplus_after", Duration(d.SurplusLimit()), "Write how long what a replacement left may stay, such as \"1h\", or \"0s\" to keep it.")
+		v.duration("surplus_after", Duration(d.SurplusLimit()), "Write how long a surplus that a replacement left may stay, such as \"1h\", or \"0s\" to keep it.")
 	}
 	if d.ProjectID < 0 {
 		v.Add("project_id", "Use 0 for the default project.", "project_id is %d, below 0", d.ProjectID)
@@ -107,22 +106,22 @@ func (v *validator) offerings() {
 		at := fmt.Sprintf("offerings[%d]", n)
 		v.zone(at+".availability_zone", o.AvailabilityZone)
 		if !instanceTypeForm.MatchString(o.InstanceType) {
-			v.Add(at+".instance_type", "Write it as the cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "%q is no instance type",
+			v.Add(at+".instance_type", "Write it as Tencent Cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "invalid instance type %q",
 				o.InstanceType)
 		}
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
 		market := o.Market(d.InstanceChargeType)
 		if before, twice := first[market]; twice {
-			v.Add(at, "Leave one of them out: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]",
+			v.Add(at, "Omit one of them: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]",
 				o.InstanceType, o.AvailabilityZone, before)
 		} else {
 			first[market] = n
 		}
 		switch {
 		case o.SpotMaxPrice < 0:
-			v.Add(at+".spot_max_price", "Write CNY an hour above 0, or leave it out to pay the market price.", "spot_max_price is below 0")
+			v.Add(at+".spot_max_price", "Write CNY an hour above 0, or omit it to pay the market price.", "spot_max_price is below 0")
 		case o.SpotMaxPrice > 0 && d.InstanceChargeType == OnDemand:
-			v.Add(at+".spot_max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
+			v.Add(at+".spot_max_price", "Omit it, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
 				"on-demand instances have a fixed price, and no cap")
 		}
 	}
@@ -140,7 +139,7 @@ func (v *validator) zone(attribute, zone string) {
 		}
 		v.Add(attribute, advice, "the zone %q is not one of the pool's region %q", zone, v.d.Region)
 	default:
-		v.Add(attribute, fmt.Sprintf("Write it as the cloud does, such as %q.", v.d.Region+"-2"), "%q is no availability zone", zone)
+		v.Add(attribute, fmt.Sprintf("Write it as Tencent Cloud does, such as %q.", v.d.Region+"-2"), "invalid availability zone %q", zone)
 	}
 }
 
@@ -156,7 +155,7 @@ func (v *validator) choices() {
 func (v *validator) onDemand() {
 	d := v.d
 	if d.OnDemandBase < 0 || d.OnDemandBase > d.Maximum {
-		v.Add("on_demand_base", "Set it to how many of the pool's instances are on-demand whatever spot costs.",
+		v.Add("on_demand_base", "Set it to how many of the pool's instances are always on-demand.",
 			"on_demand_base is %d, and the pool has 0 to %d instances", d.OnDemandBase, d.Maximum)
 	}
 	f := d.OnDemandFallback
@@ -164,11 +163,11 @@ func (v *validator) onDemand() {
 		return
 	}
 	if d.InstanceChargeType != Spot {
-		v.Add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".",
+		v.Add("on_demand_fallback", "Omit it, or set instance_charge_type to \"SPOTPAID\".",
 			"there is nothing to fall back from: the pool's instances are %s", d.InstanceChargeType)
 	}
 	if f.Maximum < 1 || f.Maximum > max(1, d.Maximum) {
-		v.Add("on_demand_fallback.maximum", "Leave on_demand_fallback out for no on-demand instances.",
+		v.Add("on_demand_fallback.maximum", "Omit on_demand_fallback for no on-demand instances.",
 			"%d on-demand instances are out of range: it must be between 1 and maximum %d", f.Maximum, d.Maximum)
 	}
 	v.duration("on_demand_fallback.after", f.After, "Write how long the pool must have been short of spot instances, such as \"30m\".")
@@ -187,9 +186,9 @@ func (v *validator) refresh() {
 	}
 	switch {
 	case r.MaxSurge == 0:
-		v.Add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing")
+		v.Add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 cannot replace instances")
 	case d.Minimum == d.Maximum && d.Maximum > 0:
 		v.Add("refresh", "Set max_unavailable to at least 1, or raise maximum.",
-			"minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace anything", d.Maximum)
+			"minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace instances", d.Maximum)
 	}
 }

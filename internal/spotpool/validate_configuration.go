@@ -15,7 +15,7 @@ import (
 // cvm/v20170312/models.go).
 const (
 	maxUserData      = 16384 // bytes of base64
-	maxCloudDisks    = 20    // data disks, beside at most one local one
+	maxCloudDisks    = 20    // data disks, in addition to one local disk
 	maxLocalDisks    = 1
 	minSystemDisk    = 20 // GiB
 	maxSystemDisk    = 2048
@@ -30,27 +30,27 @@ const (
 var (
 	systemDiskTypes = []string{"CLOUD_BSSD", "CLOUD_PREMIUM", "CLOUD_SSD", "CLOUD_HSSD", "CLOUD_TSSD", "CLOUD_BASIC", "LOCAL_BASIC", "LOCAL_SSD"}
 	bandwidthTypes  = []string{"TRAFFIC_POSTPAID_BY_HOUR", "BANDWIDTH_POSTPAID_BY_HOUR", "BANDWIDTH_PACKAGE"}
-	// Ids have had eight characters so far; longer ones are not ruled out.
+	// IDs have had eight characters so far; longer ones are possible.
 	idForm       = regexp.MustCompile(`^[a-z0-9]{8,32}$`)
 	roleNameForm = regexp.MustCompile(`^[A-Za-z0-9_+=,.@-]+$`)
 )
 
-// id adds a problem where a value does not have the form of an id of its kind.
+// id adds a problem if a value is not an ID of its kind.
 func (v *validator) id(attribute, prefix, value string) {
 	if rest, ok := strings.CutPrefix(value, prefix); ok && idForm.MatchString(rest) {
 		return
 	}
-	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "%q is no id that begins with %q",
+	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "invalid ID %q: it must begin with %q",
 		value, prefix)
 }
 
-// ids is id for a list, in which no id may stand twice.
+// ids is id for a list without duplicates.
 func (v *validator) ids(attribute, prefix string, values []string) {
 	for n, value := range values {
 		at := fmt.Sprintf("%s[%d]", attribute, n)
 		v.id(at, prefix, value)
 		if before := slices.Index(values, value); before < n {
-			v.Add(at, "Leave one of them out.", "%q is listed already, as %s[%d]", value, attribute, before)
+			v.Add(at, "Omit one of them.", "%q is listed already, as %s[%d]", value, attribute, before)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (v *validator) network() {
 	v.ids("key_ids", "skey-", c.KeyIDs)
 	if c.CamRoleName != "" && (len(c.CamRoleName) > maxRoleName || !roleNameForm.MatchString(c.CamRoleName)) {
 		v.Add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName),
-			"%q is no name of a CAM role", c.CamRoleName)
+			"invalid CAM role name %q", c.CamRoleName)
 	}
 	v.Within("internet_max_bandwidth_out", c.InternetMaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Omit it for no public address.")
 	switch {
@@ -84,7 +84,7 @@ func (v *validator) disks() {
 		problem.OneOf(&v.List, "system_disk_type", c.SystemDiskType, systemDiskTypes...)
 	}
 	if c.SystemDiskSize != 0 {
-		v.Within("system_disk_size", c.SystemDiskSize, minSystemDisk, maxSystemDisk, " GiB", "Put what needs more space on data disks.")
+		v.Within("system_disk_size", c.SystemDiskSize, minSystemDisk, maxSystemDisk, " GiB", "Use data disks for more space.")
 	}
 	local := 0
 	for n, disk := range c.DataDisks {
@@ -93,31 +93,30 @@ func (v *validator) disks() {
 			local++
 		}
 		problem.OneOf(&v.List, at+".data_disk_type", disk.Type, systemDiskTypes...)
-		v.Within(at+".data_disk_size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
+		v.Within(at+".data_disk_size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Use several disks for more space.")
 		if disk.Size%dataDiskStep != 0 {
-			v.Add(at+".data_disk_size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data "+
-				"disks", disk.Size,
-				dataDiskStep)
+			v.Add(at+".data_disk_size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is not a multiple of %d, the step of data "+
+				"disks", disk.Size, dataDiskStep)
 		}
 	}
 	if cloud := len(c.DataDisks) - local; cloud > maxCloudDisks {
 		v.Add("data_disks", "Use fewer and larger ones.", "%d data disks are too many: an instance has at most %d", cloud, maxCloudDisks)
 	}
 	if local > maxLocalDisks {
-		v.Add("data_disks", "Use cloud disks beside it.", "%d local data disks are too many: an instance has at most %d", local, maxLocalDisks)
+		v.Add("data_disks", "Use cloud disks in addition to it.", "%d local data disks are too many: an instance has at most %d", local, maxLocalDisks)
 	}
 }
 
 func (v *validator) userData() {
 	if v.d.UserDataWOVersion < 0 {
-		v.Add("user_data_raw_wo_version", "Begin with 1, and add 1 with each change of user_data_raw_wo.", "%d is no version", v.d.UserDataWOVersion)
+		v.Add("user_data_raw_wo_version", "Begin with 1, and add 1 with each change of user_data_raw_wo.", "invalid version %d", v.d.UserDataWOVersion)
 	}
 	data := filledIn(v.d.Script(), strings.Repeat("x", TokenIDLength+1+TokenSecretLength))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
-		v.Add("user_data_raw", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
+		v.Add("user_data_raw", "Let it download large files.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
 			"(that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
 	}
 	if !utf8.ValidString(data) {
-		v.Add("user_data_raw", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
+		v.Add("user_data_raw", "Write it as text; let it download or decode binary data.", "user data is not UTF-8 text")
 	}
 }

@@ -27,10 +27,10 @@ func (v *validator) nodes() {
 	problem.OneOf(&v.List, "nodes.drain.unmanaged_pods", n.Drain.UnmanagedPods, node.Wait, node.Evict)
 	for _, key := range slices.Sorted(maps.Keys(n.ExpectedLabels)) {
 		if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
-			v.Add("nodes.expected_labels", "Write it as Kubernetes does, such as \"pool\" or \"example.com/pool\".", "%q is no name of a label", key)
+			v.Add("nodes.expected_labels", "Write it as Kubernetes does, such as \"pool\" or \"example.com/pool\".", "invalid label key %q", key)
 		}
 		if wrong := validation.IsValidLabelValue(n.ExpectedLabels[key]); len(wrong) > 0 {
-			v.Add("nodes.expected_labels", "Use at most 63 letters, digits, and -, _ and . between them.", "%q is no value of the label %s",
+			v.Add("nodes.expected_labels", "Use at most 63 letters, digits, and -, _ and . between them.", "invalid value %q of the label %s",
 				n.ExpectedLabels[key], key)
 		}
 	}

@@ -95,20 +95,20 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"no number": {
 			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore-" },
-			`offerings[1].availability_zone: "ap-singapore-" is no availability zone`,
+			`offerings[1].availability_zone: invalid availability zone "ap-singapore-"`,
 		},
 		"no zone": {
 			func(d *declaration) { d.Offerings[1].AvailabilityZone = "" }, `offerings[1].availability_zone: the offering has no availability zone`,
 		},
-		"an instance type": {func(d *declaration) { d.Offerings[0].InstanceType = "GN7" }, `offerings[0].instance_type: "GN7" is no instance type`},
-		"no subnet":        {func(d *declaration) { d.Offerings[0].SubnetID = "" }, `offerings[0].subnet_id: "" is no id that begins with "subnet-"`},
+		"an instance type": {func(d *declaration) { d.Offerings[0].InstanceType = "GN7" }, `offerings[0].instance_type: invalid instance type "GN7"`},
+		"no subnet":        {func(d *declaration) { d.Offerings[0].SubnetID = "" }, `offerings[0].subnet_id: invalid ID "": it must begin with "subnet-"`},
 		"a VPC for a subnet": {
-			func(d *declaration) { d.Offerings[0].SubnetID = "vpc-a1b2c3d4" }, `offerings[0].subnet_id: "vpc-a1b2c3d4" is no id that begins with "subnet-"`,
+			func(d *declaration) { d.Offerings[0].SubnetID = "vpc-a1b2c3d4" }, `offerings[0].subnet_id: invalid ID "vpc-a1b2c3d4": it must begin with "subnet-"`,
 		},
-		"a short id":       {func(d *declaration) { d.VPCID = "vpc-a1b2c3d" }, `vpc_id: "vpc-a1b2c3d" is no id that begins with "vpc-"`},
-		"an upper-case id": {func(d *declaration) { d.ImageID = "img-A1B2C3D4" }, `image_id: "img-A1B2C3D4" is no id that begins with "img-"`},
+		"a short id":       {func(d *declaration) { d.VPCID = "vpc-a1b2c3d" }, `vpc_id: invalid ID "vpc-a1b2c3d": it must begin with "vpc-"`},
+		"an upper-case id": {func(d *declaration) { d.ImageID = "img-A1B2C3D4" }, `image_id: invalid ID "img-A1B2C3D4": it must begin with "img-"`},
 		"a security group": {
-			func(d *declaration) { d.SecurityGroupIDs = []string{"default"} }, `security_group_ids[0]: "default" is no id that begins with "sg-"`,
+			func(d *declaration) { d.SecurityGroupIDs = []string{"default"} }, `security_group_ids[0]: invalid ID "default": it must begin with "sg-"`,
 		},
 		"a key twice": {
 			func(d *declaration) { d.KeyIDs = []string{"skey-a1b2c3d4", "skey-a1b2c3d4"} }, `key_ids[1]: "skey-a1b2c3d4" is listed already, as key_ids[0]`,
@@ -117,7 +117,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 			d.Region = "singapore"
 			d.Offerings[0].AvailabilityZone = "singapore-2"
 			d.Offerings = d.Offerings[:1]
-		}, `region: "singapore" is no region`},
+		}, `region: invalid region "singapore"`},
 		"a strategy":            {func(d *declaration) { d.AllocationStrategy = "cheapest" }, `allocation_strategy: "cheapest" is not known`},
 		"a charge type":         {func(d *declaration) { d.InstanceChargeType = "PREPAID" }, `instance_charge_type: "PREPAID" is not known`},
 		"a refresh strategy":    {func(d *declaration) { d.Refresh.Strategy = "surge" }, `refresh.strategy: "surge" is not known`},
@@ -127,7 +127,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 			func(d *declaration) { d.Cooldown = spotpool.Duration(8 * 24 * time.Hour) }, `cooldown: 8d is out of range: it must be between 1s and 7d`,
 		},
 		"no launches in a run": {
-			func(d *declaration) { d.MaxLaunchesPerRun = 0 }, `max_launches_per_run: max_launches_per_run is 0: no run could launch anything`,
+			func(d *declaration) { d.MaxLaunchesPerRun = 0 }, `max_launches_per_run: max_launches_per_run is 0: no run could launch instances`,
 		},
 		"a base above maximum": {func(d *declaration) { d.OnDemandBase = 5 }, `on_demand_base: on_demand_base is 5, and the pool has 0 to 4 instances`},
 		"a fallback of on-demand instances": {
@@ -140,10 +140,10 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"rolling without room": {
 			func(d *declaration) { size(2, 2)(d); refreshing(spotpool.RefreshRolling, 1, 0)(d) },
-			`refresh: minimum and maximum are both 2, so a rolling refresh with max_unavailable 0 has no room to replace anything`,
+			`refresh: minimum and maximum are both 2, so a rolling refresh with max_unavailable 0 has no room to replace instances`,
 		},
 		"rolling without a step": {
-			refreshing(spotpool.RefreshRolling, 0, 0), `refresh: a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing`,
+			refreshing(spotpool.RefreshRolling, 0, 0), `refresh: a rolling refresh with max_surge 0 and max_unavailable 0 cannot replace instances`,
 		},
 		"a negative surge": {refreshing(spotpool.RefreshNone, -1, 0), `refresh.max_surge: max_surge is -1, below 0`},
 		"a cap on on-demand instances": {
@@ -152,7 +152,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"a project": {func(d *declaration) { d.ProjectID = -1 }, `project_id: project_id is -1, below 0`},
 		"a role's ARN": {
-			func(d *declaration) { d.CamRoleName = "qcs::cam::uin/1:roleName/x" }, `cam_role_name: "qcs::cam::uin/1:roleName/x" is no name of a CAM role`,
+			func(d *declaration) { d.CamRoleName = "qcs::cam::uin/1:roleName/x" }, `cam_role_name: invalid CAM role name "qcs::cam::uin/1:roleName/x"`,
 		},
 		"a disk's type": {func(d *declaration) { d.SystemDiskType = "SSD" }, `system_disk_type: "SSD" is not known`},
 		"a disk's size": {
@@ -161,7 +161,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"a step of a disk": {
 			func(d *declaration) { d.DataDisks = []spotpool.DataDisk{{Type: "CLOUD_BSSD", Size: 105}} },
-			`data_disks[0].data_disk_size: 105 GiB is no multiple of 10, the step of data disks`,
+			`data_disks[0].data_disk_size: 105 GiB is not a multiple of 10, the step of data disks`,
 		},
 		"too many disks": {
 			func(d *declaration) { d.DataDisks = disks(21, "CLOUD_BSSD") }, `data_disks: 21 data disks are too many: an instance has at most 20`,
@@ -182,7 +182,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 			func(d *declaration) { d.UserData = strings.Repeat("x", 12289) },
 			`user_data_raw: user data of 12289 bytes is too long: it has 16388 bytes as base64, and RunInstances takes 16384 (that is 12288 bytes before)`,
 		},
-		"binary user data": {func(d *declaration) { d.UserData = "\xff\xfe" }, `user_data_raw: user data is no UTF-8 text`},
+		"binary user data": {func(d *declaration) { d.UserData = "\xff\xfe" }, `user_data_raw: user data is not UTF-8 text`},
 		"too many tags": {
 			func(d *declaration) { d.Tags = tags(47) },
 			`tags: 47 tags are too many: an instance has at most 50, and 4 of them are the pool's own (gpupool/config, gpupool/pool, gpupool/seq, gpupool/uid)`,

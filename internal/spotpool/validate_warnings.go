@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Warnings says what is allowed in a declaration and yet probably not meant.
-// The declaration must be valid, with its defaults filled in.
+// Warnings returns what is allowed in a declaration, but probably not intended. The
+// declaration must be valid, with its defaults filled in.
 func (d Declaration) Warnings() []Problem {
 	v := &validator{d: d}
 	v.costWarnings()
@@ -14,7 +14,7 @@ func (d Declaration) Warnings() []Problem {
 	v.refreshWarnings()
 	v.budgetWarnings()
 	if len(d.Tags) == maxTags-len(OwnTags()) {
-		v.Add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
+		v.Add("tags", "Omit one to be able to protect single instances from scale-in.", "with the pool's own tags, there is no room for gpupool/protected")
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Script())); err == nil && strings.HasPrefix(string(decoded), "#") {
 		v.Add("user_data_raw", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
@@ -22,8 +22,7 @@ func (d Declaration) Warnings() []Problem {
 	return v.List
 }
 
-// costWarnings compares the hourly cost cap with what the minimum costs where
-// the market reaches the price caps.
+// costWarnings compares the hourly cost cap with the cost of the minimum at the price caps.
 func (v *validator) costWarnings() {
 	d := v.d
 	if d.MaxHourlyCost == 0 || d.Minimum == 0 || d.InstanceChargeType != Spot {
@@ -40,7 +39,7 @@ func (v *validator) costWarnings() {
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
 		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' spot_max_price.",
-			"at the lowest spot_max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps",
+			"at the lowest spot_max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short if prices come near their caps",
 			cheapest, d.Minimum, full, d.MaxHourlyCost)
 	}
 }
@@ -49,14 +48,14 @@ func (v *validator) onDemandWarnings() {
 	d := v.d
 	switch {
 	case d.OnDemandBase > 0 && d.InstanceChargeType != Spot:
-		v.Add("on_demand_base", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "on_demand_base has no effect where every instance is on-demand")
+		v.Add("on_demand_base", "Omit it, or set instance_charge_type to \"SPOTPAID\".", "on_demand_base has no effect if every instance is on-demand")
 	case d.OnDemandBase > d.Minimum:
-		v.Add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and no more than minimum %d are launched", d.OnDemandBase,
+		v.Add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and only minimum %d are launched", d.OnDemandBase,
 			d.Minimum)
 	}
 	if f := d.OnDemandFallback; f != nil && d.Minimum > 0 && d.Minimum == d.Maximum {
-		v.Add("on_demand_fallback", "Raise maximum by one to have replacements launched first.",
-			"minimum and maximum are both %d, so on the way back to spot each on-demand instance is ended before its replacement is launched", d.Maximum)
+		v.Add("on_demand_fallback", "Raise maximum by one to launch replacements first.",
+			"minimum and maximum are both %d, so on the way back to spot each on-demand instance is terminated before its replacement is launched", d.Maximum)
 	}
 }
 
@@ -71,6 +70,6 @@ func (v *validator) refreshWarnings() {
 		v.Add("refresh.max_surge", "Raise maximum, or lower max_surge.", "max_surge is %d, and maximum leaves room for %d above minimum", r.MaxSurge, spare)
 	case r.Strategy == RefreshRolling && d.Minimum > 0 && r.MaxUnavailable >= d.Minimum:
 		v.Add("refresh.max_unavailable", "Lower it below minimum to keep some instances working.",
-			"max_unavailable is %d and minimum %d: a refresh may end every instance at once", r.MaxUnavailable, d.Minimum)
+			"max_unavailable is %d and minimum %d: a refresh may terminate every instance at once", r.MaxUnavailable, d.Minimum)
 	}
 }

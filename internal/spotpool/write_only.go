@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Script is the user data of instances, whichever argument has it.
+// Script returns the user data, which either of two arguments has.
 func (c Configuration) Script() string { return cmp.Or(c.UserData, c.UserDataWO) }
 
-// WithoutWriteOnly is the declaration as Terraform keeps it.
+// WithoutWriteOnly returns the declaration as Terraform stores it.
 func (d Declaration) WithoutWriteOnly() Declaration {
 	d.UserDataWO = ""
 	return d
 }
 
-// WithWriteOnly is the declaration with the write-only value of the record, unless the
-// version says that it changed. The error says that neither has the value.
+// WithWriteOnly returns the declaration with the record's write-only value, unless its
+// version changed. It fails if neither has the value.
 func (d Declaration) WithWriteOnly(recorded Declaration) (Declaration, error) {
 	switch {
 	case d.UserDataWOVersion == 0:

@@ -7,7 +7,7 @@ import (
 )
 
 // TestAWriteOnlyValueIsKnownByItsVersion: a plan, which lacks the value, takes no instance
-// for outdated, and the record's value stays with its version.
+// for drifted, and the record's value stays with its version.
 func TestAWriteOnlyValueIsKnownByItsVersion(t *testing.T) {
 	t.Parallel()
 	of := func(value string, version int64) spotpool.Declaration {

@@ -39,7 +39,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	short, refused := launch("spot_pool/ap-singapore/c-short", 2), launch("spot_pool/ap-singapore/d-failed", 2)
 	end := spotpool.Decision{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
-		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is outdated"},
+		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is drifted"},
 	}
 	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {
 		return spotpool.Counts{
@@ -47,10 +47,10 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		}
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
-	unknown := &outcome.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store " +
-		"directory:.gpupool yet, which gpupool reconcile makes"}
+	unknown := &outcome.ErrorReport{Message: "nothing is launched, since the usage of its budget team-a is unknown: it has no status in the store " +
+		"directory:.gpupool until the next gpupool reconcile"}
 	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of " +
-		"2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
+		"2026-01-02T03:04:00Z; launches resume once usage is below the limit"}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: At, FinishedAt: At.Add(3 * time.Second),
 		Decisions: []outcome.Result{
@@ -61,7 +61,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		SpotPools: []spotpools.Report{
 			{
 				Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: outcome.Done,
-				Messages: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"},
+				Messages: []string{"ins-aaaaaaa0 is gone: reclaimed by Tencent Cloud"},
 			},
 			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: outcome.Done},
 			{

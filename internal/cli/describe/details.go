@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -37,6 +38,13 @@ func (d *Details) Reasons(reasons []string) {
 // Error adds the error of a decision.
 func (d *Details) Error(o outcome.Outcome, message string) {
 	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColour(o), string(o)+": ")+indented(message, "      "))
+}
+
+// Deletion adds since when a deletion is in progress, and what the next run does about it.
+func (d *Details) Deletion(of *record.Deletion) {
+	if of != nil {
+		d.Add(terminal.Yellow, "deleting: ", of.String())
+	}
 }
 
 // HeldBack adds why the budget of a pool would block launches.

@@ -9,15 +9,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // budget explains a budget.
 func (p *page) budget(e budgets.Description) {
-	if e.Phase == declaration.Deleting {
-		p.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
-	}
+	p.Deletion(e.Deletion)
 	if e.UsageReport == nil {
 		p.say("no run has measured it yet")
 	} else {

@@ -23,8 +23,10 @@ func (p *page) pool(e spotpools.Description) {
 	}
 	p.say("capacity %d of minimum %d, %d held of maximum %d, %s CNY an hour", e.Capacity, e.Minimum, e.Held, e.Maximum, describe.Price(e.HourlyPrice))
 	switch {
-	case e.Phase != declaration.Active:
-		p.Add(terminal.Yellow, string(e.Phase)+": ", "a run launches no instance for it")
+	case e.Phase == declaration.Creating:
+		p.Add(terminal.Yellow, "creating: ", "a run launches no instance for it")
+	case e.Phase == declaration.Deleting:
+		p.Deletion(e.Deletion)
 	case e.Shortfall > 0 && !e.ShortSince.IsZero():
 		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d below its minimum, since %s", e.Shortfall, p.clock.When(e.ShortSince)))
 	case e.Shortfall > 0:

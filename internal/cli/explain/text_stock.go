@@ -28,9 +28,10 @@ func (p *page) stock(e stockpools.Description) {
 		return
 	}
 	p.status(e)
-	if e.RecordPhase != declaration.Active && e.RecordPhase != "" {
-		p.Add(terminal.Yellow, string(e.RecordPhase)+": ", "a run creates no pods for it")
+	if e.RecordPhase == declaration.Creating {
+		p.Add(terminal.Yellow, "creating: ", "a run creates no pods for it")
 	}
+	p.Deletion(e.Deletion)
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons)
 	}

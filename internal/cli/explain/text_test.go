@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -156,8 +157,9 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	t.Parallel()
 	pool := shortPool(t)
 	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
+	pool.Deletion = record.NewDeletion(pool.Phase, at.Add(-time.Hour), "terminates its instances")
 	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}})
-	if !strings.Contains(got, "a run launches no instance for it") || strings.Contains(got, "may launch") || strings.Contains(got, "gate open") {
+	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "gate open") {
 		t.Errorf("explained as\n%s", got)
 	}
 }

@@ -112,10 +112,10 @@ func colour(k history.Kind) terminal.Colour {
 	switch k {
 	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Suspend, history.Revert:
 		return terminal.Red
-	case history.Reclaim, history.Evict, history.Evicted, history.Pause, history.Paused, history.Freeze, history.Frozen, history.Threshold,
+	case history.Reclaim, history.Lost, history.Evict, history.Evicted, history.Pause, history.Paused, history.Freeze, history.Frozen, history.Threshold,
 		history.GateClosed, history.Grant, history.Hold, history.Notice, history.Drain:
 		return terminal.Yellow
-	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Unsuspend, history.Join, history.Uncordon:
+	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Unsuspend, history.Join, history.Uncordon, history.Withdrawn:
 		return terminal.Green
 	}
 	return terminal.Cyan
@@ -136,9 +136,10 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return fmt.Sprintf("%d %s%s", e.Count, paid(e), where(e))
 	case history.Refused:
 		return fault(e.Error) + where(e)
-	case history.Begin, history.Reclaim, history.End:
+	case history.Begin, history.Reclaim, history.Lost, history.End, history.Detach:
 		return strings.Join(e.InstanceIDs, " ") + where(e)
-	case history.Join, history.Replace, history.Notice, history.Drain, history.Drained, history.Uncordon, history.DeleteNode:
+	case history.Join, history.Replace, history.Notice, history.Withdrawn, history.Drain, history.Drained, history.Uncordon,
+		history.DeleteNode:
 		return ofNode(e, then)
 	case history.Terminate, history.Adopt:
 		return several(e.Count, e.InstanceIDs)
@@ -192,6 +193,8 @@ func ofNode(e *history.Event, then terminal.Clock) string {
 	switch {
 	case e.Kind == history.Notice:
 		return text + ": Tencent Cloud reclaims it at " + then.At(e.Until)
+	case e.Kind == history.Withdrawn:
+		return text + ": not reclaimed at " + then.At(e.Until)
 	case e.Outcome != "":
 		text += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
 	}

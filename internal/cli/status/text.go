@@ -165,6 +165,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)
 	}
+	details.Deletion(p.Deletion)
 	details.Nodes(p.Nodes)
 	addShort(details, p, clock)
 	details.HeldBack(p.Report)

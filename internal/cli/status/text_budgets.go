@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -66,9 +65,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 		details.Effects(b.Report, clock)
 	}
 	details.Grants(b.Grants)
-	if b.Phase == declaration.Deleting {
-		details.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
-	}
+	details.Deletion(b.Deletion)
 	if b.IsExceeded() {
 		addRemedy(details, moreHours(b.Name))
 	}

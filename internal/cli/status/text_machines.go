@@ -102,7 +102,14 @@ func conditionText(style terminal.Style, m decide.Member) string {
 	if m.Protected || m.APIProtected {
 		text += ", protected"
 	}
-	text += drainText(m.Drain)
+	if !m.UnlistedUntil.IsZero() {
+		text += ", not listed yet"
+	}
+	if m.NoticeWithdrawn() {
+		text += ", notice withdrawn"
+	} else {
+		text += drainText(m.Drain)
+	}
 	if m.Replaced() {
 		text += ", replacement pending"
 	}

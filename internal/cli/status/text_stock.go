@@ -5,7 +5,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
@@ -36,9 +35,7 @@ func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []st
 		details.Reasons(d.Reasons)
 	}
 	details.Conditions(p.Report)
-	if p.RecordPhase == declaration.Deleting {
-		details.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
-	}
+	details.Deletion(p.Deletion)
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
 	return clock.Texts(details.Lines)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -46,6 +47,7 @@ func budgetStatuses() []budgets.Description {
 		}
 		if b.Deleted {
 			s.Deleted, s.Phase = false, declaration.Deleting
+			s.Deletion = record.NewDeletion(s.Phase, clitest.At.Add(-5*time.Minute), "unblocks new pods, resumes what it paused and removes its record")
 		}
 		if b.UsageReport == nil && b.Outcome == outcome.Skipped {
 			s.Error = nil
@@ -73,6 +75,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	}
 	a, c := &status.SpotPools[0], &status.SpotPools[2]
 	a.Phase = declaration.Deleting
+	a.Deletion = record.NewDeletion(a.Phase, clitest.At.Add(-2*time.Hour), "terminates its instances, and removes its record once they are gone")
 	starting, failed := member("ins-aaaaaaa1", decide.Launching), member("ins-aaaaaaa2", decide.Failed)
 	starting.Drifted, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0

@@ -51,14 +51,14 @@ func budgetExceeded(r *rig) {
 		return nil
 	})
 	r.pass(29 * time.Minute)
-	r.says(r.reconcile(), `As on_budget_exceeded is "drain", the pool's instances end from`)
+	r.says(r.reconcile(), `As on_budget_exceeded is "drain", the pool's nodes are drained and its instances terminated from`)
 	r.audit.Wants(r.t, "before budget_grace_period is over")
 	if now := r.runs(2); now[before[0]].UID != pods[before[0]].UID {
 		r.t.Error("pods were ended before budget_grace_period was over")
 	}
 
 	r.pass(2 * time.Minute)
-	r.says(r.reconcile(), "no instance is wanted: its budget team-a has been exceeded for certain since")
+	r.says(r.reconcile(), "no instances are desired: its budget team-a has been exceeded for certain since")
 	drained := r.audit.Taken()
 	for _, pod := range pods {
 		r.gone(pod)
@@ -84,7 +84,7 @@ func budgetExceeded(r *rig) {
 	r.pass(61 * time.Second)
 	r.reconcile()
 	r.pass(time.Hour)
-	r.says(r.reconcile(), "no instance is wanted")
+	r.says(r.reconcile(), "no instances are desired")
 	adopted := r.apply().SpotPools().Adopt(r.t.Context(), r.pool.Region, r.pool.Name, []string{"ins-12345678"}, false)
 	if adopted == nil || !strings.Contains(adopted.Error(), "its exceeded budget team-a drains it") {
 		r.t.Errorf("adopting into a pool that its budget drains: %v", adopted)

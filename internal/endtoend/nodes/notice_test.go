@@ -47,15 +47,15 @@ func withNotice(r *rig) {
 	r.audit.Wants(r.t, "on the notice",
 		"PATCH nodes/"+nodeOf(taken)+"/status", "taint "+nodeOf(taken),
 		"RunInstances "+fresh+" ok", "cordon "+nodeOf(taken), "evict "+pods[taken].Name, "mark "+nodeOf(fresh))
-	r.says(r.gpupool("status", "--machines"), "the cloud takes it back at")
-	r.says(r.gpupool("history"), "notice train "+taken+", node "+nodeOf(taken)+": the cloud takes it at", "drain train "+taken, "drained train "+taken)
+	r.says(r.gpupool("status", "--machines"), "Tencent Cloud reclaims it at")
+	r.says(r.gpupool("history"), "notice train "+taken+", node "+nodeOf(taken)+": Tencent Cloud reclaims it at", "drain train "+taken, "drained train "+taken)
 	if i := r.instance(taken); i == nil || i.State != "RUNNING" {
 		r.t.Errorf("the machine is gone before its time: %v", i)
 	}
 
 	r.pass(2 * time.Minute)
 	r.silent(taken)
-	r.says(r.reconcile(), taken+" (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud")
+	r.says(r.reconcile(), taken+" (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud")
 	r.pass(61 * time.Second)
 	r.reconcile()
 	r.audit.Wants(r.t, "afterwards", "delete "+nodeOf(taken))

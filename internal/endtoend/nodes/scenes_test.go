@@ -77,7 +77,7 @@ func delayedScaleIn(r *rig) {
 	printed := r.reconcile()
 	victim := cordoned(r, before)
 	pod := pods[victim]
-	r.says(printed, "its node "+nodeOf(victim)+" is drained since", "1 pod left", "violate the pod's disruption budget")
+	r.says(printed, "its node "+nodeOf(victim)+" has been draining since", "1 pod left", "violate the pod's disruption budget")
 	r.audit.Wants(r.t, "while the disruption budget allows no eviction", "cordon "+nodeOf(victim), "evict "+pod.Name+" 429")
 	if now := r.runs(3); now[victim].UID != pod.UID {
 		r.t.Errorf("the pod %s was ended", pod.Name)

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,8 +13,20 @@ import (
 // deletingKey is the key, in a resource's private state, of whether its deletion was begun.
 const deletingKey = "deleting"
 
-// deleting reports whether a plan is of an object whose deletion was begun, as of the last
-// refresh.
+// keepDeleting writes into the private state that a destroy which failed has begun the
+// deletion, so that a plan with -refresh=false finishes it. A destroy that was killed
+// writes nothing: only a refresh finds what it began.
+func (r *Resource[M, D, S, F]) keepDeleting(ctx context.Context, m M, d D, resp *resource.DeleteResponse) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // also after an interrupt
+	defer cancel()
+	state, err := r.Kind.View(ctx, d)
+	if err == nil && r.Kind.Found(state).Deleting {
+		resp.Diagnostics.Append(r.keep(ctx, m, state, resp.Identity, resp.Private)...)
+	}
+}
+
+// deleting reports whether a plan is of an object whose deletion was begun, as the last
+// refresh or destroy found.
 func (r *Resource[M, D, S, F]) deleting(ctx context.Context, req resource.ModifyPlanRequest, diags *diag.Diagnostics) bool {
 	raw, unread := req.Private.GetKey(ctx, deletingKey)
 	diags.Append(unread...)

@@ -132,6 +132,7 @@ func (r *Resource[M, D, S, F]) Delete(ctx context.Context, req resource.DeleteRe
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
+		r.keepDeleting(ctx, m, d, resp)
 	}
 }
 

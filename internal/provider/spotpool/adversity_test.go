@@ -65,8 +65,8 @@ func TestStalePlanIsRefused(t *testing.T) {
 	)
 }
 
-// What somebody else recorded is drift: the refresh shows it, and the plan goes
-// back to the configuration.
+// A change of the record by another process is drift: the refresh shows it, and the plan
+// returns to the configuration.
 func TestDriftOfTheRecord(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -102,8 +102,8 @@ func declareMaximum(t *testing.T, w *providertest.World, maximum int) error {
 	return err
 }
 
-// A pool that was destroyed elsewhere is gone from the state, and its old state
-// can't bring it back.
+// A pool that was destroyed elsewhere is gone from the state, and its old state cannot bring it
+// back.
 func TestDestroyedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -114,7 +114,7 @@ func TestDestroyedElsewhere(t *testing.T) {
 				p := w.Process()
 				record, _, err := p.SpotPools().Recorded(t.Context(), "ap-singapore", "train")
 				if err == nil {
-					err = p.SpotPools().Delete(t.Context(), record.Declaration, time.Minute)
+					_, err = p.SpotPools().Delete(t.Context(), record.Declaration, time.Minute)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -145,8 +145,7 @@ func TestPoolWithoutMachinesStays(t *testing.T) {
 	)
 }
 
-// A shortfall is a warning. The pool is in the state, not tainted, and the next
-// apply goes on with it.
+// A shortfall is a warning. The pool is in the state, not tainted, and the next apply resumes.
 func TestShortPoolIsKept(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -176,7 +175,7 @@ func TestShortPoolIsKept(t *testing.T) {
 	)
 }
 
-// What the cloud does to a call in flight never costs a machine twice.
+// No fault of a call in flight costs an instance twice.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"reset_after", "http_502_after", "throttle", "bad_json"} {

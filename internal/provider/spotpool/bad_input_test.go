@@ -77,7 +77,7 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"a token of any group": {
 			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:masters"}}}),
-			[]string{"ElementKeyInt(0)", `"system:masters" is no group of bootstrap tokens`},
+			[]string{"ElementKeyInt(0)", `invalid bootstrap token group "system:masters"`},
 		},
 		"a token for ever": {joined(providertest.Values{"bootstrap_token": providertest.Values{
 			"groups": []string{"system:bootstrappers:a"}, "ttl": "2d",
@@ -102,7 +102,7 @@ func TestBadDeclarations(t *testing.T) {
 			[]string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"},
 		},
 		"an offering twice":   {offerings(offering(zone2, t4, nil), offering(zone2, t4, nil)), []string{"ElementKeyInt(1)", "listed already"}},
-		"no instance type":    {offerings(offering(zone2, "T4", nil)), []string{`"T4" is no instance type`}},
+		"no instance type":    {offerings(offering(zone2, "T4", nil)), []string{`invalid instance type "T4"`}},
 		"an unknown strategy": {providertest.Values{"allocation_strategy": "cheapest"}, []string{`"allocation_strategy"`, "lowest_price"}},
 		"a prepaid pool":      {providertest.Values{"instance_charge_type": "PREPAID"}, []string{`"instance_charge_type"`, "POSTPAID_BY_HOUR"}},
 		"no room for a refresh": {
@@ -158,7 +158,7 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	}
 }
 
-// drained has the budget of a pool end its instances.
+// drained has a pool drained while its budget is exceeded.
 var drained = providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a", "nodes": providertest.Values{}}
 
 // What is not known yet is left to a later validation, and never taken for
@@ -211,7 +211,7 @@ func joined(but providertest.Values) providertest.Values {
 	return v
 }
 
-// What only the cloud or the store can know is an error at plan, and nothing is
+// Problems that only Tencent Cloud or the store shows are errors at plan, and nothing is
 // changed.
 func TestBadSurroundings(t *testing.T) {
 	t.Parallel()
@@ -269,7 +269,7 @@ func TestEndpointThatIsNotThere(t *testing.T) {
 	contains(t, p.Diagnostics, "ERROR", "127.0.0.1:1", "GPUPOOL_ENDPOINT")
 }
 
-// A store that can't be read stops what depends on it, and stays as it is.
+// An unreadable store stops everything that depends on it, and stays as it is.
 func TestBadStore(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

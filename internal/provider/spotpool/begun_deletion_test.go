@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -27,8 +28,8 @@ func beginDeletion(t *testing.T, w *providertest.World) {
 	}
 }
 
-// A configuration that still declares a pool whose deletion was begun plans to finish the
-// deletion and to create the pool again, and destroying it goes on as before.
+// If a configuration still declares a pool that is being deleted, its plan completes the
+// deletion and creates the pool again. A destroy completes it, too.
 func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -45,7 +46,7 @@ func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
 			t.Errorf("it is to %s", change)
 		}
 		says(t, about(t, warnings, "The deletion of spot pool ap-singapore/train was begun and not finished"), []string{"terraform destroy"})
-		says(t, about(t, warnings, "2 instances to be ended"), first)
+		says(t, about(t, warnings, "2 instances to terminate"), first)
 		if r := d.Run("terraform", "plan", "-input=false", "-detailed-exitcode"); r.Code != 2 {
 			t.Errorf("the plan ends with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
 		}
@@ -74,4 +75,26 @@ func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
 	if err != nil || r.Exists() {
 		t.Errorf("its record is %+v, %v", r.Value, err)
 	}
+}
+
+// A destroy that fails has begun the deletion, and a plan knows so without a refresh.
+func TestAFailedDestroyIsKnownWithoutARefresh(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	d := w.Terraform()
+	d.Write(pool())
+	d.Apply()
+	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnauthorizedOperation", Action: "TerminateInstances", Count: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.Run("terraform", "destroy", "-auto-approve", "-input=false"); r.Code == 0 {
+		t.Fatalf("the destroy succeeds:\n%s", r.Stdout)
+	}
+	warnings, planned := d.Plan("-refresh=false")
+	if change := planned[address].Change; change != "delete,create" {
+		t.Errorf("it is to %s", change)
+	}
+	says(t, about(t, warnings, "The deletion of spot pool ap-singapore/train was begun and not finished"), []string{"terraform destroy"})
+	w.Sim.Server.ClearFaults()
+	d.Must("terraform", "destroy", "-auto-approve", "-input=false")
 }

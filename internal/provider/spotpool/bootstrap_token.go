@@ -21,12 +21,10 @@ func (j *joining) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func joiningAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"bootstrap_token": kit.Object(kit.Optional, "Has each launch make a bootstrap token, by which its instances join the provider's cluster: for "+
-			"clusters whose nodes join by `kubeadm join`, or as agents of k3s. "+
-			"It stands in `user_data_raw` where that has `"+core.BootstrapTokenPlaceholder+"`, and is deleted once all instances of the launch have "+
-			"joined or ended. Needs `nodes`. "+
-			"While the cluster can't be reached, nothing is launched. See [Bootstrap tokens](../guides/nodes.md#bootstrap-tokens).",
-			bootstrapTokenAttributes()),
+		"bootstrap_token": kit.Object(kit.Optional, "Creates a bootstrap token for each launch, with which its instances join the provider's cluster by "+
+			"`kubeadm join`, or as k3s agents. The token replaces `"+core.BootstrapTokenPlaceholder+"` in `user_data_raw`. It is deleted once all instances "+
+			"of the launch have joined or terminated. Needs `nodes`. While the cluster is unreachable, nothing is launched. See the guide "+
+			"[Joining](../guides/joining.md).", bootstrapTokenAttributes()),
 	}
 }
 
@@ -39,11 +37,11 @@ func bootstrapTokenFields(x *attribute.Transfer, f *attribute.Fields, b *core.Bo
 
 func bootstrapTokenAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"groups": kit.Texts(kit.Required, "Groups in which whoever has the token signs in, such as `system:bootstrappers:kubeadm:default-node-token`, which "+
-			"kubeadm lets join: `system:bootstrappers:`, and then lower-case letters, digits, colons and hyphens. What they may do, the cluster's own roles "+
-			"say."),
+		"groups": kit.Texts(kit.Required, "Groups of a kubelet that authenticates with the token, such as "+
+			"`system:bootstrappers:kubeadm:default-node-token` in a kubeadm cluster: `system:bootstrappers:`, and then lower-case letters, digits, "+
+			"colons and hyphens. The cluster's roles define their permissions."),
 		"ttl": kit.DefaultDuration(defaults.BootstrapToken.TTL.String(),
-			"How long the token is valid from its launch on, as a duration such as `\"30m\"`, from `\"5m\"` to `\"24h\"`. An instance that takes longer "+
-				"does not join."),
+			"How long the token is valid after the launch, as a duration such as `\"30m\"`, from `\"5m\"` to `\"24h\"`. An instance that takes longer cannot "+
+				"join."),
 	}
 }

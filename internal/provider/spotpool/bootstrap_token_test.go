@@ -37,7 +37,7 @@ func tokensOf(w *providertest.World, group string) ([]corev1.Secret, error) {
 	return own, nil
 }
 
-// secretless fails where the secret of a token stands in what Terraform keeps.
+// secretless fails if Terraform keeps the secret of a token.
 type secretless struct {
 	w     *providertest.World
 	group string
@@ -66,7 +66,7 @@ func (c secretless) CheckState(_ context.Context, req statecheck.CheckStateReque
 }
 
 // TestLifeOfAPoolThatJoinsByAToken: a launch makes a token; another ttl and group make no
-// instance outdated; the token goes once bootstrap_token does. State and plans never have it.
+// instance drifted; the token goes once bootstrap_token does. State and plans never have it.
 func TestLifeOfAPoolThatJoinsByAToken(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)

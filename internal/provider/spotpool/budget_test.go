@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// The whole of it, by Terraform: a budget and its pool are declared together; the
-// pool waits for the first run's judgement, and is raised by the next apply.
+// By Terraform: a budget and its pool are declared together. The pool waits for the first run's
+// evaluation, and the next apply launches it.
 func TestBudgetAndPoolTogether(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -40,8 +40,8 @@ resource "gpupool_budget" "team_a" {
 	)
 }
 
-// A budget can be destroyed while a pool names it by its name alone: the pool keeps
-// its machines, and the two are planned apart.
+// A budget can be destroyed while a pool refers to it by a literal name: the pool keeps its
+// instances, and both are planned independently.
 func TestBudgetIsDestroyedUnderAPool(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -67,8 +67,8 @@ resource "gpupool_budget" "team_a" {
 	)
 }
 
-// A pool whose budget was destroyed keeps what it has; that it will get no more is
-// told at each refresh, and not only once it is short.
+// A pool whose budget was destroyed keeps its instances. Each refresh warns that nothing more
+// is launched, not only once it is short.
 func TestBudgetIsDestroyed(t *testing.T) {
 	t.Parallel()
 	w, s, o := createGated(t)

@@ -10,9 +10,9 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// sameCluster refuses the plan of a pool with nodes for which there is no cluster, or
-// another than its own. One that is away for now keeps nobody from changing the pool
-// whose nodes it has. A budget of another cluster is refused as well.
+// sameCluster refuses the plan of a pool with nodes if there is no cluster, or another one than
+// its own. An unreachable cluster does not block changes of its pool. A budget of another
+// cluster is refused, too.
 func (r *poolResource) sameCluster(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
 	if d.Nodes == nil || !r.Connection.ClusterReady() {
 		return true

@@ -51,36 +51,33 @@ func (c *configuration) transfer(x *attribute.Transfer, d *core.Declaration) {
 func configurationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"vpc_id":             kit.Text(kit.Required, "VPC of the instances, such as `vpc-a1b2c3d4`."),
-		"security_group_ids": kit.Texts(kit.Optional, "Security groups of the instances, such as `sg-a1b2c3d4`. Where it is left out, the VPC's default one."),
-		"image_id":           kit.Text(kit.Required, "Image of the instances, such as `img-a1b2c3d4`. It must be one for the region and for GPU instances."),
-		"key_ids": kit.Texts(kit.Optional, "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it "+
-			"is, which the cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument for a "+
-			"password."),
-		"system_disk_type": kit.Text(kit.Optional, "Type of the system disk, such as `CLOUD_BSSD`, `CLOUD_PREMIUM` or `CLOUD_SSD`. Default: Tencent "+
-			"Cloud's own."),
-		"system_disk_size": kit.Whole(kit.Optional, "Size of the system disk in GiB: 20 to 2048. Default: Tencent Cloud's own, 50."),
-		"data_disks": kit.Objects(kit.Optional, "Data disks of each instance, at most 20. They are deleted with their "+
-			"instance.", dataDiskAttributes()),
-		"internet_max_bandwidth_out": kit.Whole(kit.Optional, "Outgoing bandwidth of each instance in Mbit/s, 1 to 10000, and with it a public IP "+
-			"address. If omitted or 0, instances have none."),
+		"security_group_ids": kit.Texts(kit.Optional, "Security groups of the instances, such as `sg-a1b2c3d4`. If omitted, the VPC's default group."),
+		"image_id":           kit.Text(kit.Required, "Image of the instances, such as `img-a1b2c3d4`. It must support the region and GPU instances."),
+		"key_ids": kit.Texts(kit.Optional, "SSH key pairs of the instances, such as `skey-a1b2c3d4`. If omitted, the image's own login stays. Tencent "+
+			"Cloud allows that only for custom, shared and imported images, so a public image needs keys. There is no argument for a password."),
+		"system_disk_type": kit.Text(kit.Optional, "Type of the system disk, such as `CLOUD_BSSD`, `CLOUD_PREMIUM` or `CLOUD_SSD`. If omitted, Tencent "+
+			"Cloud's default."),
+		"system_disk_size": kit.Whole(kit.Optional, "Size of the system disk in GiB, 20 to 2048. If omitted, Tencent Cloud's default of 50."),
+		"data_disks":       kit.Objects(kit.Optional, "Data disks of each instance, at most 20. They are deleted with their instance.", dataDiskAttributes()),
+		"internet_max_bandwidth_out": kit.Whole(kit.Optional, "Outgoing bandwidth of each instance in Mbit/s, 1 to 10000, with a public IP address. If "+
+			"omitted or 0, instances have none."),
 		"internet_charge_type": kit.Text(kit.Optional, "How internet traffic is charged: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or "+
-			"`BANDWIDTH_PACKAGE`. Default: Tencent Cloud's own."),
+			"`BANDWIDTH_PACKAGE`. If omitted, Tencent Cloud's default."),
 		"user_data_raw": schema.StringAttribute{
 			Optional: true, Sensitive: true,
-			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB once encoded in " +
-				"Base64. It is kept in the state and in the store: `user_data_raw_wo` is not kept in the state.",
+			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB in Base64. " +
+				"The state and the store keep it; the state does not keep `user_data_raw_wo`.",
 		},
 		"user_data_raw_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
 			MarkdownDescription: "`user_data_raw` that is in neither the state nor a plan, and may come from an ephemeral value. It needs " +
 				"`user_data_raw_wo_version`. The store keeps it, since `gpupool reconcile` launches instances later. It conflicts with `user_data_raw`.",
 		},
-		"user_data_raw_wo_version": kit.Whole(kit.Optional, "Version of `user_data_raw_wo`, 1 or more. Change it to have a changed `user_data_raw_wo` "+
-			"applied: "+
-			"instances that were launched with another version are outdated. With the same version, the store keeps the value that it has."),
-		"cam_role_name": kit.Text(kit.Optional, "CAM role that the instances may take on."),
+		"user_data_raw_wo_version": kit.Whole(kit.Optional, "Version of `user_data_raw_wo`, 1 or more. Change it to apply a changed `user_data_raw_wo`: "+
+			"instances of another version are drifted. With the same version, the store keeps its value."),
+		"cam_role_name": kit.Text(kit.Optional, "CAM role that the instances may assume."),
 		"project_id":    kit.DefaultNumber(defaults.ProjectID, "Project of the instances; 0 is the default one."),
-		"tags": kit.TextMap(kit.Optional, "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, "+
+		"tags": kit.TextMap(kit.Optional, "Tags of the instances and their disks, in addition to those of gpupool. Keys must not begin with `gpupool/`, "+
 			"`qcs:` or `project`."),
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// tellLaunches says in a warning what the creation of a pool would do on the market
-// of now, as a dry run says it. It is no planned value, since the market moves. It
-// reports whether that is known; where the pool's budget or an unknown market
-// prevents it, another warning says so. Terraform shows one of all warnings with a
-// headline, and counts the others: pools that reach their minimum share one in their region.
-func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
+// warnOfLaunches warns of what the creation of a pool would do on the current market, as a dry
+// run prints it. It is not a planned value, since the market changes. It reports whether that
+// is known; if a budget or an unknown market prevents it, another warning says so.
+//
+// Terraform shows one of all warnings with a headline, and counts the others. So pools that
+// reach their minimum share one headline in their region.
+func (r *poolResource) warnOfLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
 	if !r.Connection.Ready() || d.Region == "" {
 		return false
 	}
@@ -29,8 +30,8 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	plan, err := reader.Preview(ctx, d)
 	var exists *record.ExistsError
 	if errors.As(err, &exists) {
-		diags.AddWarning("Spot pool "+d.Key()+" exists already", "If this plan replaces it, there is nothing to do: it is destroyed first. Otherwise the "+
-			"apply is refused: "+exists.Error()+".")
+		diags.AddWarning("Spot pool "+d.Key()+" exists already", "If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+
+			exists.Error()+".")
 		return true
 	}
 	if err != nil || plan.Gate.Closed {
@@ -46,10 +47,10 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	return true
 }
 
-// launches says what a plan launches and where, and why it is no more; nothing for a
-// pool that wants no instance. A pool that gets less than its minimum is short.
+// launches says what a plan launches and where, and why it is not more; nothing if no instances
+// are desired. short says that it is less than the minimum.
 func launches(plan decide.Plan) (text string, short bool) {
-	lines := slices.Clone(plan.Messages) // of a creation that is resumed
+	lines := slices.Clone(plan.Messages) // of a resumed creation
 	if len(plan.Decisions) > 0 {
 		lines = append(lines, "On the market at plan time, an apply would:")
 	}
@@ -71,5 +72,5 @@ func launches(plan decide.Plan) (text string, short bool) {
 			lines = append(lines, "- "+why)
 		}
 	}
-	return strings.Join(append(lines, "Prices and stock move: the apply looks again before it launches."), "\n"), missing > 0
+	return strings.Join(append(lines, "Prices and stock change: the apply checks them again before it launches."), "\n"), missing > 0
 }

@@ -68,8 +68,8 @@ func dryRun(t *testing.T, w *providertest.World, minimum string, changes ...attr
 	return launches, report.SpotPools[0].Short, places
 }
 
-// On one market, a plan that creates a pool, a dry run, and the apply name the
-// same offerings and prices; and what is planned names none.
+// On one market, a plan that creates a pool, a dry run, and the apply name the same offerings
+// and prices. Planned values name none.
 func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 	t.Parallel()
 	const elsewhere = `[
@@ -103,7 +103,7 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 		},
 		"short by the cost cap": {
 			pool: attributes{"max_hourly_cost": `"3"`}, minimum: "2", planned: []string{firstLaunch},
-			says: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "It would stay short by 1 instance:", "max_hourly_cost 3.00 would be passed"},
+			says: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "It would stay short by 1 instance:", "max_hourly_cost 3.00 would be exceeded"},
 		},
 		"nothing to be had": {
 			market: []market{soldOut(zone2, zone3)}, minimum: "2", planned: []string{firstLaunch},
@@ -151,8 +151,8 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 	}
 }
 
-// A plan promises no launch that its apply refuses: a pool of the name is there,
-// in the store, or by the tags of machines alone.
+// A plan promises no launch that its apply refuses, because a pool of the name exists in the
+// store, or only by the tags of instances.
 func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, elsewhere := range map[string]bool{"same store": false, "another store": true} {
@@ -176,7 +176,7 @@ func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
 	}
 }
 
-// Where the market can't be had, the plan says so, and plans the same.
+// If the market is unknown, the plan says so, and plans the same.
 func TestCreationPlanWithoutAMarket(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -184,7 +184,7 @@ func TestCreationPlanWithoutAMarket(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := serve(t, w).Plan(nil, train(nil))
-	says(t, p.Diagnostics.String(), []string{"WARNING: Looking at the market of ap-singapore"}, "ERROR", "On the market at plan time")
+	says(t, p.Diagnostics.String(), []string{"WARNING: Reading the market of ap-singapore"}, "ERROR", "On the market at plan time")
 	if diff := cmp.Diff([]any{firstLaunch}, p.Attribute("planned_actions")); diff != "" {
 		t.Error(diff)
 	}

@@ -126,7 +126,7 @@ func TestGateOfAPool(t *testing.T) {
 	w.Judge("team-a", ago(3*time.Hour))
 	refresh()
 	p = s.Plan(o, more)
-	contains(t, p.Diagnostics, "nothing can be launched now", "what its budget team-a has used is unknown", "max_status_age")
+	contains(t, p.Diagnostics, "nothing can be launched now", "the usage of its budget team-a is unknown", "max_status_age")
 	if !p.State.Equal(o.State) {
 		t.Errorf("the plan does something behind a closed gate: %v", p.Attribute("planned_actions"))
 	}
@@ -148,7 +148,7 @@ func TestGateOfAPool(t *testing.T) {
 	s.Destroy(o)
 }
 
-// A pool that is given a budget is planned without knowing it, and told of it.
+// The plan of a pool that gets a budget does not depend on the budget, and warns of it.
 func TestGateOfAnotherBudget(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -159,7 +159,7 @@ func TestGateOfAnotherBudget(t *testing.T) {
 	o, _ = s.Read(o)
 	more := train(gated).With(providertest.Values{"minimum": 3})
 	p := s.Plan(o, more)
-	contains(t, p.Diagnostics, "Budget team-a lets nothing be launched", "is used up")
+	contains(t, p.Diagnostics, "Budget team-a blocks launches", "is used up")
 	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 ||
 		!strings.HasSuffix(actions[0].(string), "; if its budget team-a allows it then") {
 		t.Errorf("planned %v", p.Attribute("planned_actions"))
@@ -202,8 +202,8 @@ func TestWarningsOfAnApplyHaveAHeadlineOfTheirOwn(t *testing.T) {
 	s.Destroy(o)
 }
 
-// A pool that would use its budget up before the window ends is told of, with the
-// time, at each refresh and when it is to grow.
+// If a pool would use up its budget before the window ends, each refresh warns of it, with the
+// time, and so does the plan of a larger pool.
 func TestForecast(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -227,8 +227,8 @@ func TestForecast(t *testing.T) {
 		t.Errorf("told twice: %s", p.Diagnostics)
 	}
 	contains(t, s.Plan(o, train(gated).With(providertest.Values{"maximum": 8})).Diagnostics, "Budget may be used up", "all of the 8 GPUs")
-	// A limit that no window of this pool reaches is nothing to tell of: two
-	// instances use 48 GPU-hours in 24 hours.
+	// There is no warning for a limit that no window of this pool reaches: two instances use 48
+	// GPU-hours in 24 hours.
 	if p := s.Plan(o, train(gated).With(providertest.Values{"maximum": 2})); strings.Contains(p.Diagnostics.String(), "used up") {
 		t.Errorf("with a smaller pool: %s", p.Diagnostics)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// TestADestroyPlanSaysWhatBlocksIt: what the cluster is in the way of, beside protection
-// and holds.
+// TestADestroyPlanSaysWhatBlocksIt: what the cluster blocks, in addition to protection and
+// holds.
 func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
 	t.Parallel()
 	const away, contested = "can't be reached", "before it can be told which node these are: ins-1 (two nodes say so)"

@@ -15,7 +15,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// identityModel is what tells one pool of an account from the others.
+// identityModel identifies a pool in its account.
 type identityModel struct {
 	Region types.String `tfsdk:"region"`
 	Name   types.String `tfsdk:"name"`
@@ -25,7 +25,7 @@ func (r *poolResource) IdentitySchema(_ context.Context, _ resource.IdentitySche
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
 		"region": identityschema.StringAttribute{
 			OptionalForImport: true,
-			Description:       "Region of the pool. Where it is left out, the provider's.",
+			Description:       "Region of the pool. If omitted, the provider's region.",
 		},
 		"name": identityschema.StringAttribute{
 			RequiredForImport: true,
@@ -52,13 +52,13 @@ func (r *poolResource) find(ctx context.Context, req resource.ImportStateRequest
 	return imported(d)
 }
 
-// importTarget reads which pool is meant.
+// importTarget reads the pool to import.
 func (r *poolResource) importTarget(ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics) (region, name string) {
 	if req.ID != "" {
 		region, name, ok := strings.Cut(req.ID, "/")
 		if !ok || region == "" || name == "" || strings.Contains(name, "/") {
-			diags.AddError("Malformed import id",
-				fmt.Sprintf("%q does not name a spot pool: write its region and its name, such as \"ap-singapore/train\".", req.ID))
+			diags.AddError("Invalid import ID",
+				fmt.Sprintf("%q is not a spot pool: write its region and its name, such as \"ap-singapore/train\".", req.ID))
 		}
 		return region, name
 	}
@@ -75,7 +75,7 @@ func (r *poolResource) importTarget(ctx context.Context, req resource.ImportStat
 		return region, identity.Name.ValueString()
 	}
 	if identity.Name.ValueString() == "" {
-		diags.AddAttributeError(path.Root("name"), "Malformed import identity", "The name of the spot pool is empty.")
+		diags.AddAttributeError(path.Root("name"), "Invalid import identity", "The name of the spot pool is empty.")
 	}
 	return identity.Region.ValueString(), identity.Name.ValueString()
 }

@@ -14,9 +14,8 @@ import (
 
 const publicImage = "img-487zeit5"
 
-// The cloud keeps the login of custom, shared and imported images alone, so a pool
-// without keys can't have a public one. A plan says so, and looks each image up
-// once.
+// Tencent Cloud keeps the login only of custom, shared and imported images, so a pool without
+// keys cannot have a public one. A plan says so, and reads each image once.
 func TestPublicImageNeedsKeys(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -55,7 +54,7 @@ func TestAnImageThatCannotBeLookedUpIsNoProblem(t *testing.T) {
 	}
 }
 
-// An image that the account doesn't see may still come.
+// An image that the account does not see may appear later.
 func TestAnImageThatIsNotThereIsToldOf(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

@@ -41,7 +41,7 @@ func TestImportFromTheRecord(t *testing.T) {
 	)
 }
 
-// Where the store is lost, the next apply records the pool again.
+// If the store is lost, the next apply records the pool again.
 func TestLostStore(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -148,8 +148,8 @@ func loseStore(t *testing.T, w *providertest.World) {
 	}
 }
 
-// A second state with a pool of the same name gets an error, whether it shares
-// the store or not, and nobody loses a machine.
+// A second state with a pool of the same name gets an error, whether it shares the store or
+// not, and no instance is lost.
 func TestSecondStateOfTheSamePool(t *testing.T) {
 	t.Parallel()
 	exists := regexp.MustCompile(`(?s)Spot pool exists already.*terraform\s+import`)

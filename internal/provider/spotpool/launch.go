@@ -31,18 +31,18 @@ func (l *launch) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func launchAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"offerings": kit.Objects(kit.Required, "The offerings in which the pool may launch, in order: at least one. Give several zones and types, since a "+
+		"offerings": kit.Objects(kit.Required, "Offerings in which the pool may launch, in order, at least one. List several zones and types, since a "+
 			"single one is often sold out.", offeringAttributes()),
 		"allocation_strategy": kit.DefaultChoice(defaults.AllocationStrategy,
-			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the "+
-				"one in the zone with the fewest of the pool's instances."),
+			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, one "+
+				"in the zone with the fewest of the pool's instances."),
 		"instance_charge_type": kit.DefaultChoice(defaults.InstanceChargeType,
-			"How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones."),
+			"How instances are paid for: `SPOTPAID` for spot instances, or `POSTPAID_BY_HOUR` for on-demand instances."),
 		"launch_timeout": kit.DefaultDuration(defaults.LaunchTimeout.String(),
-			"How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such "+
-				"as `\"15m\"`, at most `\"7d\"`."),
-		"cooldown": kit.DefaultDuration(defaults.Cooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its "+
-			"instances was reclaimed, as a duration such as `\"20m\"`, at most `\"7d\"`."),
+			"How long an instance may take to start. After that it is not capacity, and it is replaced if `maximum` leaves room. A duration such as "+
+				"`\"15m\"`, at most `\"7d\"`."),
+		"cooldown": kit.DefaultDuration(defaults.Cooldown.String(), "How long an offering is not used after it was sold out, and avoided after one of its instances "+
+			"was lost. A duration such as `\"20m\"`, at most `\"7d\"`."),
 	}
 }
 
@@ -60,9 +60,8 @@ func offeringAttributes() map[string]schema.Attribute {
 		"availability_zone": kit.Text(kit.Required, "Availability zone in the pool's region, such as `ap-singapore-2`."),
 		"instance_type":     kit.Text(kit.Required, "Instance type, such as `GN7.2XLARGE32`. The data source `gpupool_spot_offers` lists those that are sold."),
 		"subnet_id":         kit.Text(kit.Required, "Subnet of `vpc_id` in that zone, such as `subnet-a1b2c3d4`."),
-		"spot_max_price": kit.Text(kit.Optional, "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. "+
-			"While "+
-			"the market price is above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand "+
+		"spot_max_price": kit.Text(kit.Optional, "Highest price of one spot instance, in CNY an hour, as a decimal string such as `\"3.50\"`. While the "+
+			"market price is above it, nothing is launched in the offering. If omitted, the market price is paid. It does not apply to on-demand "+
 			"instances."),
 	}
 }

@@ -58,7 +58,7 @@ func (f then) CheckPlan(_ context.Context, _ plancheck.CheckPlanRequest, resp *p
 	resp.Error = f()
 }
 
-// held checks, after an apply, how many instances the pool has in the cloud.
+// held checks, after an apply, how many instances the pool has in Tencent Cloud.
 func held(w *providertest.World, n int) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if got := len(w.Pool("train")); got != n {
@@ -138,8 +138,7 @@ func TestScaling(t *testing.T) {
 	)
 }
 
-// A value that is only written in another way is no change, and beside another change
-// it is none that is recorded.
+// An equivalent value is not a change, and together with another change it is not recorded.
 func TestAnotherWordingIsNoChange(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

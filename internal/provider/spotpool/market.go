@@ -16,14 +16,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// checkMarket checks whether a declaration that changed can be carried out now: by
-// whose credentials, and with what the region sells. All pools of a plan share one
-// look. It only reports, and changes no planned value.
+// checkMarket checks whether a changed declaration can be applied now, with these credentials
+// and the region's market. All pools of a plan share one observation. It changes no planned
+// value.
 func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.Ready() {
 		return
 	}
-	doing := "Looking at the market of " + d.Region // which all its pools share, as one headline
+	doing := "Reading the market of " + d.Region // one headline for all pools of the region
 	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
 		diags.Append(connection.Error(doing, err))
@@ -31,7 +31,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	}
 	account, err := r.Connection.AccountID(ctx)
 	switch {
-	case err != nil && passing(err):
+	case err != nil && temporary(err):
 		diags.Append(connection.Warning(doing, err))
 		return
 	case err != nil:
@@ -54,29 +54,29 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		diags.Append(connection.Warning(doing, err))
 		return
 	case offers == nil || d.InstanceChargeType == core.Spot:
-		diags.AddAttributeError(path.Root("region"), fmt.Sprintf("The region %s can't be used", d.Region), err.Error())
+		diags.AddAttributeError(path.Root("region"), fmt.Sprintf("Region %s cannot be used", d.Region), err.Error())
 		return
 	}
 	assess(d, offers, diags)
 	if d.Budget != was.Budget || d.Maximum != was.Maximum || !slices.Equal(d.Offerings, was.Offerings) {
-		// Where the pool stays as large, the refresh has told already.
+		// If the size stays the same, the refresh has warned already.
 		if text := forecast(ctx, reader, d, offers); text != "" {
 			diags.AddAttributeWarning(path.Root("budget"), "Budget may be used up", text)
 		}
 	}
 }
 
-// passing reports whether an error may be gone by the time of the apply. Where nobody
-// answers at an endpoint, it is more likely a wrong one.
-func passing(err error) bool {
+// temporary reports whether an error may be over by the apply. An endpoint without a server is
+// probably wrong.
+func temporary(err error) bool {
 	if cloud, ok := core.AsCloudError(err); ok {
 		return cloud.Class == errorclass.Transient && !cloud.Unreachable
 	}
 	return !connection.IsUnusable(err)
 }
 
-// assess compares a declaration with what its region sells. Only an unknown zone is
-// an error, since prices and stock move.
+// assess compares a declaration with its region's market. Only an unknown zone is an error,
+// since prices and stock change.
 func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	zones := namesOf(offers, func(o core.Offer) string { return o.AvailabilityZone })
 	byMarket := core.OffersByMarket(offers)
@@ -91,11 +91,11 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 					didYouMean(o.AvailabilityZone, zones), strings.Join(zones, ", ")))
 		case !sold:
 			diags.AddAttributeWarning(at, "Offering is not sold",
-				fmt.Sprintf("%s does not sell %s as %s now%s: nothing can be launched there. The data source gpupool_spot_offers lists what is sold.",
+				fmt.Sprintf("%s does not sell %s as %s now%s: nothing can be launched there. The data source gpupool_spot_offers lists all offers.",
 					o.AvailabilityZone, o.InstanceType, d.InstanceChargeType, instead(o, d.InstanceChargeType, offers)))
 		case offer.Stock == core.StockNone:
 			diags.AddAttributeWarning(at, "Offering is sold out",
-				fmt.Sprintf("%s in %s is sold out now: launches go to the other offerings, or wait.", o.InstanceType, o.AvailabilityZone))
+				fmt.Sprintf("%s in %s is sold out now: other offerings launch instead, or the pool waits.", o.InstanceType, o.AvailabilityZone))
 		case d.InstanceChargeType == core.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
 			diags.AddAttributeWarning(at.AtName("spot_max_price"), "Market price is above spot_max_price",
 				fmt.Sprintf("%s in %s costs %s CNY an hour now, and spot_max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
@@ -109,8 +109,8 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	}
 }
 
-// instead says where a type is sold that an offering's zone does not sell, or which type of
-// the zone was probably meant if no zone does.
+// instead names the zones that sell an offering's type, or else the type of its zone that was
+// probably meant.
 func instead(o core.Offering, charge core.ChargeType, offers []core.Offer) string {
 	sold := slices.DeleteFunc(slices.Clone(offers), func(of core.Offer) bool { return of.ChargeType != charge })
 	elsewhere := slices.DeleteFunc(slices.Clone(sold), func(of core.Offer) bool { return of.InstanceType != o.InstanceType })
@@ -121,7 +121,7 @@ func instead(o core.Offering, charge core.ChargeType, offers []core.Offer) strin
 	return didYouMean(o.InstanceType, namesOf(here, func(of core.Offer) string { return of.InstanceType }))
 }
 
-// namesOf are the zones or types of offers, each once.
+// namesOf returns the zones or types of offers, each once.
 func namesOf(offers []core.Offer, name func(core.Offer) string) (names []string) {
 	for _, o := range offers {
 		names = append(names, name(o))
@@ -130,7 +130,7 @@ func namesOf(offers []core.Offer, name func(core.Offer) string) (names []string)
 	return slices.Compact(names)
 }
 
-// didYouMean asks whether the nearest of the names that exist was meant.
+// didYouMean suggests the nearest of the existing names.
 func didYouMean(name string, names []string) string {
 	if nearest := wording.Nearest(name, names); nearest != "" {
 		return fmt.Sprintf(" (did you mean %q?)", nearest)
@@ -138,8 +138,8 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
-// estimate is what the pool's minimum costs an hour, if an empty pool launched it at
-// these prices.
+// estimate returns what the pool's minimum costs an hour, if an empty pool launched it at these
+// prices.
 func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]core.Offer) core.Price {
 	d.MaxHourlyCost, d.MaxLaunchesPerRun, d.OnDemandFallback = 0, max(1, d.Minimum), nil
 	plan := decide.Decide(decide.Situation{Declaration: d, Observation: core.Observation{
@@ -154,10 +154,9 @@ func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]
 	return total
 }
 
-// checkImage checks whether instances without keys, which keep the login of their
-// image, can be launched: the cloud refuses that for a public image. It is an error
-// where the plan makes it so, and a warning where the pool was so before. An image
-// that can't be looked up is left to the launch. The configuration must be known.
+// checkImage checks whether instances without keys can be launched, which Tencent Cloud refuses
+// for a public image. It is an error if the plan introduces it, and a warning if the pool was
+// so before. An image that cannot be read is not checked. The configuration must be known.
 func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.Ready() || len(d.KeyIDs) > 0 || d.ImageID == "" || d.Region == "" {
 		return
@@ -167,11 +166,11 @@ func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, 
 	case err != nil:
 	case !kind.Found():
 		diags.AddAttributeWarning(path.Root("image_id"), "Image not found",
-			fmt.Sprintf("The account sees no image %s in %s: launches will be refused unless it is there by then.", d.ImageID, d.Region))
+			fmt.Sprintf("The account has no image %s in %s: launches are refused while it is missing.", d.ImageID, d.Region))
 	case kind.NeedsKeys():
 		const summary = "A public image needs key_ids"
-		detail := fmt.Sprintf("Without key_ids, instances keep the login of their image. The cloud allows that for custom, shared and imported images "+
-			"alone, and %s is a public one: it refuses such launches. Set key_ids, or use a custom image.", d.ImageID)
+		detail := fmt.Sprintf("Without key_ids, instances keep the login of their image. Tencent Cloud allows that only for custom, shared and imported "+
+			"images, and %s is a public image. Set key_ids, or use a custom image.", d.ImageID)
 		if was.ImageID == d.ImageID && slices.Equal(was.KeyIDs, d.KeyIDs) {
 			diags.AddAttributeWarning(path.Root("image_id"), summary, detail)
 			return

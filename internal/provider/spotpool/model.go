@@ -14,13 +14,13 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// model is the resource's values. Collections have the framework's own types, since
-// they or their elements may be unknown.
+// model has the resource's values. Collections have the framework's types, since they or
+// their elements may be unknown.
 type model struct {
 	size
 	launch
 	configuration
-	behaviour
+	behavior
 	nodes
 	joining
 	kit.Record
@@ -30,18 +30,18 @@ type model struct {
 	PlannedActions types.List   `tfsdk:"planned_actions"`
 }
 
-// defaults is the declaration of a pool that leaves everything out but an on-demand
-// fallback, nodes and their token.
+// defaults is a declaration with the defaults of everything, including an on-demand fallback,
+// nodes and their token.
 var defaults = core.Declaration{
 	OnDemandFallback: &core.OnDemandFallback{Maximum: 1}, Nodes: &core.Nodes{}, BootstrapToken: &core.BootstrapToken{},
 }.WithDefaults()
 
-// transfer carries the values into a declaration or out of it.
+// transfer copies the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.size.transfer(x, d)
 	m.launch.transfer(x, d)
 	m.configuration.transfer(x, d)
-	m.behaviour.transfer(x, d)
+	m.behavior.transfer(x, d)
 	m.nodes.transfer(x, d)
 	m.joining.transfer(x, d)
 	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
@@ -60,10 +60,9 @@ var (
 	}}
 )
 
-// declaration reads the values as a declaration. A value that is null gets its
-// default. One that is unknown gets its default too, or a value that goes with any
-// other: a caller that may meet unknown values must not validate them. A price or
-// duration that can't be read is reported.
+// declaration returns the values as a declaration. Null and unknown values get their default,
+// or a neutral value. So do not validate a declaration with unknown values. An invalid price
+// or duration is reported.
 func (m model) declaration(diags *diag.Diagnostics) core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	d.Maximum = core.MaxPoolSize
@@ -72,21 +71,21 @@ func (m model) declaration(diags *diag.Diagnostics) core.Declaration {
 	return d
 }
 
-// writeOnly are a plan's values with those that only a configuration has.
+// writeOnly returns a plan's values with the write-only ones of a configuration.
 func (m model) writeOnly(config model) model {
 	m.UserDataWO = config.UserDataWO
 	return m
 }
 
-// declared replaces the values that differ from d. Values that mean the same stay as
-// they were written: "3.5" for 3.50, null for no tags.
+// declared replaces the values that differ from d. Equivalent values stay as they were
+// written: "3.5" for 3.50, null for no tags.
 func (m model) declared(d core.Declaration) model {
 	m.transfer(attribute.OutOf(), &d)
 	return m
 }
 
-// planned is a plan's values, with prior's where they mean the same: "3.5" for 3.50,
-// "60m" for 1h. A plan then shows no change where there is none.
+// planned returns a plan's values, with prior's if they are equivalent, such as "3.5" for 3.50
+// or "60m" for 1h. So a plan shows only real changes.
 func (m model) planned(prior model) model {
 	attribute.KeepWording(prior.transfer, m.transfer)
 	return m
@@ -95,25 +94,24 @@ func (m model) planned(prior model) model {
 // equal reports whether all values are the same.
 func (m model) equal(other model) bool { return attribute.Equal(m, other) }
 
-// imported is the state of a pool that was found for an import. Terraform then calls
-// Read, which counts its instances.
+// imported returns the state of a pool for an import. Terraform then calls Read, which counts
+// its instances.
 func imported(d core.Declaration) model {
 	return model{Record: kit.NewRecord(), Capacity: types.Int64Value(0), PlannedActions: noActions}.declared(d)
 }
 
 var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 
-// filled is the state after an apply: the plan, with its unknown values filled in.
-// Known values stay as planned, since Terraform refuses anything else; the next
-// refresh shows what differs. Where the pool could not be looked at, its capacity
-// stays the same.
+// filled returns the state after an apply: the plan, with its unknown values filled in. Known
+// values stay as planned, which Terraform requires; the next refresh shows differences. If
+// the pool was not observed, its capacity stays the same.
 func (m model) filled(prior model, state spotpools.State) model {
 	d := state.Declaration
 	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	m.Region = values.Known(m.Region, types.StringValue(d.Region))
 	m.AccountID = values.Known(m.AccountID, types.StringValue(d.AccountID))
 	capacity := prior.Capacity.ValueInt64() // zero before a creation
-	if seen(state) {
+	if observed(state) {
 		capacity = int64(state.Plan.Capacity)
 	}
 	m.Capacity = values.Known(m.Capacity, types.Int64Value(capacity))
@@ -121,12 +119,11 @@ func (m model) filled(prior model, state spotpools.State) model {
 	return m
 }
 
-// seen reports whether the pool was looked at.
-func seen(state spotpools.State) bool { return !state.Observation.At.IsZero() }
+// observed reports whether the pool was observed.
+func observed(state spotpools.State) bool { return !state.Observation.At.IsZero() }
 
-// refreshed is the state after a refresh: the record's declaration, where was is that
-// of the state, and what was observed. Nothing is planned yet. drifted says that
-// somebody else changed the declaration.
+// refreshed returns the state after a refresh: the record's declaration, and the observation.
+// was is the state's declaration. drifted says that another process changed it.
 func (m model) refreshed(was core.Declaration, state spotpools.State) (now model, drifted bool) {
 	d := state.Declaration.WithoutWriteOnly()
 	was.Generation = d.Generation

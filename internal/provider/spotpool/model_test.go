@@ -91,8 +91,7 @@ func TestModelTakesOverWhatAnotherRecorded(t *testing.T) {
 	})
 }
 
-// What says the same stays as its author wrote it; else each refresh would show
-// a change that nobody made.
+// An equivalent value stays as its author wrote it; else each refresh would show a change.
 func TestModelKeepsTheWordingOfWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	d := core.Declaration{

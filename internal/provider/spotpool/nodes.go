@@ -22,9 +22,9 @@ func (n *nodes) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func nodesAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"nodes": kit.Object(kit.Optional, "Says that the pool's instances become nodes of the provider's cluster: they are drained before they end, and "+
-			"replaced where they never join or fail for long. An instance is the node that has its provider id (`qcloud:///…/ins-…`). Nothing is drained, "+
-			"replaced or ended while the cluster can't be reached.", nodesFieldAttributes()),
+		"nodes": kit.Object(kit.Optional, "Declares that the pool's instances become nodes of the provider's cluster. They are drained before "+
+			"termination, and replaced if they never join or fail for long. An instance is matched by its provider ID (`qcloud:///…/ins-…`). While the "+
+			"cluster is unreachable, nothing is drained, replaced or terminated.", nodesFieldAttributes()),
 	}
 }
 
@@ -53,23 +53,23 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 	absent := *defaults.Nodes
 	return map[string]schema.Attribute{
 		"join_timeout": kit.DefaultDuration(absent.JoinTimeout.String(),
-			"How long an instance may run without becoming a Ready node until another takes its place, as a duration such as `\"15m\"`, at most `\"7d\"`. "+
-				"The installation of a GPU driver takes from 15 to 25 minutes on some images."),
+			"How long an instance may run without becoming a Ready node before it is replaced, as a duration such as `\"15m\"`, at most `\"7d\"`. The "+
+				"installation of a GPU driver takes from 15 to 25 minutes on some images."),
 		"unhealthy_timeout": kit.DefaultDuration(absent.UnhealthyTimeout.String(),
-			"How long a node may be not Ready, or missing, until another instance takes its place, as a duration such as `\"10m\"`, at most `\"7d\"`."),
+			"How long a node may be not Ready, or missing, before its instance is replaced, as a duration such as `\"10m\"`, at most `\"7d\"`."),
 		"max_replacements_per_run": kit.DefaultNumber(absent.MaxReplacementsPerRun,
-			"How many instances one run may begin to replace, 1 or more. None is replaced after two of one configuration in a row never joined, or while "+
-				"more than a third of the pool (and at least two), or of all pools' nodes of the cluster, fails at once."),
-		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider id is the instance that has its internal address. Say so "+
-			"only where no two networks of the cluster have the same addresses."),
-		"expected_labels": kit.TextMap(kit.Optional, "Labels that the pool's nodes will have, such as `{ pool = \"train\" }`: they say which pods the pool "+
-			"could take "+
-			"if it grew. gpupool does not set them."),
+			"How many instances one run may begin to replace, 1 or more. Replacing is suspended after two instances of one configuration in a row never "+
+				"joined. It is also suspended while more than a third, and at least two, of the nodes of the pool, or of all pools in the cluster, fail "+
+				"at once."),
+		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider ID is matched by its internal address. Use it only if "+
+			"no two networks of the cluster have the same addresses."),
+		"expected_labels": kit.TextMap(kit.Optional, "Labels of the pool's future nodes, such as `{ pool = \"train\" }`. They show which pods the pool "+
+			"could run if it grew. gpupool does not set them."),
 		"drain": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(drainTypes, &absent.Drain, drainFields)),
-			MarkdownDescription: "How a node is emptied before its instance ends: it is cordoned, and its pods are evicted within their disruption " +
-				"budgets. Pods of daemon sets, mirror pods and pods that have ended are passed over, as by `kubectl drain`.",
+			MarkdownDescription: "How a node is drained before its instance is terminated: it is cordoned, and its pods are evicted within their " +
+				"disruption budgets. Pods of daemon sets, mirror pods and completed pods are skipped, as by `kubectl drain`.",
 			Attributes: drainAttributes(),
 		},
 	}
@@ -78,12 +78,11 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 func drainAttributes() map[string]schema.Attribute {
 	absent := defaults.Nodes.Drain
 	return map[string]schema.Attribute{
-		"timeout": kit.DefaultDuration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run "+
-			"does not wait for it: the next one goes on."),
-		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "What becomes of the instance then: `terminate` ends it with what is left on it; `keep` keeps it, "+
-			"and drains it again an hour later at the earliest."),
-		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "What becomes of pods without a controller, which nothing would make anew: `wait` waits "+
-			"for them "+
-			"until the timeout; `evict` evicts them."),
+		"timeout": kit.DefaultDuration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run does "+
+			"not wait for it: the next run continues."),
+		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "What happens after the timeout: `terminate` terminates the instance with its remaining pods; "+
+			"`keep` keeps it, and drains it again an hour later at the earliest."),
+		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "How pods without a controller are handled, which nothing would recreate: `wait` "+
+			"waits for them until the timeout; `evict` evicts them."),
 	}
 }

@@ -18,7 +18,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// protected refuses a plan that ends a protected pool.
+// protected refuses a plan that destroys a protected pool.
 func protected(m model, what string) diag.Diagnostic {
 	return diag.NewAttributeErrorDiagnostic(path.Root("deletion_protection"), "Spot pool is protected from deletion",
 		fmt.Sprintf("The plan would %s the spot pool %s/%s, which has deletion_protection. Set it to false and apply that first.", what, m.Region.ValueString(),
@@ -67,7 +67,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 	if whole && !resp.Diagnostics.HasError() {
 		r.checkImage(ctx, core.Declaration{}, d, &resp.Diagnostics)
 	}
-	if whole && !resp.Diagnostics.HasError() && !r.tellLaunches(ctx, d, &resp.Diagnostics) {
+	if whole && !resp.Diagnostics.HasError() && !r.warnOfLaunches(ctx, d, &resp.Diagnostics) {
 		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
 	}
 }
@@ -79,7 +79,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	m = prior
 	if proposed {
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-		m = m.unchanging(ctx, req.Config, prior, &resp.Diagnostics).planned(prior)
+		m = m.keepPrior(ctx, req.Config, prior, &resp.Diagnostics).planned(prior)
 	}
 	changed := proposed && !m.equal(prior)
 	d, was := m.declaration(&resp.Diagnostics), prior.declaration(&diag.Diagnostics{})
@@ -92,7 +92,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if replaces(m, prior, resp) {
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 		if !resp.Diagnostics.HasError() {
-			r.warnOfEnd(ctx, "Replacing", prior, req.Private, &resp.Diagnostics)
+			r.warnOfTermination(ctx, "Replacing", prior, req.Private, &resp.Diagnostics)
 		}
 		return
 	}
@@ -107,12 +107,12 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	var p preview
 	if whole && seen != nil {
 		if p = previewUpdate(was, d, seen); !seen.Recorded {
-			p.warnings = append(p.warnings, r.Connection.RecordsAgain("keeps its size or replaces what is reclaimed"))
+			p.warnings = append(p.warnings, r.Connection.RecordsAgain("keeps its size or replaces reclaimed instances"))
 		}
 		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
 	}
 	if !changed && len(p.actions) == 0 { // everything keeps its value
-		if proposed { // in other words
+		if proposed { // with other wording
 			resp.Diagnostics.Append(resp.Plan.Set(ctx, prior)...)
 		}
 		return
@@ -128,8 +128,8 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if whole && d.Minimum < was.Minimum && d.Maximum >= was.Maximum {
-		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum ends no instances",
-			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.",
+		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum terminates no instances",
+			fmt.Sprintf("minimum changes from %d to %d, and maximum stays %d: instances are terminated only above maximum. Lower maximum, too, for fewer.",
 				was.Minimum, d.Minimum, d.Maximum))
 	}
 	if whole && d.Budget != was.Budget {
@@ -141,14 +141,14 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 }
 
-// unchanging gives the values that no update changes, or that are still to be planned,
-// their prior values.
-func (m model) unchanging(ctx context.Context, config tfsdk.Config, prior model, diags *diag.Diagnostics) model {
+// keepPrior gives the values that no update changes, or that are planned later, their prior
+// values.
+func (m model) keepPrior(ctx context.Context, config tfsdk.Config, prior model, diags *diag.Diagnostics) model {
 	m.UID, m.AccountID = prior.UID, prior.AccountID
 	if m.Region.IsUnknown() {
 		var region types.String
 		diags.Append(config.GetAttribute(ctx, path.Root("region"), &region)...)
-		if region.IsNull() { // left out: the pool stays in the region of its creation
+		if region.IsNull() { // the pool stays in the region of its creation
 			m.Region = prior.Region
 		}
 	}
@@ -159,7 +159,7 @@ func (m model) unchanging(ctx context.Context, config tfsdk.Config, prior model,
 	return m
 }
 
-// replaces says whether the plan replaces the pool, and lists why.
+// replaces reports whether the plan replaces the pool, and records why.
 func replaces(m, prior model, resp *resource.ModifyPlanResponse) bool {
 	if !m.Name.Equal(prior.Name) {
 		resp.RequiresReplace.Append(path.Root("name"))

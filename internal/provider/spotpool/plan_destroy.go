@@ -17,11 +17,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// endsNamedAtMost is how many of the instances that a plan ends are named.
-const endsNamedAtMost = 10
+// maxNamed is how many of the instances that a plan terminates are named.
+const maxNamed = 10
 
-// planDestroy refuses to destroy a protected pool, or protected instances, and else names the instances that
-// end.
+// planDestroy refuses to destroy a protected pool, or protected instances. Else it names the
+// instances that are terminated.
 func (r *poolResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -29,15 +29,14 @@ func (r *poolResource) planDestroy(ctx context.Context, req resource.ModifyPlanR
 		resp.Diagnostics.Append(protected(m, "destroy"))
 	}
 	if !resp.Diagnostics.HasError() {
-		r.warnOfEnd(ctx, "Destroying", m, req.Private, &resp.Diagnostics)
+		r.warnOfTermination(ctx, "Destroying", m, req.Private, &resp.Diagnostics)
 	}
 }
 
-// warnOfEnd names the instances that end, or are detached, with a pool. It looks at
-// them now, since Terraform 1.11 plans the end of what is no longer configured before
-// it refreshes it, and a plan may refresh nothing at all. Nothing that is planned
-// depends on the look.
-func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, earlier connection.PrivateReader, diags *diag.Diagnostics) {
+// warnOfTermination names the instances that are terminated or detached with a pool. It
+// observes them now: Terraform 1.11 plans to destroy removed resources before it refreshes
+// them, and a plan may refresh nothing. No planned value depends on that.
+func (r *poolResource) warnOfTermination(ctx context.Context, doing string, m model, earlier connection.PrivateReader, diags *diag.Diagnostics) {
 	d := m.declaration(&diag.Diagnostics{})
 	held, err := r.heldNow(ctx, d, earlier)
 	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
@@ -48,26 +47,26 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 		raw, _ := earlier.GetKey(ctx, privateKey)
 		seen, damaged := decodePrivateState(raw)
 		if seen == nil || damaged != nil {
-			diags.AddWarning("Spot pool "+d.Key()+": what ends with it is not known",
-				fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))
+			diags.AddWarning("Spot pool "+d.Key()+": its instances are unknown",
+				fmt.Sprintf("%s it terminates all of its instances. They cannot be listed now: %s.", doing, err))
 			return
 		}
 		held = heldOf(decide.Decide(decide.Situation{
 			Declaration: d, Observation: seen.observation(d.Region, d.AccountID), Journal: seen.Journal, Now: seen.At,
 		}))
-		held.told = fmt.Sprintf(" That is as of %s; looking again failed: %s.", seen.At.UTC().Format(time.RFC3339), err)
+		held.source = fmt.Sprintf(" That is as of %s; observing it again failed: %s.", seen.At.UTC().Format(time.RFC3339), err)
 	}
 	if held.recorded != nil {
 		if held.recorded.DeletionProtection && !m.DeletionProtection.ValueBool() {
 			diags.Append(protected(m, verb(doing)))
 			return
 		}
-		d.OnDestroy = held.recorded.OnDestroy // the record decides, and the state may be older
-		// No time lifts that. What may be over by the apply, as a hold or a cluster that is away, is a warning.
+		d.OnDestroy = held.recorded.OnDestroy // the record decides: the state may be older
+		// Only obstacles that may be over by the apply, such as a hold, are warnings.
 		if len(held.protected) > 0 && d.OnDestroy != core.DestroyRetain {
 			diags.AddError(fmt.Sprintf("Spot pool %s has protected instances", d.Key()), fmt.Sprintf("The plan would %s it, which would be refused: %s "+
-				"cannot be "+
-				"terminated, by the tag gpupool/protected or termination protection. Lift the protection, or set on_destroy = \"retain\" and apply that first.",
+				"cannot be terminated, by the tag gpupool/protected or termination protection. Lift the protection, or set on_destroy = \"retain\" "+
+				"and apply that first.",
 				verb(doing), named(held.protected)))
 			return
 		}
@@ -78,16 +77,15 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 	}
 	text := held.sentence(doing, d.OnDestroy)
 	if len(m.PlannedActions.Elements()) > 0 {
-		text += " The planned_actions that leave the state with it are those of an earlier apply: nothing is launched."
+		text += " The planned_actions that the plan removes are those of an earlier apply: nothing is launched."
 	}
-	becomes := "to be ended"
+	becomes := "to terminate"
 	if d.OnDestroy == core.DestroyRetain {
-		becomes = "to be let go"
+		becomes = "to detach"
 	}
 	diags.AddWarning(fmt.Sprintf("Spot pool %s: %s %s", d.Key(), instances(n), becomes), text)
 }
 
-// verb is what a plan that is doing something would do.
 func verb(doing string) string {
 	if doing == "Replacing" {
 		return "replace"
@@ -95,7 +93,7 @@ func verb(doing string) string {
 	return "destroy"
 }
 
-// heldNow looks at the instances that a pool has now.
+// heldNow observes the instances of a pool now.
 func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, earlier connection.PrivateReader) (holdings, error) {
 	if !r.Connection.Ready() {
 		return holdings{}, connection.ErrNotReady
@@ -114,16 +112,16 @@ func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, earlier 
 	return h, nil
 }
 
-// holdings are the instances that a pool has.
+// holdings are the instances of a pool.
 type holdings struct {
 	ids       []string
 	protected []string
-	contested []string // why it can't be told whose node an instance is
-	away      bool     // the cluster of its nodes could not be reached
-	unseen    int      // instances that open launches may have made
+	contested []string // instances whose node is ambiguous, and why
+	away      bool     // the cluster of its nodes is unreachable
+	unseen    int      // instances that pending launches may have launched
 	hold      *core.Hold
 	recorded  *core.Declaration // the store's; nil if that could not be read
-	told      string            // how this is known, where it is not from a look just now
+	source    string            // of an earlier observation
 }
 
 func heldOf(p decide.Plan) holdings {
@@ -144,31 +142,31 @@ func heldOf(p decide.Plan) holdings {
 	return h
 }
 
-// sentence says what becomes of the instances.
+// sentence says what happens to the instances.
 func (h holdings) sentence(doing string, what core.OnDestroy) string {
-	verb, after := "ends", ""
+	verb, after := "terminates", ""
 	if what == core.DestroyRetain {
-		verb, after = "lets go of", " They go on running, and costing."
+		verb, after = "detaches", " They keep running and cost money."
 	}
 	var parts []string
 	if len(h.ids) > 0 {
 		parts = append(parts, fmt.Sprintf("%s: %s", instances(len(h.ids)), named(h.ids)))
 	}
 	if h.unseen > 0 {
-		parts = append(parts, fmt.Sprintf("up to %d more that launches under way may have made", h.unseen))
+		parts = append(parts, fmt.Sprintf("up to %d more of pending launches", h.unseen))
 	}
-	text := fmt.Sprintf("%s it %s %s.%s%s", doing, verb, strings.Join(parts, "; and "), after, h.told)
+	text := fmt.Sprintf("%s it %s %s.%s%s", doing, verb, strings.Join(parts, "; and "), after, h.source)
 	if len(h.protected) > 0 && what != core.DestroyRetain {
-		text += fmt.Sprintf(" It will be refused as long as %s can't be ended, by the tag gpupool/protected or the cloud's own protection.", named(h.protected))
+		text += fmt.Sprintf(" It is refused while %s cannot be terminated, because of the tag gpupool/protected or termination protection.", named(h.protected))
 	}
 	if len(h.contested) > 0 && what != core.DestroyRetain {
-		text += fmt.Sprintf(" It will not be finished before it can be told which node these are: %s.", named(h.contested))
+		text += fmt.Sprintf(" It is not completed while the nodes of these are ambiguous: %s.", named(h.contested))
 	}
 	if h.away {
-		text += " It will be refused as long as the cluster of its nodes can't be reached, since a destroy drains them first."
+		text += " It is refused while the cluster of its nodes is unreachable, since a destroy drains them first."
 	}
 	if h.hold != nil {
-		text += fmt.Sprintf(" It will be refused as long as the pool is on hold %s. gpupool release ends the hold.", h.hold)
+		text += fmt.Sprintf(" It is refused while the pool is on hold %s. To end the hold, run gpupool release.", h.hold)
 	}
 	return text
 }
@@ -180,10 +178,10 @@ func instances(n int) string {
 	return fmt.Sprintf("%d instances", n)
 }
 
-// named lists ids, of many only the first.
+// named joins IDs; of many only the first.
 func named(ids []string) string {
-	if len(ids) <= endsNamedAtMost {
+	if len(ids) <= maxNamed {
 		return strings.Join(ids, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:endsNamedAtMost], ", "), len(ids)-endsNamedAtMost)
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), len(ids)-maxNamed)
 }

@@ -58,7 +58,7 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 	}
 
 	warnings, planned := d.Plan("-destroy")
-	says(t, about(t, warnings, "ap-singapore/train: 2 instances to be ended"), append(now, "Destroying it ends 2 instances"), gone...)
+	says(t, about(t, warnings, "ap-singapore/train: 2 instances to terminate"), append(now, "Destroying it ends 2 instances"), gone...)
 	if before := planned[address].Before; len(before) > 0 {
 		t.Errorf("what is destroyed plans %q", before)
 	}
@@ -76,12 +76,12 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 
 	d.Write(pool(attributes{"name": `"other"`}))
 	warnings, _ = d.Plan()
-	says(t, about(t, warnings, "ap-singapore/train: 2 instances to be ended"), append(now, "Replacing it ends 2 instances"), gone...)
+	says(t, about(t, warnings, "ap-singapore/train: 2 instances to terminate"), append(now, "Replacing it ends 2 instances"), gone...)
 
 	d.Write(pool(attributes{"on_destroy": `"retain"`}))
 	d.Apply()
 	warnings, _ = d.Plan("-destroy")
-	says(t, about(t, warnings, "2 instances to be let go"), append(now, "lets go of 2 instances", "go on running"), "ends")
+	says(t, about(t, warnings, "2 instances to detach"), append(now, "lets go of 2 instances", "go on running"), "ends")
 	d.Write(pool())
 	d.Apply()
 
@@ -126,18 +126,18 @@ func TestDestroyPlanOfManyMachines(t *testing.T) {
 	s.Destroy(o)
 }
 
-// Where the machines can't be looked at, a plan names those that were seen last,
-// and when that was.
+// If the instances cannot be observed, a plan names those of the last observation, with its
+// time.
 func TestDestroyPlanWithoutALook(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	s := serve(t, w)
 	o := create(t, s, train(nil))
 	blind, _ := w.Serve(nil, providertest.Values{"endpoint": "http://127.0.0.1:1"})
-	says(t, blind.Plan(o, nil).Diagnostics.String(), append(w.Pool("train"), "WARNING", "That is as of 20", "looking again failed", "127.0.0.1:1"), "ERROR")
+	says(t, blind.Plan(o, nil).Diagnostics.String(), append(w.Pool("train"), "WARNING", "That is as of 20", "observing it again failed", "127.0.0.1:1"), "ERROR")
 	forgotten := *o
 	forgotten.Private = nil
-	says(t, blind.Plan(&forgotten, nil).Diagnostics.String(), []string{"what ends with it is not known", "ends all of its instances"}, "ERROR")
+	says(t, blind.Plan(&forgotten, nil).Diagnostics.String(), []string{"its instances are unknown", "ends all of its instances"}, "ERROR")
 	s.Destroy(o)
 }
 

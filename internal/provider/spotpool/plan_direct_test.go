@@ -60,7 +60,7 @@ func create(t *testing.T, s *providertest.Server, config providertest.Values) *p
 	return o
 }
 
-// complaints are what a plan says beside what the market of now would do to it.
+// complaints are the warnings of a plan, without those of the current market.
 func complaints(p providertest.Planned) providertest.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(p.Diagnostics), func(d *tfprotov6.Diagnostic) bool {
 		return strings.Contains(d.Summary, "on the market at plan time")
@@ -157,7 +157,7 @@ func TestPlanWarnsWhenMinimumIsLoweredAlone(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
 	o := create(t, s, train(nil))
-	contains(t, s.Plan(o, train(providertest.Values{"minimum": 1})).Diagnostics, "WARNING", "Lowering minimum ends no instances")
+	contains(t, s.Plan(o, train(providertest.Values{"minimum": 1})).Diagnostics, "WARNING", "Lowering minimum terminates no instances")
 	both := s.Plan(o, train(providertest.Values{"minimum": 1, "maximum": 1}))
 	if len(both.Diagnostics) > 0 {
 		t.Errorf("lowering both: %s", both.Diagnostics)

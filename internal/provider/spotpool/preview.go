@@ -11,30 +11,28 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
-// preview is what a plan says about a pool.
+// preview is what a plan shows of a pool.
 type preview struct {
 	actions  []string
 	warnings []string
 }
 
-// previewCreate decides over an empty region with an unknown market. What a plan says
-// must not move with the market, and there is no private state yet that could
-// remember it. So it says how many instances the creation launches, but not where,
-// and leaves prices, the cost cap, the fallback to on-demand instances and the budget
-// to the apply.
+// previewCreate decides for an empty region with an unknown market. Planned values must not
+// change with the market, and there is no private state yet. So they say how many instances
+// the creation launches, but not where. The apply handles prices, the cost cap, the on-demand
+// fallback and the budget.
 func previewCreate(d core.Declaration) preview {
 	d.MaxHourlyCost, d.OnDemandFallback = 0, nil
 	plan := decide.Decide(decide.Situation{
 		Declaration: d, Observation: core.Observation{Region: d.Region}, Now: time.Unix(0, 0),
 	})
 	p := previewOf(plan, d.Budget)
-	p.actions = launchesAnywhere(plan.Decisions, d.Budget)
+	p.actions = launchCounts(plan.Decisions, d.Budget)
 	return p
 }
 
-// launchesAnywhere describes launches without their offerings: how many there are of
-// each kind, and why.
-func launchesAnywhere(decisions []core.Decision, budget string) []string {
+// launchCounts describes launches without their offerings: how many of each kind, and why.
+func launchCounts(decisions []core.Decision, budget string) []string {
 	counts, reasons := map[core.ChargeType]int{}, map[core.ChargeType]string{}
 	var order []core.ChargeType
 	for _, decision := range decisions {
@@ -59,8 +57,8 @@ func launchesAnywhere(decisions []core.Decision, budget string) []string {
 	return actions
 }
 
-// endsAndLaunchesAnywhere describes decisions, launches without their offerings.
-func endsAndLaunchesAnywhere(decisions []core.Decision, budget string) []string {
+// withLaunchCounts describes decisions, launches without their offerings.
+func withLaunchCounts(decisions []core.Decision, budget string) []string {
 	var actions []string
 	var anywhere []core.Decision
 	for _, decision := range decisions {
@@ -71,16 +69,16 @@ func endsAndLaunchesAnywhere(decisions []core.Decision, budget string) []string 
 		}
 		actions = append(actions, decision.String())
 	}
-	return append(actions, launchesAnywhere(anywhere, budget)...)
+	return append(actions, launchCounts(anywhere, budget)...)
 }
 
-// ifAllowed is added to launches that depend on a budget which was not looked at.
+// ifAllowed is added to launches of a pool with a budget: the budget is judged again at the
+// apply, and may change in the same plan.
 func ifAllowed(budget string) string {
 	return fmt.Sprintf("; if its budget %s allows it then", budget)
 }
 
-// previewUpdate decides what an update of prior to d does, over what was last seen
-// alone.
+// previewUpdate decides what an update of prior to d does, from only the last observation.
 func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	o := s.observation(d.Region, d.AccountID)
 	journal := s.Journal
@@ -90,24 +88,23 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 		journal = journal.Accepting(configurationTags(d, o)).Salted("made by the apply")
 	}
 	if prior.Nodes == nil {
-		d.Nodes = nil // no node was seen: what ends is shown as an end, and is drained first
+		d.Nodes = nil // no node was observed: terminations are shown without their drains
 	}
-	added := unseenOffers(prior, d)
+	added := placeholderOffers(prior, d)
 	if o.Offers != nil && len(added) > 0 {
-		// New offerings were not looked at. Whether their price fits the cost cap is
-		// left to the apply.
+		// New offerings were not observed. The apply checks their price against the cost cap.
 		o.Offers = append(slices.Clone(o.Offers), added...)
 		d.MaxHourlyCost = 0
 	}
-	gate, unlooked := s.Gate, ""
+	gate := s.Gate
 	if d.Budget != prior.Budget {
-		gate, unlooked = core.Gate{}, d.Budget
+		gate = core.Gate{}
 	}
 	plan := decide.Decide(decide.Situation{Declaration: d, Observation: o, OtherNodes: s.OtherNodes, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
-	plan.Decisions = onInstances(plan.Decisions)
-	p := previewOf(plan, unlooked)
-	if len(added) > 0 { // where a launch goes is unknown until they are looked at
-		p.actions = endsAndLaunchesAnywhere(plan.Decisions, unlooked)
+	plan.Decisions = instanceDecisions(plan.Decisions)
+	p := previewOf(plan, d.Budget)
+	if len(added) > 0 { // where a launch goes is unknown until they are observed
+		p.actions = withLaunchCounts(plan.Decisions, d.Budget)
 	}
 	p.actions = append(recording, p.actions...)
 	return p
@@ -121,8 +118,8 @@ func configurationTags(d core.Declaration, o core.Observation) []string {
 	return tags
 }
 
-// unseenOffers are stand-ins for the offers of offerings that prior does not have.
-func unseenOffers(prior, d core.Declaration) []core.Offer {
+// placeholderOffers returns offers of unknown price for the offerings that prior lacks.
+func placeholderOffers(prior, d core.Declaration) []core.Offer {
 	seen := map[core.Market]bool{}
 	for _, o := range prior.Offerings {
 		seen[o.Market(core.Spot)] = true
@@ -139,23 +136,22 @@ func unseenOffers(prior, d core.Declaration) []core.Offer {
 	return offers
 }
 
-// onInstances leaves out what only makes nodes usable again, or deletes those of
-// instances that are gone, or ends tokens: it changes nothing of the pool.
-func onInstances(decisions []core.Decision) []core.Decision {
+// instanceDecisions leaves out decisions that uncordon nodes, delete Nodes of former instances
+// or delete tokens: they do not change the pool.
+func instanceDecisions(decisions []core.Decision) []core.Decision {
 	return slices.DeleteFunc(decisions, func(d core.Decision) bool {
 		return d.Kind == core.KindUncordon || d.Kind == core.KindDeleteNode || d.Kind == core.KindEndToken
 	})
 }
 
-// previewOf describes a plan. Its launches depend on the budget unlooked, whose
-// status was not looked at, if that is named.
-func previewOf(plan decide.Plan, unlooked string) preview {
+// previewOf describes a plan. Its launches depend on the budget, if there is one.
+func previewOf(plan decide.Plan, budget string) preview {
 	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
-		if decision.Kind == core.KindLaunch && unlooked != "" {
-			p.actions[n] += ifAllowed(unlooked)
+		if decision.Kind == core.KindLaunch && !decision.Resume && budget != "" {
+			p.actions[n] += ifAllowed(budget)
 		}
 		if decision.Kind == core.KindLaunch && !decision.Refresh {
 			launches += decision.Count
@@ -184,5 +180,5 @@ func shortfall(plan decide.Plan, launches int) string {
 	for _, why := range plan.Short.Brief() {
 		text += "\n- " + why
 	}
-	return text + "\nThe next plan or gpupool reconcile looks again."
+	return text + "\nThe next plan or gpupool reconcile checks again."
 }

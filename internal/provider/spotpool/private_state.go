@@ -19,10 +19,9 @@ const privateKey = "observation"
 
 const privateStateVersion = 1
 
-// privateState is what a plan knows of the world: everything that Decide needs, as
-// Create, Read and Update left it in Terraform's private state. A plan uses nothing
-// else, since Terraform plans again during apply and refuses a second plan that
-// differs from the first.
+// privateState is the input of a plan: everything that Decide needs, as Create, Read and Update
+// left it in Terraform's private state. A plan uses nothing else, since Terraform plans again
+// during apply and refuses a different plan.
 type privateState struct {
 	Version   int             `json:"version"`
 	Recorded  bool            `json:"recorded"` // the store had a record of the pool
@@ -34,13 +33,13 @@ type privateState struct {
 	Offers    []core.Offer    `json:"offers"` // null: unknown
 	SpotVCPUs map[string]int  `json:"spot_vcpus,omitempty"`
 	Journal   journal.Journal `json:"journal"`
-	// Cluster is what was seen of the pool's nodes, and OtherNodes how those of others
-	// fared; empty where the pool has none.
+	// Cluster is the observation of the pool's nodes, and OtherNodes the health of others;
+	// empty if the pool has none.
 	Cluster    node.Observation `json:"cluster,omitzero"`
 	OtherNodes node.Count       `json:"other_nodes,omitzero"`
 }
 
-// stateValues are the values of the state that a refresh needs to know.
+// stateValues are the values of the state that a refresh needs.
 type stateValues struct {
 	Region     string `json:"region"`
 	Name       string `json:"name"`
@@ -58,16 +57,16 @@ func valuesOf(m model) stateValues {
 	}
 }
 
-// newPrivateState has what decisions depend on and nothing else, since state files
-// have one for each pool.
-func newPrivateState(pool spotpools.State, beside stateValues) privateState {
+// newPrivateState returns only what decisions depend on, since state files have one for each
+// pool.
+func newPrivateState(pool spotpools.State, values stateValues) privateState {
 	o := pool.Observation
 	s := privateState{
-		Version: privateStateVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate, Hold: pool.Hold,
+		Version: privateStateVersion, Recorded: pool.Recorded, State: values, At: o.At, Gate: pool.Gate, Hold: pool.Hold,
 		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(pool.Journal),
 	}
 	s.Cluster, s.OtherNodes = o.Cluster, pool.OtherNodes
-	byAddress := false // the provider ids tell all nodes that are the pool's, where they have some
+	byAddress := false // provider IDs identify all of the pool's nodes that have one
 	s.Cluster.Nodes = slices.Clone(o.Cluster.Nodes)
 	for n := range s.Cluster.Nodes {
 		if s.Cluster.Nodes[n].ProviderID == "" {
@@ -99,8 +98,8 @@ func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 	return s
 }
 
-// slimJournal leaves out of open intents what only a launch needs, user data above
-// all, and what is for the history.
+// slimJournal removes events, and what only a launch needs of pending launches, such as user
+// data.
 func slimJournal(j journal.Journal) journal.Journal {
 	j.Pending = slices.Clone(j.Pending)
 	j.Unreported, j.LeftOut = nil, 0
@@ -113,40 +112,39 @@ func slimJournal(j journal.Journal) journal.Journal {
 
 func (s privateState) encode() ([]byte, error) { return json.Marshal(s) }
 
-// privateKeys are the entries of a pool in the private state: what was seen, and
-// whether a plan over it has anything to say. Where the pool could not be looked at,
-// what was seen before stays.
-func privateKeys(pool spotpools.State, beside stateValues) (map[string][]byte, error) {
-	if !seen(pool) {
+// privateKeys returns the entries of a pool in the private state: its observation, and whether a
+// plan of it is empty. If the pool was not observed, the earlier observation stays.
+func privateKeys(pool spotpools.State, values stateValues) (map[string][]byte, error) {
+	if !observed(pool) {
 		return map[string][]byte{shortcut.IdleKey: []byte("false")}, nil
 	}
-	s := newPrivateState(pool, beside)
+	s := newPrivateState(pool, values)
 	data, err := s.encode()
 	if err != nil {
-		return nil, fmt.Errorf("keeping the observation of %s: %w", pool.Declaration.Object(), err)
+		return nil, fmt.Errorf("encode the observation of %s: %w", pool.Declaration.Object(), err)
 	}
 	next := previewUpdate(pool.Declaration, pool.Declaration, &s)
 	idle := len(next.actions)+len(next.warnings) == 0 && !pool.Deleting
 	return map[string][]byte{privateKey: data, shortcut.IdleKey: []byte(strconv.FormatBool(idle))}, nil
 }
 
-// decodePrivateState reads what encode writes; nil of nothing.
+// decodePrivateState decodes what encode returns; nil if there is nothing.
 func decodePrivateState(data []byte) (*privateState, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	var s privateState
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("the observation kept in the state is damaged (%w): run terraform apply -refresh-only, which writes it anew", err)
+		return nil, fmt.Errorf("the observation in the state is damaged (%w): run terraform apply -refresh-only, which replaces it", err)
 	}
 	if s.Version != privateStateVersion {
-		return nil, fmt.Errorf("the observation kept in the state is of version %d, and this provider knows version %d: run terraform apply -refresh-only, "+
-			"which writes it anew", s.Version, privateStateVersion)
+		return nil, fmt.Errorf("the observation in the state has version %d, and this provider needs version %d: run terraform apply -refresh-only, "+
+			"which replaces it", s.Version, privateStateVersion)
 	}
 	return &s, nil
 }
 
-// observation puts back what newPrivateState left out.
+// observation restores what newPrivateState left out.
 func (s *privateState) observation(region, accountID string) core.Observation {
 	o := core.Observation{
 		At: s.At, Region: region, AccountID: accountID, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs, Cluster: s.Cluster,

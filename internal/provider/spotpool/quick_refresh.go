@@ -12,9 +12,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// QuickRefresh refreshes a pool, of whose state it needs only the values that the
-// private state has. It serves where the store's record is of the state's generation
-// and there is nothing to warn of; Read does everything else.
+// QuickRefresh refreshes a pool with only the values in the private state. It applies if the
+// store's record has the state's generation and there are no warnings. Else Read is called.
 func QuickRefresh(ctx context.Context, c *connection.Connection, private map[string][]byte) (shortcut.Refreshed, bool) {
 	s, err := decodePrivateState(private[privateKey])
 	if err != nil || s == nil || !c.Ready() {

@@ -1,9 +1,8 @@
-// Package spotpool is the resource gpupool_spot_pool: its schema, the conversion
-// between its values and a declaration, its plans, and the calls into package
-// reconcile that carry them out.
+// Package spotpool is the resource gpupool_spot_pool: its schema, the conversion of its values
+// to a declaration, its plans, and the calls of package reconcile.
 //
-// The core package of the same name, imported as core, has the declaration. What a pool
-// should do is decided in its package decide.
+// The core package of the same name, imported as core, has the declaration. Its package decide
+// decides what to do.
 package spotpool
 
 import (
@@ -37,16 +36,16 @@ type poolResource struct {
 
 const (
 	defaultTimeout = 15 * time.Minute
-	// slack is how much longer than its timeout an operation's context lasts: at the
-	// timeout the flow stops waiting, and still has to record what it did.
+	// slack is how much longer than its timeout an operation's context lasts. At the timeout
+	// the flow stops waiting, and still has to record what it did.
 	slack = 2 * time.Minute
 )
 
-// flow is what applies ask of the flow.
+// flow is the part of the flow that applies use.
 type flow interface {
 	Create(ctx context.Context, d core.Declaration, wait time.Duration) (spotpools.State, error)
 	Update(ctx context.Context, d core.Declaration, wait time.Duration) (spotpools.State, error)
-	Delete(ctx context.Context, d core.Declaration, wait time.Duration) error
+	Delete(ctx context.Context, d core.Declaration, wait time.Duration) (warnings []string, err error)
 }
 
 // NewResource returns the resource gpupool_spot_pool.
@@ -66,7 +65,12 @@ func NewResource() resource.Resource {
 		},
 		KeepsFailed: true,
 		Delete: func(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (diag.Diagnostics, error) {
-			return nil, f.Delete(ctx, d, wait)
+			warnings, err := f.Delete(ctx, d, wait)
+			var diags diag.Diagnostics
+			for _, text := range warnings {
+				diags.AddWarning("Destroying "+d.Object(), text)
+			}
+			return diags, err
 		},
 		View: func(ctx context.Context, d core.Declaration) (spotpools.State, error) {
 			return view(ctx, r.Connection, d)
@@ -74,7 +78,7 @@ func NewResource() resource.Resource {
 		Found: func(s spotpools.State) kit.Found {
 			return kit.Found{Recorded: s.Recorded, Destroyed: s.Destroyed, Deleting: s.Deleting}
 		},
-		// The nodes may be given up whose cluster is gone.
+		// nodes may be removed if their cluster is gone for good.
 		UpdatesDeleting: func(m, prior model) bool { return m.Nodes.IsNull() && !prior.Nodes.IsNull() },
 		Refresh:         refresh, Filled: model.filled, Keep: keep,
 		Warnings: func(s spotpools.State) []string { return s.Warnings },
@@ -82,7 +86,7 @@ func NewResource() resource.Resource {
 	return r
 }
 
-// create creates a pool, in the provider's region where it names none.
+// create creates a pool, in the provider's region if it has none.
 func (r *poolResource) create(ctx context.Context, f flow, _ model, d *core.Declaration, wait time.Duration) (state spotpools.State, err error) {
 	if d.Region == "" {
 		if d.Region, err = r.Connection.Region(ctx); err != nil {
@@ -92,8 +96,7 @@ func (r *poolResource) create(ctx context.Context, f flow, _ model, d *core.Decl
 	return f.Create(ctx, *d, wait)
 }
 
-// refresh writes the state only where it differs, which makes a refresh of many pools
-// faster.
+// refresh writes the state only if it differs, which makes a refresh of many pools faster.
 func refresh(ctx context.Context, m model, d core.Declaration, state spotpools.State, resp *resource.ReadResponse) (model, error) {
 	refreshed, drifted := m.refreshed(d, state)
 	if drifted {
@@ -105,8 +108,8 @@ func refresh(ctx context.Context, m model, d core.Declaration, state spotpools.S
 	return refreshed, nil
 }
 
-// view looks at a pool and at its budget. Where credentials are refused, a thousand
-// pools ask only once.
+// view observes a pool and its budget. If credentials are refused, a thousand pools try only
+// once.
 func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
 	if _, err := c.AccountID(ctx); err != nil {
 		return spotpools.State{}, err
@@ -119,7 +122,7 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 	if err != nil || state.Destroyed {
 		return state, err
 	}
-	for _, text := range []string{orphaned(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
+	for _, text := range []string{undeclaredBudget(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
 		if text != "" {
 			state.Warnings = append(state.Warnings, text)
 		}

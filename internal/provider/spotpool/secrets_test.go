@@ -18,7 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// secretFree fails where the account's key stands in what Terraform keeps.
+// secretFree fails if Terraform keeps the account's key.
 type secretFree struct{ t *testing.T }
 
 func (c secretFree) check(what string, v any) {
@@ -76,8 +76,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	)
 }
 
-// User data is in the state as a sensitive value, and in nothing that is kept
-// beside it or said.
+// User data is in the state as a sensitive value, and nowhere else in output or state.
 func TestUserDataIsInItsAttributeAlone(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

@@ -35,23 +35,23 @@ func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func sizeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": kit.Text(kit.Required, "Name of the pool, unique in its region and account: 1 to 50 lower-case letters, digits and hyphens, beginning and "+
-			"ending with a letter or digit. It is the value of the tag `gpupool/pool` of each instance. Another name replaces the pool."),
-		"region": kit.Text(kit.OptionalComputed, "Region of the pool, such as `ap-singapore`. Where it is left out, the provider's region at the time of "+
-			"creation, which the pool then keeps. Another region replaces the pool."),
-		"minimum": kit.Whole(kit.Required, "How many working instances the pool shall have, 0 or more. What is missing is launched. Lowering it ends "+
-			"nothing: instances are ended above `maximum`, or as a surplus that replacements left, see `surplus_after`."),
-		"maximum": kit.Whole(kit.Required, "How many instances the pool may have at most, at least `minimum`. Launches that are under way, stopped and stuck "+
-			"instances count. What is above it is ended: first what does not work, then outdated configurations, the dearest, the most crowded zone, the "+
-			"newest."),
-		"max_hourly_cost": kit.Text(kit.Optional, "What all of the pool's instances together may cost, in CNY an hour, as a decimal string such as `\"30\"` "+
-			"or `\"12.50\"`. Launches that would pass it at present prices are left out. It ends nothing. Where it is left out there is no cap."),
+		"name": kit.Text(kit.Required, "Name of the pool, unique in its region and account: 1 to 50 lower-case letters, digits and hyphens, beginning "+
+			"and ending with a letter or digit. It is the tag `gpupool/pool` of each instance. Changing this forces replacement."),
+		"region": kit.Text(kit.OptionalComputed, "Region of the pool, such as `ap-singapore`. If omitted, the provider's region at creation, which the "+
+			"pool keeps. Changing this forces replacement."),
+		"minimum": kit.Whole(kit.Required, "How many working instances the pool keeps, 0 or more. Missing instances are launched. A lower minimum "+
+			"terminates nothing: instances are terminated above `maximum`, or as a surplus that replacements left, see `surplus_after`."),
+		"maximum": kit.Whole(kit.Required, "How many instances the pool may have at most, at least `minimum`. Pending launches, stopped and stuck "+
+			"instances count. Instances above it are terminated: first those that do not work, then drifted configurations, the most expensive, the "+
+			"most crowded zone, the newest."),
+		"max_hourly_cost": kit.Text(kit.Optional, "Highest cost of all of the pool's instances, in CNY an hour, as a decimal string such as `\"30\"` or "+
+			"`\"12.50\"`. Launches that would exceed it at present prices are skipped. It terminates nothing. If omitted, there is no cap."),
 		"max_launches_per_run": kit.DefaultNumber(defaults.MaxLaunchesPerRun,
-			"How many instances one apply or one run of `gpupool reconcile` may launch at most, 1 or more."),
-		"on_demand_base": kit.DefaultNumber(defaults.OnDemandBase, "How many of the pool's instances are on-demand ones (`POSTPAID_BY_HOUR`), which the "+
-			"cloud doesn't take back: 0 to `maximum`. They are launched first."),
-		"on_demand_fallback": kit.Object(kit.Optional, "Lets a pool that has been short of spot instances for a while launch on-demand ones instead. They "+
-			"are ended again once spot instances can be had. Where it is left out, the pool stays short.", fallbackAttributes()),
+			"How many instances one apply or one `gpupool reconcile` run may launch, 1 or more."),
+		"on_demand_base": kit.DefaultNumber(defaults.OnDemandBase, "How many of the pool's instances are on-demand (`POSTPAID_BY_HOUR`), which Tencent "+
+			"Cloud does not reclaim: 0 to `maximum`. They are launched first."),
+		"on_demand_fallback": kit.Object(kit.Optional, "Launches on-demand instances instead if the pool has been short of spot instances for a while. "+
+			"They are terminated once spot instances are available. If omitted, the pool stays short.", fallbackAttributes()),
 	}
 }
 
@@ -66,6 +66,6 @@ func fallbackAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"after": kit.DefaultDuration(defaults.OnDemandFallback.After.String(),
 			"How long the pool must have been below `minimum`, as a duration such as `\"30m\"` or `\"1d\"`."),
-		"maximum": kit.Whole(kit.Required, "How many on-demand instances may stand in, beside `on_demand_base`: 1 or more."),
+		"maximum": kit.Whole(kit.Required, "How many on-demand instances the fallback may launch, in addition to `on_demand_base`: 1 or more."),
 	}
 }

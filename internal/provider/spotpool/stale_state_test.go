@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// A block that is removed from an older state ends no pool that another workspace
-// protected since; what the error advises brings the state up to date.
+// A block that is removed from an older state does not destroy a pool that another workspace
+// protected since. The error's advice updates the state.
 func TestRemovedBlockOfAStaleState(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

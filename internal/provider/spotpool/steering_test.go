@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// Terraform prints diagnostics as they are: what stands in a state is shown and not
+// Terraform prints diagnostics as they are: control characters in a state are shown and not
 // obeyed.
 func TestNamesInDiagnosticsSteerNoTerminal(t *testing.T) {
 	t.Parallel()

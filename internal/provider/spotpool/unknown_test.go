@@ -83,7 +83,7 @@ func TestClusterKnownAfterApply(t *testing.T) {
 			ConfigPlanChecks:  planned(actions(firstLaunch)),
 			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
 		},
-		resource.TestStep{ // nor does one that nobody answers at
+		resource.TestStep{ // nor does one without a server
 			Config: config, ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
 		},
 	)

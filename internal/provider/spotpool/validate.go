@@ -9,8 +9,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// problems are everything wrong with a configuration. Those of a region that is left out
-// are the plan's to find.
+// problems returns everything wrong with a configuration. If the region is omitted, the plan
+// checks it.
 func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 	d := m.declaration(diags)
 	problem.WriteOnly(diags, "user_data_raw", m.UserData, m.UserDataWO, m.UserDataVersion)
@@ -21,7 +21,7 @@ func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 	return slices.DeleteFunc(d.Validate(), func(p problem.Problem) bool { return p.Attribute == "region" })
 }
 
-// regionOfZones is the region of the known zones. A validation does not know the
+// regionOfZones returns the region of the known zones. A validation does not know the
 // provider's region.
 func regionOfZones(offerings []core.Offering) string {
 	zones := make([]string, len(offerings))

@@ -64,7 +64,7 @@ func inDirectory(t *testing.T, w *providertest.World) place {
 	}
 }
 
-// inNamespace is a namespace of the world's cluster that isn't there yet.
+// inNamespace is a namespace of the world's cluster that does not exist yet.
 func inNamespace(t *testing.T, w *providertest.World) place {
 	t.Helper()
 	api := w.Cluster.Client()
@@ -148,8 +148,8 @@ func unchanged(t *testing.T, p place, what string, do func()) {
 	}
 }
 
-// Whatever only looks writes nothing: not where there is no store yet, not where
-// there is something to be noticed, and not where the store was lost.
+// Read-only operations write nothing: not if there is no store yet, not if there is something
+// to report, and not if the store was lost.
 func TestPlansWriteNothing(t *testing.T) {
 	t.Parallel()
 	for name, start := range places {
@@ -232,8 +232,8 @@ func imports(t *testing.T, w *providertest.World, store place) {
 	other.Write("")
 }
 
-// A plan of a pool whose store isn't there says so, above all: its machines run,
-// and nobody looks after them.
+// A plan of a pool whose store is missing says so first: its instances run, and gpupool does
+// not manage them.
 func TestPlanTellsOfALostStore(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// What a zone's name may be is judged once: a pool's machines in a zone that is not
-// called after its region with a number are its own.
+// Zone names are checked in one place: instances in a zone that is not named after its region
+// with a number are the pool's own.
 func TestAZoneOfAnUncommonName(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

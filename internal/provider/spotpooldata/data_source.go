@@ -1,6 +1,5 @@
-// Package spotpooldata is the data source gpupool_spot_pool: a pool's numbers and its
-// machines. The resource of the same name has no list of machines, since every plan
-// would show each reclaimed one.
+// Package spotpooldata is the data source gpupool_spot_pool: a pool's numbers and instances. The
+// resource does not list instances, since every plan would show each reclaimed one.
 package spotpooldata
 
 import (
@@ -32,7 +31,7 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	state, err := s.look(ctx, m.Region.ValueString(), m.Name.ValueString())
+	state, err := s.observe(ctx, m.Region.ValueString(), m.Name.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Reading the spot pool "+m.Name.ValueString(), err))
 		return
@@ -46,7 +45,7 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
 }
 
-func (s *poolDataSource) look(ctx context.Context, region, name string) (spotpools.State, error) {
+func (s *poolDataSource) observe(ctx context.Context, region, name string) (spotpools.State, error) {
 	reader, err := s.Connection.ReadSpotPools(ctx)
 	if err == nil && region == "" {
 		region, err = s.Connection.Region(ctx)

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// drain is how far a machine's node is emptied.
+// drain is the drain of an instance's node.
 type drain struct {
 	Phase         types.String   `tfsdk:"phase"`
 	AskedAt       types.String   `tfsdk:"asked_at"`
@@ -17,7 +17,7 @@ type drain struct {
 	Blocked       []types.String `tfsdk:"blocked"`
 }
 
-// newDrain is nil where the node is not emptied.
+// newDrain returns nil if the node is not drained.
 func newDrain(d node.Drain) *drain {
 	if d.Phase == node.NoDrain {
 		return nil
@@ -32,7 +32,7 @@ func newDrain(d node.Drain) *drain {
 	return m
 }
 
-// gpuPods is null where nobody counted.
+// gpuPods returns null if the pods were not counted.
 func gpuPods(m decide.Member) types.Int64 {
 	if m.GPUPods == nil {
 		return types.Int64Null()

@@ -11,8 +11,8 @@ import (
 
 func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A spot pool as it is now: its numbers, its machines, and what they cost. " +
-			"The pool is found by the store's record, or by the tags of its instances.",
+		MarkdownDescription: "The current state of a spot pool: its numbers, its instances, and their cost. " +
+			"It is found by the store's record, or by the tags of its instances.",
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{
 				Required:            true,
@@ -20,23 +20,22 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			},
 			"region": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Region of the pool. Where it is left out, the provider's.",
+				MarkdownDescription: "Region of the pool. If omitted, the provider's region.",
 			},
 			"uid":        kit.ComputedText("Random identifier of the pool."),
 			"account_id": kit.ComputedText("Account that owns the instances."),
-			"generation": kit.ComputedWhole("How often the pool's declaration was written; 0 where the store has no record of it."),
-			"minimum":    kit.ComputedWhole("How many working instances the pool shall have."),
+			"generation": kit.ComputedWhole("How often the pool's declaration was written; 0 if the store has no record of it."),
+			"minimum":    kit.ComputedWhole("How many working instances the pool keeps."),
 			"maximum":    kit.ComputedWhole("How many instances the pool may have at most."),
-			"capacity":   kit.ComputedWhole("How many instances work, or began to start a short while ago."),
-			"held": kit.ComputedWhole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is " +
-				"unknown, included."),
-			"shortfall": kit.ComputedWhole("How many working instances are missing to `minimum`."),
-			"drifted":   kit.ComputedWhole("How many instances were launched with a configuration that is no longer the declared one."),
+			"capacity":   kit.ComputedWhole("How many instances work, or are starting."),
+			"held":       kit.ComputedWhole("How many instances count toward `maximum`, including stuck and stopped ones, and pending launches."),
+			"shortfall":  kit.ComputedWhole("How many working instances are missing from `minimum`."),
+			"drifted":    kit.ComputedWhole("How many instances were launched with a configuration that is no longer the declared one."),
 			"estimated_hourly_price": kit.ComputedText("What the instances cost at present prices, in CNY an hour, as a decimal. " +
-				"Disks and traffic are not part of it, nor are instances whose price is unknown."),
+				"Disks, traffic and instances of unknown price are not included."),
 			"machines": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The pool's instances, by id.",
+				MarkdownDescription: "The pool's instances, sorted by ID.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: machineAttributes()},
 			},
 		},
@@ -45,29 +44,28 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"instance_id":       kit.ComputedText("Id of the instance."),
+		"instance_id":       kit.ComputedText("ID of the instance."),
 		"availability_zone": kit.ComputedText("Availability zone of the instance."),
 		"instance_type":     kit.ComputedText("Type of the instance."),
 		"charge_type":       kit.ComputedText("How the instance is paid for: `SPOTPAID` or `POSTPAID_BY_HOUR`."),
-		"state":             kit.ComputedText("State of the instance as the cloud names it, such as `RUNNING` or `PENDING`."),
+		"state":             kit.ComputedText("State of the instance as Tencent Cloud names it, such as `RUNNING` or `PENDING`."),
 		"private_ip":        kit.ComputedText("First private address; null while there is none."),
-		"public_ip":         kit.ComputedText("First public address; null where there is none, which is the usual case."),
+		"public_ip":         kit.ComputedText("First public address; null if there is none, as usual."),
 		"launched_at":       kit.ComputedText("When the instance was created, in UTC (RFC 3339)."),
 		"drifted":           kit.ComputedBool("Whether the instance's configuration is known to differ from the declared one."),
-		"node": kit.ComputedText("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster " +
-			"was not seen."),
-		"node_health": kit.ComputedText("How the instance fares as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, " +
-			"or `unhealthy` (for longer than `unhealthy_timeout`); null where that is not known."),
-		"gpu_pods": kit.ComputedWhole("How many pods on the node hold GPUs; null where they were not counted."),
+		"node":              kit.ComputedText("Name of the instance's node, if the pool has `nodes`; null if it has none, or the cluster was not observed."),
+		"node_health": kit.ComputedText("Health of the instance as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, " +
+			"or `unhealthy` (for longer than `unhealthy_timeout`); null if unknown."),
+		"gpu_pods": kit.ComputedWhole("How many pods on the node hold GPUs; null if they were not counted."),
 		"drain": schema.SingleNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "How far the node is emptied before the instance ends; null where it is not.",
+			MarkdownDescription: "Drain of the node before the instance is terminated; null if it is not drained.",
 			Attributes: map[string]schema.Attribute{
 				"phase":          kit.ComputedText("`asked`, `draining`, `done`, `timed_out`, or `kept` (it timed out, and the instance stays)."),
 				"asked_at":       kit.ComputedText("When the drain was decided, in UTC (RFC 3339)."),
-				"draining_since": kit.ComputedText("Since when the node takes no new pods; null before."),
-				"pods_left":      kit.ComputedWhole("How many pods were left when the last run looked."),
-				"blocked":        kit.ComputedTexts("What the drain waited for then."),
+				"draining_since": kit.ComputedText("Since when the node has been cordoned; null before."),
+				"pods_left":      kit.ComputedWhole("How many pods were left at the last run."),
+				"blocked":        kit.ComputedTexts("What blocked the drain then."),
 			},
 		},
 	}

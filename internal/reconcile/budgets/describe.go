@@ -23,6 +23,8 @@ type Description struct {
 	State []state.State `json:"state"`
 	// The phase of the budget's record.
 	Phase declaration.Phase `json:"phase"`
+	// The deletion that is in progress, if any.
+	Deletion *record.Deletion `json:"deletion,omitempty"`
 	// The declared window or period.
 	Window string `json:"window,omitempty"`
 	// The error of the last run. Everything else is then older.
@@ -70,6 +72,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 		status := statuses[d.Name]
 		status.Err = cmp.Or(unlisted, status.Err)
 		of := r.kind.describe(d, t.Record.Phase, status, granted, err)
+		of.Deletion = record.NewDeletion(t.Record.Phase, t.Record.UpdatedAt, "unblocks new pods, resumes what it paused and removes its record")
 		if why {
 			of.explain(d, r.kind.flow.now())
 		}

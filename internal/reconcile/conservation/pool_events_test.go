@@ -58,7 +58,7 @@ func (w *world) image(which, how int) {
 func (w *world) destroy(which, _ int) {
 	if p, ok := pick(w.pools, which); ok {
 		p.deleting = true
-		err := w.process(w.store).SpotPools().Delete(context.Background(), p.now(), 20*time.Second)
+		_, err := w.process(w.store).SpotPools().Delete(context.Background(), p.now(), 20*time.Second)
 		p.deleting = err == nil || w.phase(p) != declaration.Active
 		w.logf("destroy of %s: %v", p.now().Key(), err)
 	}
@@ -119,7 +119,7 @@ func (w *world) staleDestroy(which, how int) {
 	}
 	running, ending := len(w.cloud.of(p.uid())), w.terminated(p)
 	p.deleting = true
-	err = w.process(w.store).SpotPools().Delete(context.Background(), stale, 20*time.Second)
+	_, err = w.process(w.store).SpotPools().Delete(context.Background(), stale, 20*time.Second)
 	w.logf("destroy of %s by a state of generation %d: %v", stale.Key(), stale.Generation, err)
 	phase := w.phase(p)
 	p.deleting = err == nil || phase != declaration.Active
@@ -177,7 +177,8 @@ func (w *world) destroyElsewhere(which, how int) {
 			return
 		}
 		p.deleting = true
-		what, err = p.now().Object(), process.SpotPools().Delete(context.Background(), p.now(), 20*time.Second)
+		what = p.now().Object()
+		_, err = process.SpotPools().Delete(context.Background(), p.now(), 20*time.Second)
 		p.deleting = false
 	case 1:
 		s, ok := pick(w.stock, which)

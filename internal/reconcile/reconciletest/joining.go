@@ -49,7 +49,7 @@ func (w *World) join(podsEach int) {
 	}
 	c.mu.Lock()
 	for _, m := range c.Machines {
-		if !running[strings.TrimPrefix(m.Name, "node-")] && m.Ready == node.ReadyTrue {
+		if !running[strings.TrimPrefix(m.Name, "node-")] && m.Ready == node.ReadyTrue && !m.Reused {
 			m.Ready, m.ReadySince = node.ReadyUnknown, c.now
 		}
 	}

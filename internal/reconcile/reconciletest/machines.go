@@ -14,6 +14,9 @@ import (
 type Machine struct {
 	node.Node
 	Pods []node.Pod
+	// Reused says that another machine registered as this node: it stays Ready without its
+	// instance.
+	Reused bool
 }
 
 // nodeAPI is what spot pools see of nodes, and do to them.

@@ -3,16 +3,41 @@ package record
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Deletable returns the record of a thing to delete that a state declares as d. The record
-// decides, not the state: its declaration has the protection and the policy for retained
-// objects. As for a change, another generation is refused, unless the deletion was begun
-// before. The record does not exist if a tombstone says that the thing is deleted. If the store
-// has neither, the error is *LostError. Its lock must be held.
+// Deletion is a deletion that was begun and is not complete.
+type Deletion struct {
+	// Since is when it was begun.
+	Since time.Time `json:"since"`
+	// Next is what the next gpupool reconcile does about it.
+	Next string `json:"next"`
+}
+
+// NewDeletion returns the deletion that a record shows; nil if the record is in another
+// phase. next says what the next run does about it.
+func NewDeletion(phase declaration.Phase, updatedAt time.Time, next string) *Deletion {
+	if phase != declaration.Deleting {
+		return nil
+	}
+	return &Deletion{Since: updatedAt, Next: next}
+}
+
+// String returns since when the deletion is in progress, and what the next run does.
+func (d Deletion) String() string {
+	return fmt.Sprintf("since %s; the next run %s", wording.Instant(d.Since), d.Next)
+}
+
+// Deletable is the record by which a thing is deleted that a state declares as d. The
+// record decides, not the state: its declaration has the protection and says what
+// happens to what the thing has. As for a change, another generation is refused, unless
+// the deletion was begun before. The record does not exist if a tombstone says that the
+// thing is deleted. If the store has neither, the error is *LostError. Its lock must be
+// held.
 func (l Lifecycle[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
 	r, tombstone, err := l.Known(ctx, d)
 	own := r.Exists() && sameUID(r.Value.Declaration, d)

@@ -16,9 +16,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
-// act observes the pool, decides, and carries the decisions out one by one, deciding
-// again after each. The pool's lock must be held. An error means that the pool could not
-// be observed or recorded; refusals of the cloud are noted in the pass.
+// act observes the pool, decides, and carries the decisions out one by one. It decides again
+// after each. The pool's lock must be held. It fails if the pool could not be observed or
+// recorded; refusals of Tencent Cloud are noted in the pass.
 func (p *pass) act(ctx context.Context) error {
 	d := p.declaration
 	j, err := p.flow.loadJournal(ctx, d)
@@ -35,7 +35,7 @@ func (p *pass) act(ctx context.Context) error {
 	if p.hold, err = p.flow.holdOn(ctx, d); err != nil {
 		return err
 	}
-	p.soFar.Refused, p.soFar.Halted = nil, "" // what was refused before may be granted now
+	p.soFar.Refused, p.soFar.Halted = nil, "" // refusals may be over by now
 	p.soFar.Drained, p.soFar.Uncordoned, p.soFar.Forgotten, p.soFar.TokensEnded = nil, nil, nil, nil
 	acting := &actor{flow: p.flow, pass: p, journal: j, observation: observation}
 	return acting.decideAndDo(ctx)
@@ -47,16 +47,16 @@ type actor struct {
 	pass        *pass
 	journal     document
 	observation spotpool.Observation
-	counted     bool // it was tried to count the pods with GPUs
+	counted     bool // the pods with GPUs were counted, or could not be
 }
 
-// decideAndDo decides and acts until nothing is left to decide. Each decision changes what
-// the next one sees; a refusal does, too, as it rules out what was refused.
+// decideAndDo decides and acts until there are no decisions. Each one, and each refusal,
+// changes the input of the next.
 func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
 		plan := decide.Decide(a.pass.situation(a.observation, a.flow.unreported(a.journal.Value)))
 		if plan.Chooses() && a.count(ctx) {
-			continue // with who has pods with GPUs
+			continue // with the counts
 		}
 		a.pass.note(plan, a.observation)
 		if err := a.writeJournal(ctx, plan.Journal); err != nil {
@@ -67,8 +67,8 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 			a.mark(ctx, plan)
 			return nil
 		}
-		// In a dry run all decisions of the first plan are noted; else the first is done,
-		// and the rest is decided anew.
+		// A dry run notes all decisions of the first plan. Else only the first is done, and
+		// the others are decided again.
 		changed := false
 		for n := 0; n < len(plan.Decisions) && !changed; n++ {
 			err := a.do(ctx, plan.Decisions[n])
@@ -83,8 +83,8 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 	}
 }
 
-// noteInterrupt says whether the context has ended, which is then the pass's failure,
-// if none came before.
+// noteInterrupt reports whether the context has ended. That is the pass's failure, if there is
+// no other.
 func (a *actor) noteInterrupt(ctx context.Context) bool {
 	if a.pass.failure == nil {
 		a.pass.failure = context.Cause(ctx)
@@ -92,7 +92,6 @@ func (a *actor) noteInterrupt(ctx context.Context) bool {
 	return ctx.Err() != nil
 }
 
-// writeJournal writes the journal if it changed.
 func (a *actor) writeJournal(ctx context.Context, j journal.Journal) error {
 	if a.journal.Exists() && record.Same(a.journal.Value, j) {
 		return nil
@@ -112,19 +111,19 @@ func (a *actor) record(ctx context.Context, j journal.Journal) error {
 	return a.writeJournal(ctx, j)
 }
 
-// cluster is the one that the pool's nodes are of.
+// cluster returns the cluster of the pool's nodes.
 func (a *actor) cluster(ctx context.Context) (Cluster, error) {
 	return a.flow.clusterOf(ctx, a.pass.declaration)
 }
 
-// rememberFleet and rememberTokens write a part of the journal.
-func (a *actor) rememberFleet(ctx context.Context, f fleet.Fleet) error {
+// saveFleet and saveTokens write a part of the journal.
+func (a *actor) saveFleet(ctx context.Context, f fleet.Fleet) error {
 	j := a.journal.Value
 	j.Fleet = f
 	return a.writeJournal(ctx, j)
 }
 
-func (a *actor) rememberTokens(ctx context.Context, list launches.Tokens) error {
+func (a *actor) saveTokens(ctx context.Context, list launches.Tokens) error {
 	j := a.journal.Value
 	j.Tokens = list
 	return a.writeJournal(ctx, j)
@@ -134,8 +133,8 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 	if a.steps()[d.Kind] == nil {
 		return fmt.Errorf("%s: this version cannot carry out a decision of kind %q", d.Object, d.Kind)
 	}
-	a.tell(d)
-	if d.Refresh && d.Kind != spotpool.KindDrain { // a drain and the end that it is for are one step
+	a.showProgress(d)
+	if d.Refresh && d.Kind != spotpool.KindDrain { // a drain and its termination are one step
 		a.pass.soFar.Refreshed = true
 	}
 	err := a.steps()[d.Kind](ctx, d)
@@ -145,33 +144,32 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 	return err
 }
 
-// tell shows which decision is carried out next.
-func (a *actor) tell(d spotpool.Decision) {
+// showProgress shows which decision is carried out next.
+func (a *actor) showProgress(d spotpool.Decision) {
 	a.flow.Reporter.Report(d.Object, d.String(), &a.pass.latest.plan.Counts)
 }
 
-// steps are what carries the kinds of decisions out.
+// steps returns how each kind of decision is carried out.
 func (a *actor) steps() map[spotpool.Kind]func(context.Context, spotpool.Decision) error {
 	return map[spotpool.Kind]func(context.Context, spotpool.Decision) error{
 		spotpool.KindLaunch: a.launch, spotpool.KindTerminate: a.terminate,
 		spotpool.KindDrain: a.onNode(nodeStep.drain), spotpool.KindUncordon: a.onNode(nodeStep.uncordon),
 		spotpool.KindDeleteNode: a.onNode(nodeStep.deleteNode),
-		spotpool.KindEndToken:   func(ctx context.Context, d spotpool.Decision) error { return tokenStep{a, d}.end(ctx) },
+		spotpool.KindEndToken:   func(ctx context.Context, d spotpool.Decision) error { return tokenStep{a, d}.delete(ctx) },
 	}
 }
 
-// launch has a token made by which the instances join, where they need one, writes the
-// intent, asks the cloud, and records the outcome, in this order.
-// It records even after the context has ended, since an accepted launch must not be
-// forgotten because of an interrupt.
+// launch creates a bootstrap token if the instances need one, records the pending launch,
+// requests it, and records the outcome, in this order. It records even after the context has
+// ended, since an accepted launch must not be forgotten.
 func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
-	request, minted, err := tokenStep{a, d}.mint(ctx, *d.Request)
-	if err != nil || !minted {
+	request, ready, err := tokenStep{a, d}.addToken(ctx, *d.Request)
+	if err != nil || !ready {
 		return err
 	}
 	var written journal.Journal
 	if d.Resume {
-		written = a.journal.Value.Repeat(request.Sequence, a.observation.At)
+		written = a.journal.Value.Retry(request.Sequence, a.observation.At)
 	} else {
 		a.pass.soFar.Launched += d.Count
 		written = a.journal.Value.Open(launches.Launch{Request: request, WrittenAt: a.observation.At, Reasons: d.Reasons, Price: d.Price})
@@ -191,12 +189,12 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		a.note(ctx, d, outcome.Done, nil)
 		return a.record(ctx, a.journal.Value.Accept(request.Sequence, ids, at))
 	}
-	return a.notLaunched(ctx, d, err)
+	return a.recordRefusal(ctx, d, err)
 }
 
-// notLaunched records why a call for a launch failed. Unless that says for certain that
-// nothing was launched, the launch stays open.
-func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error) error {
+// recordRefusal records why a call for a launch failed. The launch stays pending, unless it
+// certainly launched nothing.
+func (a *actor) recordRefusal(ctx context.Context, d spotpool.Decision, err error) error {
 	noted, state := a.journal.Value, launches.State("")
 	refusal, known := spotpool.AsCloudError(err)
 	if known {
@@ -204,7 +202,7 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 	}
 	if state != launches.Refused {
 		a.pass.uncertain = true
-		a.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
+		a.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run retries it: %w", d.Sequence, err))
 		return a.record(ctx, noted)
 	}
 	if !d.Resume {
@@ -221,8 +219,8 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 	return nil
 }
 
-// terminate ends instances, after it rechecked their nodes. It notes the ids first, so
-// that a run after a kill does not take their disappearance for a reclaim.
+// terminate terminates instances, after it checked their nodes again. It records the IDs
+// first, so that a run after a kill does not count them as lost.
 func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	d, err := a.recheck(ctx, d)
 	if err != nil || len(d.InstanceIDs) == 0 {
@@ -244,8 +242,8 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 		return err
 	}
 	a.flow.forgetRegion(a.pass.declaration.Region)
-	a.flow.forgetMarkets(a.pass.declaration.Region) // what ends gives quota and stock back
-	a.observation = withEnding(a.observation, ended)
+	a.flow.forgetMarkets(a.pass.declaration.Region) // terminated instances free quota and stock
+	a.observation = withTerminating(a.observation, ended)
 	for _, id := range d.InstanceIDs {
 		if !slices.Contains(ended, id) {
 			a.pass.soFar.Refused = append(a.pass.soFar.Refused, id)
@@ -253,7 +251,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	}
 	var refused interface{ NotEnded() []string }
 	if errors.As(err, &refused) {
-		if err := a.rememberRefused(ctx, instances, refused.NotEnded()); err != nil {
+		if err := a.recordKept(ctx, instances, refused.NotEnded()); err != nil {
 			return err
 		}
 	}
@@ -271,9 +269,8 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	return nil
 }
 
-// rememberRefused notes that running instances do not end after all: they count as
-// working again.
-func (a *actor) rememberRefused(ctx context.Context, instances []spotpool.Instance, refused []string) error {
+// recordKept records that running instances are not terminated: they count as working again.
+func (a *actor) recordKept(ctx context.Context, instances []spotpool.Instance, refused []string) error {
 	var ids []string
 	for _, i := range instances {
 		if i.State == spotpool.StateRunning && slices.Contains(refused, i.ID) {
@@ -285,27 +282,27 @@ func (a *actor) rememberRefused(ctx context.Context, instances []spotpool.Instan
 	return a.record(ctx, j)
 }
 
-// errNotYet says that the cloud refuses something now and will do it later.
-var errNotYet = errors.New("some instances can't be ended while they are starting or stopping; the next run ends them")
+// errNotYet says that Tencent Cloud refuses a termination now, and will accept it later.
+var errNotYet = errors.New("some instances cannot be terminated while they start or stop; the next run terminates them")
 
-// halt notes that a launch failed for a reason that every other launch would meet:
-// the run launches nothing more, but still ends what it should.
+// halt notes that a launch failed for a reason that applies to every launch. The run launches
+// nothing more, but still terminates.
 func (a *actor) halt(ctx context.Context, d spotpool.Decision, err error) {
 	a.pass.soFar.Halted = err.Error()
 	a.fail(ctx, d, err)
 }
 
-// fail notes a failed decision. The first failure becomes the pool's.
+// fail notes a failed decision. The first failure is the pool's.
 func (a *actor) fail(ctx context.Context, d spotpool.Decision, err error) {
 	if a.pass.failure == nil {
 		a.pass.failure = err
 	}
-	a.failed(ctx, d, err)
+	a.noteFailure(ctx, d, err)
 }
 
-// failed notes a failed decision, which is not the pool's failure.
-func (a *actor) failed(ctx context.Context, d spotpool.Decision, err error) {
-	// A decision that fails again and again is reported once.
+// noteFailure notes a failed decision, which is not the pool's failure.
+func (a *actor) noteFailure(ctx context.Context, d spotpool.Decision, err error) {
+	// A decision that fails repeatedly is reported once.
 	a.pass.results = slices.DeleteFunc(a.pass.results, func(r outcome.Result) bool {
 		of, ok := r.Decision.(spotpool.Decision)
 		return ok && r.Outcome == outcome.Failed && of.Kind == d.Kind && of.Sequence == d.Sequence && slices.Equal(of.InstanceIDs, d.InstanceIDs)
@@ -313,9 +310,9 @@ func (a *actor) failed(ctx context.Context, d spotpool.Decision, err error) {
 	a.note(ctx, d, outcome.Failed, err)
 }
 
-// note notes what became of a decision, and tells of it.
-func (a *actor) note(ctx context.Context, d spotpool.Decision, became outcome.Outcome, err error) {
-	result := outcome.Of(d, became, err)
+// note notes and logs the outcome of a decision.
+func (a *actor) note(ctx context.Context, d spotpool.Decision, of outcome.Outcome, err error) {
+	result := outcome.Of(d, of, err)
 	a.pass.results = append(a.pass.results, result)
 	a.flow.Reporter.LogDecision(ctx, result)
 	if err != nil {
@@ -323,8 +320,8 @@ func (a *actor) note(ctx context.Context, d spotpool.Decision, became outcome.Ou
 	}
 }
 
-// withEnding is the observation after the end of these instances was accepted.
-func withEnding(o spotpool.Observation, ids []string) spotpool.Observation {
+// withTerminating returns the observation after the termination of instances was accepted.
+func withTerminating(o spotpool.Observation, ids []string) spotpool.Observation {
 	o.Instances = slices.Clone(o.Instances)
 	for n := range o.Instances {
 		if slices.Contains(ids, o.Instances[n].ID) {

@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// Adopt takes existing instances into a pool, all or none. It refuses them where they
-// would pass maximum, or have another charge type, VPC or pool, and where its budget
-// drains the pool. With dryRun it only checks.
+// Adopt adopts existing instances into a pool, all or none. It refuses them if they would
+// exceed maximum, have another charge type, VPC or pool, or if a budget drains the pool. With
+// dryRun it only checks.
 func (f *Flow) Adopt(ctx context.Context, region, name string, ids []string, dryRun bool) error {
 	d := spotpool.Declaration{Region: region, Name: name}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
@@ -31,7 +31,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 		return err
 	}
 	if !r.Exists() || r.Value.Phase != declaration.Active {
-		return fmt.Errorf("the store %s has no active pool %s to adopt into: create or import it first", f.Repository.Store, key)
+		return fmt.Errorf("the store %s has no active pool %s: create or import it first", f.Repository.Store, key)
 	}
 	d := r.Value.Declaration
 	j, err := f.loadJournal(ctx, d)
@@ -51,7 +51,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	}
 	plan := decide.Decide(situation(d, observation, nodeObservation{}, f.unreported(j.Value), f.gate(ctx, d), nil))
 	if plan.Wanted != nil {
-		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so that an adopted instance would be ended. Adopt once the "+
+		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so an adopted instance would be terminated. Adopt once the "+
 			"budget is no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)
 	}
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
@@ -75,7 +75,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	return err
 }
 
-// unfit lists why instances can't be adopted.
+// unfit returns why instances cannot be adopted.
 func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Instance) []string {
 	byID := map[string]spotpool.Instance{}
 	for _, i := range found {
@@ -86,7 +86,7 @@ func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Inst
 		i, there := byID[id]
 		switch {
 		case !there:
-			reasons = append(reasons, fmt.Sprintf("%s is not there in %s", id, d.Region))
+			reasons = append(reasons, fmt.Sprintf("%s does not exist in %s", id, d.Region))
 		case i.PoolUID != "" || i.PoolName != "":
 			reasons = append(reasons, fmt.Sprintf("%s is tagged as an instance of the pool %q (uid %s)", id, i.PoolName, i.PoolUID))
 		case i.ChargeType != d.InstanceChargeType:
@@ -98,7 +98,7 @@ func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Inst
 		}
 	}
 	if held+len(ids) > d.Maximum {
-		reasons = append(reasons, fmt.Sprintf("%d held and %d more would pass maximum %d: raise maximum first", held, len(ids), d.Maximum))
+		reasons = append(reasons, fmt.Sprintf("%d held and %d more would exceed maximum %d: raise maximum first", held, len(ids), d.Maximum))
 	}
 	return reasons
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Assume writes other attributes into the record of a pool, as an apply would, and
-// returns what they were. It is for the draft of a dry run.
+// Assume changes attributes in the record of a pool, as an apply would, and returns the old
+// values. It is for the draft of a dry run.
 func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]string) (was map[string]string, err error) {
 	r, err := f.records().Find(ctx, key)
 	if err != nil {
@@ -24,7 +24,7 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 	was = map[string]string{}
 	for _, attribute := range slices.Sorted(maps.Keys(attributes)) {
 		if was[attribute], err = assume(&d, attribute, attributes[attribute]); err != nil {
-			return was, fmt.Errorf("%s of the pool %s can't be assumed to be %q: %w", attribute, key, attributes[attribute], err)
+			return was, fmt.Errorf("assume %s = %[3]q of the pool %[2]s: %[4]w", attribute, key, attributes[attribute], err)
 		}
 	}
 	var problems []error
@@ -32,7 +32,7 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 		problems = append(problems, errors.New(p.String()))
 	}
 	if len(problems) > 0 {
-		return was, fmt.Errorf("the pool %s can't be as is assumed: %w", key, errors.Join(problems...))
+		return was, fmt.Errorf("the assumed pool %s is invalid: %w", key, errors.Join(problems...))
 	}
 	changed, differs, err := f.records().Change(r, d)
 	if err == nil && differs {
@@ -41,13 +41,13 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 	return was, err
 }
 
-// KeyOf is the key of the pool with this name, which may have its region before it.
-// The error names what there is.
+// KeyOf returns the key of the pool with this name, which may include its region. The error
+// names the existing pools.
 func (p *Ports) KeyOf(ctx context.Context, name string) (string, error) {
 	return p.records().KeyOf(ctx, name)
 }
 
-// assume sets one attribute, and returns what it was.
+// assume sets one attribute, and returns its old value.
 func assume(d *spotpool.Declaration, attribute, value string) (was string, err error) {
 	switch attribute {
 	case "minimum":

@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// beginDeletion checks that the pool may be destroyed, marks its record as deleting, so
-// that a run can finish the deletion, and then writes the tombstone. The record does not
-// exist if the pool was destroyed before and nothing of it is left.
+// beginDeletion checks that the pool may be destroyed, marks its record as deleting, and
+// writes the tombstone. From then on, a run can complete the deletion. The record does not
+// exist if the pool was destroyed before and no instance is left.
 func (x deletion) beginDeletion(ctx context.Context, d spotpool.Declaration) (stored, error) {
 	if err := x.ownAccount(ctx, d); err != nil {
 		return stored{}, err
@@ -30,7 +30,7 @@ func (x deletion) beginDeletion(ctx context.Context, d spotpool.Declaration) (st
 	recorded := r.Value.Declaration
 	if d.Nodes != nil && d.ClusterUID != recorded.ClusterUID {
 		if _, err := x.clusterOf(ctx, d); err != nil {
-			return r, undrained(d, err)
+			return r, errNotDrained(d, err)
 		}
 	}
 	d = recorded
@@ -43,8 +43,8 @@ func (x deletion) beginDeletion(ctx context.Context, d spotpool.Declaration) (st
 	return r, x.records().WriteTombstone(ctx, d, x.now())
 }
 
-// leftUnder says whether instances are left of a pool that has a tombstone. It is an
-// error if another pool has its name by now.
+// leftUnder reports whether instances are left of a pool with a tombstone. It fails if another
+// pool has its name by now.
 func (x deletion) leftUnder(ctx context.Context, d spotpool.Declaration) (bool, error) {
 	left, err := x.leftOf(ctx, d)
 	if err != nil || len(left) == 0 {
@@ -57,8 +57,8 @@ func (x deletion) leftUnder(ctx context.Context, d spotpool.Declaration) (bool, 
 	return true, err
 }
 
-// markDeleting marks a record as deleting. A creation under way is left alone: at its end
-// it would make the record active again.
+// markDeleting marks a record as deleting. It refuses that during a creation, which would make
+// the record active again.
 func (x deletion) markDeleting(ctx context.Context, r stored) (marked stored, err error) {
 	if r.Value.Phase != declaration.Creating {
 		return x.records().BeginDeletion(ctx, r)
@@ -69,12 +69,12 @@ func (x deletion) markDeleting(ctx context.Context, r stored) (marked stored, er
 		return err
 	})
 	if record.IsLocked(err) {
-		err = fmt.Errorf("%s is being created right now, and nothing of it was deleted: destroy it once that is finished (%w)", d.Object(), err)
+		err = fmt.Errorf("%s is being created, and nothing was deleted: destroy it after the creation (%w)", d.Object(), err)
 	}
 	return marked, err
 }
 
-// refuseDeletion says why a pool with this recorded declaration must not be destroyed.
+// refuseDeletion returns why a pool with this recorded declaration must not be destroyed.
 func (x deletion) refuseDeletion(ctx context.Context, d spotpool.Declaration) error {
 	if d.DeletionProtection {
 		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
@@ -86,7 +86,7 @@ func (x deletion) refuseDeletion(ctx context.Context, d spotpool.Declaration) er
 	if err != nil {
 		return err
 	}
-	if err := x.refuseUnseen(ctx, d, j.Value); err != nil || d.OnDestroy == spotpool.DestroyRetain {
+	if err := x.refuseUnreachable(ctx, d, j.Value); err != nil || d.OnDestroy == spotpool.DestroyRetain {
 		return err
 	}
 	return x.refuseProtected(ctx, d, j.Value)

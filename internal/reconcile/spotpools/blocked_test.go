@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -74,23 +75,23 @@ func TestADestroyOverridesThatANodeIsKept(t *testing.T) {
 	}
 	var err error
 	for wait := time.Second / 2; wait < 10*time.Second; wait *= 2 { // a slow machine observes nothing in the first one
-		err = w.Pools(nil).Delete(context.Background(), d, wait)
+		_, err = w.Pools(nil).Delete(context.Background(), d, wait)
 		if err == nil || strings.Contains(err.Error(), "it is kept") {
 			break
 		}
 	}
-	shouldFailWith(t, err, "1 left", "is drained since", "left (", "it is kept with what is left")
+	shouldFailWith(t, err, "1 left", "has been draining since", "left (", "it is kept with its pods")
 	w.Step(6 * time.Minute)
 	begun := time.Now()
-	err = w.Pools(nil).Delete(context.Background(), d, time.Hour)
+	_, err = w.Pools(nil).Delete(context.Background(), d, time.Hour)
 	shouldFailWith(t, err, "timed out at", "drain.on_timeout keeps it: it is not drained again before")
 	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %s to say so", took)
 	}
 	clear(w.Cluster.Blocked)
-	if err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil { // its Node is deleted after two observations a minute apart
+	if _, err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil { // its Node is deleted after two observations a minute apart
 		w.Step(2 * time.Minute)
-		if err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		if _, err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,10 +106,13 @@ func TestADetachLeavesNoMarks(t *testing.T) {
 	own := w.Own()
 	d.OnDestroy = spotpool.DestroyRetain
 	d, _ = w.mustApply(d, reconciletest.LongWait)
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	ids := w.ownIDs()
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
+	w.tells(history.Detach, ids)
+	w.tells(history.End, nil)
 	for _, i := range own {
 		if m := w.Cluster.Machine("node-" + i.InstanceID); m == nil || m.Pool != "" || m.Cordoned {
 			t.Errorf("the node of %s is %+v", i.InstanceID, m)
@@ -131,7 +135,7 @@ func TestNodesThatAreGivenUpKeepNoMarks(t *testing.T) {
 			}
 			d.Nodes, d.OnDestroy = nil, spotpool.DestroyRetain
 			d, warnings := w.mustApply(d, reconciletest.LongWait)
-			if warned := strings.Contains(strings.Join(warnings, "\n"), "bears the mark of the pool still"); warned != refused {
+			if warned := strings.Contains(strings.Join(warnings, "\n"), "still has the pool's mark"); warned != refused {
 				t.Errorf("the apply warns of %q", warnings)
 			}
 			clear(w.Cluster.Failing)
@@ -144,11 +148,11 @@ func TestNodesThatAreGivenUpKeepNoMarks(t *testing.T) {
 			}
 			w.Step(time.Minute)
 			w.mustRun(reconcile.RunOptions{})
-			w.away() // nothing is sought there any longer
+			w.away() // nothing is read there anymore
 			if report := w.mustRun(reconcile.RunOptions{}); len(report.SpotPools[0].Warnings) > 0 {
 				t.Errorf("a later run warns of %q", report.SpotPools[0].Warnings)
 			}
-			if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+			if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 				t.Fatal(err)
 			}
 			w.gone(d)
@@ -172,13 +176,13 @@ func TestADetachLeavesNoCordons(t *testing.T) {
 	w.away()
 	d.Nodes, d.OnDestroy, d.Maximum = nil, spotpool.DestroyRetain, 2
 	d, warnings := w.mustApply(d, time.Second)
-	if !strings.Contains(strings.Join(warnings, "\n"), "can't be undone") {
+	if !strings.Contains(strings.Join(warnings, "\n"), "cannot be cleaned up") {
 		t.Errorf("the apply without nodes warns of %q", warnings)
 	}
-	err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
+	_, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
 	shouldFailWith(t, err, "the pool cordoned "+list[0], "connection refused", "remove the tag gpupool/uid")
 	clear(w.Cluster.Failing)
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
@@ -187,7 +191,8 @@ func TestADetachLeavesNoCordons(t *testing.T) {
 	}
 }
 
-// TestAnApplyDoesNotWaitForANotice: what the cloud is to reclaim, no apply ends.
+// TestAnApplyDoesNotWaitForANotice: an apply terminates no instance that Tencent Cloud
+// reclaims.
 func TestAnApplyDoesNotWaitForANotice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,24 +9,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// BudgetClusterError says that a pool's nodes and the pods that its budget counts are of
-// two clusters.
+// BudgetClusterError says that a pool's nodes and its budget's pods are in two clusters.
 type BudgetClusterError struct{ Object, Pool, Budget, Cluster string }
 
 // Error says which clusters, and what to do.
 func (e *BudgetClusterError) Error() string {
-	return fmt.Sprintf("the budget %s counts pods of the cluster whose namespace kube-system has the uid %s, and the nodes of %s are of the one with %s. %s",
+	return fmt.Sprintf("the budget %s counts pods of the cluster whose namespace kube-system has the uid %s, but the nodes of %s are in the one with %s. %s",
 		e.Budget, e.Cluster, e.Object, e.Pool, e.Advice())
 }
 
-// Advice is what to do.
+// Advice returns what to do.
 func (e *BudgetClusterError) Advice() string {
-	return "Name a budget of the pool's own cluster, or none"
+	return "Set a budget of the pool's own cluster, or none"
 }
 
-// SameBudget refuses a pool with nodes whose budget is of another cluster: what is used
-// there says nothing about the pods on them. A budget that is not declared yet is left to
-// the gate.
+// SameBudget refuses a pool with nodes whose budget is of another cluster: it does not count
+// the pods on these nodes. The gate reports a budget that is not declared.
 func (g gates) SameBudget(ctx context.Context, d spotpool.Declaration) error {
 	if d.Nodes == nil || d.Budget == "" || d.ClusterUID == "" {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Cloud is one account of the cloud. Errors of its calls are
-// *spotpool.CloudError, or wrap the context's error. The times it returns are
-// the cloud's own clock.
+// Cloud is one account of Tencent Cloud. Errors of its calls are *spotpool.CloudError, or wrap
+// the context's error. It returns times of Tencent Cloud's clock.
 type Cloud interface {
 	CloudReader
 	CloudChanges
@@ -18,48 +17,48 @@ type Cloud interface {
 
 // CloudReader changes nothing.
 type CloudReader interface {
-	// AccountID names the account that the credentials belong to.
+	// AccountID returns the account of the credentials.
 	AccountID(ctx context.Context) (string, error)
-	// ObserveRegion lists every instance that carries a pool's uid.
+	// ObserveRegion lists every instance with a pool's UID.
 	ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error)
-	// ObservePool lists the instances that carry the uid, and those of ids that exist
-	// without it, or do not show it yet.
+	// ObservePool lists the instances with the UID, and those of the IDs that exist without
+	// it, or do not show it yet.
 	ObservePool(ctx context.Context, region, uid string, ids []string) ([]spotpool.Instance, time.Time, error)
 	// ObserveNamed lists the instances tagged with a pool's name, of any uid.
 	ObserveNamed(ctx context.Context, region, name string) ([]spotpool.Instance, time.Time, error)
-	// ObserveInstances looks instances up by id; those missing from the answer are
+	// ObserveInstances reads instances by ID; those that are missing from the response are
 	// gone.
 	ObserveInstances(ctx context.Context, region string, ids []string) ([]spotpool.Instance, time.Time, error)
-	// Markets returns prices and stock, and the account's remaining spot vCPUs by
-	// zone. Where the quota can't be had, the answer says so, and that is no error.
+	// Markets returns prices and stock, and the account's remaining spot vCPUs by zone. An
+	// unknown quota is not an error: the result says why.
 	Markets(ctx context.Context, region string) (spotpool.Markets, error)
 	// Calls counts the calls made so far, by action.
 	Calls() map[string]int
 }
 
-// CloudChanges are all changes of the cloud.
+// CloudChanges are all changes in Tencent Cloud.
 type CloudChanges interface {
-	// Launch asks for the instances of a request, and returns the time of the answer.
-	// The same request asked for again gives the same instances.
+	// Launch launches the instances of a request, and returns the time of the response. The
+	// same request returns the same instances.
 	Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error)
-	// Terminate ends instances, and returns the ids of those that end, have ended, or
-	// were gone already.
+	// Terminate terminates instances, and returns the IDs of those that terminate, or were
+	// gone already.
 	Terminate(ctx context.Context, region string, instances []spotpool.Instance) ([]string, error)
 	// Tag sets tags on instances, and Untag removes them.
 	Tag(ctx context.Context, region string, ids []string, tags map[string]string) error
 	Untag(ctx context.Context, region string, ids []string, keys []string) error
 }
 
-// AccountError says that the credentials belong to another account than the pool's.
+// AccountError says that the credentials are of another account than the pool.
 type AccountError struct{ Object, Pool, Credentials string }
 
 // Error says whose the pool is, and what to do.
 func (e *AccountError) Error() string {
-	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was touched. Use the credentials of account %s", e.Object,
+	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was changed. Use the credentials of account %s", e.Object,
 		e.Pool, e.Credentials, e.Pool)
 }
 
-// ownAccount refuses a pool that is not of the credentials' account.
+// ownAccount refuses a pool of another account than the credentials.
 func (o *cloudObserver) ownAccount(ctx context.Context, d spotpool.Declaration) error {
 	account, err := o.Cloud.AccountID(ctx)
 	if err != nil {

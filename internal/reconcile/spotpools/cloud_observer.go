@@ -14,18 +14,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// sharedMaxAge is how long one observation of a region serves all who read its pools:
-// Terraform refreshes them one by one, a few at a time.
+// sharedMaxAge is how long the pools of a region share an observation: Terraform refreshes
+// them one by one, a few at a time.
 const sharedMaxAge = time.Minute
 
 // regionObservation is one observation of everything of a region.
 type regionObservation struct {
-	at        time.Time // the cloud's clock
-	taken     time.Time // this machine's clock, for the observation's age
+	at        time.Time // by Tencent Cloud's clock
+	taken     time.Time // by the local clock, for the observation's age
 	accountID string
 	byUID     map[string][]spotpool.Instance
-	gone      map[string]bool // recorded ids that are certainly gone
-	absent    map[string]bool // ids that the cloud was asked for, and does not know
+	gone      map[string]bool // recorded IDs that are certainly gone
+	absent    map[string]bool // IDs that were requested, and that Tencent Cloud does not know
 	markets   marketObservation
 	warnings  []string
 
@@ -33,7 +33,7 @@ type regionObservation struct {
 	byName  map[string][]spotpool.Instance
 }
 
-// named are the instances that carry a pool's name, of any uid.
+// named returns the instances with a pool's name, of any UID.
 func (v *regionObservation) named(name string) []spotpool.Instance {
 	v.indexed.Do(func() {
 		v.byName = map[string][]spotpool.Instance{}
@@ -46,8 +46,7 @@ func (v *regionObservation) named(name string) []spotpool.Instance {
 	return v.byName[name]
 }
 
-// cloudObserver observes the cloud. The pools of one process share observations of
-// regions.
+// cloudObserver observes Tencent Cloud. The pools of one process share observations of regions.
 type cloudObserver struct {
 	*Ports
 
@@ -62,16 +61,16 @@ type sharedRegion struct {
 	single      int // how many pools were observed one by one
 }
 
-// observeRegion returns an observation of the region that is at most maxAge old, and
-// makes one if there is none. Callers that ask meanwhile wait for it.
-func (o *cloudObserver) observeRegion(ctx context.Context, observeRegion string, maxAge time.Duration) (*regionObservation, error) {
-	shared := o.shared(observeRegion)
+// observeRegion returns an observation of the region that is at most maxAge old. Concurrent
+// callers wait for the same one.
+func (o *cloudObserver) observeRegion(ctx context.Context, region string, maxAge time.Duration) (*regionObservation, error) {
+	shared := o.shared(region)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.observation != nil && time.Since(shared.observation.taken) < maxAge {
 		return shared.observation, nil
 	}
-	observed, err := o.observeRegionNow(ctx, observeRegion)
+	observed, err := o.observeRegionNow(ctx, region)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +78,9 @@ func (o *cloudObserver) observeRegion(ctx context.Context, observeRegion string,
 	return observed, nil
 }
 
-// alone says whether one more pool of a region is observed by itself. The first few are;
-// after them it pays to observe the whole region.
-func (o *cloudObserver) alone(region string) bool {
+// single reports whether one more pool of a region is observed by itself. The first few are;
+// after them the whole region is cheaper.
+func (o *cloudObserver) single(region string) bool {
 	shared := o.shared(region)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
@@ -94,13 +93,12 @@ func (o *cloudObserver) alone(region string) bool {
 
 // observeOne returns an observation that contains one pool.
 func (o *cloudObserver) observeOne(ctx context.Context, t target) (*regionObservation, error) {
-	if o.alone(t.declaration.Region) {
+	if o.single(t.declaration.Region) {
 		return o.observeEach(ctx, t.declaration.Region, []target{t})
 	}
 	return o.observeRegion(ctx, t.declaration.Region, sharedMaxAge)
 }
 
-// shared returns the entry of a region.
 func (o *cloudObserver) shared(region string) *sharedRegion {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -113,7 +111,7 @@ func (o *cloudObserver) shared(region string) *sharedRegion {
 	return o.regions[region]
 }
 
-// forgetRegion drops the observation of a region, which was changed since.
+// forgetRegion drops the observation of a region that was changed.
 func (o *cloudObserver) forgetRegion(region string) {
 	shared := o.shared(region)
 	shared.mu.Lock()
@@ -121,8 +119,8 @@ func (o *cloudObserver) forgetRegion(region string) {
 	shared.mu.Unlock()
 }
 
-// observeRegionNow lists a region, and looks up the recorded instances that are not in
-// the listing: tags arrive late, and paging is no snapshot.
+// observeRegionNow lists a region, and reads the recorded instances that are not listed: tags
+// arrive late, and pages are not a snapshot.
 func (o *cloudObserver) observeRegionNow(ctx context.Context, region string) (*regionObservation, error) {
 	observed, err := o.newRegionObservation(ctx)
 	if err != nil {
@@ -160,9 +158,8 @@ func (o *cloudObserver) newRegionObservation(ctx context.Context) (*regionObserv
 	}, nil
 }
 
-// fewPools is how many pools of a region are observed one by one. Observing a pool takes
-// one call; listing a region takes one for every hundred instances of all the account's
-// pools in it.
+// fewPools is how many pools of a region are observed one by one. A pool takes one call; a
+// region takes one for every hundred instances of its pools.
 const fewPools = 4
 
 // observeEach observes a few pools of a region, one by one.
@@ -204,11 +201,11 @@ func (o *cloudObserver) observeTargets(ctx context.Context, region string, targe
 // owner is the pool in whose journal an instance is recorded.
 type owner struct {
 	uid  string
-	seen bool // one that was never seen may still appear
+	seen bool // one that was never listed may still appear
 }
 
-// recordedIDs reads which instances the region's journals record and the listing
-// lacks, each with its pool.
+// recordedIDs returns the instances that the region's journals record and the listing lacks,
+// each with its pool.
 func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
 	docs, err := o.Repository.Store.List(ctx, store.Journals)
 	if err != nil {
@@ -251,7 +248,7 @@ func (o *cloudObserver) addUnlisted(ctx context.Context, region string, observed
 	slices.Sort(ids)
 	found, _, err := o.Cloud.ObserveInstances(ctx, region, ids)
 	if err != nil {
-		return fmt.Errorf("looking up recorded instances of %s: %w", region, err)
+		return fmt.Errorf("reading recorded instances of %s: %w", region, err)
 	}
 	for _, i := range found {
 		o := owners[i.ID]
@@ -266,7 +263,7 @@ func (o *cloudObserver) addUnlisted(ctx context.Context, region string, observed
 	return nil
 }
 
-// pool is the part of an observation that is about one pool.
+// pool returns the part of an observation about one pool.
 func (v *regionObservation) pool(t target) spotpool.Observation {
 	d := t.declaration
 	o := spotpool.Observation{At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID])}
@@ -278,13 +275,12 @@ func (v *regionObservation) pool(t target) spotpool.Observation {
 	return v.markets.add(o, d)
 }
 
-// observePool observes one pool and its markets. Ids that are gone are not looked up
-// again.
+// observePool observes one pool and its markets. IDs that are gone are not read again.
 func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration, j journal.Journal, gone map[string]bool) (spotpool.Observation, error) {
 	ids := slices.DeleteFunc(j.IDs(), func(id string) bool { return gone[id] })
 	instances, at, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
 	if err != nil {
-		return spotpool.Observation{}, fmt.Errorf("looking at the pool %s: %w", d.Key(), err)
+		return spotpool.Observation{}, fmt.Errorf("observing the pool %s: %w", d.Key(), err)
 	}
 	account, err := o.Cloud.AccountID(ctx)
 	if err != nil {

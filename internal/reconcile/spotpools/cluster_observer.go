@@ -14,42 +14,42 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// clusterObserver observes the nodes of the cluster at hand. The pools of one process share
-// observations of them.
+// clusterObserver observes the nodes of the configured cluster. The pools of one process share
+// observations.
 type clusterObserver struct {
 	*Ports
 
 	mu   sync.Mutex
-	last *clusterObservation // nil where there is none to share
-	// failure is why the last observation failed, and failed when it did: who waited for
-	// it need not find out as slowly.
+	last *clusterObservation // nil if there is none to share
+	// failure is why the last observation failed, and failed when, so that waiting callers
+	// fail at once.
 	failure error
 	failed  time.Time
 }
 
-// clusterObservation is one observation of the nodes of the cluster at hand.
+// clusterObservation is one observation of the nodes of the configured cluster.
 type clusterObservation struct {
 	uid   string
 	index *node.Index
-	taken time.Time // this machine's clock
-	pods  bool      // the pods with GPUs were to be counted
-	// uncounted says why they could not be; nil where they were, or nobody asked.
+	taken time.Time // by the local clock
+	pods  bool      // the pods with GPUs were requested
+	// uncounted is why they could not be counted; nil if they were, or were not requested.
 	uncounted error
 	pools     poolsWithNodes
 }
 
-// actMaxAge is how old the observation of the nodes may be by which is acted.
+// actMaxAge is how old the observation of nodes may be for an action.
 const actMaxAge = 3 * time.Second
 
-// pollMaxAge is how old it may be where what was asked for is waited for.
+// pollMaxAge is how old it may be while waiting for an effect.
 const pollMaxAge = time.Second
 
-// reach returns the cluster at hand, and its identity.
+// reach returns the configured cluster, and its UID.
 func (o *clusterObserver) reach(ctx context.Context) (Cluster, string, error) {
 	return record.Reach(ctx, o.Cluster, "pools with nodes")
 }
 
-// clusterOf returns the cluster at hand, if it is the pool's.
+// clusterOf returns the configured cluster, if it is the pool's.
 func (o *clusterObserver) clusterOf(ctx context.Context, d spotpool.Declaration) (Cluster, error) {
 	c, uid, err := o.reach(ctx)
 	if err != nil {
@@ -58,38 +58,39 @@ func (o *clusterObserver) clusterOf(ctx context.Context, d spotpool.Declaration)
 	return c, SameCluster(d, uid)
 }
 
-// SameCluster refuses a pool whose nodes are of another cluster.
+// SameCluster refuses a pool whose nodes are in another cluster.
 func SameCluster(d spotpool.Declaration, uid string) error {
 	if uid != d.ClusterUID {
 		return &record.ClusterError{
-			Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Move: "; where the pool moves to another cluster, apply it without nodes first",
+			Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Move: "; to move the pool to another cluster, apply it without nodes first",
 		}
 	}
 	return nil
 }
 
-// bound is a declaration with the cluster that its nodes are of. One that had none is
-// given the cluster at hand; another than it had is refused. Where the nodes are given
-// up, the cluster stays known until what was done to them is undone.
-func (f *Flow) bound(ctx context.Context, d spotpool.Declaration, had string, j journal.Journal) (spotpool.Declaration, error) {
+// bind returns a declaration with the cluster of its nodes. A new one gets the configured
+// cluster, and another cluster than before is refused. If nodes is removed, decisions still
+// need the cluster. So cluster_uid stays until the first apply after a run has observed that
+// cordons, marks and tokens are gone.
+func (f *Flow) bind(ctx context.Context, d spotpool.Declaration, had string, j journal.Journal) (spotpool.Declaration, error) {
 	had = cmp.Or(had, d.ClusterUID)
 	d.ClusterUID = ""
 	if j.NeedsCluster(d) {
 		d.ClusterUID = had
 	}
-	if d.Nodes == nil && (d.ClusterUID == "" || j.Undoes()) {
+	if d.Nodes == nil && (d.ClusterUID == "" || j.NeedsCleanup()) {
 		return d, nil
 	}
 	_, uid, err := f.reach(ctx)
 	switch {
-	case d.Nodes == nil && uid != had: // its marks stay, and keep it from no other cluster
+	case d.Nodes == nil && uid != had: // its marks stay, and do not bind it to that cluster
 		d.ClusterUID = ""
 		return d, nil
 	case d.Nodes == nil:
 		return d, nil
 	case err != nil && had == "":
-		return d, fmt.Errorf("%s has nodes, and which cluster they are of can't be learned: %w", d.Object(), err)
-	case err != nil: // a cluster that is away keeps nobody from changing the rest
+		return d, fmt.Errorf("%s has nodes, and their cluster is unknown: %w", d.Object(), err)
+	case err != nil: // an unreachable cluster does not block other changes
 		return d, f.SameBudget(ctx, d)
 	case had == "":
 		d.ClusterUID = uid
@@ -100,8 +101,8 @@ func (f *Flow) bound(ctx context.Context, d spotpool.Declaration, had string, j 
 	return d, f.SameBudget(ctx, d)
 }
 
-// boundByJournal is bound for a pool that may have a record and a journal.
-func (f *Flow) boundByJournal(ctx context.Context, d spotpool.Declaration, r stored) (spotpool.Declaration, error) {
+// bindByJournal is bind for a pool that may have a record and a journal.
+func (f *Flow) bindByJournal(ctx context.Context, d spotpool.Declaration, r stored) (spotpool.Declaration, error) {
 	j, err := f.loadJournal(ctx, d)
 	if err != nil {
 		return d, err
@@ -111,12 +112,11 @@ func (f *Flow) boundByJournal(ctx context.Context, d spotpool.Declaration, r sto
 	if r.Exists() && !left.NeedsCluster(old) && (d.ClusterUID == "" || d.ClusterUID == old.ClusterUID) {
 		old.ClusterUID, d.ClusterUID = "", "" // nothing of the pool is left there
 	}
-	return f.bound(ctx, d, old.ClusterUID, j.Value)
+	return f.bind(ctx, d, old.ClusterUID, j.Value)
 }
 
-// observeCluster returns an observation of the nodes that is at most maxAge old, with the pods
-// on them counted where that is asked for and can be. Callers that ask meanwhile wait for
-// it.
+// observeCluster returns an observation of the nodes that is at most maxAge old, with the
+// counts of their pods if requested and possible. Concurrent callers wait for the same one.
 func (o *clusterObserver) observeCluster(ctx context.Context, maxAge time.Duration, pods bool) (*clusterObservation, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,13 +130,12 @@ func (o *clusterObserver) observeCluster(ctx context.Context, maxAge time.Durati
 	switch {
 	case err == nil:
 		o.last, o.failure = seen, nil
-	case ctx.Err() == nil: // else it says nothing about the cluster
+	case ctx.Err() == nil: // else the error is not the cluster's
 		o.failure, o.failed = err, time.Now()
 	}
 	return seen, err
 }
 
-// observeNodes observes the nodes now.
 func (o *clusterObserver) observeNodes(ctx context.Context, pods bool) (*clusterObservation, error) {
 	c, _, err := o.reach(ctx)
 	if err != nil {
@@ -145,7 +144,7 @@ func (o *clusterObserver) observeNodes(ctx context.Context, pods bool) (*cluster
 	s := &clusterObservation{taken: time.Now(), pods: pods}
 	observation, err := c.Nodes(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("looking at the nodes of the cluster: %w", err)
+		return nil, fmt.Errorf("observing the nodes: %w", err)
 	}
 	if pods {
 		var count map[string]int
@@ -157,28 +156,27 @@ func (o *clusterObserver) observeNodes(ctx context.Context, pods bool) (*cluster
 	return s, nil
 }
 
-// forgetCluster drops the observation of the cluster, which may have changed since.
+// forgetCluster drops the observation of a cluster that may have changed.
 func (o *clusterObserver) forgetCluster() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last, o.failure = nil, nil
 }
 
-// nodeObservation is what was observed of a pool's cluster: nothing if the pool asks none,
-// or if err says why it was not observed.
+// nodeObservation is what was observed of a pool's cluster. It is empty if the pool needs
+// none, or err is why it was not observed.
 type nodeObservation struct {
 	observation node.Observation
 	others      node.Count // nodes of other pools
 	err         error
-	// remark says why what was done to nodes can't be undone, where the pool has given
-	// them up, or why the pods on them could not be counted; empty where nothing is in the
-	// way.
+	// remark says why cordons and marks of a pool without nodes stay, or why pods could not be
+	// counted; empty if neither is the case.
 	remark string
 }
 
-// observePoolNodes observes the nodes that concern a pool, and the health of the others.
-// The error of another cluster than the pool's is *record.ClusterError, and refuses the
-// pool; any other leaves the nodes unseen.
+// observePoolNodes observes a pool's nodes, and the health of other pools'. If the cluster is
+// not the pool's, the error is *record.ClusterError, and refuses the pool. After any other
+// error, the nodes are unknown.
 func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Declaration, j journal.Journal, cloud spotpool.Observation, maxAge time.Duration,
 	pods bool) nodeObservation {
 	if !j.NeedsCluster(d) {
@@ -190,19 +188,19 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodeObservation{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned, nodes with its mark, for which "+
-			"a pool that adopts them would miss their interruption notices, or bootstrap tokens that are valid still: %s", d.Object(), err)}
+		return nodeObservation{remark: fmt.Sprintf("the cluster of %s cannot be cleaned up: nodes may stay cordoned or marked, so that a pool that adopts them ignores "+
+			"their interruption notices, and bootstrap tokens may stay valid: %s", d.Object(), err)}
 	case err != nil:
 		return nodeObservation{err: err}
 	}
 	s := nodeObservation{observation: observed.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
 	s.observation.Elsewhere = o.claimed(ctx, d, s.observation, cloud.Instances)
 	if observed.uncounted != nil {
-		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(),
+		s.remark = fmt.Sprintf("it is unknown which instances of %s have pods with GPUs, and some of these may be terminated before others: %s", d.Object(),
 			observed.uncounted)
 	}
 	for _, n := range s.observation.Nodes {
-		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else nobody asks how the others fare
+		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else the health of other pools does not matter
 			counts, err := o.poolsOf(ctx, observed)
 			if err != nil {
 				return nodeObservation{err: err}
@@ -214,8 +212,8 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 	return s
 }
 
-// claimed are the instances of others that nodes claim to be while they leave in doubt
-// which node an instance of the pool is. Where the cloud can't be asked, the doubt stays.
+// claimed returns the foreign instances that ambiguous nodes claim to be. If they cannot be
+// read, the nodes stay ambiguous.
 func (o *clusterObserver) claimed(ctx context.Context, d spotpool.Declaration, nodes node.Observation, instances []spotpool.Instance) []node.Instance {
 	ids := nodes.Claimed(spotpool.NodeInstances(instances), d.Nodes != nil && d.Nodes.MatchAddress)
 	if d.Nodes == nil || len(ids) == 0 {
@@ -228,9 +226,8 @@ func (o *clusterObserver) claimed(ctx context.Context, d spotpool.Declaration, n
 	return spotpool.NodeInstances(found)
 }
 
-// refuses is the error for which nothing at all is done to the pool; nil where there is
-// none.
-func (s nodeObservation) refuses() error {
+// refusal returns the error that forbids any action on the pool; nil if there is none.
+func (s nodeObservation) refusal() error {
 	var other *record.ClusterError
 	if errors.As(s.err, &other) {
 		return s.err

@@ -23,8 +23,8 @@ func product(sizes []int) [][]int {
 	return cases
 }
 
-// spread lists every combination where each fault is asked for, and else as many as make
-// each choice of one kind meet each of every other kind.
+// spread lists every combination if each fault is requested. Else it lists enough to combine
+// each choice of one kind with each of every other kind.
 func spread(sizes []int) [][]int {
 	if faults.Every() {
 		return product(sizes)
@@ -32,12 +32,11 @@ func spread(sizes []int) [][]int {
 	return faults.Sample(pairwise(sizes))
 }
 
-// meeting is a choice of one kind beside a choice of another.
+// meeting is a choice of one kind together with a choice of another.
 type meeting struct{ i, a, j, b int }
 
-// pairwise lists combinations in which each choice of one kind meets each of every
-// other kind at least once, but for the pairs of kinds that may stay apart. The same sizes
-// make the same list.
+// pairwise lists combinations in which each choice of one kind meets each of every other kind
+// at least once, except for kinds that may stay apart. The same sizes make the same list.
 func pairwise(sizes []int, apart ...[2]int) [][]int {
 	var wanted []meeting
 	open := map[meeting]bool{}
@@ -54,7 +53,7 @@ func pairwise(sizes []int, apart ...[2]int) [][]int {
 			}
 		}
 	}
-	// Kinds with many choices first: what has few finds its place beside them.
+	// Kinds with many choices first: the others fit in later.
 	slices.SortStableFunc(wanted, func(x, y meeting) int { return sizes[y.i]*sizes[y.j] - sizes[x.i]*sizes[x.j] })
 	used := make([][]int, len(sizes))
 	for n, size := range sizes {
@@ -83,8 +82,8 @@ func pairwise(sizes []int, apart ...[2]int) [][]int {
 	return cases
 }
 
-// best is the choice of the n-th kind that meets most of what is open, beside those that
-// were made; among equals the one used least.
+// best is the choice of the n-th kind that completes most open pairs with the choices so far.
+// Among equals it is the least used one.
 func best(c []int, n int, open map[meeting]bool, used []int) int {
 	choice, most := 0, -1
 	for a := range used {

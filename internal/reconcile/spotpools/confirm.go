@@ -7,9 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// confirm observes everything once that was launched in the region. It notes the
-// instances that are listed already: a later run that misses one of them then knows that
-// it was reclaimed. The others will be looked for again.
+// confirm observes the instances that were launched in the region, and records which are
+// listed: if one is missing later, it was lost.
 func (r *region) confirm(ctx context.Context) {
 	var ids []string
 	for _, w := range r.works {
@@ -20,7 +19,7 @@ func (r *region) confirm(ctx context.Context) {
 	}
 	found, _, err := r.flow.Cloud.ObserveInstances(ctx, r.name, ids)
 	if err != nil {
-		r.flow.Reporter.Logger().WarnContext(ctx, "launches not seen", "region", r.name, "detail", err.Error())
+		r.flow.Reporter.Logger().WarnContext(ctx, "launches not observed", "region", r.name, "detail", err.Error())
 		return
 	}
 	shown := make([]string, len(found))
@@ -44,7 +43,7 @@ func (r *region) confirm(ctx context.Context) {
 	}
 }
 
-// launched are the instances of launches that were accepted.
+// launched returns the instances of accepted launches.
 func launched(results []outcome.Result) (ids []string) {
 	for _, r := range results {
 		if of, ok := r.Decision.(spotpool.Decision); ok && of.Kind == spotpool.KindLaunch && r.Outcome == outcome.Done {

@@ -13,15 +13,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// creation is the beginning of a pool.
+// creation creates a pool.
 type creation struct{ *Flow }
 
-// Create declares a new pool and launches up to its minimum. It waits for the
-// instances for at most wait; a shortfall at the end is a warning in the state. An
-// error means that nothing was launched: after an error Terraform would destroy the
-// pool's instances.
+// Create declares a new pool and launches its minimum. It waits for the instances for at most
+// wait; a shortfall at the end is a warning in the state. It fails only if nothing was
+// launched: after an error Terraform would destroy the pool's instances.
 //
-// A creation that was killed is resumed by the next one, with the same uid.
+// The next create resumes one that was killed, with the same UID.
 func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
 	account, err := f.Cloud.AccountID(ctx)
 	if err != nil {
@@ -30,18 +29,18 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	d.AccountID, d.Generation = account, 1
 	p := &pass{flow: f, gate: f.gate(ctx, d)}
 	defer f.report(ctx)
-	// The lock of the creation is held to its end, and tells one that is under way
-	// from one that was killed. The pool's own lock is free while instances settle.
+	// The lock of the creation is held to its end, and distinguishes one in progress from one
+	// that was killed. The pool's own lock is free while instances settle.
 	err = f.Repository.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
 		return creation{f}.create(ctx, p, d, wait)
 	})
 	if record.IsLocked(err) && p.declaration.UID == "" {
-		return State{}, f.records().ErrExists(d.Key(), "it is being created right now, "+err.Error())
+		return State{}, f.records().ErrExists(d.Key(), "it is being created, "+err.Error())
 	}
 	if err != nil {
 		return State{}, err
 	}
-	p.judgeAgain(ctx)
+	p.updateGate(ctx)
 	return newState(p), nil
 }
 
@@ -67,8 +66,8 @@ func (c creation) create(ctx context.Context, p *pass, d spotpool.Declaration, w
 	return c.finishCreate(ctx, p, errors.Join(err, p.failure))
 }
 
-// beginCreation writes the record of a new pool, or takes over the record of a
-// creation that was killed, which it then resumes.
+// beginCreation writes the record of a new pool, or takes over the record of a creation that
+// was killed, and resumes it.
 func (c creation) beginCreation(ctx context.Context, d spotpool.Declaration) (r stored, resumed bool, err error) {
 	if r, err = c.records().Load(ctx, d.Key()); err != nil {
 		return r, false, err
@@ -82,7 +81,7 @@ func (c creation) beginCreation(ctx context.Context, d spotpool.Declaration) (r 
 			return r, false, err
 		}
 		d.UID = old.UID
-		if d, err = c.boundByJournal(ctx, d, r); err != nil {
+		if d, err = c.bindByJournal(ctx, d, r); err != nil {
 			return r, false, err
 		}
 		r, err = c.records().Save(ctx, r, declaration.Creating, d)
@@ -90,12 +89,12 @@ func (c creation) beginCreation(ctx context.Context, d spotpool.Declaration) (r 
 	}
 	found, _, err := c.Cloud.ObserveNamed(ctx, d.Region, d.Name)
 	if err != nil {
-		return r, false, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
+		return r, false, fmt.Errorf("reading instances of an earlier pool %s: %w", d.Key(), err)
 	}
-	if err := c.taken(d, found); err != nil {
+	if err := c.refuseTaken(d, found); err != nil {
 		return r, false, err
 	}
-	if d, err = c.bound(ctx, d, "", journal.Journal{}); err != nil {
+	if d, err = c.bind(ctx, d, "", journal.Journal{}); err != nil {
 		return r, false, err
 	}
 	d.UID = record.NewID()
@@ -103,9 +102,8 @@ func (c creation) beginCreation(ctx context.Context, d spotpool.Declaration) (r 
 	return r, false, err
 }
 
-// beginJournal writes the journal of a new pool, unless a creation that was killed did.
-// One that is resumed and has no journal may have lost it: it gets no salt here, as any
-// pool that lost its journal.
+// beginJournal writes the journal of a new pool, unless a creation that was killed did. A
+// resumed creation without a journal may have lost it, so its new journal has no salt.
 func (c creation) beginJournal(ctx context.Context, d spotpool.Declaration, resumed bool) error {
 	j, err := c.loadJournal(ctx, d)
 	if err != nil || j.Exists() {
@@ -119,20 +117,19 @@ func (c creation) beginJournal(ctx context.Context, d spotpool.Declaration, resu
 	return err
 }
 
-// taken says that instances with the pool's name exist.
-func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
+// refuseTaken fails if instances with the pool's name exist.
+func (f *Flow) refuseTaken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
 		if !i.State.Ending() {
-			return f.records().ErrExists(d.Key(), fmt.Sprintf("%d instances carry its tag, %s among them", len(named), i.ID))
+			return f.records().ErrExists(d.Key(), fmt.Sprintf("%d instances have its tag, such as %s", len(named), i.ID))
 		}
 	}
 	return nil
 }
 
-// finishCreate marks the record active. Where cause is not nil and nothing was
-// launched, it removes the record, and the creation fails with cause. The creation
-// fails as well where no observation of the pool succeeded; its record then stays, for
-// the next create to resume.
+// finishCreate marks the record active. If cause is not nil and nothing was launched, it
+// removes the record and fails with cause. It also fails if no observation succeeded; the
+// record then stays, for the next create.
 func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
@@ -148,7 +145,7 @@ func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error 
 		}
 		nothing := len(j.Value.Known) == 0 && len(j.Value.Pending) == 0
 		if cause != nil && nothing && len(j.Value.Tokens) > 0 {
-			return fmt.Errorf("%s was begun, and nothing of it was launched; apply again to go on: %w", d.Object(), cause)
+			return fmt.Errorf("%s was begun, and nothing was launched; apply again to resume: %w", d.Object(), cause)
 		}
 		if cause != nil && nothing {
 			c.outbox.Forget(d.UID)
@@ -156,7 +153,7 @@ func (c creation) finishCreate(ctx context.Context, p *pass, cause error) error 
 			return errors.Join(cause, err, c.records().Remove(ctx, r))
 		}
 		if p.latest == nil {
-			return fmt.Errorf("%s was begun before, and its machines can't be looked at now; apply again to go on: %w", d.Object(), cause)
+			return fmt.Errorf("%s was begun before, and its instances cannot be observed now; apply again to resume: %w", d.Object(), cause)
 		}
 		if cause != nil && p.failure == nil {
 			p.failure = cause

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +18,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// deletion is the end of a pool.
+// deletion deletes a pool.
 type deletion struct{ *Flow }
 
-// Delete destroys a pool: it writes the tombstone, terminates the instances or takes
-// their tags off, waits until an observation under the pool's lock shows none, and
-// removes the record. The record's declaration decides, not that of the state. A deletion
-// that was killed is finished by the next one, or by a run.
-func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
+// Delete destroys a pool. It writes the tombstone, terminates the instances or removes their
+// tags, and waits until an observation under the pool's lock shows none. Then it removes the
+// record. The record's declaration decides, not the state's. The next destroy or run resumes a
+// deletion that was killed. The warnings name what the pool leaves behind.
+func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) (warnings []string, err error) {
 	defer f.report(ctx)
 	deadline := time.Now().Add(wait)
 	gone := false
-	err := f.retry(ctx, deadline, func(ctx context.Context) error {
+	err = f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error {
 			r, err := deletion{f}.beginDeletion(ctx, d)
 			if gone = !r.Exists(); !gone {
@@ -38,13 +39,13 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		})
 	})
 	if err != nil || gone {
-		return err
+		return nil, err
 	}
-	_, err = deletion{f}.emptyAndRemove(ctx, d, deadline, true)
-	return err
+	p, err := deletion{f}.emptyAndRemove(ctx, d, deadline, true)
+	return p.leftovers(), err
 }
 
-// retry repeats something until it succeeds, fails for good, or the deadline comes.
+// retry calls do until it succeeds, fails for good, or the deadline passes.
 func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
@@ -61,9 +62,9 @@ func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx contex
 	}
 }
 
-// refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster
-// can't be reached.
-func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
+// refuseUnreachable refuses to destroy a pool whose nodes cannot be drained, since their cluster
+// is unreachable.
+func (x deletion) refuseUnreachable(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	if d.Nodes == nil {
 		return x.refuseCordoned(ctx, d, j)
 	}
@@ -75,15 +76,15 @@ func (x deletion) refuseUnseen(ctx context.Context, d spotpool.Declaration, j jo
 		_, err = x.observeCluster(ctx, actMaxAge, false)
 	}
 	if err != nil {
-		return undrained(d, err)
+		return errNotDrained(d, err)
 	}
 	return nil
 }
 
-// undrained says that the nodes of a pool that is destroyed can't be drained.
-func undrained(d spotpool.Declaration, err error) error {
-	return fmt.Errorf("the nodes of %s can't be drained, and nothing of it is ended: %w. Where the cluster is gone for good, take nodes out of the pool's "+
-		"configuration, apply, and destroy it then", d.Object(), err)
+// errNotDrained says that the nodes of a pool that is destroyed cannot be drained.
+func errNotDrained(d spotpool.Declaration, err error) error {
+	return fmt.Errorf("the nodes of %s cannot be drained, so nothing is terminated: %w. If the cluster is gone for good, remove nodes from the "+
+		"pool's configuration, apply, and destroy it then", d.Object(), err)
 }
 
 func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
@@ -98,19 +99,18 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 		}
 	}
 	if len(protected) > 0 {
-		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"retain\" "+
+		return fmt.Errorf("%s cannot be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"retain\" "+
 			"and apply first", d.Object(), strings.Join(protected, ", "))
 	}
 	return nil
 }
 
-// emptyAndRemove ends what a pool whose deletion was begun still has, and removes its
-// record and journal. It returns what became of its decisions. The error says what is
-// left, or why it could not observe. A person who insists has asked for again what the
-// cloud refused before.
-func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
+// emptyAndRemove terminates or detaches what a pool whose deletion was begun still has, and
+// removes its record and journal. The error says what is left, or why it could not
+// observe. If a person insists, terminations that Tencent Cloud refused are retried.
+func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) (*pass, error) {
 	p := &pass{
-		flow: x.Flow, declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"},
+		flow: x.Flow, declaration: withoutInstances(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is being destroyed"},
 		soFar: decide.SoFar{Insists: insists, Destroys: insists},
 	}
 	err := x.retry(ctx, deadline, func(ctx context.Context) error {
@@ -120,23 +120,33 @@ func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, de
 		err = errors.Join(err, context.Cause(ctx))
 	}
 	if err == nil {
-		return p.results, nil
+		return p, nil
 	}
 	var there *stillThereError
-	if p.latest != nil && !errors.As(err, &there) { // the last observation failed, and an earlier one succeeded
+	if p.latest != nil && !errors.As(err, &there) { // only an earlier observation succeeded
 		if left := p.latest.left(); len(left) > 0 {
 			err = &stillThereError{left: left, failure: err}
 		}
 	}
-	return p.results, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
+	return p, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
 }
 
-// emptied is the declaration of a pool that is to have no instances. One whose
-// instances are detached has a maximum that ends none of them.
-func emptied(d spotpool.Declaration) spotpool.Declaration {
+// leftovers warns of what a deletion leaves in the cluster.
+func (p *pass) leftovers() []string {
+	warnings := slices.Clone(p.warnings)
+	if p.latest != nil && p.declaration.OnDestroy != spotpool.DestroyRetain { // else the marks were removed
+		for _, n := range p.latest.plan.NodesInUse {
+			warnings = append(warnings, n.String())
+		}
+	}
+	return warnings
+}
+
+// withoutInstances returns the declaration of a pool without instances. If they are detached,
+// its maximum terminates none of them.
+func withoutInstances(d spotpool.Declaration) spotpool.Declaration {
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback, d.SurplusAfter = 0, 0, 0, nil, new(spotpool.Duration)
-	d.Budget = ""          // what ends has no gate to tell of
-	d.BootstrapToken = nil // nothing of it is to join
+	d.Budget, d.BootstrapToken = "", nil
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
 	if d.OnDestroy == spotpool.DestroyRetain {
 		d.Maximum = spotpool.MaxPoolSize
@@ -147,8 +157,8 @@ func emptied(d spotpool.Declaration) spotpool.Declaration {
 // stillThereError says what is left of a pool that is being destroyed.
 type stillThereError struct {
 	left    []string
-	failure error // why it could not be ended; nil where that only takes time
-	waits   bool  // some of it may end by itself, or be ended later
+	failure error // why it could not be terminated; nil if that only takes time
+	waits   bool  // some of it may disappear by itself, or can be terminated later
 	unknown bool  // a launch has no definite outcome yet
 }
 
@@ -162,21 +172,19 @@ func (e *stillThereError) Error() string {
 
 func (e *stillThereError) Unwrap() error { return e.failure }
 
-// again reports whether a later observation may find that what is left ended, or can be
-// ended.
-func (e *stillThereError) again() bool {
+// retryable reports whether a later observation may show less, or more that can be terminated.
+func (e *stillThereError) retryable() bool {
 	if e.failure == nil || errors.Is(e.failure, errNotYet) {
 		return e.waits
 	}
 	return e.unknown || worthRetrying(e.failure)
 }
 
-// emptyOnce observes a pool that is being deleted, under its lock, and ends or untags
-// its instances. Where the observation shows none, it removes the pool's record and
-// journal.
+// emptyOnce observes a pool that is being deleted, under its lock, and terminates or untags its
+// instances. If there are none, it removes the pool's record and journal.
 func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
-	// Another process may have finished the deletion while nobody held the lock: no journal
-	// is written again.
+	// Another process may have completed the deletion while the lock was free: then no journal
+	// is written.
 	r, err := x.records().Still(ctx, d, declaration.Deleting)
 	if err != nil || r == nil {
 		return err
@@ -186,15 +194,15 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 	if err := x.refuseHeld(ctx, d); err != nil {
 		return err
 	}
-	if err := x.records().WriteTombstone(ctx, d, x.now()); err != nil { // a kill may have come before it
+	if err := x.records().WriteTombstone(ctx, d, x.now()); err != nil { // a kill may have prevented it
 		return err
 	}
 	p.failure, p.uncertain = nil, false
 	if err := p.act(ctx); err != nil {
 		return err
 	}
-	if p.nodes.err != nil && d.Nodes != nil && (len(p.latest.plan.Members)+len(p.latest.plan.TokensLeft) > 0 || p.latest.plan.Journal.WereNodes()) {
-		return undrained(d, p.nodes.err)
+	if p.nodes.err != nil && d.Nodes != nil && (len(p.latest.plan.Members)+len(p.latest.plan.TokensLeft) > 0 || p.latest.plan.Journal.AnyFormerNode()) {
+		return errNotDrained(d, p.nodes.err)
 	}
 	if p.failure != nil && len(p.latest.plan.StillCordoned) > 0 {
 		return p.failure
@@ -214,8 +222,8 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 	return x.clear(ctx, d, p.latest)
 }
 
-// reportLast reports what a journal that is about to be removed has to report, and that the
-// pool was destroyed.
+// reportLast reports the events of a journal that is about to be removed, and that the pool was
+// destroyed.
 func (x deletion) reportLast(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	tombstone, err := x.Repository.Tombstone(ctx, d.UID)
 	if err != nil {
@@ -232,11 +240,11 @@ func (x deletion) reportLast(ctx context.Context, d spotpool.Declaration, j jour
 	return nil
 }
 
-// clear removes the journal and the record of a pool after an observation, under the lock
-// that is still held, has shown that nothing is left. The tombstone stays.
+// clear removes the journal and the record of a pool that was observed empty under the same
+// lock. The tombstone stays.
 func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *poolObservation) error {
 	if seen == nil || len(seen.left()) > 0 {
-		return fmt.Errorf("%s was not seen empty, and its record stays", d.Object())
+		return fmt.Errorf("%s was not observed empty, and its record stays", d.Object())
 	}
 	j, err := x.loadJournal(ctx, d)
 	if err != nil {

@@ -70,8 +70,8 @@ func TestARefreshOfAKilledDeletionPlansNoLaunch(t *testing.T) {
 	}
 }
 
-// TestARefusedEndHoldsNoOtherUp has the cloud refuse the end of one machine for
-// ever: the others still end, and the run says which one did not.
+// TestARefusedEndHoldsNoOtherUp has Tencent Cloud refuse the termination of one instance for
+// ever: the others still terminate, and the run names the one that did not.
 func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"OperationDenied", "UnauthorizedOperation", "UnsupportedOperation", "FailedOperation", "InvalidInstance.NotSupported"} {
@@ -95,7 +95,7 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 				t.Errorf("%d are left, want 2 that work: %s", len(own), reconciletest.Describe(own))
 			}
 			d.Generation++
-			err = w.Pools(nil).Delete(context.Background(), d, 5*time.Second)
+			_, err = w.Pools(nil).Delete(context.Background(), d, 5*time.Second)
 			left := w.Own()
 			if err == nil || len(left) != 1 || left[0].InstanceID != refused || !contains(err.Error(), refused) {
 				t.Errorf("the destroy says %v, and left are %s", err, reconciletest.Describe(left))

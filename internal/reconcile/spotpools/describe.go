@@ -2,6 +2,7 @@ package spotpools
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -22,6 +24,8 @@ type Description struct {
 	State state.State `json:"state"`
 	// The phase of the pool's record.
 	Phase declaration.Phase `json:"phase"`
+	// The deletion that is in progress, if any.
+	Deletion *record.Deletion `json:"deletion,omitempty"`
 	// The decisions that a run would make now.
 	Decisions []spotpool.Decision `json:"decisions"`
 	// The pool's instances.
@@ -50,7 +54,7 @@ type Why struct {
 	Standings []decide.Standing `json:"standings"`
 }
 
-// Declared is what of a declaration bounds launches, or chooses where they go.
+// Declared is the part of a declaration that bounds launches or chooses their offering.
 type Declared struct {
 	// The order in which offerings are tried.
 	AllocationStrategy spotpool.AllocationStrategy `json:"allocation_strategy,omitempty"`
@@ -79,8 +83,8 @@ func declared(d spotpool.Declaration) Declared {
 	}
 }
 
-// Describe observes the pools that were read, without a lock, and decides without acting.
-// Where that is asked for, it says why.
+// Describe observes the pools, without a lock, and decides without acting. With why, it
+// includes the reasons.
 func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	list := []Description{}
 	for _, broken := range r.Reports() {
@@ -103,10 +107,23 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	return list
 }
 
+// deletes says what a run does about a pool that is being deleted.
+func (t target) deletes() string {
+	switch {
+	case t.hold != nil:
+		return fmt.Sprintf("leaves it alone, since it is on hold %s", t.hold)
+	case t.declaration.OnDestroy == spotpool.DestroyRetain:
+		return "removes its tags from its instances, which keep running, and then its record"
+	case t.declaration.Nodes != nil:
+		return "drains its nodes, terminates its instances, and removes its record once they are gone"
+	}
+	return "terminates its instances, and removes its record once they are gone"
+}
+
 // describe describes one pool; err is why there is no observation of its region.
 func (k *kind) describe(ctx context.Context, t target, observed *regionObservation, err error, why bool) Description {
 	d := t.declaration
-	of := Description{Phase: t.phase}
+	of := Description{Phase: t.phase, Deletion: record.NewDeletion(t.phase, t.updatedAt, t.deletes())}
 	if why {
 		of.Why = &Why{Declared: declared(d)}
 	}
@@ -122,7 +139,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 	}
 	observation := observed.pool(t)
 	nodes := k.flow.observePoolNodes(ctx, d, t.journal.Value, observation, sharedMaxAge, true)
-	if err := nodes.refuses(); err != nil {
+	if err := nodes.refusal(); err != nil {
 		of.Report = newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err})
 		return of
 	}
@@ -139,7 +156,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		became = outcome.Failed
 	}
 	if t.phase != declaration.Active {
-		// A creation is for terraform apply to go on with, and a deletion launches nothing.
+		// terraform apply resumes a creation, and a deletion launches nothing.
 		plan.Decisions, plan.Short, became = nil, nil, outcome.Skipped
 	}
 	shortSince := plan.Journal.ShortSince
@@ -150,7 +167,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		of.Offerings, of.Standings = decide.Appraise(s, plan), decide.Standings(s, plan)
 	}
 	return Description{
-		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
-		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Pending: len(plan.Journal.Pending), Why: of.Why,
+		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, Deletion: of.Deletion, ShortSince: shortSince,
+		Decisions: plan.Decisions, Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Pending: len(plan.Journal.Pending), Why: of.Why,
 	}
 }

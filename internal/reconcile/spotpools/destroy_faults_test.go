@@ -77,8 +77,8 @@ var destroyActions = []string{
 	"DescribeZoneInstanceConfigInfos", "DescribeAccountQuota", "UnTagResources",
 }
 
-// lasting reports whether a fault says that trying again soon is of no use: then a
-// destroy may fail though the fault was over before its time.
+// lasting reports whether a fault says that a retry is useless. Then a destroy may fail though
+// the fault was over before its timeout.
 func lasting(f cvmsim.Fault) bool {
 	return f.Code == "UnauthorizedOperation" || f.Code == "UnsupportedOperation.InstanceStatePending"
 }
@@ -107,7 +107,7 @@ func TestDestroyNeverLies(t *testing.T) {
 			w := newWorld(t)
 			d := start.prepare(w)
 			w.fail(fault)
-			err := w.HastyProcess().SpotPools().Delete(context.Background(), d, 40*time.Second)
+			_, err := w.HastyProcess().SpotPools().Delete(context.Background(), d, 40*time.Second)
 			over := len(w.Sim.Server.Faults()) == 0
 			if err == nil {
 				w.gone(d)
@@ -115,7 +115,7 @@ func TestDestroyNeverLies(t *testing.T) {
 				t.Errorf("the fault was over in time, and the destroy failed: %v", err)
 			}
 			w.Sim.Server.ClearFaults()
-			if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+			if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 				t.Fatalf("without a fault: %v", err)
 			}
 			w.gone(d)
@@ -132,7 +132,7 @@ func TestDestroyThatSeesNothing(t *testing.T) {
 	d := w.MustCreate(2, 4)
 	w.killDeletionAt(d, "Write tombstones", true)
 	w.fail(cvmsim.Fault{Kind: cvmsim.FaultHTTP502, Action: "DescribeInstances", Count: -1})
-	if err := w.HastyProcess().SpotPools().Delete(context.Background(), d, time.Second); err == nil {
+	if _, err := w.HastyProcess().SpotPools().Delete(context.Background(), d, time.Second); err == nil {
 		t.Fatal("a destroy that saw nothing says that it is done")
 	}
 	if n := len(w.Own()); n != 2 {
@@ -150,13 +150,13 @@ func TestDestroyThatSeesNothing(t *testing.T) {
 	w.gone(d)
 }
 
-// TestMachinesOfATombstone finds what runs under the uid of a pool that was
-// destroyed: a run tells of it, a refresh keeps it, and it can be taken up again.
+// TestMachinesOfATombstone finds instances with the uid of a destroyed pool. A run reports
+// them, a refresh keeps them, and the pool can be recorded again.
 func TestMachinesOfATombstone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.MustCreate(1, 2)
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := w.Sim.Server.Seed(cvmsim.SeedRequest{
@@ -189,7 +189,7 @@ func TestMachinesOfATombstone(t *testing.T) {
 	if report := w.CleanRuns(); len(report.Warnings) > 0 {
 		t.Errorf("afterwards a run warns %q", report.Warnings)
 	}
-	if err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)

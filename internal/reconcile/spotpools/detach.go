@@ -12,9 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// detach lets the pool's instances go on without it: their nodes are uncordoned by then,
-// bear no mark that would have the next pool miss their interruption notices, and then
-// their tags are removed.
+// detach detaches the pool's instances, which keep running. Their nodes are uncordoned by
+// then. It removes the marks, with which the next pool would ignore their interruption
+// notices, and then the tags.
 func (x deletion) detach(ctx context.Context, d spotpool.Declaration, p *pass) error {
 	if !p.nodes.observation.Seen() {
 		if err := x.refuseCordoned(ctx, d, p.latest.plan.Journal); err != nil {
@@ -22,7 +22,7 @@ func (x deletion) detach(ctx context.Context, d spotpool.Declaration, p *pass) e
 		}
 	}
 	for _, n := range p.nodes.observation.Nodes {
-		if n.Pool != d.UID || slices.Contains(p.latest.plan.NodesLeft, n.Name) { // whose Node is deleted by its mark
+		if n.Pool != d.UID || slices.Contains(p.latest.plan.NodesLeft, n.Name) { // that Node is deleted, which needs the mark
 			continue
 		}
 		cluster, err := x.clusterOf(ctx, d)
@@ -30,7 +30,7 @@ func (x deletion) detach(ctx context.Context, d spotpool.Declaration, p *pass) e
 			err = cluster.UnmarkNode(ctx, n, d.UID)
 		}
 		if err != nil && !errors.Is(err, node.ErrChanged) {
-			return fmt.Errorf("removing the mark of %s from the node %s, for which another pool would miss its interruption notices: %w", d.Object(),
+			return fmt.Errorf("removing the mark of %s from node %s, without which another pool ignores its interruption notices: %w", d.Object(),
 				n.Name, err)
 		}
 		x.forgetCluster()
@@ -38,8 +38,8 @@ func (x deletion) detach(ctx context.Context, d spotpool.Declaration, p *pass) e
 	return x.untagAll(ctx, d, p.latest)
 }
 
-// refuseCordoned refuses to detach instances whose nodes stay cordoned, since their
-// cluster can't be reached.
+// refuseCordoned refuses to detach instances whose nodes stay cordoned, since their cluster is
+// unreachable.
 func (x deletion) refuseCordoned(ctx context.Context, d spotpool.Declaration, j journal.Journal) error {
 	names := j.CordonedNodes()
 	if len(names) == 0 || d.OnDestroy != spotpool.DestroyRetain {
@@ -52,14 +52,13 @@ func (x deletion) refuseCordoned(ctx context.Context, d spotpool.Declaration, j 
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("the pool cordoned %s for terminations that do not come, and its instances are not detached before that is undone: %w. Run terraform "+
-		"destroy again once the cluster can be reached. If it is gone for good, remove the tag gpupool/uid from the instances, or set on_destroy = "+
+	return fmt.Errorf("the pool cordoned %s, and its instances are not detached before these nodes are uncordoned: %w. Run terraform destroy "+
+		"again once the cluster is reachable. If it is gone for good, remove the tag gpupool/uid from the instances, or set on_destroy = "+
 		"\"delete\" and apply first", wording.Some(names), err)
 }
 
-// untagAll takes the pool's own tags off its instances, and leaves them running.
-// Instances that have not shown their tags yet are waited for, since the cloud would
-// tag them afterwards.
+// untagAll removes the pool's own tags from its instances. It waits for instances without
+// their tags, since Tencent Cloud would tag them afterwards.
 func (x deletion) untagAll(ctx context.Context, d spotpool.Declaration, seen *poolObservation) error {
 	ids := seen.plan.Releasable(seen.observation.At)
 	if len(ids) == 0 {

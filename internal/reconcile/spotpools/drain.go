@@ -19,9 +19,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// count counts the pods with GPUs on the nodes, once, before it is decided which
-// instances end; it reports whether that is known now and was not before. Where it can't
-// be learned, the ends do not wait for it.
+// count counts the pods with GPUs on the nodes, once, before instances are chosen for
+// termination. It reports whether the counts are new. A failure does not delay terminations.
 func (a *actor) count(ctx context.Context) bool {
 	p := a.pass
 	if !p.nodes.observation.Seen() || p.nodes.observation.Pods || a.counted {
@@ -39,10 +38,10 @@ func (a *actor) count(ctx context.Context) bool {
 	return true
 }
 
-// drainsAtOnce is how many nodes are worked on at the same time.
-const drainsAtOnce = 16
+// maxParallelDrains is how many nodes are drained at the same time.
+const maxParallelDrains = 16
 
-// attempt is one at a drain, and what it showed.
+// attempt is one attempt at a drain, and its result.
 type attempt struct {
 	nodeStep
 	cordon   error // why the node is not cordoned
@@ -50,11 +49,9 @@ type attempt struct {
 	failure  error
 }
 
-// drain works once on emptying the nodes of this decision, and of all other drains of its
-// plan: it writes down that they are asked for, keeps new pods off every node before it
-// evicts from the first, so that no pod moves from one of them to the next, and asks for
-// evictions. It does not wait for pods that take their time: the next attempt sees what
-// is left.
+// drain works on the drains of this decision and of all others of its plan. It records them,
+// cordons all nodes, so that no pod moves from one to the next, and then evicts. It does not
+// wait for pods that terminate slowly: the next attempt observes them.
 func (a nodeStep) drain(ctx context.Context) error {
 	attempts := a.attempts()
 	asked := a.journal.Value
@@ -72,8 +69,8 @@ func (a nodeStep) drain(ctx context.Context) error {
 	defer done()
 	for n := range attempts {
 		t := &attempts[n]
-		if n > 0 { // do showed the first
-			a.tell(t.d)
+		if n > 0 { // the first is shown by do
+			a.showProgress(t.d)
 		}
 		id := t.d.InstanceIDs[0]
 		if a.pass.soFar.Drained = append(a.pass.soFar.Drained, id); !slices.Contains(a.pass.soFar.Tried, id) {
@@ -95,16 +92,16 @@ func (a nodeStep) drain(ctx context.Context) error {
 	}
 	onEach(attempts, func(t *attempt) {
 		if t.cordon == nil {
-			t.progress, t.failure = t.empty(ctx, cluster)
+			t.progress, t.failure = t.evict(ctx, cluster)
 		}
 	})
 	return a.noteAttempts(ctx, attempts)
 }
 
-// onEach does something for each attempt, for many at a time.
+// onEach calls do for each attempt, in parallel.
 func onEach(attempts []attempt, do func(*attempt)) {
 	var group errgroup.Group
-	group.SetLimit(drainsAtOnce)
+	group.SetLimit(maxParallelDrains)
 	for n := range attempts {
 		group.Go(func() error {
 			do(&attempts[n])
@@ -114,8 +111,8 @@ func onEach(attempts []attempt, do func(*attempt)) {
 	_ = group.Wait()
 }
 
-// attempts are those at the drain of this decision, and at the others of the plan that no
-// attempt was made at yet.
+// attempts returns one at the drain of this decision, and one at each other drain of the plan
+// without an attempt.
 func (a nodeStep) attempts() []attempt {
 	list := []attempt{{nodeStep: a}}
 	for _, d := range a.pass.latest.plan.Decisions {
@@ -126,7 +123,7 @@ func (a nodeStep) attempts() []attempt {
 	return list
 }
 
-// noteAttempts records and notes what the attempts showed.
+// noteAttempts records and notes the results of the attempts.
 func (a nodeStep) noteAttempts(ctx context.Context, attempts []attempt) error {
 	after, how := a.journal.Value, a.pass.declaration.WithDefaults().Nodes.Drain
 	for _, t := range attempts {
@@ -138,7 +135,7 @@ func (a nodeStep) noteAttempts(ctx context.Context, attempts []attempt) error {
 	for _, t := range attempts {
 		switch drain := after.DrainOf(t.d.InstanceIDs[0]); {
 		case t.cordon != nil:
-			if err := t.notChanged(ctx, t.cordon); err != nil {
+			if err := t.noteUnchanged(ctx, t.cordon); err != nil {
 				return err
 			}
 		case t.failure != nil:
@@ -146,17 +143,17 @@ func (a nodeStep) noteAttempts(ctx context.Context, attempts []attempt) error {
 		case drain.Phase == node.Done, drain.Ends():
 			a.note(ctx, t.d, outcome.Done, nil)
 		default:
-			a.note(ctx, t.d, outcome.Short, waits(drain))
+			a.note(ctx, t.d, outcome.Short, waitsFor(drain))
 		}
 	}
 	return nil
 }
 
-// waits says what a drain waits for.
-func waits(d node.Drain) error {
-	text := fmt.Sprintf("the node %s is being drained, and %d %s left; the next run goes on", d.Node, d.Left, wording.Plural(d.Left, "pod is", "pods are"))
+// waitsFor returns what a drain waits for.
+func waitsFor(d node.Drain) error {
+	text := fmt.Sprintf("node %s is draining, and %d %s left; the next run continues", d.Node, d.Left, wording.Plural(d.Left, "pod is", "pods are"))
 	if d.Phase == node.Kept {
-		text = fmt.Sprintf("the drain of the node %s timed out with %d %s left, and drain.on_timeout keeps it", d.Node, d.Left,
+		text = fmt.Sprintf("the drain of node %s timed out with %d %s left, and drain.on_timeout keeps it", d.Node, d.Left,
 			wording.Plural(d.Left, "pod", "pods"))
 	}
 	if len(d.Blocked) > 0 {
@@ -165,10 +162,9 @@ func waits(d node.Drain) error {
 	return errors.New(text)
 }
 
-// empty asks for the evictions of what is left on a node that was seen cordoned, and
-// observes what is left then. The error is the first one that is no disruption budget's
-// word; the other pods are evicted nevertheless.
-func (a nodeStep) empty(ctx context.Context, cluster Cluster) (node.Progress, error) {
+// evict evicts the pods of a cordoned node, and observes which are left. The error is the
+// first one that is not of a disruption budget; the other pods are evicted nevertheless.
+func (a nodeStep) evict(ctx context.Context, cluster Cluster) (node.Progress, error) {
 	n := a.d.Node
 	unmanaged := a.pass.declaration.WithDefaults().Nodes.Drain.UnmanagedPods
 	pods, err := cluster.NodePods(ctx, n.Name)
@@ -208,8 +204,8 @@ func (a nodeStep) empty(ctx context.Context, cluster Cluster) (node.Progress, er
 	}, failure
 }
 
-// grace is how many seconds a pod gets to end: its own, or what is left until the cloud
-// takes the instance.
+// grace returns how many seconds a pod has to terminate: its own, or the time until Tencent
+// Cloud reclaims the instance.
 func (a nodeStep) grace(p node.Pod) int64 {
 	if a.d.TakenAt.IsZero() {
 		return p.Grace

@@ -12,10 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects
-// that leaves something behind: calls of the cloud and the cluster, writes, deletes and
-// locks of the store. With -every-fault it is right before and right after each effect,
-// reads included.
+// TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects: calls
+// of Tencent Cloud and the cluster, writes, deletes and locks of the store. With -every-fault
+// it is right before and right after each effect, including reads.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	var list []faults.Operation[scene]
@@ -58,16 +57,16 @@ func (op operation) cut() faults.Operation[scene] {
 		Holds: func(s scene, _ faults.Fault, err error) {
 			s.t.Helper()
 			s.kept(op, s.d, err)
-			// How often it observes while instances settle varies: what comes to its end
-			// before it is killed was killed by nobody.
+			// How often it observes while instances settle varies. An operation that ends
+			// before its kill was not killed.
 			s.recovered(op, s.d, 0)
 		},
 	}
 }
 
-// TestAFaultOfAnyCallLosesNothing lets the cloud fail in each of the simulator's ways at
-// calls of each operation: each pair of operation, way, call and position at least once,
-// and with -every-fault all of them.
+// TestAFaultOfAnyCallLosesNothing fails calls of each operation in each of the simulator's
+// ways. Each pair of operation, way, call and position is played at least once, and with
+// -every-fault all of them.
 func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 	t.Parallel()
 	kinds := []cvmsim.Fault{
@@ -104,9 +103,9 @@ func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 	}
 }
 
-// TestAFaultOfTheClusterLosesNothing has calls of the cluster fail, before they took
-// effect and after, once and for as long as the operation lasts: each pair of operation,
-// call and way at least once, and with -every-fault all of them.
+// TestAFaultOfTheClusterLosesNothing fails calls of the cluster, before they took effect and
+// after, once and for the whole operation. Each pair of operation, call and way is played at
+// least once, and with -every-fault all of them.
 func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 	t.Parallel()
 	ops := nodeOperations()

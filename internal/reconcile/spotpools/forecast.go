@@ -10,23 +10,23 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Forecast is how soon a pool at its maximum would use its budget up.
+// Forecast is when a pool at its maximum would use up its budget.
 type Forecast struct {
 	Budget string
 	// MilliGPUs is how many GPUs the pool has at its maximum, in thousandths.
 	MilliGPUs int64
 	// Remaining is what is left of the budget, in milli-GPU-seconds.
 	Remaining int64
-	// AsOf is when a run last made the budget's status.
+	// AsOf is when the budget's status was made.
 	AsOf time.Time
-	// ExhaustedAt is when the budget would be used up; nil where its window ends, or
-	// slides on, before that.
+	// ExhaustedAt is when the budget would be used up; nil if its window ends, or moves on,
+	// before that.
 	ExhaustedAt *time.Time
 }
 
-// Forecast says when a pool at its maximum, with pods of its budget on all of its
-// GPUs, would use the budget up. It is nil where the pool has no budget, or the
-// offers do not tell the GPUs of any of the pool's instance types.
+// Forecast returns when a pool at its maximum, with pods of its budget on all of its GPUs,
+// would use up the budget. It is nil if the pool has no budget, or the GPUs of its instance
+// types are unknown.
 func (f *Flow) Forecast(ctx context.Context, d spotpool.Declaration, offers []spotpool.Offer) (*Forecast, error) {
 	if d.Budget == "" {
 		return nil, nil
@@ -52,9 +52,8 @@ func (f *Flow) Forecast(ctx context.Context, d spotpool.Declaration, offers []sp
 	return forecast, nil
 }
 
-// exhaustion is when the rest of a budget is used up at a rate in milli-GPUs; nil
-// where it never is. A rolling window is used up only where the limit lasts for less
-// than the window's length.
+// exhaustion returns when the rest of a budget is used up at a rate in milli-GPUs; nil if it
+// never is. A rolling window is used up only if the limit lasts for less than its length.
 func exhaustion(u budget.Usage, w budget.Window, rate int64, now time.Time) *time.Time {
 	seconds := u.Remaining() / rate
 	if w.Rolling && u.Limit/rate > seconds64(w.End.Sub(w.Start)) || !w.Rolling && seconds >= seconds64(w.End.Sub(now)) {
@@ -66,8 +65,8 @@ func exhaustion(u budget.Usage, w budget.Window, rate int64, now time.Time) *tim
 
 func seconds64(d time.Duration) int64 { return int64(d / time.Second) }
 
-// milliGPUs is how many GPUs the pool has at its maximum, as its budget weighs them,
-// if each instance is of the type with the most GPUs.
+// milliGPUs returns how many GPUs the pool has at its maximum, with its budget's weights, if
+// each instance has the type with the most GPUs.
 func milliGPUs(d spotpool.Declaration, b budget.Declaration, offers []spotpool.Offer) int64 {
 	most := new(big.Rat)
 	for _, offer := range offers {

@@ -14,13 +14,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// gates read the budgets that hold pools back.
+// gates reads the budgets of pools.
 type gates struct{ *Ports }
 
-// Gate says whether a pool's budget lets it launch, by the status that the last run
-// left in the store; it does not ask the cluster. The gate is closed while the budget
-// is exceeded. It is closed as well where it is unknown what the budget has used; the
-// error, and the gate's reason, then say why.
+// Gate returns whether a pool's budget blocks launches, by the status of the last run in the
+// store. The gate is closed while the budget is exceeded, or its usage is unknown. Then the
+// error, and the gate's reason, say why.
 func (g gates) Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error) {
 	return g.gateBy(ctx, d, nil)
 }
@@ -31,16 +30,16 @@ func (g gates) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate {
 	return gate
 }
 
-// judgeAgain reads the gate of a pool whose budget was not declared once more: the apply that
-// created the pool may have declared the budget meanwhile.
-func (p *pass) judgeAgain(ctx context.Context) {
+// updateGate reads the gate again if the budget was not declared: the apply of the pool may
+// have declared it meanwhile.
+func (p *pass) updateGate(ctx context.Context) {
 	if p.gate.Undeclared && p.latest != nil {
 		p.gate = p.flow.gate(ctx, p.declaration)
 		p.latest.plan = decide.Decide(p.situation(p.latest.observation, p.latest.plan.Journal))
 	}
 }
 
-// gateBy prefers the statuses that a run has made to those in the store.
+// gateBy prefers the statuses of the current run to those in the store.
 func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[string]budget.Status) (spotpool.Gate, error) {
 	if d.Budget == "" {
 		return spotpool.Gate{}, nil
@@ -50,7 +49,7 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 		err = cmp.Or(ofSameCluster(d, found), declaration.Trust(found, status, g.now()))
 	}
 	if err != nil {
-		why := "what its budget " + d.Budget + " has used is unknown"
+		why := "the usage of its budget " + d.Budget + " is unknown"
 		var undeclared *record.UndeclaredError
 		if errors.As(err, &undeclared) {
 			why = "its budget " + d.Budget + " is not declared"
@@ -70,10 +69,10 @@ func exceededReason(s budget.Status) string {
 	if end := s.Usage.WindowEnd; end.After(s.At) {
 		text += ", in a window that ends " + end.UTC().Format(time.RFC3339)
 	}
-	return text + "; launches go on by themselves once usage is below the limit"
+	return text + "; launches resume once usage is below the limit"
 }
 
-// budgetStatus is what the last run made of a budget, and the budget's record.
+// budgetStatus returns the status of a budget, and its record.
 func (g gates) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
 	r, err := g.Repository.NamedBudget(ctx, name)
 	if err != nil {
@@ -84,7 +83,7 @@ func (g gates) budgetStatus(ctx context.Context, name string, made map[string]bu
 	}
 	status, known, err := g.Repository.LimitedStatus(ctx, r.Value.Declaration, g.now())
 	if err == nil && !known {
-		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", g.Repository.Store)
+		err = fmt.Errorf("it has no status in the store %s until the next gpupool reconcile", g.Repository.Store)
 	}
 	return status, r.Value, err
 }

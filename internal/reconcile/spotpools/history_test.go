@@ -68,9 +68,9 @@ func (w *world) tells(kind history.Kind, want []string) {
 	}
 }
 
-// TestTheHistoryHasEachEventOnce has a pool lose an instance, grow, shrink and end,
-// with the run that heals it killed right after each of its effects, doubled and
-// missed, and compares what is told with the cloud's own record.
+// TestTheHistoryHasEachEventOnce has a pool lose an instance, grow, shrink and be destroyed.
+// The run that repairs it is killed right after each of its effects, doubled and missed. The
+// events are compared with the simulator's own record.
 func TestTheHistoryHasEachEventOnce(t *testing.T) {
 	t.Parallel()
 	heal := func(w *world, m *faults.Process) {
@@ -105,12 +105,12 @@ func TestTheHistoryHasEachEventOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		d = w.mustUpdate(record.Declaration, func(d *spotpool.Declaration) { d.Minimum, d.Maximum = 1, 1 })
-		if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 			t.Fatal(err)
 		}
 		w.tells(history.Launch, w.did("RunInstances"))
 		w.tells(history.Begin, w.did("RunInstances"))
-		w.tells(history.Reclaim, reclaimed)
+		w.tells(history.Lost, reclaimed)
 		w.tells(history.End, w.did("TerminateInstances"))
 		kinds := map[history.Kind]int{}
 		for _, e := range w.told() {
@@ -211,8 +211,8 @@ type refusedError struct{}
 func (refusedError) Error() string                { return "nodes is forbidden" }
 func (refusedError) ErrorClass() errorclass.Class { return errorclass.Authorization }
 
-// TestADeletionThatWasRefusedIsNotTold: the Node of an instance that is gone is deleted by
-// somebody else. Where the answer was lost, it may have been this pool.
+// TestADeletionThatWasRefusedIsNotTold: another process deletes the Node of a former instance.
+// If the response was lost, it may have been this pool.
 func TestADeletionThatWasRefusedIsNotTold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

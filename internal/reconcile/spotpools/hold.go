@@ -13,30 +13,28 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Held is what became of the holds of a pool.
+// Held is the result of a change of the holds of a pool.
 type Held struct {
 	Declaration spotpool.Declaration
-	// Holds are those that were begun, or ended.
+	// Holds are those that began, or were released.
 	Holds []spotpool.Hold
-	// InForce is, of those that are in force, the one that ends last; nil where there is
-	// none.
+	// InForce is the hold in force that expires last; nil if there is none.
 	InForce *spotpool.Hold
-	// Suspended says why replacing was suspended until the release; empty where it was
-	// not, or goes on by itself.
+	// Suspended says why replacing was suspended until the release; empty if it was not.
 	Suspended string
-	// Busy says who is acting on the pool, by decisions made before the hold; empty
-	// where nobody is.
+	// Busy says which process still acts on the pool, by decisions before the hold; empty if
+	// none does.
 	Busy string
 }
 
-// holder begins and ends holds.
+// holder begins and releases holds.
 type holder struct {
 	*Ports
 	*journals
 }
 
-// Hold keeps a pool from launching and ending for a while. Whoever has the pool's lock
-// is waited for: nothing that was decided before the hold is done once it is told of.
+// Hold pauses launches and terminations of a pool for a while. It waits for the holder of the
+// pool's lock, so that earlier decisions are done when it returns.
 func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (Held, error) {
 	d, err := h.byName(ctx, key)
 	if err != nil {
@@ -65,34 +63,34 @@ func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (He
 		held.Busy, err = err.Error(), nil
 	}
 	if held.InForce = after.At(h.now()); err == nil && held.InForce == nil {
-		err = fmt.Errorf("the hold of %s ended at %s, before those who acted on the pool were done: hold it for longer", d.Object(),
+		err = fmt.Errorf("the hold of %s expired at %s, while another process still acted on the pool: hold it for longer", d.Object(),
 			hold.Until.UTC().Format(time.RFC3339))
 	}
 	return held, err
 }
 
-// Release ends all holds of a pool that are in force, and has replacing go on that is
-// suspended as instances never joined. There may be none of both.
+// Release releases all holds of a pool that are in force. It also resumes replacing that is
+// suspended because instances never joined. There may be neither.
 func (h holder) Release(ctx context.Context, key string, r exception.Release) (Held, error) {
 	d, err := h.byName(ctx, key)
 	if err != nil {
 		return Held{}, err
 	}
 	if err := r.Validate(); err != nil {
-		return Held{}, fmt.Errorf("nothing of %s is released: %w", d.Object(), err)
+		return Held{}, fmt.Errorf("%s is not released: %w", d.Object(), err)
 	}
 	r.At = h.now()
 	held := Held{Declaration: d}
 	if err := h.releaseHolds(ctx, &held, r); err != nil {
 		return held, err
 	}
-	if held.Suspended, err = h.replaceAgain(ctx, d); err != nil && len(held.Holds) > 0 {
-		err = fmt.Errorf("%s is on hold no longer, and replacing stays suspended: %w", d.Object(), err)
+	if held.Suspended, err = h.resumeReplacing(ctx, d); err != nil && len(held.Holds) > 0 {
+		err = fmt.Errorf("%s is no longer on hold, but replacing stays suspended: %w", d.Object(), err)
 	}
 	return held, err
 }
 
-// releaseHolds ends the holds of a pool that are in force.
+// releaseHolds releases the holds of a pool that are in force.
 func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Release) error {
 	d := held.Declaration
 	there, err := record.Holds(h.Repository).Of(ctx, d.UID)
@@ -110,10 +108,10 @@ func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Releas
 	return err
 }
 
-// replaceAgain has replacing go on that is suspended as instances never joined, and
-// returns why it was; empty where it is not. It is done under the pool's lock: a run that
-// has begun would write the journal as it was.
-func (h holder) replaceAgain(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
+// resumeReplacing resumes replacing that is suspended because instances never joined, and
+// returns why it was suspended; empty if it was not. It takes the pool's lock, since a run in
+// progress would overwrite the journal.
+func (h holder) resumeReplacing(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
 	j, err := h.loadJournal(ctx, d)
 	if err != nil || j.Value.NeverJoining(d) == "" {
 		return "", err
@@ -142,9 +140,8 @@ func (h holder) reportHoldsOf(ctx context.Context, d spotpool.Declaration, holds
 	h.report(ctx)
 }
 
-// reportHolds reports to the history which holds of the run's pools began and ended, as far as
-// nobody told it, and then leaves that out of their documents. That it can't is only
-// warned of.
+// reportHolds reports which holds of the run's pools began and ended, and removes reported
+// events from their documents. A failure is a warning.
 func (k *kind) reportHolds(ctx context.Context) {
 	now := k.flow.now()
 	var unreported []record.Rest[declaration.Holds]
@@ -161,8 +158,7 @@ func (k *kind) reportHolds(ctx context.Context) {
 	record.Holds(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
 }
 
-// byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone
-// has a pool of that name.
+// byName returns the declaration of a pool by REGION/NAME, or by NAME if it is unique.
 func (h holder) byName(ctx context.Context, name string) (spotpool.Declaration, error) {
 	key, err := h.KeyOf(ctx, name)
 	if err != nil {
@@ -172,8 +168,8 @@ func (h holder) byName(ctx context.Context, name string) (spotpool.Declaration, 
 	return r.Value.Declaration, err
 }
 
-// holdOn is the hold of a pool that is in force; nil where there is none. Without
-// knowing that, nothing is done about the pool.
+// holdOn returns the hold of a pool that is in force; nil if there is none. After an error,
+// nothing is done about the pool.
 func (h holder) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.Hold, error) {
 	holds, err := record.Holds(h.Repository).Of(ctx, d.UID)
 	if err != nil {
@@ -182,7 +178,7 @@ func (h holder) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.H
 	return holds.At(h.now()), nil
 }
 
-// refuseHeld refuses the end of a pool that is on hold.
+// refuseHeld refuses the deletion of a pool that is on hold.
 func (h holder) refuseHeld(ctx context.Context, d spotpool.Declaration) error {
 	hold, err := h.holdOn(ctx, d)
 	if err != nil || hold == nil {

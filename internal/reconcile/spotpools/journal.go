@@ -17,7 +17,7 @@ type (
 	document = record.Document[journal.Journal]
 )
 
-// journals keep the pools' journals, and what is to be told of pools.
+// journals loads and saves the pools' journals, and collects their events.
 type journals struct {
 	*Ports
 
@@ -30,7 +30,7 @@ func (k *journals) loadJournal(ctx context.Context, d spotpool.Declaration) (doc
 	return record.Load[journal.Journal](ctx, k.Repository.Store, store.Journals, journalName(d))
 }
 
-// listJournals reads the journals of many pools at once, each to be taken once.
+// listJournals reads the journals of many pools at once. Take each of them once.
 func (k *journals) listJournals(ctx context.Context) (take func(d spotpool.Declaration) (document, error), err error) {
 	docs, err := k.Repository.Store.List(ctx, store.Journals)
 	if err != nil {
@@ -51,8 +51,8 @@ func (k *journals) listJournals(ctx context.Context) (take func(d spotpool.Decla
 	}, nil
 }
 
-// saveJournal writes a journal, and takes up what it has to tell. One in the place of a
-// lost one gets its salt once it says since when.
+// saveJournal writes a journal, and collects its events. The journal after a lost one gets its
+// salt with the time of the loss.
 func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j document, value journal.Journal) (document, error) {
 	if !value.LostAt.IsZero() {
 		value = value.Salted(record.NewID())
@@ -65,14 +65,14 @@ func (k *journals) saveJournal(ctx context.Context, d spotpool.Declaration, j do
 	return saved, err
 }
 
-// unreported is a journal without what the history is known to have of it.
+// unreported returns a journal without the events that the history has.
 func (k *journals) unreported(j journal.Journal) journal.Journal {
 	return j.WithoutReported(k.outbox.Has)
 }
 
-// keepJournal writes down what an observation without the pool's lock noticed. Where
-// someone else has the lock, or wrote the journal meanwhile, they notice the same, and
-// nothing is written.
+// keepJournal writes the journal after an observation without the pool's lock. If another
+// process has the lock, or wrote the journal meanwhile, nothing is written: that process
+// observes the same.
 func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j document, value journal.Journal) error {
 	if record.Same(j.Value, value) {
 		return nil
@@ -91,7 +91,7 @@ func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j do
 	return err
 }
 
-// journalLost is the error of a pool that stays short since its journal was lost.
+// journalLost returns the error of a pool that stays short because its journal was lost.
 func journalLost(p decide.Plan) error {
 	if why := p.Journal.WhyLost(); why != "" && p.Shortfall > 0 {
 		return errors.New(why)
@@ -99,10 +99,10 @@ func journalLost(p decide.Plan) error {
 	return nil
 }
 
-// createLock is the lock of who creates a pool, for as long as that takes.
+// createLock returns the name of the lock of a creation.
 func createLock(d spotpool.Declaration) string { return "create/" + d.Object() }
 
-// splitKey takes "ap-singapore/train" apart.
+// splitKey splits "ap-singapore/train".
 func splitKey(key string) (region, name string, ok bool) {
 	region, name, ok = strings.Cut(key, "/")
 	return region, name, ok && region != "" && name != ""

@@ -8,9 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// LazyCloud is a cloud that is built by its first call, so that a store without spot
-// pools needs no credentials. Where building it fails, that call fails, and the next
-// one tries again.
+// LazyCloud returns a cloud that is built by its first call, so that a store without spot
+// pools needs no credentials. If that fails, the next call retries.
 func LazyCloud(build func(ctx context.Context) (Cloud, error)) Cloud { return &lazyCloud{build: build} }
 
 type lazyCloud struct {
@@ -33,7 +32,6 @@ func (l *lazyCloud) get(ctx context.Context) (Cloud, error) {
 	return cloud, nil
 }
 
-// with does something with the cloud, once it is built.
 func (l *lazyCloud) with(ctx context.Context, do func(Cloud) error) error {
 	c, err := l.get(ctx)
 	if err != nil {
@@ -42,7 +40,7 @@ func (l *lazyCloud) with(ctx context.Context, do func(Cloud) error) error {
 	return do(c)
 }
 
-// list is with, for what lists instances.
+// list is with for calls that list instances.
 func (l *lazyCloud) list(ctx context.Context, do func(Cloud) ([]spotpool.Instance, time.Time, error)) (found []spotpool.Instance, at time.Time, err error) {
 	err = l.with(ctx, func(c Cloud) (err error) { found, at, err = do(c); return err })
 	return found, at, err
@@ -92,7 +90,7 @@ func (l *lazyCloud) Untag(ctx context.Context, region string, ids, keys []string
 	return l.with(ctx, func(c Cloud) error { return c.Untag(ctx, region, ids, keys) })
 }
 
-// Calls is empty until the cloud was built.
+// Calls is empty before the first call.
 func (l *lazyCloud) Calls() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

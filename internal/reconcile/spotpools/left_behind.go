@@ -12,16 +12,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// watchedFor is how long runs look for machines of a destroyed pool: from its
-// destruction, or from when such machines were last seen.
-const watchedFor = 24 * time.Hour
+// searchFor is for how long runs search for instances of a destroyed pool, after its
+// destruction or the last find.
+const searchFor = 24 * time.Hour
 
-// leftOf lists the instances that carry the uid of a destroyed pool, without those
-// that end already.
+// leftOf returns the instances with the UID of a destroyed pool that are not terminating.
 func (o *cloudObserver) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, error) {
 	found, _, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, nil)
 	if err != nil {
-		return nil, fmt.Errorf("looking for what is left of the destroyed pool %s: %w", d.Key(), err)
+		return nil, fmt.Errorf("reading instances of the destroyed pool %s: %w", d.Key(), err)
 	}
 	var left []string
 	for _, i := range found {
@@ -32,22 +31,21 @@ func (o *cloudObserver) leftOf(ctx context.Context, d spotpool.Declaration) ([]s
 	return left, nil
 }
 
-// leftWarning warns of machines of a destroyed pool.
+// leftWarning warns of instances of a destroyed pool.
 func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
-	return fmt.Sprintf("%s was destroyed at %s, and %d instances still carry its uid %s and cost money: %s. %s, or take the tag gpupool/uid off them",
+	return fmt.Sprintf("%s was destroyed at %s, and %d instances still have its uid %s and cost money: %s. %s, or remove the tag gpupool/uid from them",
 		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
 }
 
-// LookForLeft looks for machines of a pool that was destroyed lately, and notes when it
-// found some; of another kind's tombstone it takes no notice. Where the store has a
-// record of the pool again, that is looked after instead.
+// LookForLeft searches for instances of a recently destroyed pool, and records when it found
+// some. It ignores tombstones of other kinds, and of pools that have a record again.
 func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tombstone]) error {
 	d, isPool := poolOf(t.Value)
 	last := t.Value.DestroyedAt
 	if t.Value.LeftAt.After(last) {
 		last = t.Value.LeftAt
 	}
-	if !isPool || r.kind.flow.now().Sub(last) > watchedFor || r.Recorded(d.UID) {
+	if !isPool || r.kind.flow.now().Sub(last) > searchFor || r.Recorded(d.UID) {
 		return nil
 	}
 	account, err := r.kind.flow.Cloud.AccountID(ctx)
@@ -62,9 +60,9 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	if err != nil {
 		return err
 	}
-	remedy := fmt.Sprintf("Import it (terraform import ADDRESS %s), and destroy it again or go on with it", d.Key())
+	remedy := fmt.Sprintf("Import it (terraform import ADDRESS %s), and keep or destroy it", d.Key())
 	if again.Exists() { // an import would take the new pool
-		remedy = fmt.Sprintf("The pool that %s is now is another one, and must not be destroyed for them: terminate them in the cloud's console", d.Key())
+		remedy = fmt.Sprintf("%s is another pool now, so do not destroy it for them: terminate them in the console", d.Key())
 	}
 	r.kind.warnings.Add(leftWarning(d, t.Value.DestroyedAt, left, remedy))
 	t.Value.LeftAt = r.kind.flow.now().UTC().Truncate(time.Second)
@@ -72,8 +70,7 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	return err
 }
 
-// poolOf is the pool that a tombstone is of, as far as the tombstone tells; false for
-// another kind.
+// poolOf returns the identity of the pool of a tombstone; false for another kind.
 func poolOf(t declaration.Tombstone) (spotpool.Declaration, bool) {
 	key, isPool := strings.CutPrefix(t.Object, "spot_pool/")
 	region, name, ok := splitKey(key)

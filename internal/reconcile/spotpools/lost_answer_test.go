@@ -13,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// TestRefusedAfterLost loses the answer to a launch that took effect, and has
-// the cloud refuse its repetition: the refusal says nothing of the first call. Each pair
-// of operation, loss, refusal and delay meets, and with -every-fault all of them do.
+// TestRefusedAfterLost loses the response to a launch that took effect, and has its retry
+// refused: the refusal is not about the first call. Each pair of operation, loss, refusal and
+// delay meets, and with -every-fault all of them do.
 func TestRefusedAfterLost(t *testing.T) {
 	t.Parallel()
 	lost := []cvmsim.Fault{

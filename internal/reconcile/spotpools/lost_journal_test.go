@@ -14,9 +14,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// TestALostJournalLaunchesNothingTwice removes the journal while a launch is open whose
-// instances show late, as somebody does who moves a damaged journal away: whatever runs
-// next launches nothing until they must have shown, and says so.
+// TestALostJournalLaunchesNothingTwice removes the journal while a launch is pending whose
+// instances are listed late, as an operator does with a damaged journal. Later runs launch
+// nothing until these must be listed, and say so.
 func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 	t.Parallel()
 	apply := func(w *world, d spotpool.Declaration) []string {
@@ -94,8 +94,8 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 	}
 }
 
-// TestAnOldJournalFailsOneRun puts a copy of the journal back after launches that it lacks:
-// one run is refused for a token that was used, and later launches have new tokens.
+// TestAnOldJournalFailsOneRun restores a copy of the journal after launches that it lacks. One
+// run is refused for a used token, and later launches have new tokens.
 func TestAnOldJournalFailsOneRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,8 +16,7 @@ type marketObservation struct {
 	err error // why prices and stock are unknown
 }
 
-// warnings says what is unknown of a region's markets; the quota only where spot
-// pools need it.
+// warnings returns what is unknown of a region's markets; the quota only if spot pools need it.
 func (m marketObservation) warnings(region string, spot bool) []string {
 	var texts []string
 	if m.err != nil {
@@ -29,7 +28,7 @@ func (m marketObservation) warnings(region string, spot bool) []string {
 	return texts
 }
 
-// sharedMarkets is one observation of a region's markets, which its pools share.
+// sharedMarkets is one observation of a region's markets for all of its pools.
 type sharedMarkets struct {
 	mu          sync.Mutex
 	observation *marketObservation
@@ -61,16 +60,14 @@ func (o *cloudObserver) observeMarkets(ctx context.Context, region string) marke
 	return *shared.observation
 }
 
-// forgetMarkets makes the next observation ask for the region's prices, stock and quota
-// anew.
+// forgetMarkets drops the observation of the region's prices, stock and quota.
 func (o *cloudObserver) forgetMarkets(region string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.markets, region)
 }
 
-// add puts the prices and stock of the pool's own markets into an observation: a
-// region sells in far more.
+// add adds the prices and stock of the pool's own markets to an observation.
 func (m marketObservation) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
 	if m.Offers == nil {
 		return o

@@ -35,7 +35,7 @@ func (w *world) mustJoin(minimum, maximum int) spotpool.Declaration {
 	return d
 }
 
-// marked counts the nodes that bear the pool's mark.
+// marked counts the nodes with the pool's mark.
 func (w *world) marked(d spotpool.Declaration) int {
 	n := 0
 	for _, i := range w.Own() {
@@ -119,11 +119,11 @@ func nodeOperations() []operation {
 	}
 }
 
-// noticeAhead is how long before it takes a machine the cloud says so here: longer than
-// in life, as a test's runs take their time.
+// noticeAhead is how long before a reclaim its notice comes here: longer than in reality, since
+// a test's runs take time.
 const noticeAhead = 6 * time.Minute
 
-// giveNotice has the cloud announce that it takes a machine, and the node tell of it.
+// giveNotice announces the reclaim of an instance, on its node, too.
 func (w *world) giveNotice(id string) {
 	w.t.Helper()
 	if _, err := w.Sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(noticeAhead)}); err != nil {

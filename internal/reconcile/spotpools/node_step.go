@@ -21,52 +21,49 @@ type nodeStep struct {
 	d spotpool.Decision
 }
 
-// onNode is a step that does this to a node.
+// onNode returns a step on a node.
 func (a *actor) onNode(do func(nodeStep, context.Context) error) func(context.Context, spotpool.Decision) error {
 	return func(ctx context.Context, d spotpool.Decision) error { return do(nodeStep{a, d}, ctx) }
 }
 
-// uncordon lets a node have new pods again.
 func (a nodeStep) uncordon(ctx context.Context) error {
 	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	// Noted first: a run that is killed after the call must not leave a drain that the next
-	// run takes for one that lasted.
-	if err := a.rememberFleet(ctx, a.journal.Value.RequestUncordon(a.d.InstanceIDs[0])); err != nil {
+	// Recorded first: after a kill, the next run must not take the drain for a continuous one.
+	if err := a.saveFleet(ctx, a.journal.Value.RequestUncordon(a.d.InstanceIDs[0])); err != nil {
 		return err
 	}
 	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, a.d.Node.Name)
 	calling, done := record.WithGrace(ctx)
 	defer done()
 	if err := cluster.UncordonNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
-		return a.notChanged(ctx, err)
+		return a.noteUnchanged(ctx, err)
 	}
 	a.changeNode(*a.d.Node, func(n *node.Node) { n.Cordoned, n.CordonedBy = false, "" })
 	a.note(ctx, a.d, outcome.Done, nil)
 	return a.record(ctx, a.journal.Value.RecordUncordon(a.d.InstanceIDs[0], a.observation.At))
 }
 
-// deleteNode deletes the node of an instance that is gone.
 func (a nodeStep) deleteNode(ctx context.Context) error {
 	cluster, err := a.cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.rememberFleet(ctx, a.journal.Value.DeleteNode(a.d, a.observation.At)); err != nil {
+	if err := a.saveFleet(ctx, a.journal.Value.DeleteNode(a.d, a.observation.At)); err != nil {
 		return err
 	}
 	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, a.d.InstanceIDs[0])
 	calling, done := record.WithGrace(ctx)
 	defer done()
 	if err := cluster.DeleteNode(calling, *a.d.Node, a.pass.declaration.UID); err != nil {
-		if refusal(err) {
-			if err := a.rememberFleet(calling, a.journal.Value.DeleteNode(a.d, time.Time{})); err != nil {
+		if refused(err) {
+			if err := a.saveFleet(calling, a.journal.Value.DeleteNode(a.d, time.Time{})); err != nil {
 				return err
 			}
 		}
-		return a.notChanged(ctx, err)
+		return a.noteUnchanged(ctx, err)
 	}
 	observation := &a.pass.nodes.observation
 	observation.Nodes = slices.DeleteFunc(slices.Clone(observation.Nodes), func(n node.Node) bool { return n.UID == a.d.Node.UID })
@@ -75,15 +72,15 @@ func (a nodeStep) deleteNode(ctx context.Context) error {
 	return nil
 }
 
-// refusal reports whether an error says for certain that nothing was done.
-func refusal(err error) bool {
+// refused reports whether an error certainly means that nothing was done.
+func refused(err error) bool {
 	var classed interface{ ErrorClass() errorclass.Class }
 	return errors.Is(err, node.ErrChanged) || errors.As(err, &classed) && classed.ErrorClass() != errorclass.Transient
 }
 
-// notChanged notes why a node was not changed. One that is another by now is no
+// noteUnchanged notes why a node was not changed. If it is another node by now, that is not a
 // failure: the next observation shows it.
-func (a nodeStep) notChanged(ctx context.Context, err error) error {
+func (a nodeStep) noteUnchanged(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, outcome.ErrPlanned):
 		return err
@@ -96,7 +93,7 @@ func (a nodeStep) notChanged(ctx context.Context, err error) error {
 	return nil
 }
 
-// changeNode notes what was done to a node, for the decisions that follow.
+// changeNode applies a change to the observed node, for later decisions.
 func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 	observation := &a.pass.nodes.observation
 	observation.Nodes = slices.Clone(observation.Nodes)
@@ -108,20 +105,20 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 	a.flow.forgetCluster()
 }
 
-// mark marks nodes as the pool's own, unless it detaches its instances, or takes the mark of
-// nodes that it gave up. What fails is a warning, since the next run does it.
+// mark adds the pool's mark to nodes, unless it detaches its instances, and removes it if the
+// pool no longer has nodes. A failure is a warning, since the next run retries.
 func (a *actor) mark(ctx context.Context, p decide.Plan) {
 	uid := a.pass.declaration.UID
 	a.eachNode(ctx, p.Marked, func(c Cluster, n node.Node) error { return c.UnmarkNode(ctx, n, uid) }, "",
-		"bears the mark of the pool still, which gave it up, and another pool would miss its interruption notices")
+		"still has the pool's mark, so another pool would ignore its interruption notices")
 	if a.pass.destroys && a.pass.declaration.OnDestroy == spotpool.DestroyRetain {
 		return
 	}
 	a.eachNode(ctx, p.Unmarked, func(c Cluster, n node.Node) error { return c.MarkNode(ctx, n, uid) }, uid,
-		"is not marked as the pool's, and would not be deleted once its instance is gone")
+		"has no mark of the pool, and would not be deleted once its instance is gone")
 }
 
-// eachNode gives or takes marks, until one fails.
+// eachNode changes the marks of nodes, until one fails.
 func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster, node.Node) error, marked, failed string) {
 	for _, n := range nodes {
 		cluster, err := a.cluster(ctx)
@@ -131,7 +128,7 @@ func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster
 		switch {
 		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
 		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s %s: %s", n.Name, failed, err))
+			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("node %s %s: %s", n.Name, failed, err))
 			return
 		default:
 			a.changeNode(n, func(n *node.Node) { n.Pool = marked })

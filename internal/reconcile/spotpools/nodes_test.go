@@ -33,8 +33,8 @@ func (w *world) mustRun(o reconcile.RunOptions) reconcile.Report {
 	return report
 }
 
-// TestLaunchesGoOnWithoutTheCluster: a cluster that can't be reached keeps nobody from
-// launching, and nothing is drained, replaced or ended.
+// TestLaunchesGoOnWithoutTheCluster: an unreachable cluster does not block launches, and
+// nothing is drained, replaced or terminated.
 func TestLaunchesGoOnWithoutTheCluster(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -62,15 +62,15 @@ func TestLaunchesGoOnWithoutTheCluster(t *testing.T) {
 	}
 }
 
-// TestDestroyNeedsTheClusterOrNoNodes: while its cluster can't be reached, a pool with
-// nodes is not destroyed, and nothing of it is begun; without nodes it is.
+// TestDestroyNeedsTheClusterOrNoNodes: while its cluster is unreachable, a pool with nodes is
+// not destroyed, and nothing begins; without nodes it is.
 func TestDestroyNeedsTheClusterOrNoNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.mustJoin(2, 2)
 	w.away()
-	err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
-	if err == nil || !strings.Contains(err.Error(), "take nodes out of the pool's configuration, apply, and destroy it then") {
+	_, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
+	if err == nil || !strings.Contains(err.Error(), "remove nodes from the pool's configuration, apply, and destroy it then") {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.Verify(2)
@@ -82,7 +82,7 @@ func TestDestroyNeedsTheClusterOrNoNodes(t *testing.T) {
 	if err != nil || state.Declaration.ClusterUID != "" {
 		t.Fatalf("the update without nodes says %v, and the cluster is %q", err, state.Declaration.ClusterUID)
 	}
-	if err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
@@ -97,11 +97,11 @@ func TestADestroyThatLostItsClusterCanGoOn(t *testing.T) {
 	for _, i := range w.Own() {
 		w.Cluster.Blocked["work-"+i.InstanceID+"-0"] = true
 	}
-	if err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err == nil || !strings.Contains(err.Error(), "pod") {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err == nil || !strings.Contains(err.Error(), "pod") {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.away()
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), "take nodes out") {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), "remove nodes") {
 		t.Fatalf("the destroy without the cluster says %v", err)
 	}
 	w.Verify(2)
@@ -111,7 +111,7 @@ func TestADestroyThatLostItsClusterCanGoOn(t *testing.T) {
 		t.Fatalf("the update without nodes says %v, and warns of %q", err, state.Warnings)
 	}
 	w.Verify(2)
-	if err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
@@ -134,7 +134,7 @@ func TestAnotherClusterIsRefused(t *testing.T) {
 	if _, err := w.Pools(nil).Update(context.Background(), d, 0); !errors.As(err, &other) {
 		t.Errorf("the update says %v", err)
 	}
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); !errors.As(err, &other) {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); !errors.As(err, &other) {
 		t.Errorf("the destroy says %v", err)
 	}
 	for _, c := range w.Sim.Server.Calls()[calls:] {
@@ -147,8 +147,8 @@ func TestAnotherClusterIsRefused(t *testing.T) {
 	w.Verify(2)
 }
 
-// TestGivenUpNodesAreUsableAgain: where nodes are taken out of a pool in the middle of a
-// drain, what it cordoned takes pods again, and what somebody else cordoned stays so.
+// TestGivenUpNodesAreUsableAgain: if nodes is removed from a pool during a drain, the pool's
+// cordons are undone, and those of others stay.
 func TestGivenUpNodesAreUsableAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -311,8 +311,8 @@ func TestPoolsShareALookThatFails(t *testing.T) {
 	}
 }
 
-// TestEndsDoNotWaitForACount: where the pods with GPUs can't be counted, instances end
-// all the same, and a person is told.
+// TestEndsDoNotWaitForACount: if the pods with GPUs cannot be counted, instances are terminated
+// nevertheless, with a warning.
 func TestEndsDoNotWaitForACount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -326,8 +326,8 @@ func TestEndsDoNotWaitForACount(t *testing.T) {
 	w.Verify(1)
 }
 
-// TestForbiddenEvictionsEndNothing: pods that nobody could ask to go have not had their
-// time, and their machine does not end over them.
+// TestForbiddenEvictionsEndNothing: pods whose eviction could not be requested have not had
+// their time, so their instance is not terminated.
 func TestForbiddenEvictionsEndNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -369,13 +369,13 @@ func TestLettingGoWaitsForItsNodes(t *testing.T) {
 			}
 			w.Cluster.Failing[fails] = errors.New("is forbidden")
 			for range 2 {
-				if err := w.Pools(nil).Delete(context.Background(), state.Declaration, 5*time.Second); err == nil ||
+				if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, 5*time.Second); err == nil ||
 					!strings.Contains(err.Error(), "is forbidden") {
 					t.Errorf("the destroy says %v", err)
 				}
 			}
 			clear(w.Cluster.Failing)
-			if err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+			if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 				t.Fatal(err)
 			}
 			for name := range w.Cluster.Machines {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// View observes a pool for a refresh, without a lock. All pools of a region that are
-// viewed within a minute share one observation. The state's declaration is that of the
-// store's record, or d where there is none.
+// View observes a pool for a refresh, without a lock. The pools of a region share an
+// observation for a minute. The state's declaration is that of the record, or d if there is
+// none.
 func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) {
 	state := State{Declaration: d}
 	r, tombstone, err := f.records().Known(ctx, d)
@@ -27,7 +27,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 		if state.Destroyed = len(left) == 0; state.Destroyed {
 			return state, nil
 		}
-		state.Warnings = append(state.Warnings, leftWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to go on with it"))
+		state.Warnings = append(state.Warnings, leftWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to keep it"))
 		if err := f.records().Foreign(r, d); err != nil {
 			return state, err
 		}
@@ -45,8 +45,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 	return state, err
 }
 
-// observeState adds to a pool's state what is seen of the pool, and what would be done
-// about it.
+// observeState adds to a pool's state its observation, and what would be done about it.
 func (f *Flow) observeState(ctx context.Context, state *State) error {
 	d := state.Declaration
 	j, err := f.loadJournal(ctx, d)
@@ -63,14 +62,14 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 	}
 	observation := observed.pool(t)
 	nodes := f.observePoolNodes(ctx, d, j.Value, observation, sharedMaxAge, true)
-	if err := nodes.refuses(); err != nil {
+	if err := nodes.refusal(); err != nil {
 		return err
 	}
 	if nodes.remark != "" {
 		state.Warnings = append(state.Warnings, nodes.remark)
 	}
 	if nodes.err != nil {
-		state.Warnings = append(state.Warnings, unseenWarning(d, nodes.err))
+		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err))
 	}
 	s := situation(d, observation, nodes, j.Value, state.Gate, state.Hold)
 	state.Observation, state.OtherNodes, state.Journal = s.Observation, s.OtherNodes, j.Value
@@ -84,7 +83,7 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 }
 
 // Find finds a pool for an import: by the store's record, or else by the tags of its
-// instances. What these don't tell stays empty.
+// instances. What is unknown then stays empty.
 func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declaration, error) {
 	wanted := spotpool.Declaration{Region: region, Name: name}
 	r, err := f.records().Load(ctx, wanted.Key())
@@ -109,8 +108,8 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 		}
 	}
 	if len(uids) == 0 {
-		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance in %s carries the tag gpupool/pool = %q. "+
-			"Check the region and the name; gpupool adopt takes untagged instances into a pool", region, name, f.Repository.Store, region, name)
+		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance in %s has the tag gpupool/pool = %q. "+
+			"Check the region and the name; gpupool adopt adopts untagged instances into a pool", region, name, f.Repository.Store, region, name)
 	}
 	if len(uids) > 1 {
 		return wanted, fmt.Errorf("%d pools named %s have instances in %s, and the store %s has a record of none: import with the store that has it", len(uids),
@@ -119,7 +118,7 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 	return fromInstances(wanted, account, found), nil
 }
 
-// fromInstances tells what it can of a declaration from a pool's instances.
+// fromInstances derives what it can of a declaration from a pool's instances.
 func fromInstances(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
 	d.AccountID = account
 	for _, i := range found {
@@ -144,11 +143,9 @@ func fromInstances(d spotpool.Declaration, account string, found []spotpool.Inst
 	return d.WithDefaults()
 }
 
-// Markets returns the region's prices and stock, from an observation that is shared as in
-// View.
+// Markets returns the region's prices and stock, from a shared observation as in View.
 func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
-	// Prices are no secret, but only accounts that are allowed are used to ask for
-	// them.
+	// Prices are not secret, but only allowed accounts may read them.
 	if _, err := f.Cloud.AccountID(ctx); err != nil {
 		return spotpool.Markets{}, err
 	}

@@ -17,19 +17,19 @@ type operation struct {
 	name    string
 	prepare func(w *world) spotpool.Declaration
 	do      func(ctx context.Context, e reconcile.World, d spotpool.Declaration) error
-	// again is what a user does after it was cut short, beside running reconcile.
+	// again is what a user does after it was cut short, in addition to running reconcile.
 	again func(w *world, d spotpool.Declaration)
-	// actions are the calls that it makes, beside observing.
+	// actions are the calls that it makes, in addition to observing.
 	actions []string
-	// instances is how many the pool has in the end, working how many of them work
-	// where that differs, and launches how many were ever launched.
+	// instances is how many the pool has in the end. working is how many of them work, if that
+	// differs. launches is how many were ever launched.
 	instances, working, launches int
-	// current says that no instance may be outdated in the end.
+	// current says that no instance may be drifted in the end.
 	current bool
-	// gone says that what says done must have left nothing; short that it may say done
-	// and stay short; batch that it starts with one machine, and runs go on with it.
+	// gone says that success means that nothing is left. short says that success may be short.
+	// batch says that it starts with one instance, and runs continue.
 	gone, short, batch bool
-	// costly says that it is killed after its effects alone, and not before them.
+	// costly says that it is killed only after its effects, and not before them.
 	costly bool
 }
 
@@ -235,7 +235,7 @@ func (w *world) recovered(op operation, d spotpool.Declaration, extra int) {
 	}
 }
 
-// rest has clean runs go on until they leave the pool as declared.
+// rest runs until the pool is in sync.
 func (w *world) rest(op operation) {
 	w.t.Helper()
 	for round := 0; ; round++ {
@@ -255,7 +255,7 @@ func (w *world) rest(op operation) {
 			return
 		}
 		if round == 20 {
-			w.t.Errorf("after many clean runs %d are outdated, and it is %s: %q", p.Drifted, p.Outcome, p.Short)
+			w.t.Errorf("after many clean runs %d are drifted, and it is %s: %q", p.Drifted, p.Outcome, p.Short)
 			return
 		}
 		w.Step(30 * time.Second)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -15,29 +14,27 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// poolObservation is one observation of a pool that succeeded, and the plan made of it. A
-// nil *poolObservation means that none succeeded: such a pool is neither settled nor done.
+// poolObservation is one successful observation of a pool, and its plan. If it is nil, none
+// succeeded: such a pool is neither settled nor done.
 type poolObservation struct {
 	plan        decide.Plan
 	observation spotpool.Observation
 }
 
-// situation is that of a pool of which nothing was asked so far. Every argument must be
-// given, since a gate that is left out would be an open one, and a hold none.
+// situation returns that of a pool before any action. Every argument is required, since an
+// omitted gate would be open, and an omitted hold would be none.
 func situation(d spotpool.Declaration, o spotpool.Observation, n nodeObservation, j journal.Journal, gate spotpool.Gate, hold *spotpool.Hold) decide.Situation {
 	o.Cluster = n.observation
 	return decide.Situation{Declaration: d, Observation: o, OtherNodes: n.others, Journal: j, Now: o.At, Gate: gate, Hold: hold}
 }
 
-// situation is that of the pool of a pass.
 func (p *pass) situation(o spotpool.Observation, j journal.Journal) decide.Situation {
 	s := situation(p.declaration, o, p.nodes, j, p.gate, p.hold)
 	s.SoFar = p.soFar
 	return s
 }
 
-// left names, for people, what is left of the pool: instances, and launches without a
-// definite outcome.
+// left returns, for people, what is left of the pool, such as instances and pending launches.
 func (l *poolObservation) left() []string {
 	var left []string
 	for _, m := range l.plan.Members {
@@ -49,28 +46,24 @@ func (l *poolObservation) left() []string {
 			text += ", " + drain
 		}
 		if m.Match.Standing == node.Contested {
-			text += ", contested: " + m.Match.Why
+			text += ", ambiguous node: " + m.Match.Why
 		}
 		left = append(left, text)
 	}
 	for _, name := range l.plan.NodesLeft {
-		text := "the node " + name + " of an instance that is gone"
-		if slices.Contains(l.plan.NodesInUse, name) {
-			text += ", whose kubelet still reports: if it does so for another machine, drain and delete it, or remove its annotation gpupool/pool-uid"
-		}
-		left = append(left, text)
+		left = append(left, "node "+name+" of an instance that is gone")
 	}
 	for _, id := range l.plan.TokensLeft {
-		left = append(left, "the bootstrap token "+id)
+		left = append(left, "bootstrap token "+id)
 	}
 	for _, i := range l.plan.Journal.Pending {
-		left = append(left, fmt.Sprintf("what launch %d of %s may have made", i.Request.Sequence, i.WrittenAt.UTC().Format(time.RFC3339)))
+		left = append(left, fmt.Sprintf("launch %d of %s, whose outcome is unknown", i.Request.Sequence, i.WrittenAt.UTC().Format(time.RFC3339)))
 	}
 	return left
 }
 
-// drainOf says, for people, how far the drain of an instance's node is, what it waits for,
-// and until when; empty if there is none.
+// drainOf returns, for people, the state of the drain of an instance's node; empty if there is
+// none.
 func (l *poolObservation) drainOf(id string) string {
 	if l.plan.Nodes == nil {
 		return ""
@@ -83,8 +76,8 @@ func (l *poolObservation) drainOf(id string) string {
 	return ""
 }
 
-// waits reports whether anything that is left may end by itself, or be ended soon: a node
-// that was kept is not.
+// waits reports whether anything that is left disappears by itself, or can be terminated soon:
+// a kept node cannot.
 func (l *poolObservation) waits() bool {
 	for _, m := range l.plan.Members {
 		if m.Protection() == "" && !m.Drain.Rests(l.observation.At) {
@@ -94,24 +87,23 @@ func (l *poolObservation) waits() bool {
 	return len(l.plan.Journal.Pending)+len(l.plan.NodesLeft)+len(l.plan.TokensLeft) > 0
 }
 
-// underWay counts the instances that are launching, those not found yet included, and
-// those that are ending.
-func (l *poolObservation) underWay() (launching, ending int) {
+// inProgress counts the launching instances, including those that were not found yet, and the
+// terminating ones.
+func (l *poolObservation) inProgress() (launching, terminating int) {
 	launching = l.plan.Journal.Missing()
 	for _, m := range l.plan.Members {
 		switch m.Condition {
 		case decide.Launching:
 			launching++
 		case decide.Terminating:
-			ending++
+			terminating++
 		}
 	}
-	return launching, ending
+	return launching, terminating
 }
 
-// drains are the instances whose nodes are being emptied, and which then end: but for
-// those of a refresh, once it has taken the one step that an operation takes, and those
-// with an interruption notice, which the cloud reclaims or the pool keeps.
+// drains returns the instances that are terminated after a drain in progress. It omits those
+// of a refresh after the step of this operation, and those with an interruption notice.
 func (p *pass) drains() []string {
 	var ids []string
 	for _, m := range p.latest.plan.Members {
@@ -122,23 +114,23 @@ func (p *pass) drains() []string {
 	return ids
 }
 
-// observeWhole observes the pool of a pass, and its nodes unless an observation of those
-// is shared that is at most maxAge old. An error means that nothing may be done to the
-// pool; why its nodes could not be seen is noted in the pass.
+// observeWhole observes the pool of a pass, and its nodes unless a shared observation is at
+// most maxAge old. After an error, nothing may be done to the pool. The pass notes why its
+// nodes could not be observed.
 func (p *pass) observeWhole(ctx context.Context, j journal.Journal, maxAge time.Duration) (spotpool.Observation, error) {
 	observation, err := p.flow.observePool(ctx, p.declaration, j, p.gone)
 	if err != nil {
 		return observation, err
 	}
 	seen := p.flow.observePoolNodes(ctx, p.declaration, j, observation, maxAge, false)
-	if seen.err != nil && ctx.Err() != nil { // nobody waited for it, which says nothing of the cluster
+	if seen.err != nil && ctx.Err() != nil { // the error is not the cluster's
 		return observation, context.Cause(ctx)
 	}
 	p.nodes = seen
-	return observation, p.nodes.refuses()
+	return observation, p.nodes.refusal()
 }
 
-// observe observes the pool and decides, without acting. It writes down what it noticed.
+// observe observes the pool and decides, without acting. It updates the journal.
 func (p *pass) observe(ctx context.Context) error {
 	j, err := p.flow.loadJournal(ctx, p.declaration)
 	if err != nil {
@@ -150,19 +142,19 @@ func (p *pass) observe(ctx context.Context) error {
 	}
 	if gate := p.flow.gate(ctx, p.declaration); gate.Closed {
 		p.gate = gate
-	} else { // it opens for the next run, and nothing more is ended for it
+	} else { // it opens for the next run, and terminates nothing more
 		p.gate.Certain = false
 	}
 	if p.hold, err = p.flow.holdOn(ctx, p.declaration); err != nil {
 		return err
 	}
-	p.soFar.Drained = nil // what is left of a drain is worked on again
+	p.soFar.Drained = nil // the drains continue
 	plan := decide.Decide(p.situation(observation, j.Value))
 	p.note(plan, observation)
 	if err := p.flow.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err
 	}
-	p.flow.Reporter.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
+	p.flow.Reporter.Logger().LogAttrs(ctx, slog.LevelInfo, "pool observed", outcome.About(p.declaration.Object()),
 		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
 	text := fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum)
 	if drains := p.drainTexts(); len(drains) > 0 {

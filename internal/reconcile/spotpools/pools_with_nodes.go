@@ -8,18 +8,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// poolsWithNodes are the pools of a cluster whose marks count, read once for an
+// poolsWithNodes are the pools of a cluster whose marks count. They are read once for each
 // observation.
 type poolsWithNodes struct {
 	mu   sync.Mutex
 	read bool
 	uids map[string]bool
-	all  bool // a record can't be read, so that any mark may be of a declared pool
+	all  bool // a record is unreadable, so that any mark may be of a declared pool
 }
 
-// poolsOf tells which marks on the nodes of an observation are of pools that are
-// declared, and have nodes there still: a pool that was destroyed leaves marks on what is
-// left of it.
+// poolsOf returns a function that reports whether a mark is of a declared pool with nodes in
+// the cluster. A destroyed pool may leave marks.
 func (o *clusterObserver) poolsOf(ctx context.Context, observed *clusterObservation) (counts func(poolUID string) bool, err error) {
 	p := &observed.pools
 	p.mu.Lock()

@@ -12,10 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// Preview decides what the creation of a pool would do on the market of now, as
-// Create would, and writes nothing. All pools of a plan share one observation of a
-// region's market. The error says why that is unknown; it is *record.ExistsError where
-// the creation would be refused.
+// Preview decides what the creation of a pool would do on the current market, and writes
+// nothing. All pools of a plan share one observation of a region's market. The error is
+// *record.ExistsError if the creation would be refused.
 func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan, error) {
 	account, err := f.Cloud.AccountID(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan
 	return decide.Decide(situation(d, nothing, nodeObservation{}, journal.Journal{}, f.gate(ctx, d), nil)), nil
 }
 
-// previewResumed is Preview for a creation that was interrupted, on what it left.
+// previewResumed is Preview for the continuation of an interrupted creation.
 func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun stored) (decide.Plan, error) {
 	old := begun.Value.Declaration
 	d.UID, d.AccountID, d.ClusterUID = old.UID, old.AccountID, old.ClusterUID
@@ -58,8 +57,8 @@ func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun
 	return plan, nil
 }
 
-// refused says that the store or the cloud has a pool of this name already. A creation
-// that was interrupted would be resumed, and is not refused: begun is its record.
+// refused fails if the store or Tencent Cloud has a pool of this name. An interrupted creation
+// is resumed instead: begun is its record.
 func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) (begun stored, err error) {
 	r, err := f.records().Load(ctx, d.Key())
 	switch {
@@ -75,13 +74,13 @@ func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) (begun store
 		return stored{}, err
 	}
 	slices.SortFunc(named, func(a, b spotpool.Instance) int { return strings.Compare(a.ID, b.ID) })
-	return stored{}, f.taken(d, named)
+	return stored{}, f.refuseTaken(d, named)
 }
 
-// named lists the instances that carry the name of a planned pool. The first few
-// pools are asked for one by one, and all others share one observation.
+// named returns the instances with the name of a planned pool. The first few pools are
+// observed one by one, and all others share one observation.
 func (o *cloudObserver) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
-	if o.alone(d.Region) {
+	if o.single(d.Region) {
 		found, _, err := o.Cloud.ObserveNamed(ctx, d.Region, d.Name)
 		return found, err
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// TestRunsBesideAnApplyKeepToMaximum runs two reconciles beside an apply, in 40
-// schedules, with -every-fault in 200: random pauses before each effect, a reclaim in the middle, late tags,
-// and now and then a kill. At no moment may the pool hold more than its maximum, and
-// the clean run after it leaves it at its minimum.
+// TestRunsBesideAnApplyKeepToMaximum runs two reconciles during an apply, in 40 schedules, with
+// -every-fault in 200. They have random pauses before each effect, a reclaim in the middle,
+// late tags, and some kills. The pool never exceeds its maximum, and a clean run afterwards
+// leaves it at its minimum.
 func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
@@ -93,8 +93,8 @@ func (s *schedule) process() *faults.Process {
 	return m
 }
 
-// watchMaximum fails the test when the cloud ever has more of the pool's
-// instances than maximum.
+// watchMaximum fails the test if Tencent Cloud ever has more of the pool's instances than
+// maximum.
 func (w *world) watchMaximum(maximum int) (stop func()) {
 	done := make(chan struct{})
 	var watching sync.WaitGroup
@@ -114,8 +114,8 @@ func (w *world) watchMaximum(maximum int) (stop func()) {
 	return func() { close(done); watching.Wait() }
 }
 
-// TestOneOfTwoCreationsOfANameSucceeds has two Terraform states create a pool of the
-// same name: one succeeds, the other is told to import, and nobody loses a machine.
+// TestOneOfTwoCreationsOfANameSucceeds has two Terraform states create a pool of the same name:
+// one succeeds, the other must import, and no instance is lost.
 func TestOneOfTwoCreationsOfANameSucceeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,10 +14,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// recheck observes the nodes of a termination once more, right before it: each must
-// still be the Node that was drained, be cordoned, and have no pods if its drain is done.
-// Where that is not so, or can't be observed, the drain starts again. It returns the
-// termination of the others.
+// recheck observes the nodes of a termination right before it. Each must be the Node that was
+// drained, be cordoned, and have no pods if its drain is done. Else the drain starts again. It
+// returns the termination of the others.
 func (a *actor) recheck(ctx context.Context, d spotpool.Decision) (spotpool.Decision, error) {
 	var kept []string
 	for _, m := range a.pass.latest.plan.Members {
@@ -45,8 +44,8 @@ func (a *actor) recheck(ctx context.Context, d spotpool.Decision) (spotpool.Deci
 	return d, nil
 }
 
-// observeDrained observes the node of a member whose drain is over. The error says why
-// its instance is not terminated.
+// observeDrained observes the node of a member after its drain. The error says why its instance
+// is not terminated.
 func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progress, error) {
 	cluster, err := a.cluster(ctx)
 	if err != nil {
@@ -64,7 +63,7 @@ func (a *actor) observeDrained(ctx context.Context, m decide.Member) (node.Progr
 	work := node.Remaining(pods, a.pass.declaration.WithDefaults().Nodes.Drain.UnmanagedPods)
 	p := node.Progress{Observed: true, Left: work.Left, Blocked: work.Blocked}
 	if p.Left > 0 {
-		err = fmt.Errorf("the node %s was drained, and has %d %s again: %s is not terminated, and its node is drained again", m.Node.Name, p.Left,
+		err = fmt.Errorf("node %s was drained, and has %d %s again: %s is not terminated, and its node is drained again", m.Node.Name, p.Left,
 			wording.Plural(p.Left, "pod", "pods"), m.ID)
 	}
 	return p, err

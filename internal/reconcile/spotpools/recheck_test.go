@@ -12,9 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
-// TestNodesAreObservedRightBeforeTheEnd: a run is killed after a drain is done. Until the
-// next one, pods come to the node again, or somebody makes the Node again and cordons it.
-// The instance is not terminated before that is drained too.
+// TestNodesAreObservedRightBeforeTheEnd: a run is killed after a drain is done. Until the next
+// one, new pods run on the node, or the Node is created again and cordoned. The instance is not
+// terminated before that is drained, too.
 func TestNodesAreObservedRightBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	comes := func(m *reconciletest.Machine) {
@@ -56,8 +56,8 @@ func TestNodesAreObservedRightBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// TestADestroyDoesNotWaitForANotice: a node that says that the cloud takes it keeps nobody
-// from destroying its pool once it is drained.
+// TestADestroyDoesNotWaitForANotice: an interruption notice of a node does not block the
+// destroy of its pool once it is drained.
 func TestADestroyDoesNotWaitForANotice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -68,9 +68,9 @@ func TestADestroyDoesNotWaitForANotice(t *testing.T) {
 	}
 	w.Cluster.Change("node-"+w.Own()[0].InstanceID, func(m *reconciletest.Machine) { m.TakenAt = now.Add(2 * time.Minute) })
 	// Its Node is deleted after two observations a minute apart.
-	if err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil {
 		w.Step(2 * time.Minute)
-		if err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		if _, err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 			t.Fatal(err)
 		}
 	}

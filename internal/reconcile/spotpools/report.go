@@ -42,7 +42,7 @@ type Report struct {
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
-// GateReport says whether a pool's budget holds its launches back.
+// GateReport says whether a pool's budget blocks its launches.
 type GateReport struct {
 	// The budget's name.
 	Budget string `json:"budget"`
@@ -59,20 +59,20 @@ func newGateReport(d spotpool.Declaration, p decide.Plan) *GateReport {
 	return &GateReport{Budget: d.Budget, Closed: p.Gate.Closed, Reason: p.Gate.Reason}
 }
 
-// Summary is what became of the pool.
+// Summary returns the outcome of the pool.
 func (p Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "spot_pool", Name: p.Region + "/" + p.Name, Outcome: p.Outcome, Error: p.Error, Deleted: p.Deleted}
 }
 
-// PlanDeletion shows a deletion that was finished on a draft as a planned one.
+// PlanDeletion turns a deletion that was completed on a draft into a planned one.
 func (p *Report) PlanDeletion() {
 	if p.Deleted {
 		p.Deleted, p.Outcome, p.Messages, p.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
 	}
 }
 
-// HeldBack is why the pool's gate is closed, unless the report says it elsewhere;
-// empty where the gate is open.
+// HeldBack returns why the pool's gate is closed, unless the report says it elsewhere; empty if
+// the gate is open.
 func (p Report) HeldBack() string {
 	if p.Gate == nil || slices.Contains(p.Short, p.Gate.Reason) || p.Error != nil && p.Error.Message == p.Gate.Reason {
 		return ""
@@ -80,8 +80,7 @@ func (p Report) HeldBack() string {
 	return p.Gate.Reason
 }
 
-// newReport reports on a pool by its last plan; nil where the pool could not be
-// observed.
+// newReport reports on a pool by its last plan, which is nil if the pool was not observed.
 func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
 	if p != nil {

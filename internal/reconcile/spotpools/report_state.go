@@ -9,11 +9,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// Oversized reports whether a pool holds more than its maximum. Instances that are
-// protected, or can't be terminated now, keep it there.
+// Oversized reports whether a pool is above its maximum, because instances are protected or
+// cannot be terminated now.
 func (p Report) Oversized() bool { return p.Observed && p.Held > p.Maximum }
 
-// StateAfter is how a pool is after a run; changed says whether the run decided anything.
+// StateAfter returns the state of a pool after a run; changed says whether the run decided
+// anything.
 func (p Report) StateAfter(changed bool) state.State {
 	switch s := p.Outcome.State(); {
 	case s != "":
@@ -28,7 +29,6 @@ func (p Report) StateAfter(changed bool) state.State {
 	return state.InSync
 }
 
-// state is how a pool is now.
 func (d Description) state() state.State {
 	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
 	otherThanDrain := func(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
@@ -61,5 +61,5 @@ func (d Description) state() state.State {
 	return state.InSync
 }
 
-// SetState sets the state, once all that it follows from is known.
+// SetState sets the state. Call it once everything else is set.
 func (d *Description) SetState() { d.State = d.state() }

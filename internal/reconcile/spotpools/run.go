@@ -19,51 +19,48 @@ import (
 
 // Options say what a run may do with pools.
 type Options struct {
-	// Names are of the pools that are looked after; none for all.
+	// Names are those of the pools to reconcile; none for all.
 	Names declaration.Names
-	// Wait settles what was launched, for at most WaitTimeout.
+	// Wait waits for launches and terminations, for at most WaitTimeout.
 	Wait        bool
 	WaitTimeout time.Duration
-	// Statuses are those that the run made of the budgets, by name, once it has
-	// judged them: the gates of pools go by them, since those in the store may be
-	// older. Nil where no run made any.
+	// Statuses returns the statuses of the run's budgets, by name. The gates of pools use
+	// them, since those in the store may be older. Nil if there are none.
 	Statuses func() map[string]budget.Status
 	// RunID names the run, in events.
 	RunID string
 }
 
-// Run is what one run does with the pools of a store.
+// Run reconciles the pools of a store once.
 type Run struct {
 	*loop.Run[spotpool.Declaration, Report]
 	kind *kind
 }
 
-// kind is what a run knows of spot pools.
 type kind struct {
 	run      *loop.Run[spotpool.Declaration, Report]
 	flow     *Flow
 	options  Options
 	warnings *outcome.Warnings
-	opened   []target                 // what is kept of each target, in their order
+	opened   []target                 // the targets, in their order
 	statuses map[string]budget.Status // by the name of the budget
-	leftOut  []string                 // what journals had no room for to be told
+	leftOut  []string                 // warnings of events that did not fit into journals
 }
 
-// target is one pool that the run looks after.
+// target is one pool of the run.
 type target struct {
 	declaration spotpool.Declaration
 	phase       declaration.Phase
 	updatedAt   time.Time
 	journal     document
 	holds       spotpool.Holds
-	hold        *spotpool.Hold // in force; nil where there is none
+	hold        *spotpool.Hold // in force; nil if there is none
 }
 
-// spot says whether the pool launches spot instances.
 func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
 
-// Run begins a run. Its warnings go to warnings. It observes the cluster afresh: what it
-// begins for may have come since another run of this process looked.
+// Run begins a run, which adds its warnings to warnings. It forgets the observation of the
+// cluster, which may be of an earlier run of this process.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	f.outbox.Begin(o.RunID)
 	f.forgetCluster()
@@ -72,8 +69,7 @@ func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	return &Run{Run: k.run, kind: k}
 }
 
-// Read reads all records and journals of pools. A pool whose record or journal can't
-// be read fails alone.
+// Read reads all records and journals of pools. If one is unreadable, only its pool fails.
 func (r *Run) Read(ctx context.Context) error {
 	if err := r.Run.Read(ctx); err != nil || len(r.Targets()) == 0 {
 		return err
@@ -84,7 +80,7 @@ func (r *Run) Read(ctx context.Context) error {
 		return err
 	}
 	load := func(d spotpool.Declaration) (document, error) { return k.flow.loadJournal(ctx, d) }
-	if len(r.Targets()) > readSingly {
+	if len(r.Targets()) > fewJournals {
 		if load, err = k.flow.listJournals(ctx); err != nil {
 			return err
 		}
@@ -108,8 +104,8 @@ func (r *Run) Read(ctx context.Context) error {
 	return nil
 }
 
-// readSingly is of how many pools the journals are read one by one.
-const readSingly = 10
+// fewJournals is how many journals are read one by one.
+const fewJournals = 10
 
 func unread(t loop.Target[spotpool.Declaration]) bool { return t.Err != nil }
 
@@ -121,8 +117,7 @@ func (k *kind) Unworked(t loop.Target[spotpool.Declaration], e loop.Ending) Repo
 	return newReport(d, nil, e)
 }
 
-// Begin has the history be told what earlier processes wrote down. The regions are
-// observed, each by itself, where their pools are.
+// Begin reports events that earlier processes left. Each region is observed on its own.
 func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration]) ([]loop.Work[spotpool.Declaration, Report], loop.Schedule, error) {
 	k.reportLeft(ctx)
 	k.reportHolds(ctx)
@@ -150,10 +145,10 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 	}, nil
 }
 
-// reportLeft reports to the history what earlier processes wrote down, and may not have.
+// reportLeft reports events that earlier processes may not have reported.
 func (k *kind) reportLeft(ctx context.Context) {
 	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
-	if added.Events == 0 { // they were told, and so was what the journals had no room for
+	if added.Events == 0 { // they were reported before, with their warnings
 		return
 	}
 	for _, text := range k.leftOut {
@@ -161,7 +156,7 @@ func (k *kind) reportLeft(ctx context.Context) {
 	}
 }
 
-// region is what a run does in one region.
+// region is the part of a run in one region.
 type region struct {
 	*kind
 	name        string
@@ -171,7 +166,7 @@ type region struct {
 	err         error // why there is no observation
 }
 
-// reconcile observes the region once, and then takes the turns of each of its pools.
+// reconcile observes the region once, and then reconciles its pools in parallel.
 func (r *region) reconcile(ctx context.Context, turns []loop.Turn) {
 	targets := make([]target, len(r.works))
 	own := make([]loop.Turn, len(r.works))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -14,19 +15,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// settle waits until what was asked for runs and what was ended is gone. Where
-// something comes out differently, it decides again under the lock. It gives up after
-// wait, or when nothing is under way and nothing can be done. It waits without the
-// lock.
+// settle waits until launched instances run and terminated ones are gone. If something turns
+// out differently, it decides again under the lock. It returns after wait, or when nothing is
+// in progress and nothing can be done. It waits without the lock.
 func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	pause := p.flow.pollInterval()
-	p.gone = nil // the observation that told so is old by now
+	p.gone = nil // that observation is old by now
 	for !p.settled() {
 		select {
 		case <-ctx.Done():
-			p.unsettled(ctx, wait)
+			p.warnUnsettled(ctx, wait)
 			return nil
 		case <-time.After(pause):
 		}
@@ -37,7 +37,7 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 			err = p.flow.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return p.actByRecord(ctx) })
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(p.failure, context.DeadlineExceeded) {
-			p.failure = nil // the time to wait is up, which is told below
+			p.failure = nil // the wait timed out, which is reported below
 		}
 		if err != nil && !worthRetrying(err) && ctx.Err() == nil {
 			return err
@@ -46,8 +46,8 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// actByRecord acts on what is declared now: while nobody held the lock, someone may
-// have changed the pool, or begun to destroy it.
+// actByRecord acts by the current record: another process may have changed the pool while the
+// lock was free, or begun to destroy it.
 func (p *pass) actByRecord(ctx context.Context) error {
 	r, err := p.flow.records().Load(ctx, p.declaration.Key())
 	if err != nil {
@@ -60,29 +60,29 @@ func (p *pass) actByRecord(ctx context.Context) error {
 	return p.act(ctx)
 }
 
-// observeAgain observes a pool again. Instances that ended since then gave their quota
-// and stock back.
+// observeAgain observes a pool again. If instances were terminated since, it forgets the
+// markets, since their quota and stock are free.
 func (p *pass) observeAgain(ctx context.Context) error {
 	earlier := p.latest
 	if err := p.observe(ctx); err != nil || earlier == nil {
 		return err
 	}
-	_, before := earlier.underWay()
-	if _, now := p.latest.underWay(); before == 0 || now > 0 {
+	_, before := earlier.inProgress()
+	if _, now := p.latest.inProgress(); before == 0 || now > 0 {
 		return nil
 	}
 	p.flow.forgetMarkets(p.declaration.Region)
 	return p.observe(ctx)
 }
 
-// settled reports whether waiting longer would change nothing. What was never
-// observed is not settled.
+// settled reports whether waiting longer would change nothing. A pool that was never observed
+// is not settled.
 func (p *pass) settled() bool {
 	if p.latest == nil {
 		return false
 	}
 	if p.failure != nil {
-		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.willShow()
+		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.awaitsOutcome()
 	}
 	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Pending) > 0 && p.hold == nil {
 		return false
@@ -90,36 +90,45 @@ func (p *pass) settled() bool {
 	if len(p.drains()) > 0 && p.nodes.err == nil {
 		return false
 	}
-	launching, ending := p.latest.underWay()
-	return launching+ending == 0
+	launching, terminating := p.latest.inProgress()
+	return launching+terminating == 0
 }
 
-// willShow reports whether it will show what became of a launch that was left open, so
-// that another offering can serve if it had no effect.
-func (p *pass) willShow() bool {
+// awaitsOutcome reports whether an observation can show the outcome of a pending launch, so that
+// another offering can be used if it had no effect.
+func (p *pass) awaitsOutcome() bool {
 	refusal, known := spotpool.AsCloudError(p.failure)
 	return p.uncertain && known && refusal.Scope != spotpool.ScopePool
 }
 
-// unsettled says what was still under way when the wait ended.
-func (p *pass) unsettled(ctx context.Context, wait time.Duration) {
-	why := fmt.Sprintf("after %s", wait)
+// warnUnsettled warns of what was still in progress when the wait ended.
+func (p *pass) warnUnsettled(ctx context.Context, wait time.Duration) {
+	why := "after " + spotpool.Duration(wait).String()
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "at the interrupt"
 	}
 	if p.latest == nil {
-		p.warnings = append(p.warnings, why+", the pool could not be looked at even once; the next plan or reconcile goes on from there")
+		p.warnings = append(p.warnings, why+", the pool had not been observed; the next apply or reconcile resumes")
 		return
 	}
-	launching, ending := p.latest.underWay()
-	text := fmt.Sprintf("%s, %d instances were still launching and %d still terminating", why, launching, ending)
-	if drains := p.drainTexts(); len(drains) > 0 {
-		text += fmt.Sprintf(", and %d %s being drained: %s", len(drains), wording.Plural(len(drains), "node was", "nodes were"), wording.Some(drains))
+	launching, terminating := p.latest.inProgress()
+	var waits []string
+	if launching > 0 {
+		waits = append(waits, fmt.Sprintf("%d %s still launching", launching, wording.Plural(launching, "instance was", "instances were")))
 	}
-	p.warnings = append(p.warnings, text+"; the next plan or reconcile goes on from there")
+	if terminating > 0 {
+		waits = append(waits, fmt.Sprintf("%d %s still terminating", terminating, wording.Plural(terminating, "instance was", "instances were")))
+	}
+	if drains := p.drainTexts(); len(drains) > 0 {
+		waits = append(waits, fmt.Sprintf("%d %s being drained: %s", len(drains), wording.Plural(len(drains), "node was", "nodes were"), wording.Some(drains)))
+	}
+	if len(waits) == 0 {
+		waits = append(waits, "the pool had not settled")
+	}
+	p.warnings = append(p.warnings, fmt.Sprintf("%s, %s; the next apply or reconcile resumes", why, strings.Join(waits, ", and ")))
 }
 
-// drainTexts say, for people, what the drains wait for, and until when.
+// drainTexts returns, for people, what the drains wait for, and until when.
 func (p *pass) drainTexts() []string {
 	texts := p.drains()
 	for n, id := range texts {
@@ -128,14 +137,14 @@ func (p *pass) drainTexts() []string {
 	return texts
 }
 
-// worthRetrying reports whether the same may succeed a little later.
+// worthRetrying reports whether a retry may succeed soon.
 func worthRetrying(err error) bool {
 	var there *stillThereError
 	switch {
 	case record.IsLocked(err):
 		return true
 	case errors.As(err, &there):
-		return there.again()
+		return there.retryable()
 	}
 	cloud, ok := spotpool.AsCloudError(err)
 	return ok && cloud.Class == errorclass.Transient

@@ -10,31 +10,30 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// State is a pool as Terraform sees it: what is declared, and what was last seen of
-// it.
+// State is a pool as Terraform sees it: its declaration and its last observation.
 type State struct {
 	Declaration spotpool.Declaration
-	// Recorded says that the store holds a record of the pool.
+	// Recorded says that the store has a record of the pool.
 	Recorded bool
-	// Destroyed says that the pool was destroyed, and none of its instances is left.
+	// Destroyed says that the pool was destroyed, and no instance is left.
 	Destroyed bool
-	// Deleting says that the record is of a deletion that was begun.
+	// Deleting says that the deletion of the pool has begun.
 	Deleting    bool
 	Observation spotpool.Observation
-	// OtherNodes counts the nodes that other pools have in the same cluster.
+	// OtherNodes counts the nodes of other pools in the same cluster.
 	OtherNodes node.Count
-	// Journal has the open launches in full, user data included.
+	// Journal has the pending launches in full, with user data.
 	Journal journal.Journal
-	// Gate says whether launches were held back.
+	// Gate says whether launches were blocked.
 	Gate spotpool.Gate
-	// Hold is the one in force; nil where there is none.
+	// Hold is the one in force; nil if there is none.
 	Hold     *spotpool.Hold
 	Plan     decide.Plan
 	Warnings []string
 }
 
-// newState is the state after an operation on a recorded pool. It has no observation
-// where no observation succeeded.
+// newState returns the state after an operation on a recorded pool. It has no observation if
+// none succeeded.
 func newState(p *pass) State {
 	state := State{Declaration: p.declaration, Recorded: true, Gate: p.gate, Hold: p.hold}
 	plan := p.plan()
@@ -52,7 +51,7 @@ func newState(p *pass) State {
 		state.Warnings = append(state.Warnings, p.nodes.remark)
 	}
 	if p.nodes.err != nil {
-		state.Warnings = append(state.Warnings, unseenWarning(p.declaration, p.nodes.err))
+		state.Warnings = append(state.Warnings, unobservedWarning(p.declaration, p.nodes.err))
 	}
 	if plan == nil {
 		state.Warnings = append(state.Warnings, p.warnings...)
@@ -70,10 +69,10 @@ func shortWarning(p decide.Plan, gate spotpool.Gate) string {
 	if gate.Undeclared {
 		return text + "\n" + record.DeclaredTogether
 	}
-	return text + "\nThe next apply or reconcile goes on with it."
+	return text + "\nThe next apply or reconcile retries."
 }
 
-// unseenWarning says what follows where a pool's nodes could not be seen.
-func unseenWarning(d spotpool.Declaration, err error) string {
-	return fmt.Sprintf("the nodes of %s were not seen, and nothing of it is drained, replaced or ended; launches go on: %s", d.Object(), err)
+// unobservedWarning says what follows if a pool's nodes could not be observed.
+func unobservedWarning(d spotpool.Declaration, err error) string {
+	return fmt.Sprintf("the nodes of %s were not observed, so nothing is drained, replaced or terminated; launches continue: %s", d.Object(), err)
 }

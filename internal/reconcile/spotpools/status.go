@@ -13,8 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// saveStatuses writes how the pools stand that the run has seen to: the others are as the
-// last run left them. That it can't is only warned of.
+// saveStatuses writes the statuses of the pools that the run reconciled. A failure is a warning.
 func (k *kind) saveStatuses(ctx context.Context, works []*work) {
 	statuses, deleted := map[string]declaration.PoolStatus{}, map[string]bool{}
 	for _, w := range works {
@@ -30,22 +29,21 @@ func (k *kind) saveStatuses(ctx context.Context, works []*work) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := k.flow.Repository.SavePoolStatuses(ctx, statuses, gone); err != nil {
-		k.warnings.Add(fmt.Sprintf("how spot pools stand could not be written, and stock pools go by what an earlier run wrote: %v", err))
+		k.warnings.Add(fmt.Sprintf("the statuses of spot pools could not be written, and stock pools use those of an earlier run: %v", err))
 	}
 }
 
-// standing is how a pool stands at the end of its work; nil of one that the run has not
-// seen to.
-func (w *work) standing(d spotpool.Declaration, r Report, results []outcome.Result) *declaration.PoolStatus {
+// poolStatus returns the status of a pool after its work; nil if it was skipped or deleted.
+func (w *work) poolStatus(d spotpool.Declaration, r Report, results []outcome.Result) *declaration.PoolStatus {
 	if r.Outcome == outcome.Skipped || w.deleted {
 		return nil
 	}
 	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Held: r.Held, Shortfall: r.Shortfall}
-	s.Grows, s.Why = r.growth(planned(results), w.unseen(results))
+	s.Grows, s.Why = r.growth(planned(results), w.unobserved(results))
 	return &s
 }
 
-// planned is how many instances the next run launches.
+// planned returns how many instances the next run launches.
 func planned(results []outcome.Result) (launches int) {
 	for _, r := range results {
 		if of, ok := r.Decision.(spotpool.Decision); ok && r.Outcome == outcome.Planned && of.Kind == spotpool.KindLaunch {
@@ -55,9 +53,8 @@ func planned(results []outcome.Result) (launches int) {
 	return launches
 }
 
-// unseen is how many instances were launched, by this run or before, and are not in the
-// pool's last observation yet.
-func (w *work) unseen(results []outcome.Result) (n int) {
+// unobserved returns how many launched instances are not in the pool's last observation yet.
+func (w *work) unobserved(results []outcome.Result) (n int) {
 	var observed []decide.Member
 	switch {
 	case w.pass != nil && w.pass.latest != nil:
@@ -73,9 +70,9 @@ func (w *work) unseen(results []outcome.Result) (n int) {
 	return n
 }
 
-// growth says whether more nodes of a pool are on their way, and which, or else why not:
-// what a person has to do first comes first.
-func (p Report) growth(launches, unseen int) (grows bool, why string) {
+// growth says whether more nodes of a pool are coming, and which, or else why not. It returns
+// first what an operator has to do first.
+func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	joining := 0
 	if n := p.Nodes; n != nil && n.Seen {
 		joining = n.Joining
@@ -89,8 +86,8 @@ func (p Report) growth(launches, unseen int) (grows bool, why string) {
 		return false, fmt.Sprintf("its exceeded budget %s drains it", p.Gate.Budget)
 	case launches > 0:
 		return true, fmt.Sprintf("the next run launches %d", launches)
-	case unseen > 0:
-		return true, fmt.Sprintf("just launched: %d", unseen)
+	case unobserved > 0:
+		return true, fmt.Sprintf("just launched: %d", unobserved)
 	case joining > 0:
 		return true, fmt.Sprintf("of its %d nodes, joining: %d", p.Nodes.All(), joining)
 	case p.Gate != nil && p.Gate.Closed:

@@ -73,11 +73,11 @@ func TestInstancesJustLaunchedAreGrowth(t *testing.T) {
 	results := []outcome.Result{outcome.Of(launch, outcome.Done, nil)}
 	w := &work{seen: &decide.Plan{Result: decide.Result{}}}
 	p := Report{Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 2, Capacity: 2, Held: 2}}
-	if grows, why := p.growth(planned(results), w.unseen(results)); !grows || why != "just launched: 2" {
+	if grows, why := p.growth(planned(results), w.unobserved(results)); !grows || why != "just launched: 2" {
 		t.Errorf("after the launch: %t, %s", grows, why)
 	}
 	w.seen.Members = []decide.Member{{Instance: spotpool.Instance{ID: "ins-a"}}, {Instance: spotpool.Instance{ID: "ins-b"}}}
-	if grows, why := p.growth(planned(results), w.unseen(results)); grows {
+	if grows, why := p.growth(planned(results), w.unobserved(results)); grows {
 		t.Errorf("once they are observed: %s", why)
 	}
 }

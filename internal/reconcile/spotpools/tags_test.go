@@ -35,7 +35,7 @@ func TestLaunchesUnderALimitOfTagValues(t *testing.T) {
 	}
 }
 
-// TestAPaidInstanceKeepsItsPool refuses to destroy what someone paid for.
+// TestAPaidInstanceKeepsItsPool refuses to destroy a prepaid instance.
 func TestAPaidInstanceKeepsItsPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -44,7 +44,7 @@ func TestAPaidInstanceKeepsItsPool(t *testing.T) {
 	if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{paid}, ChargeType: "PREPAID"}); err != nil {
 		t.Fatal(err)
 	}
-	err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
+	_, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
 	if err == nil || !contains(err.Error(), paid, "PREPAID", "on_destroy") {
 		t.Errorf("the destroy says %v", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// TakeOver brings the pools of a Terraform state into the store, those that the run
-// looks after. One that can't be brought fails alone.
+// TakeOver records the run's pools of a Terraform state in the store. If one is invalid, only
+// that one fails.
 func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older string) {
 	r.Run.TakeOver(pools, func(p declaration.StatePool) error {
 		return r.kind.flow.takeOver(ctx, record.StateEntry[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.kind.warnings.Add})
@@ -29,7 +29,7 @@ func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[spotpool.Declar
 		if err != nil {
 			return d, err
 		}
-		d, err = f.boundByJournal(ctx, d, old)
+		d, err = f.bindByJournal(ctx, d, old)
 		if err != nil || old.Exists() {
 			return d, err
 		}

@@ -145,9 +145,8 @@ func (w *world) allJoin() {
 	w.t.Errorf("%s never joined; its user data is %q, and the tokens are %v", missing, w.UserData(missing), w.Cluster.Tokens())
 }
 
-// TestAFaultOfATokenLosesNothing has each call that tokens take fail, before it took
-// effect and after, once and for as long as the operation lasts; and has the cluster be
-// away for as long.
+// TestAFaultOfATokenLosesNothing fails each call for tokens, before it took effect and after,
+// once and for the whole operation. It also has the cluster unreachable for as long.
 func TestAFaultOfATokenLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, op := range tokenOperations() {

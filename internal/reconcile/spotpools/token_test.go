@@ -54,8 +54,8 @@ func (w *world) journal(d spotpool.Declaration) string {
 	return string(doc.Data)
 }
 
-// TestATokenIsThereBeforeItsLaunch: the journal knows of the Secret, then it is made, then
-// the launch is written down with the finished user data, and then asked for.
+// TestATokenIsThereBeforeItsLaunch: the journal records the Secret, then it is created. Then
+// the launch is recorded with the complete user data, and then requested.
 func TestATokenIsThereBeforeItsLaunch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -105,9 +105,9 @@ func within(list, wanted []string) bool {
 	return len(wanted) == 0
 }
 
-// TestARepeatedLaunchHasTheSameTokenForLonger: its Secret is left alone while it is valid
-// for more than half its ttl, and else deleted and made again, with another expiration and
-// the same secret.
+// TestARepeatedLaunchHasTheSameTokenForLonger: its Secret stays while it is valid for more than
+// half its ttl. Else it is deleted and created again, with another expiration and the same
+// secret.
 func TestARepeatedLaunchHasTheSameTokenForLonger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -155,8 +155,8 @@ func TestARepeatMakesASecretThatIsGone(t *testing.T) {
 	w.Verify(2)
 }
 
-// TestSomebodyElsesTokenStays: where a launch's id is taken by a Secret that was not
-// noted, it has another, and that Secret is neither deleted nor made again.
+// TestSomebodyElsesTokenStays: if a foreign Secret has the ID of a launch's token, the launch
+// uses another ID. That Secret is neither deleted nor replaced.
 func TestSomebodyElsesTokenStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -184,7 +184,7 @@ func TestSomebodyElsesTokenStays(t *testing.T) {
 	if noted := w.journal(d); strings.Contains(noted, theirs.ID) || !strings.Contains(noted, own) {
 		t.Errorf("noted is %s, of which %s is somebody else's", noted, theirs.ID)
 	}
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	if left := w.onlyToken(); left.Secret != theirs.Secret {
@@ -236,7 +236,7 @@ func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
 	w.allJoin()
 	made := w.onlyToken()
 	p := w.mustRun(reconcile.RunOptions{}).SpotPools[0]
-	if p.Outcome != outcome.Done || !strings.Contains(strings.Join(p.Warnings, "\n"), made.ID+" of launch 1 could not be ended") {
+	if p.Outcome != outcome.Done || !strings.Contains(strings.Join(p.Warnings, "\n"), made.ID+" of launch 1 could not be deleted") {
 		t.Errorf("the run says %s (%+v), and warns of %q", p.Outcome, p.Error, p.Warnings)
 	}
 	d.Minimum = 3
@@ -259,18 +259,18 @@ func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
 	}
 	d, made = state.Declaration, w.onlyToken()
 	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
-	if err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.Cluster.Step(24 * time.Hour)
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatalf("once the token has expired, the destroy says %v", err)
 	}
 	w.gone(d)
 }
 
-// TestATokenWithoutALaunch: killed before the intent, the next run makes the Secret anew;
-// where it launches nothing, it deletes it.
+// TestATokenWithoutALaunch: killed before the pending launch, the next run creates the Secret
+// again. If it launches nothing, it deletes it.
 func TestATokenWithoutALaunch(t *testing.T) {
 	t.Parallel()
 	for _, launches := range []bool{true, false} {
@@ -362,7 +362,7 @@ func TestWithoutTheClusterNothingIsLaunchedThatCouldNotJoin(t *testing.T) {
 	w.Cluster.Failing["CreateToken"] = errors.New("no right to")
 	d.Minimum, d.Generation = 4, d.Generation+1
 	_, err = w.Pools(nil).Update(context.Background(), d, 0)
-	if err == nil || !strings.Contains(err.Error(), "nothing is launched that could not join") ||
+	if err == nil || !strings.Contains(err.Error(), "without which its instances could not join") ||
 		!strings.Contains(err.Error(), "gpupool manifests --bootstrap-groups") {
 		t.Errorf("the update says %v", err)
 	}
@@ -459,7 +459,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	}
 }
 
-// lockedBuffer is written to by whoever logs.
+// lockedBuffer is a log for concurrent writers.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -486,12 +486,12 @@ func TestADestroyThatCanNotEndATokenCanGoOn(t *testing.T) {
 	d := w.MustCreateAs(reconciletest.JoiningPool(1, 2))
 	made := w.onlyToken()
 	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
-	if err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) ||
+	if _, err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) ||
 		!strings.Contains(err.Error(), "no right to") {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.away()
-	if err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), "take nodes out") {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), "remove nodes") {
 		t.Fatalf("the destroy without the cluster says %v", err)
 	}
 	d.Nodes, d.BootstrapToken, d.UserData = nil, nil, ""
@@ -499,14 +499,14 @@ func TestADestroyThatCanNotEndATokenCanGoOn(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "was begun and not finished") {
 		t.Fatalf("the update without nodes says %v, and warns of %q", err, state.Warnings)
 	}
-	if err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
 }
 
-// TestAPoolMovesOnceItsTokensAreOver: one that gave its nodes up while a token was valid
-// can be given nodes of another cluster once nobody can join by it any more.
+// TestAPoolMovesOnceItsTokensAreOver: a pool whose nodes were removed while a token was valid
+// can get nodes of another cluster once the token has expired.
 func TestAPoolMovesOnceItsTokensAreOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

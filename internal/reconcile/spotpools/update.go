@@ -15,13 +15,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// update is a change of what is declared of a pool.
+// update changes the declaration of a pool.
 type update struct{ *Flow }
 
-// Update records a changed declaration and brings the pool to it: launches,
-// scale-in, and one batch of a refresh. The declaration carries the uid, the
-// account and the generation that it was planned against. A pool whose record
-// was lost is recorded anew.
+// Update records a changed declaration and applies it: launches, scale-in, and one batch of a
+// refresh. The declaration has the UID, the account and the generation of its plan. If the
+// record was lost, it is written again.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
 	p := &pass{flow: f, gate: f.gate(ctx, d), soFar: decide.SoFar{Insists: true}}
 	defer f.report(ctx)
@@ -49,13 +48,13 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err == nil && p.failure != nil && !p.uncertain && !errors.Is(p.failure, errNotYet) {
 		err = p.failure
 	}
-	p.judgeAgain(ctx)
+	p.updateGate(ctx)
 	state := newState(p)
 	state.Deleting = unfinished != ""
 	return state, err
 }
 
-// change writes the record of a declaration; the pool's lock must be held.
+// change records a declaration. The pool's lock must be held.
 func (u update) change(ctx context.Context, d spotpool.Declaration) (stored, error) {
 	if err := u.ownAccount(ctx, d); err != nil {
 		return stored{}, err
@@ -67,61 +66,59 @@ func (u update) change(ctx context.Context, d spotpool.Declaration) (stored, err
 	if d, err = d.WithWriteOnly(r.Value.Declaration); err != nil {
 		return r, err
 	}
-	if d, err = u.boundByJournal(ctx, d, r); err != nil {
+	if d, err = u.bindByJournal(ctx, d, r); err != nil {
 		return r, err
 	}
 	if !r.Exists() {
-		return u.recordAnew(ctx, r, d)
+		return u.recordAgain(ctx, r, d)
 	}
-	if withoutNodes, ok := givesUpNodes(r, d); ok {
-		return u.records().Save(ctx, r, declaration.Deleting, withoutNodes)
+	if reduced, ok := withoutNodes(r, d); ok {
+		return u.records().Save(ctx, r, declaration.Deleting, reduced)
 	}
 	changed, differs, err := u.records().Change(r, d)
 	switch {
 	case err != nil:
 		return r, err
 	case r.Value.Phase == declaration.Creating:
-		return u.takeUp(ctx, r, changed)
+		return u.activate(ctx, r, changed)
 	case !differs:
 		return r, nil
 	}
 	return u.records().Save(ctx, r, declaration.Active, changed)
 }
 
-// givesUpNodes is the declaration to record where a deletion that was begun can't be
-// finished, since the cluster of the nodes is gone, and the nodes alone are given up. It
-// is not ok for any other change.
-func givesUpNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaration, ok bool) {
+// withoutNodes returns the declaration that only removes nodes from a pool that is being
+// deleted, since their cluster is gone for good. ok is false for any other change.
+func withoutNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaration, ok bool) {
 	old := r.Value.Declaration
 	if r.Value.Phase != declaration.Deleting || old.Nodes == nil || d.Nodes != nil {
 		return d, false
 	}
 	old.Nodes, old.ClusterUID = nil, d.ClusterUID
-	if old.BootstrapToken != nil { // which goes with the nodes, and so does its placeholder
+	if old.BootstrapToken != nil { // it needs nodes, and so does its placeholder
 		old.BootstrapToken = nil
 		old.UserData, old.UserDataWO, old.UserDataWOVersion = d.UserData, d.UserDataWO, d.UserDataWOVersion
 	}
 	return d.WithIdentity(d.UID, d.Generation+1), record.Same(old, d)
 }
 
-// takeUp makes the record of a creation that was killed, and whose pool was
-// imported since, that of an active pool. A creation under way is left alone.
-func (u update) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
+// activate activates the record of a killed creation whose pool was imported since. It
+// refuses that during a creation.
+func (u update) activate(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
 	var saved stored
 	err := u.Repository.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
 		saved, err = u.records().Save(ctx, r, declaration.Active, d)
 		return err
 	})
 	if record.IsLocked(err) {
-		return r, fmt.Errorf("%s is being created right now: apply again once that is finished (%w)", d.Object(), err)
+		return r, fmt.Errorf("%s is being created: apply again after the creation (%w)", d.Object(), err)
 	}
 	return saved, err
 }
 
-// recordAnew writes a record that is missing. What its instances were launched
-// with is unknown, so their configurations are accepted as they are. A pool that
-// was destroyed stays so, unless machines of it are there after all.
-func (u update) recordAnew(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
+// recordAgain writes a missing record. The configurations of its instances are unknown, so they
+// are accepted. A destroyed pool stays destroyed, unless it still has instances.
+func (u update) recordAgain(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
 	tombstone, err := u.Repository.Tombstone(ctx, d.UID)
 	if err != nil {
 		return r, err
@@ -146,7 +143,7 @@ func (u update) recordAnew(ctx context.Context, r stored, d spotpool.Declaration
 	return saved, err
 }
 
-// acceptObserved accepts the configurations of a pool's instances as they are.
+// acceptObserved accepts the configurations of a pool's instances.
 func (f *Flow) acceptObserved(ctx context.Context, d spotpool.Declaration) error {
 	observation, err := f.observePool(ctx, d, journal.Journal{}, nil)
 	if err != nil {
@@ -161,7 +158,7 @@ func (f *Flow) acceptObserved(ctx context.Context, d spotpool.Declaration) error
 		return err
 	}
 	accepting := j.Value.Accepting(tags)
-	if !j.Exists() { // nothing in the store speaks of earlier launches: it may be new for each run
+	if !j.Exists() { // the store may be new for each run
 		accepting = accepting.Salted(record.NewID())
 	}
 	_, err = f.saveJournal(ctx, d, j, accepting)

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// errShort says that an operation came to an end and told of a shortfall.
+// errShort says that an operation ended with a warning of a shortfall.
 var errShort = errors.New("the pool stays short")
 
 // errUnsettled says that an operation's time was up before all that it began showed.
@@ -81,8 +81,7 @@ func update(change func(*spotpool.Declaration)) func(context.Context, reconcile.
 	}
 }
 
-// updateAgain plans and applies the same change anew, as the next terraform
-// apply would.
+// updateAgain plans and applies the same change again, as the next terraform apply would.
 func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Declaration) {
 	return func(w *world, d spotpool.Declaration) {
 		state, err := w.Pools(nil).View(context.Background(), d)
@@ -98,11 +97,12 @@ func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Decla
 }
 
 func destroy(ctx context.Context, p reconcile.World, d spotpool.Declaration) error {
-	return p.SpotPools().Delete(ctx, d, reconciletest.LongWait)
+	_, err := p.SpotPools().Delete(ctx, d, reconciletest.LongWait)
+	return err
 }
 
 func destroyAgain(w *world, d spotpool.Declaration) {
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		w.t.Errorf("deleting again: %v", err)
 	}
 	w.gone(d)

@@ -38,8 +38,8 @@ func waitingRun(t *testing.T, pause, atMost time.Duration) (w *world, d spotpool
 	return w, d, func() reconcile.Report { return <-reports }
 }
 
-// A run that waits for its launches goes by what is declared now: where maximum was
-// lowered meanwhile, it launches no more for the minimum of before.
+// A run that waits for its launches uses the current declaration: if maximum was lowered
+// meanwhile, it launches no more for the old minimum.
 func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 	t.Parallel()
 	w, lowered, report := waitingRun(t, 5*time.Millisecond, 5*time.Second)
@@ -61,11 +61,14 @@ func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	w, d, report := waitingRun(t, 3*time.Second, time.Minute) // so that all is over before it looks again
 	before := w.Launched()
 	deleted := make(chan error, 1)
-	go func() { deleted <- w.Pools(nil).Delete(context.Background(), d, 20*time.Second) }()
+	go func() {
+		_, err := w.Pools(nil).Delete(context.Background(), d, 20*time.Second)
+		deleted <- err
+	}()
 	for record, _, err := w.Pools(nil).Recorded(context.Background(), reconciletest.Region, "train"); err == nil && record.Phase != declaration.Deleting; {
 		record, _, err = w.Pools(nil).Recorded(context.Background(), reconciletest.Region, "train")
 	}
-	for _, i := range w.Own() { // what hangs can't be ended
+	for _, i := range w.Own() { // a hanging instance cannot be terminated
 		if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{i.InstanceID}, State: "GONE"}); err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,8 @@ package spotpools
 
 import "context"
 
-// WithNodes are the REGION/NAME of the pools that the store declares to have nodes, by
-// their uids. A record that can't be read has none: a run tells of it.
+// WithNodes returns the REGION/NAME of the store's pools with nodes, by their UIDs. It skips
+// unreadable records, which runs report.
 func (f *Flow) WithNodes(ctx context.Context) (map[string]string, error) {
 	list, err := f.records().List(ctx)
 	if err != nil {

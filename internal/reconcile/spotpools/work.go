@@ -20,40 +20,38 @@ type work struct {
 	region *region
 
 	gate spotpool.Gate
-	// trouble says why it is unknown whether the pool's gate is open, or why its nodes
-	// were not seen; nil where both are known. Such a pool counts as failed, whatever else
-	// is done to it.
+	// trouble says why the pool's gate is unknown, or its nodes were not observed. Such a pool
+	// counts as failed, whatever else is done to it.
 	trouble error
-	seen    *decide.Plan     // by the observation of the region; nil where that does not show the pool
-	pass    *pass            // nil where the pool was not acted on
-	ended   []outcome.Result // of a deletion
+	seen    *decide.Plan // by the observation of the region; nil if that lacks the pool
+	pass    *pass        // nil if there was no action
 	deleted bool
 
-	// launched and status are what is asked for after the report: a plan, with all of a
-	// pool's instances, is not kept until the run ends.
+	// launched and status are used after the report. The plan, with all of a pool's instances,
+	// is dropped earlier.
 	launched []string
-	status   *declaration.PoolStatus // nil of one that the run has not seen to
+	status   *declaration.PoolStatus // nil if the pool was skipped
 }
 
-// Observe decides by the observation of the region, and ends what is to be deleted. What
-// Act asked for, it waits for.
+// Observe decides by the observation of the region, and continues deletions. After Act, it
+// waits for the effects.
 func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	if w.pass != nil {
-		return loop.Done, w.outcome(w.pass.settle(ctx, w.options.WaitTimeout))
+		return loop.Done, w.result(w.pass.settle(ctx, w.options.WaitTimeout))
 	}
-	if err := w.judge(ctx); err != nil {
+	if err := w.decide(ctx); err != nil {
 		return 0, err
 	}
 	t := w.target
 	switch {
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
-	case t.phase == declaration.Creating: // terraform apply goes on with it
-		unfinished := w.Records().UnfinishedCreation(ctx, t.declaration, createLock(t.declaration), t.updatedAt)
-		if unfinished.Forgotten.IsZero() {
-			return 0, loop.Skip(unfinished)
+	case t.phase == declaration.Creating: // terraform apply resumes it
+		unmade := w.Records().UnfinishedCreation(ctx, t.declaration, createLock(t.declaration), t.updatedAt)
+		if unmade.Forgotten.IsZero() {
+			return 0, loop.Skip(unmade)
 		}
-		return 0, unfinished
+		return 0, unmade
 	case t.phase == declaration.Deleting:
 		return loop.Done, w.finishDeletion(ctx)
 	case len(w.seen.Decisions) > 0 || len(w.seen.Unmarked)+len(w.seen.Marked) > 0:
@@ -65,8 +63,8 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 	return loop.Done, nil
 }
 
-// judge decides by the observation of the region.
-func (w *work) judge(ctx context.Context) error {
+// decide decides by the observation of the region.
+func (w *work) decide(ctx context.Context) error {
 	d, j, observed := w.target.declaration, w.target.journal.Value, w.region.observation
 	if err := w.region.err; err != nil {
 		return err
@@ -78,7 +76,7 @@ func (w *work) judge(ctx context.Context) error {
 	w.gate, gateErr = w.flow.gateBy(ctx, d, w.statuses)
 	observation := observed.pool(w.target)
 	nodes := w.flow.observePoolNodes(ctx, d, j, observation, actMaxAge, false)
-	if err := nodes.refuses(); err != nil {
+	if err := nodes.refusal(); err != nil {
 		return err
 	}
 	if nodes.remark != "" {
@@ -89,7 +87,7 @@ func (w *work) judge(ctx context.Context) error {
 	return nil
 }
 
-// Act carries decisions out, after a fresh observation.
+// Act carries decisions out, after another observation.
 func (w *work) Act(ctx context.Context, now stored) (loop.Next, error) {
 	w.pass = &pass{flow: w.flow, declaration: now.Value.Declaration, gate: w.gate, gone: w.region.observation.gone}
 	w.pass.note(*w.seen, w.region.observation.pool(w.target))
@@ -97,42 +95,39 @@ func (w *work) Act(ctx context.Context, now stored) (loop.Next, error) {
 	if err == nil && w.options.Wait {
 		return loop.Observe, nil
 	}
-	return loop.Done, w.outcome(err)
+	return loop.Done, w.result(err)
 }
 
-// outcome is the error with which the pool ends, where the pass did.
-func (w *work) outcome(err error) error {
+// result returns the error of the pool, after the pass returned one.
+func (w *work) result(err error) error {
 	if err == nil && !errors.Is(w.pass.failure, errNotYet) {
 		return w.pass.failure
 	}
 	return err
 }
 
-// finishDeletion goes on with a deletion that was interrupted.
+// finishDeletion resumes a deletion that was interrupted.
 func (w *work) finishDeletion(ctx context.Context) (err error) {
 	wait := 30 * time.Second
 	if w.options.Wait {
 		wait = w.options.WaitTimeout
 	}
-	w.ended, err = deletion{w.flow}.emptyAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
+	w.pass, err = deletion{w.flow}.emptyAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
 	if w.deleted = err == nil; isHeld(err) {
 		return loop.Skip(err)
 	}
 	return err
 }
 
-// Report says how the pool ended.
+// Report reports on the pool.
 func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results []outcome.Result) {
-	d, plan, results := w.target.declaration, w.seen, w.ended
+	d, plan := w.target.declaration, w.seen
 	defer func() {
-		w.launched, w.status = launched(results), w.standing(d, report, results)
+		w.launched, w.status = launched(results), w.poolStatus(d, report, results)
 		w.seen, w.pass = nil, nil
 	}()
-	if w.deleted {
-		d.Minimum, d.Maximum = 0, 0
-		report = newReport(d, &decide.Plan{Result: decide.Result{Messages: []string{"its deletion is finished: nothing of it is left"}}}, e)
-		report.Deleted = true
-		return report, results
+	if w.target.phase == declaration.Deleting {
+		return w.reportDeletion(e)
 	}
 	became := idleOutcome
 	if p := w.pass; p != nil {
@@ -148,6 +143,26 @@ func (w *work) Report(_ context.Context, e loop.Ending) (report Report, results 
 	return newReport(d, plan, e), results
 }
 
+// reportDeletion reports on a pool that is being deleted, as it was observed last.
+func (w *work) reportDeletion(e loop.Ending) (Report, []outcome.Result) {
+	d, plan := w.target.declaration, w.seen
+	d.Budget = "" // its gate is of no account
+	if w.pass == nil {
+		return newReport(d, plan, e), nil
+	}
+	if w.deleted {
+		d.Minimum, d.Maximum = 0, 0
+		plan = &decide.Plan{Result: decide.Result{
+			Messages: []string{"its deletion is complete: no instance is left"}, Warnings: w.pass.leftovers(),
+		}}
+	} else if last := w.pass.plan(); last != nil {
+		plan = last
+	}
+	report := newReport(d, plan, e)
+	report.Deleted, report.Short, report.ShortReasons = w.deleted, nil, nil
+	return report, w.pass.results
+}
+
 func idleOutcome(p decide.Plan) outcome.Outcome {
 	if p.Shortfall > 0 {
 		return outcome.Short
@@ -155,8 +170,7 @@ func idleOutcome(p decide.Plan) outcome.Outcome {
 	return outcome.Done
 }
 
-// actedOutcome is the outcome of a pool that was acted on. What is launching counts
-// as done.
+// actedOutcome returns the outcome of a pool after actions. Launching counts as done.
 func actedOutcome(p decide.Plan, results []outcome.Result) outcome.Outcome {
 	if outcome.AnyPlanned(results) {
 		return outcome.Planned

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// world is a local CVM and a store, with what users and the cloud do to a pool.
+// world is a local CVM and a store, with what users and Tencent Cloud do to a pool.
 type world struct {
 	*reconciletest.World
 	t *testing.T
@@ -134,7 +134,7 @@ func (w *world) working() int {
 	return n
 }
 
-// fail has calls of the cloud fail from now on.
+// fail fails calls of Tencent Cloud from now on.
 func (w *world) fail(faults ...cvmsim.Fault) {
 	w.t.Helper()
 	for _, fault := range faults {
@@ -168,8 +168,8 @@ func (w *world) listLate() {
 	w.configure(cvmsim.Settings{ListingDelay: new(cvmsim.Duration(45 * time.Second))})
 }
 
-// gone checks that nothing is left of a destroyed pool but its tombstone, and, where
-// it was let go, machines that are nobody's.
+// gone checks that nothing is left of a destroyed pool but its tombstone, and detached
+// instances.
 func (w *world) gone(d spotpool.Declaration) {
 	w.t.Helper()
 	if own := w.Own(); len(own) > 0 {
@@ -190,7 +190,7 @@ func (w *world) gone(d spotpool.Declaration) {
 func (w *world) killDeletionAt(d spotpool.Declaration, effect string, after bool) {
 	w.t.Helper()
 	process := faults.Killed(effect, after)
-	_ = w.Pools(process).Delete(context.Background(), d, reconciletest.LongWait)
+	_, _ = w.Pools(process).Delete(context.Background(), d, reconciletest.LongWait)
 	if !process.Dead() {
 		w.t.Fatalf("the deletion never came to %q", effect)
 	}

@@ -216,7 +216,7 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	if !ok {
 		status, there, err := l.Repository.LimitedStatus(ctx, of, l.Clock())
 		if err == nil && !there {
-			err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Repository.Store)
+			err = fmt.Errorf("it has no status in the store %s until the next gpupool reconcile", l.Repository.Store)
 		}
 		known = readStatus{status: status, err: err}
 		l.read[of.Name] = known

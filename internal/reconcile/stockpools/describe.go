@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -21,6 +22,8 @@ type Description struct {
 	State state.State `json:"state"`
 	// The phase of the stock pool's record.
 	RecordPhase declaration.Phase `json:"record_phase"`
+	// The deletion that is in progress, if any.
+	Deletion *record.Deletion `json:"deletion,omitempty"`
 	// The decisions that a run would make now.
 	Decisions []stockpool.Decision `json:"decisions"`
 	// The error of the last runs. Absent if the last one succeeded.
@@ -104,10 +107,20 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	return list
 }
 
+// deletes says what a run does about a stock pool that is being deleted.
+func deletes(d stockpool.Declaration) string {
+	if d.OnDestroy == stockpool.DestroyRetain {
+		return "keeps its Deployment and removes its record"
+	}
+	return "deletes its Deployment, and removes its record once its pods are gone"
+}
+
 // describe describes one stock pool; err is why nothing could be observed.
 func (k *kind) describe(ctx context.Context, c connection, t target, all stockpool.Observations, err error, why bool) Description {
 	phase := t.Record.Phase
-	o := Description{RecordPhase: phase, Decisions: []stockpool.Decision{}}
+	o := Description{
+		RecordPhase: phase, Deletion: record.NewDeletion(phase, t.Record.UpdatedAt, deletes(t.Record.Declaration)), Decisions: []stockpool.Decision{},
+	}
 	if why {
 		o.Why = &Why{Declared: declared(t.Record.Declaration.WithDefaults())}
 	}

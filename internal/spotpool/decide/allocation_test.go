@@ -87,7 +87,7 @@ func TestALaunchSaysWhyItGoesWhereItGoes(t *testing.T) {
 		t.Fatalf("decisions: %q", p.Decisions)
 	}
 	want := "launch 1 spot GN7.2XLARGE32 in ap-singapore-3: capacity 1 is below minimum 2; 3.00 CNY an hour each; " +
-		"passed over spot GN7.2XLARGE32 in ap-singapore-2: sold out"
+		"skipped spot GN7.2XLARGE32 in ap-singapore-2: sold out"
 	if got := p.Decisions[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

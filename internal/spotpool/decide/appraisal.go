@@ -10,8 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Appraisal is what there is to say of one offering, whether a launch is wanted or
-// not.
+// Appraisal is the state of one offering, whether instances are missing or not.
 type Appraisal struct {
 	spotpool.Offering
 	// The charge type.
@@ -30,7 +29,7 @@ type Appraisal struct {
 	Held int `json:"held"`
 	// The instances that a run would launch here now.
 	Launches int `json:"launches"`
-	// Why it is passed over. Absent if it may launch.
+	// Why it is skipped. Absent if it may launch.
 	Code spotpool.Code `json:"code,omitempty"`
 	// When that ends, if it does.
 	Until time.Time `json:"until,omitzero"`
@@ -38,9 +37,8 @@ type Appraisal struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Appraise says of each offering, and each charge type in which the pool may launch,
-// what speaks against a launch of one instance there, and what the plan, which was
-// made of the situation, does there.
+// Appraise returns the state of each offering and charge type: whether one more instance
+// could be launched, and what the plan of the situation does.
 func Appraise(s Situation, plan Plan) []Appraisal {
 	if plan.Refusal != "" {
 		return nil
@@ -60,8 +58,6 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 	return list
 }
 
-// appraise says what speaks against one more instance of an offering, and what the plan
-// does there.
 func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.ChargeType, plan Plan) Appraisal {
 	c, why := consider(v, t, index, o, charge)
 	offer := v.offers[c.market]
@@ -84,7 +80,7 @@ func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 			a.Launches += d.Count
 		}
 	}
-	if a.Launches > 0 { // nothing does
+	if a.Launches > 0 {
 		return a
 	}
 	if why.code == "" {
@@ -93,7 +89,7 @@ func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 		}
 	}
 	a.Code, a.Until, a.Why = why.code, why.until, why.text
-	for _, r := range plan.Short { // beside what the plan launches elsewhere
+	for _, r := range plan.Short { // in addition to the plan's launches elsewhere
 		if a.Code == "" && r.Offering != nil && *r.Offering == o && r.ChargeType == charge {
 			a.Code, a.Until, a.Why = r.Code, r.Until, r.Text
 		}
@@ -115,7 +111,7 @@ type Standing struct {
 	AsNode string `json:"as_node,omitempty"`
 }
 
-// Standing is what the instance counts as in its pool.
+// Standing returns what the instance counts as in its pool.
 func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
 	s := Standing{InstanceID: m.ID, Held: m.held(), Capacity: m.capacity()}
 	switch m.Condition {
@@ -123,6 +119,9 @@ func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
 		s.Why = "it runs"
 	case Launching:
 		s.Why = "it is starting, for less than the launch timeout of " + launchTimeout.String()
+		if !m.UnlistedUntil.IsZero() {
+			s.Why = fmt.Sprintf("its launch was accepted, and no listing shows it yet: it counts as lost from %s on", wording.Instant(m.UnlistedUntil))
+		}
 	case Stuck:
 		s.Why = "it has been starting for longer than the launch timeout of " + launchTimeout.String()
 	case Restricted:
@@ -134,24 +133,24 @@ func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
 	case Failed:
 		s.Why = "its launch failed"
 	case Terminating:
-		s.Why = "it is ending"
+		s.Why = "it is terminating"
 	default:
 		s.Why = fmt.Sprintf("nothing is done to instances in the state %s", m.State)
 	}
 	if m.Ending {
-		s.Why += "; its end was asked for"
+		s.Why += "; its termination was requested"
 	}
 	if m.Doomed() {
-		s.Why += "; the cloud takes it back at " + wording.Instant(m.TakenAt)
+		s.Why += "; Tencent Cloud reclaims it at " + wording.Instant(m.TakenAt)
 	}
 	if m.Replaced() {
-		s.Why += "; another is to take its place"
+		s.Why += "; it is being replaced"
 	}
 	if why := m.Protection(); why != "" {
-		s.Why += "; never ended by the pool, for " + why
+		s.Why += "; never terminated, because of " + why
 	}
 	if m.Drifted {
-		s.Why += "; of an outdated configuration"
+		s.Why += "; its configuration has drifted"
 	}
 	return s
 }

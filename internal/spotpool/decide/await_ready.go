@@ -8,10 +8,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// awaitedReady reports whether a swap ends nothing since too few nodes have been Ready for
-// long enough, and says for which it waits. One that was Ready, or should be by now, is
-// a warning: waiting may not help.
-func awaitedReady(v View, t Tally, s swap) (r Result, awaited bool) {
+// waitForReady reports whether a swap terminates nothing because too few nodes have been
+// Ready for long enough, and says for which it waits. A node that was Ready, or should be by
+// now, is a warning: waiting may not help.
+func waitForReady(v View, t Tally, s swap) (r Result, awaited bool) {
 	floor := v.Declaration.Minimum - s.unavailable
 	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Seen() || t.available > floor {
 		return r, false
@@ -29,7 +29,7 @@ func awaitedReady(v View, t Tally, s swap) (r Result, awaited bool) {
 	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor,
 		spotpool.Duration(node.MinReady), t.available, wording.Have(t.available))
 	if len(failing) > 0 {
-		r.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing),
+		r.warnf("%s: %s %s not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes", waits, wording.Some(failing),
 			wording.Are(len(failing)))
 	}
 	if len(coming) > 0 || len(failing) > 0 {

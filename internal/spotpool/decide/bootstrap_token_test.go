@@ -47,24 +47,24 @@ func TestProblemsOfBootstrapTokens(t *testing.T) {
 		},
 		"no placeholder": {
 			func(d *spotpool.Declaration) { d.UserData = "kubeadm join --token {{TOKEN}}" },
-			"user_data_raw: user data has no placeholder for the bootstrap token, and no instance would learn it",
+			"user_data_raw: user data has no placeholder for the bootstrap token, so no instance would get one",
 		},
 		"no nodes": {
-			func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and its instances are no nodes",
+			func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and no nodes",
 		},
-		"no group":  {groups(), "bootstrap_token.groups: the bootstrap token has no group, and could do nothing"},
-		"any group": {groups("system:masters"), `bootstrap_token.groups[0]: "system:masters" is no group of bootstrap tokens`},
+		"no group":  {groups(), "bootstrap_token.groups: the bootstrap token has no group, and gives no rights"},
+		"any group": {groups("system:masters"), `bootstrap_token.groups[0]: invalid bootstrap token group "system:masters"`},
 		"a group in capitals": {
-			groups(kubeadmGroup, "system:bootstrappers:A"), `bootstrap_token.groups[1]: "system:bootstrappers:A" is no group of bootstrap tokens`,
+			groups(kubeadmGroup, "system:bootstrappers:A"), `bootstrap_token.groups[1]: invalid bootstrap token group "system:bootstrappers:A"`,
 		},
 		"a group and another": {
 			groups("system:bootstrappers:a,system:masters"),
-			`bootstrap_token.groups[0]: "system:bootstrappers:a,system:masters" is no group of bootstrap tokens`,
+			`bootstrap_token.groups[0]: invalid bootstrap token group "system:bootstrappers:a,system:masters"`,
 		},
 		"a group with an end of line": {
-			groups("system:bootstrappers:a\n"), `bootstrap_token.groups[0]: "system:bootstrappers:a\n" is no group of bootstrap tokens`,
+			groups("system:bootstrappers:a\n"), `bootstrap_token.groups[0]: invalid bootstrap token group "system:bootstrappers:a\n"`,
 		},
-		"a group without a name": {groups("system:bootstrappers:"), `bootstrap_token.groups[0]: "system:bootstrappers:" is no group of bootstrap tokens`},
+		"a group without a name": {groups("system:bootstrappers:"), `bootstrap_token.groups[0]: invalid bootstrap token group "system:bootstrappers:"`},
 		"a short ttl":            {ttl(4 * time.Minute), strings.Replace(long, "%s", "4m", 1)},
 		"a long ttl":             {ttl(25 * time.Hour), strings.Replace(long, "%s", "25h", 1)},
 		"as much as fits once it is filled in": {func(d *spotpool.Declaration) {
@@ -155,7 +155,7 @@ func at(s decide.Situation, after time.Duration) decide.Situation {
 
 func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 	t.Parallel()
-	const end, again = "end the bootstrap token abcdef of launch 1", "retry launch 1: 2 spot GN7.2XLARGE32 in ap-singapore-2"
+	const end, again = "delete the bootstrap token abcdef of launch 1", "retry launch 1: 2 spot GN7.2XLARGE32 in ap-singapore-2"
 	with := func(s decide.Situation, change func(*decide.Situation)) decide.Situation {
 		change(&s)
 		return s
@@ -192,15 +192,15 @@ func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 	})
 }
 
-// TestTokensGoByTheClocksOfTheirClusters: one has not expired whose cluster says so,
-// whatever the cloud's clock says.
+// TestTokensGoByTheClocksOfTheirClusters: a token has not expired while its cluster's clock
+// says so, whatever Tencent Cloud's clock says.
 func TestTokensGoByTheClocksOfTheirClusters(t *testing.T) {
 	t.Parallel()
 	s := at(came(launchedWith(), 0), 29*time.Minute)
 	s.Now, s.Observation.At = noon.Add(time.Hour), noon.Add(time.Hour)
 	shouldDecide(t, decide.Decide(s))
 	s.Observation.Cluster.At = noon.Add(30 * time.Minute)
-	shouldDecide(t, decide.Decide(s), "end the bootstrap token abcdef of launch 1")
+	shouldDecide(t, decide.Decide(s), "delete the bootstrap token abcdef of launch 1")
 }
 
 // TestTokensThatCanNotBeEndedAreForgotten a day after they expired, once it was tried; that

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// drainedByBudget has the pool's budget end its instances.
+// drainedByBudget has the pool drained while its budget is exceeded.
 func drainedByBudget(d *spotpool.Declaration) {
 	d.Budget, d.OnBudgetExceeded = "team-a", spotpool.ExceededDrain
 	withNodes(d)
@@ -49,7 +49,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	b.observe(0, spotpool.Gate{})
 	p := b.observe(1, usedUp)
 	shouldSay(t, "warnings", p.Warnings,
-		`its budget team-a is used up. As on_budget_exceeded is "drain", the pool's instances end from 2026-03-01T12:31:00Z on, their nodes drained before, unless the budget is no longer exceeded by then`)
+		`its budget team-a is used up. As on_budget_exceeded is "drain", the pool's nodes are drained and its instances terminated from 2026-03-01T12:31:00Z on, unless the budget is no longer exceeded by then`)
 	if p.Wanted != nil || p.Minimum != 2 {
 		t.Errorf("within the grace, counts are %+v", p.Counts)
 	}
@@ -138,18 +138,18 @@ func TestABudgetDrainAndTheRest(t *testing.T) {
 	unseen := due(newBudgeted(t))
 	unseen.s.Observation.Cluster = node.Observation{}
 	p := unseen.observe(60, usedUp)
-	shouldSay(t, "short", p.Short.Texts(), "the cluster was not seen: nothing is drained, replaced or ended")
+	shouldSay(t, "short", p.Short.Texts(), "the cluster was not observed: nothing is drained, replaced or terminated")
 
 	some := due(newBudgeted(t))
 	protected(&some.s.Observation.Instances[0])
 	p = some.observe(60, usedUp, drainSecond)
-	if told := strings.Join(p.Warnings, "\n"); !strings.Contains(told, "1 held of a pool that is drained can't be ended: protected") {
+	if told := strings.Join(p.Warnings, "\n"); !strings.Contains(told, "1 held of a pool that is drained cannot be terminated: protected") {
 		t.Errorf("warnings are %q", p.Warnings)
 	}
 
-	// A failed node is not replaced, an outdated one not refreshed, and spot not paid more for.
+	// A failed node is not replaced, a drifted one not refreshed, and spot not paid more for.
 	all := due(newBudgeted(t, refreshing(spotpool.RefreshRolling, 1, 1), falling(2), func(d *spotpool.Declaration) { d.OnDemandBase = 1 }))
-	outdated(&all.s.Observation.Instances[0])
+	drifted(&all.s.Observation.Instances[0])
 	notReady(-10 * time.Minute)(&all.s.Observation.Cluster.Nodes[1])
 	p = all.observe(60, usedUp, drainFirst, drainSecond)
 	if len(p.Replacing) > 0 || p.Decisions[0].Refresh {

@@ -12,9 +12,8 @@ import (
 // count.
 type excess struct{ since time.Time }
 
-// broken says what a plan does wrong about a budget that may drain the pool. It is called
-// with each plan, in order. Of an observation that is lost, since its run is killed
-// before it writes anything, nobody knows afterwards.
+// broken says what a plan does wrong about a budget that may drain the pool. It is called with
+// each plan, in order. An observation is lost if its run is killed before it writes anything.
 func (e *excess) broken(s decide.Situation, p decide.Plan, lost bool) string {
 	if before := e.since; lost {
 		defer func() { e.since = before }()

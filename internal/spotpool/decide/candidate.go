@@ -19,36 +19,36 @@ type candidate struct {
 	market   spotpool.Market
 	listed   spotpool.Price // of the market, an hour; 0: unknown
 	price    spotpool.Price // at most, an hour; 0: unknown
-	batch    int            // the most to ask for
-	smaller  obstacle       // why the batch is no larger
-	avoided  string         // why it is launched in only where nothing else is left
+	batch    int            // the largest count to request
+	smaller  obstacle       // why the batch is not larger
+	avoided  string         // why it is the last resort
 }
 
-// obstacle is what keeps an offering from launching; the zero value is none.
+// obstacle is why an offering cannot launch; the zero value is none.
 type obstacle struct {
 	code  spotpool.Code
 	text  string
-	until time.Time // when it ends by itself; zero where that is unknown
+	until time.Time // when it ends; zero if that is unknown
 }
 
-// passedOver is an offering that can't launch, and why.
-type passedOver struct {
+// skipped is an offering that cannot launch, and why.
+type skipped struct {
 	candidate
 	obstacle
 }
 
-func (p passedOver) reason() spotpool.Reason {
+func (p skipped) reason() spotpool.Reason {
 	return spotpool.Reason{Code: p.code, Offering: &p.offering, ChargeType: p.market.ChargeType, Price: p.listed, Until: p.until, Text: p.text}
 }
 
-func (p passedOver) String() string { return p.reason().String() }
+func (p skipped) String() string { return p.reason().String() }
 
-// candidates parts the offerings that can launch from those that can't.
-func candidates(v View, t Tally, charge spotpool.ChargeType) (list []candidate, passed []passedOver) {
+// candidates returns the offerings that can launch, and those that cannot.
+func candidates(v View, t Tally, charge spotpool.ChargeType) (list []candidate, passed []skipped) {
 	for index, o := range v.Declaration.Offerings {
 		c, why := consider(v, t, index, o, charge)
 		if why.code != "" {
-			passed = append(passed, passedOver{c, why})
+			passed = append(passed, skipped{c, why})
 			continue
 		}
 		list = append(list, c)
@@ -56,7 +56,7 @@ func candidates(v View, t Tally, charge spotpool.ChargeType) (list []candidate, 
 	return list, passed
 }
 
-// consider says why an offering can't launch now; no obstacle if it can.
+// consider returns why an offering cannot launch now; no obstacle if it can.
 func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.ChargeType) (candidate, obstacle) {
 	market := o.Market(charge)
 	offer, sold := v.offers[market]
@@ -95,14 +95,14 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 	return c, why
 }
 
-// best picks the candidate that launches first: avoided ones come last.
+// best returns the candidate that launches first: avoided ones come last.
 func best(v View, t Tally, list []candidate) candidate {
 	return slices.MinFunc(list, func(a, b candidate) int {
 		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), prefer(v, t, a, b))
 	})
 }
 
-// prefer orders candidates by the pool's strategy, and then as declared.
+// prefer orders candidates by the pool's strategy, and then in declared order.
 func prefer(v View, t Tally, a, b candidate) int {
 	by := 0
 	switch v.Declaration.AllocationStrategy {
@@ -114,8 +114,8 @@ func prefer(v View, t Tally, a, b candidate) int {
 	return cmp.Or(by, cmp.Compare(a.index, b.index))
 }
 
-// fits is how many of n launches a candidate may take. Where that is none, the
-// obstacle says why.
+// fits returns how many of n launches a candidate can take. If it is none, the obstacle
+// says why.
 func fits(v View, t Tally, c candidate, n int) (int, obstacle) {
 	if n = min(n, c.batch-t.asked[c.market]); n <= 0 {
 		return 0, c.smaller
@@ -127,7 +127,7 @@ func fits(v View, t Tally, c candidate, n int) (int, obstacle) {
 	return affordable(v, t, c, n)
 }
 
-// withinQuota is how many of n the account's spot quota in the zone allows.
+// withinQuota returns how many of n launches the account's spot quota in the zone allows.
 func withinQuota(v View, t Tally, c candidate, n int) (int, obstacle) {
 	zone := c.offering.AvailabilityZone
 	left, known := v.Observation.SpotVCPUs[zone]
@@ -138,14 +138,13 @@ func withinQuota(v View, t Tally, c candidate, n int) (int, obstacle) {
 	left = max(0, left-t.vCPUs[zone])
 	if fits := left / each; fits < n {
 		return fits, obstacle{code: spotpool.BecauseQuota, text: fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d",
-			zone, left,
-			each)}
+			zone, left, each)}
 	}
 	return n, obstacle{}
 }
 
-// affordable is how many of n launches the pool's hourly cost cap allows. It is none
-// where a price is unknown, since the cap could not be kept then.
+// affordable returns how many of n launches the pool's hourly cost cap allows. It is none
+// if a price is unknown, since the cap might be exceeded.
 func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 	limit := v.Declaration.MaxHourlyCost
 	switch {
@@ -160,11 +159,11 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 	left := max(0, limit-t.spent)
 	return int(min(spotpool.Price(n), left/c.price)), obstacle{
 		code: spotpool.BecauseHourlyCap,
-		text: fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", c.price, t.spent, limit),
+		text: fmt.Sprintf("at %s CNY an hour in addition to %s, max_hourly_cost %s would be exceeded", c.price, t.spent, limit),
 	}
 }
 
-// trueFirst orders what a condition holds for before the rest.
+// trueFirst sorts true before false.
 func trueFirst(a, b bool) int {
 	switch {
 	case a == b:

@@ -80,8 +80,8 @@ func TestAReadyNodeIsNeverDeleted(t *testing.T) {
 	}
 }
 
-// TestTheNodeOfAnInstanceThatIsGoneIsInTheWay: a Node that nobody uses is deleted, though
-// a new instance has its address, so that this one can register.
+// TestTheNodeOfAnInstanceThatIsGoneIsInTheWay: an unused Node is deleted, though a new instance
+// has its address, so that this one can register.
 func TestTheNodeOfAnInstanceThatIsGoneIsInTheWay(t *testing.T) {
 	t.Parallel()
 	ours := func(n *node.Node) { n.Pool, n.Addresses = uid, []string{"10.0.0.2"} }

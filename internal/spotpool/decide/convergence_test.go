@@ -17,8 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
-// TestRunsConvergeAndRest runs a pool through whatever may happen to it, and then
-// lets it be: it comes back to what is declared, and nothing is decided any more.
+// TestRunsConvergeAndRest runs a pool through everything that can happen to it, and then stops.
+// The pool returns to its declaration, and nothing more is decided.
 func TestRunsConvergeAndRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -288,7 +288,7 @@ func (w *world) notHealed() string {
 	}
 	canSurge := d.Refresh.MaxSurge > 0 && room > 0
 	if d.Refresh.Strategy == spotpool.RefreshRolling && capacity >= d.Minimum && old > 0 && (d.Refresh.MaxUnavailable > 0 || canSurge) {
-		return fmt.Sprintf("%d outdated instances are left", old)
+		return fmt.Sprintf("%d drifted instances are left", old)
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
-// refused is the error of a launch that the cloud refused.
+// refused is the error of a launch that Tencent Cloud refused.
 func refused(class errorclass.Class, scope spotpool.ErrorScope) *spotpool.CloudError {
 	return &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Action: "RunInstances", Code: "Refused"}
 }

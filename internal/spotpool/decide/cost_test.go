@@ -73,15 +73,15 @@ func TestMaxHourlyCost(t *testing.T) {
 		},
 		"what is held is spent already": {
 			seen(pool(size(3, 4), atMost("5")), instance("ins-1")), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
-			"spot GN7.2XLARGE32 in ap-singapore-2: at 2.00 CNY an hour beside 4.00 already spent, max_hourly_cost 5.00 would be passed",
+			"spot GN7.2XLARGE32 in ap-singapore-2: at 2.00 CNY an hour in addition to 4.00, max_hourly_cost 5.00 would be exceeded",
 		},
 		"a dearer offering does not help": {
 			seen(pool(size(2, 4), atMost("3")), instance("ins-1")), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-3: at 3.00 CNY an hour beside 2.00 already spent, max_hourly_cost 3.00 would be passed",
+			"spot GN7.2XLARGE32 in ap-singapore-3: at 3.00 CNY an hour in addition to 2.00, max_hourly_cost 3.00 would be exceeded",
 		},
 		"stopped instances count: most of their price is still due": {
 			seen(pool(size(1, 4), atMost("3")), instance("ins-1", inState(spotpool.StateStopped))), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-2: at 2.00 CNY an hour beside 2.00 already spent, max_hourly_cost 3.00 would be passed",
+			"spot GN7.2XLARGE32 in ap-singapore-2: at 2.00 CNY an hour in addition to 2.00, max_hourly_cost 3.00 would be exceeded",
 		},
 		"a price is unknown and there is no cap": {
 			offered(seen(pool(atMost("10"))), offer(zone2, "2", noPrice)), nil,
@@ -103,5 +103,5 @@ func TestAHeldInstanceWithoutAPriceIsWarnedOf(t *testing.T) {
 	d := pool(func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan("10") })
 	p := decide.Decide(seen(d, instance("ins-1", ofType("GN6.7XLARGE48"))))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	shouldSay(t, "warnings", p.Warnings, "the price of ins-1 is unknown and counts as nothing towards max_hourly_cost")
+	shouldSay(t, "warnings", p.Warnings, "the price of ins-1 is unknown, and counts as zero toward max_hourly_cost")
 }

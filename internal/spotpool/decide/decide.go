@@ -10,74 +10,73 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// MaxBatch is the most instances one launch asks for: as many as one
-// DescribeInstances by ids can show (RunInstances itself allows 500).
+// MaxBatch is the most instances that one launch requests: as many as one DescribeInstances
+// by IDs can return (RunInstances allows 500).
 const MaxBatch = 100
 
-// SoFar is what one run has done to a pool so far, and what it was refused.
+// SoFar is what one run has done to a pool so far, and what was refused.
 type SoFar struct {
-	Launched  int  // instances asked for, refused launches aside
+	Launched  int  // instances requested, without refused launches
 	Refreshed bool // a batch of a refresh was started
-	// Refused are the instances that the run asked the cloud to end, and the cloud
-	// refused. The run does not ask again, and goes on without their end.
+	// Refused are the instances that Tencent Cloud refused to terminate. The run does not
+	// retry them.
 	Refused []string
-	// Replaced is how many instances the run began to replace.
+	// Replaced counts the instances that the run began to replace.
 	Replaced int
-	// Drained are the instances on whose drains the run has worked, and Forgotten those
-	// whose nodes it deleted; Uncordoned are nodes that it uncordoned.
+	// Drained are the instances whose drains the run worked on, and Forgotten those whose
+	// nodes it deleted. Uncordoned are the nodes that it uncordoned.
 	Drained, Forgotten, Uncordoned []string
-	// TokensEnded are the bootstrap tokens whose Secrets the run asked to delete.
+	// TokensEnded are the bootstrap tokens whose Secrets the run tried to delete.
 	TokensEnded []string
-	// Insists says that a person asks for it, so that what the cloud refused before is
-	// asked for again.
+	// Insists says that an operator applies: terminations that were refused before are
+	// retried at once.
 	Insists bool
-	// Destroys says that a person has the pool destroyed: a node that was kept earlier is
-	// drained again at once. Tried are the instances whose drains the destroy has worked on.
+	// Destroys says that an operator destroys the pool: a node that was kept is drained again
+	// at once. Tried are the instances whose drains the destroy worked on.
 	Destroys bool
 	Tried    []string
 	// Halted says why the run launches nothing more; empty while it may.
 	Halted string
 }
 
-// Situation is everything that decisions about a pool depend on.
+// Situation is everything on which decisions about a pool depend.
 type Situation struct {
 	Declaration spotpool.Declaration
 	Observation spotpool.Observation
 	Journal     journal.Journal
-	Now         time.Time // by the cloud's clock
+	Now         time.Time // by Tencent Cloud's clock
 	SoFar       SoFar
 	Gate        spotpool.Gate
-	// Hold is the one in force; nil where there is none.
+	// Hold is the one in force; nil if there is none.
 	Hold *spotpool.Hold
-	// OtherNodes counts the nodes that other pools have in the same cluster.
+	// OtherNodes counts the nodes of other pools in the same cluster.
 	OtherNodes node.Count
 }
 
-// Plan is what to do in a situation, with the reasons why nothing more is done.
+// Plan is what to do in a situation, and why nothing more is done.
 type Plan struct {
 	spotpool.Counts
 	Result
 	Members []Member
-	// Journal is the situation's journal brought up to date with the
-	// observation. Decisions are not in it yet.
+	// Journal is the situation's journal, up to date with the observation. Decisions are not
+	// in it yet.
 	Journal journal.Journal
 	// Gate and Hold are the situation's.
 	Gate spotpool.Gate
 	Hold *spotpool.Hold
-	// Nodes says how the members fare as nodes; nil where the pool has none.
+	// Nodes is the health of the members as nodes; nil if the pool has no nodes.
 	Nodes *PoolNodes
-	// Refusal says why nothing can be decided: the observation is of another
-	// account or region than the pool. Everything else is then empty.
+	// Refusal says why nothing can be decided: the observation is of another account or
+	// region. Everything else is then empty.
 	Refusal string
 }
 
-// Decide says what to do about a pool. It is a pure function: the same situation
-// always gives the same plan, tokens included.
+// Decide returns what to do about a pool. It is a pure function: the same situation always
+// gives the same plan, with the same tokens.
 //
-// It never launches more than maximum less held, and never counts or ends an instance
-// that is not the pool's own. It decides nothing where the pool has its minimum, is
-// not above its maximum, and has nothing to replace, or is on hold. Where the pool's
-// budget drains it, both are 0.
+// It never launches more than maximum less held, and never counts or terminates an instance
+// that is not the pool's own. It decides nothing if the pool has its minimum, is not above
+// its maximum, and has nothing to replace. While the pool's budget drains it, both are 0.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
 	if refusal := mismatch(s.Declaration, s.Observation); refusal != "" {
@@ -92,8 +91,8 @@ func Decide(s Situation) Plan {
 	return v.plan(t, r)
 }
 
-// prepare is what rules begin with: the view of a situation, the tally before anything is
-// decided, and what an up-to-date journal notices.
+// prepare returns the input of the rules: the view of a situation, the tally before anything
+// is decided, and what the update of the journal found.
 func prepare(s Situation) (View, Tally, Result) {
 	if s.Observation.Cluster.ClusterUID != s.Declaration.ClusterUID { // of another cluster, nothing counts
 		s.Observation.Cluster = node.Observation{}
@@ -103,15 +102,14 @@ func prepare(s Situation) (View, Tally, Result) {
 	v.Journal.ShortSince = v.shortSince(t)
 	v, resumed := v.noteSuspension()
 	if s.Hold == nil {
-		v = v.drainedForBudget()
+		v = v.drainForBudget()
 	}
-	v.Journal.Surplus = v.surplusLasts(t)
+	v.Journal.Surplus = v.surplusTime(t)
 	return v, t, Result{Messages: append(update.Messages, resumed...), Warnings: update.Nodes.Remarks}
 }
 
-// plan is what the rules made of the view.
 func (v View) plan(t Tally, r Result) Plan {
-	r.Warnings = slices.DeleteFunc(r.Warnings, r.gave) // what is a reason already is no warning as well
+	r.Warnings = slices.DeleteFunc(r.Warnings, r.hasReason)
 	p := Plan{Counts: v.counts, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold, Nodes: v.nodes}
 	if v.emptied != "" {
 		p.Wanted = new(0)
@@ -131,7 +129,7 @@ func (v View) plan(t Tally, r Result) Plan {
 	return p
 }
 
-// mismatch says why an observation is not of this pool; empty where it is.
+// mismatch says why an observation is not of this pool; empty if it is.
 func mismatch(d spotpool.Declaration, o spotpool.Observation) string {
 	switch {
 	case o.AccountID != "" && d.AccountID != "" && o.AccountID != d.AccountID:
@@ -143,8 +141,8 @@ func mismatch(d spotpool.Declaration, o spotpool.Observation) string {
 	return ""
 }
 
-// shortSince is since when the pool has been short of running instances. A launch
-// does not end that: only instances that run do.
+// shortSince returns since when the pool has been short of running instances. Only running
+// instances end that; a launch does not.
 func (v View) shortSince(t Tally) time.Time {
 	since := v.Journal.ShortSince
 	switch {

@@ -1,11 +1,22 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
+
+// NodeInUse is a Node with the pool's mark whose instance is gone for sure, and whose
+// kubelet still reports: another machine registered as this Node. It is never deleted.
+type NodeInUse struct{ Name, InstanceID string }
+
+// String warns of the node, and names the command that removes its mark.
+func (n NodeInUse) String() string {
+	return fmt.Sprintf("node %s is used by another machine: its instance %s is gone, and its kubelet reported afterwards. It is not deleted. "+
+		"If that machine must register again, drain and delete the node. Otherwise remove the pool's mark from it:\n"+
+		"kubectl annotate node %s gpupool/pool-uid-", n.Name, n.InstanceID, n.Name)
+}
 
 // deleteNodes decides to delete the nodes of instances that are gone for sure, so that
 // their pods move at once. It never deletes one whose kubelet reports, or that another
@@ -13,19 +24,18 @@ import (
 func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 	for _, past := range v.Journal.Past {
 		n, found := v.Observation.Cluster.Node(past.Node.UID)
-		if !found || n.Pool != v.Declaration.UID {
-			continue
-		}
-		r.NodesLeft = append(r.NodesLeft, n.Name)
 		switch {
-		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue):
-			r.NodesInUse = append(r.NodesInUse, n.Name)
-			r.warnf("node %s is used by another machine: it was Ready after its instance %s was gone. It is not deleted: drain and delete it if that "+
-				"machine is to register again, or take its annotation gpupool/pool-uid off", n.Name, past.InstanceID)
-		case !past.Confirmed || !n.Silent() || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
+		case !found || n.Pool != v.Declaration.UID:
+		case past.Confirmed && (past.NodeInUse || !n.Silent()):
+			used := NodeInUse{n.Name, past.InstanceID}
+			r.NodesInUse = append(r.NodesInUse, used)
+			r.Warnings = append(r.Warnings, used.String())
+		case !past.Confirmed || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
+			r.NodesLeft = append(r.NodesLeft, n.Name)
 		default:
+			r.NodesLeft = append(r.NodesLeft, n.Name)
 			r.Decisions = append(r.Decisions, onNode(v, spotpool.KindDeleteNode, past.InstanceID, n,
-				"two looks a minute apart showed that its instance is gone"))
+				"two observations a minute apart showed that its instance is gone"))
 		}
 	}
 	return t, r

@@ -44,7 +44,7 @@ func readsBack[T any](t *rapid.T, value T) {
 	}
 }
 
-// That nothing is sold is not the same as that nobody could be asked.
+// That nothing is sold is not the same as that the market is unknown.
 func TestNoOffersAreNotUnknownOffers(t *testing.T) {
 	t.Parallel()
 	o := spotpool.Observation{Offers: []spotpool.Offer{}}

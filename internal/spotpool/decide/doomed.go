@@ -10,13 +10,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// letDoomedLeave counts members that the cloud takes back soon as on their way out: they
-// leave by themselves.
-func letDoomedLeave(v View, t Tally) (Tally, Result) { return t.leave(v.doomed), Result{} }
+// countReclaims counts members that Tencent Cloud reclaims soon as leaving.
+func countReclaims(v View, t Tally) (Tally, Result) { return t.leave(v.doomed), Result{} }
 
-// endDoomed decides to terminate members that the cloud takes back, where the pool holds
-// more than its maximum and their nodes are drained already: so that a node cannot keep an
-// instance by a notice.
+// endDoomed terminates members that Tencent Cloud reclaims, if the pool is above its maximum
+// and their nodes are drained. So a node cannot keep an instance by a false notice.
 func endDoomed(v View, t Tally) (Tally, Result) {
 	held := t.total - v.unseen
 	surplus := held - v.Declaration.Maximum
@@ -31,21 +29,21 @@ func endDoomed(v View, t Tally) (Tally, Result) {
 	return t, Result{Decisions: termination(v, now, false, reason)}
 }
 
-// drainDoomed decides to empty the nodes of members that the cloud takes back, after
-// launches in their place: the pool ends only those above its maximum. A node that was kept before is
-// drained as well, since it goes whatever is left on it.
+// drainDoomed drains the nodes of members that Tencent Cloud reclaims, after the launch of
+// their replacements. It also drains a node that was kept, since its instance disappears
+// anyway.
 func drainDoomed(v View, t Tally) (_ Tally, r Result) {
 	if missing := v.Declaration.Minimum - t.coming; len(v.doomed) > 0 && missing > 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s, and others take %s place only later", taken(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
+		r.shortf(spotpool.BecauseReplacement, "%s, and %s replacement is launched later", reclaims(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
 	}
 	for _, m := range v.doomed {
 		spent := m.Drain.TakenAt.IsZero() || m.Drain.TakenAt.Equal(m.TakenAt)
 		switch {
 		case m.Drain.Over() && m.Drain.UID == m.Node.UID && m.Node.Cordoned && spent:
 		case slices.Contains(v.SoFar.Drained, m.ID):
-			r.shortf(spotpool.BecauseDrain, "%s, and its node is drained: %s", taken([]Member{m}), m.Drain)
+			r.shortf(spotpool.BecauseDrain, "%s, and its node is drained: %s", reclaims([]Member{m}), m.Drain)
 		default:
-			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, taken([]Member{m}))
+			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, reclaims([]Member{m}))
 			d.TakenAt = m.TakenAt
 			r.Decisions = append(r.Decisions, d)
 		}
@@ -53,8 +51,8 @@ func drainDoomed(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// taken says which members the cloud takes back, and when the first of them.
-func taken(doomed []Member) string {
+// reclaims says which members Tencent Cloud reclaims, and when the first of them.
+func reclaims(doomed []Member) string {
 	first := slices.MinFunc(doomed, func(a, b Member) int { return a.TakenAt.Compare(b.TakenAt) })
-	return fmt.Sprintf("the cloud takes %s back at %s", wording.Some(ids(doomed)), wording.Instant(first.TakenAt))
+	return fmt.Sprintf("Tencent Cloud reclaims %s at %s", wording.Some(ids(doomed)), wording.Instant(first.TakenAt))
 }

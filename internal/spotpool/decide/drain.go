@@ -9,11 +9,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// drained splits members that are to end into those that may now, and those whose
-// nodes are to be emptied first. Where that can't be told, or the drain of a node timed
-// out and it is kept, the member does not end, and the result says so. Nor does one whose
-// node somebody has let take new pods again since it was drained.
-func drained(v View, t Tally, list []Member, reason string) (now, drains []Member, r Result) {
+// splitDrained splits members that are to be terminated into those that can be now, and
+// those whose nodes must be drained first. A member of neither is kept, and the result says
+// why: the cluster is unknown, its node is ambiguous, or its drain timed out. A node that was
+// uncordoned since its drain is drained again.
+func splitDrained(v View, t Tally, list []Member, reason string) (now, drains []Member, r Result) {
 	if v.Declaration.Nodes == nil {
 		return list, nil, r
 	}
@@ -21,10 +21,10 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 	for _, m := range list {
 		switch m.Match.Standing {
 		case node.Unseen:
-			r.shortf(spotpool.BecauseCluster, "the cluster was not seen: nothing is drained, replaced or ended")
+			r.shortf(spotpool.BecauseCluster, "the cluster was not observed: nothing is drained, replaced or terminated")
 			continue
 		case node.Contested:
-			r.shortf(spotpool.BecauseCluster, "%s is to end (%s), and whose node it is can't be told: %s", m.ID, reason, m.Match.Why)
+			r.shortf(spotpool.BecauseCluster, "%s is to be terminated (%s), but its node is ambiguous: %s", m.ID, reason, m.Match.Why)
 			continue
 		case node.Present:
 			if m.State != spotpool.StateRunning && m.State != spotpool.StateServiceLiveMigrate {
@@ -36,7 +36,7 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 				continue
 			}
 			if refused != "" && !m.Drain.Open() {
-				r.shortf(spotpool.BecauseDrain, "%s is to end (%s), and its node is not drained for it: %s", m.ID, reason, refused)
+				r.shortf(spotpool.BecauseDrain, "%s is to be terminated (%s), but its node is not drained: %s", m.ID, reason, refused)
 				continue
 			}
 			if !m.Drain.Ends() || m.Drain.UID != m.Node.UID || !m.Node.Cordoned && !slices.Contains(v.SoFar.Drained, m.ID) {
@@ -49,7 +49,7 @@ func drained(v View, t Tally, list []Member, reason string) (now, drains []Membe
 	return now, drains, r
 }
 
-// overrides reports whether a person has a node drained again before it has rested.
+// overrides reports whether an operator has a kept node drained again at once.
 func (v View) overrides(m Member) bool {
 	if m.Drain.Refused {
 		return v.SoFar.Insists
@@ -57,18 +57,17 @@ func (v View) overrides(m Member) bool {
 	return v.SoFar.Destroys && !slices.Contains(v.SoFar.Tried, m.ID)
 }
 
-// drain decides to empty the nodes of members that are to end, of which no drain was
-// worked on in this run.
+// drain drains the nodes of members that are to be terminated, each once in a run.
 func drain(v View, list []Member, refresh bool, reason string) (r Result) {
 	for _, m := range list {
 		if slices.Contains(v.SoFar.Drained, m.ID) {
-			r.shortf(spotpool.BecauseDrain, "%s is to end (%s), and its node is drained before: %s", m.ID, reason, m.Drain)
+			r.shortf(spotpool.BecauseDrain, "%s is to be terminated (%s) after its drain: %s", m.ID, reason, m.Drain)
 			continue
 		}
 		why := []string{reason, "chosen: " + describe(m)}
 		if m.Drain.Phase == node.Draining {
-			why = append(why, fmt.Sprintf("draining since %s, %d %s left", wording.Instant(m.Drain.Since), m.Drain.Left, wording.Plural(m.Drain.Left, "pod",
-				"pods")))
+			why = append(why, fmt.Sprintf("draining since %s, %d %s left", wording.Instant(m.Drain.Since), m.Drain.Left,
+				wording.Plural(m.Drain.Left, "pod", "pods")))
 		}
 		d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, why...)
 		d.Refresh = refresh
@@ -77,27 +76,26 @@ func drain(v View, list []Member, refresh bool, reason string) (r Result) {
 	return r
 }
 
-// onNode is a decision about the node of one instance.
+// onNode returns a decision about the node of one instance.
 func onNode(v View, kind spotpool.Kind, id string, n node.Node, reasons ...string) spotpool.Decision {
 	return spotpool.Decision{Kind: kind, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{id}, Node: &n, Reasons: reasons}
 }
 
-// endRefused says why no further node is drained: the cloud refused to end an instance
-// whose node was drained for it, and may refuse the next. It is empty where it did not,
-// or where a person asks again.
+// endRefused says why no further node is drained: Tencent Cloud refused to terminate an
+// instance after its drain, and may refuse the next. It is empty if an operator retries.
 func endRefused(v View, t Tally) string {
 	for _, m := range t.members {
 		asksAgain := v.SoFar.Insists && !slices.Contains(v.SoFar.Refused, m.ID)
 		if m.Drain.Refused && m.Drain.Rests(v.Now) && !asksAgain {
-			return fmt.Sprintf("the cloud refused to end %s at %s, and is asked again an hour later, or by the next apply", m.ID,
+			return fmt.Sprintf("Tencent Cloud refused to terminate %s at %s; this is retried an hour later, or by the next apply", m.ID,
 				wording.Instant(m.Drain.EndedAt))
 		}
 	}
 	return ""
 }
 
-// Chooses reports whether the plan chooses an instance to end, or a node to drain for
-// that, which was not chosen before.
+// Chooses reports whether the plan terminates an instance, or drains a node, that was not
+// chosen before.
 func (p Plan) Chooses() bool {
 	return slices.ContainsFunc(p.Decisions, func(d spotpool.Decision) bool {
 		return (d.Kind == spotpool.KindTerminate || d.Kind == spotpool.KindDrain) &&

@@ -11,14 +11,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// notedOn is for how long runs go on trying to delete the Secret of a token that expired.
-const notedOn = 24 * time.Hour
+// retryTokenFor is how long runs retry to delete the Secret of an expired token.
+const retryTokenFor = 24 * time.Hour
 
-// endTokens decides to delete the Secrets of bootstrap tokens that nobody needs any
-// more. Without an observation of the cluster nothing is decided: they stay noted. What
-// expired long ago and could not be deleted is forgotten, and where the pool has given
-// its nodes up, what has expired at all.
-func endTokens(v View, t Tally) (_ Tally, r Result) {
+// deleteTokens deletes the Secrets of bootstrap tokens that are no longer needed. Without an
+// observation of the cluster it decides nothing, and they stay in the journal. It forgets a
+// token that expired long ago and could not be deleted; if the pool no longer has nodes, any
+// expired token.
+func deleteTokens(v View, t Tally) (_ Tally, r Result) {
 	d, seen, now := v.Declaration, v.Observation.Cluster.Seen(), v.clusterNow()
 	var left []launches.JoinToken
 	for _, m := range v.Journal.Tokens {
@@ -27,7 +27,7 @@ func endTokens(v View, t Tally) (_ Tally, r Result) {
 			continue
 		}
 		left = append(left, m)
-		if (d.Nodes != nil || seen) && now.Before(m.ExpiresAt) { // else a cluster that is gone for good would keep the pool
+		if (d.Nodes != nil || seen) && now.Before(m.ExpiresAt) { // else a cluster that is gone for good would block the destroy
 			r.TokensLeft = append(r.TokensLeft, m.ID)
 		}
 		why := whyEndToken(v, m)
@@ -47,9 +47,9 @@ func endTokens(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// forgets says whether a token that expired is not noted any longer: nobody can join by
-// it, and its Secret can't be deleted. A launch that may be repeated needs its note, by
-// which the Secret is known as its own.
+// forgets reports whether an expired token leaves the journal, though its Secret could not
+// be deleted. The token of a launch that may be retried stays: the journal shows that its
+// Secret is the pool's own.
 func forgets(v View, m launches.JoinToken, seen, tried bool) bool {
 	if _, open := v.Journal.Find(m.Sequence); open && v.Declaration.BootstrapToken != nil {
 		return false
@@ -58,16 +58,16 @@ func forgets(v View, m launches.JoinToken, seen, tried bool) bool {
 	if v.Declaration.Nodes == nil && !seen {
 		return over >= 0
 	}
-	return over >= notedOn && (tried || !seen)
+	return over >= retryTokenFor && (tried || !seen)
 }
 
-// whyEndToken says why a token is not needed any more; empty where it may be.
+// whyEndToken says why a token is no longer needed; empty if it may be.
 func whyEndToken(v View, m launches.JoinToken) string {
 	intent, open := v.Journal.Find(m.Sequence)
 	switch {
 	case v.Declaration.BootstrapToken == nil:
-		return "the pool gives its instances no token any more"
-	case open && v.resumes(intent): // and is given a new Secret
+		return "the pool no longer uses bootstrap tokens"
+	case open && v.retries(intent): // and is given a new Secret
 		return ""
 	case !v.clusterNow().Before(m.ExpiresAt):
 		return "it expired at " + wording.Instant(m.ExpiresAt)
@@ -78,10 +78,10 @@ func whyEndToken(v View, m launches.JoinToken) string {
 	case slices.ContainsFunc(m.Instances, func(id string) bool { return mayJoin(v.Journal, id) }):
 		return ""
 	}
-	return fmt.Sprintf("%s joined, or ended", wording.Some(m.Instances))
+	return fmt.Sprintf("%s joined, or terminated", wording.Some(m.Instances))
 }
 
-// mayJoin reports whether an instance is there that was never seen as a Ready node.
+// mayJoin reports whether an instance exists that was never a Ready node.
 func mayJoin(j journal.Journal, id string) bool {
 	k, known := j.Of(id)
 	return known && k.Node.JoinedAt.IsZero() && !k.Ended

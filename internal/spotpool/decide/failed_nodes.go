@@ -12,10 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// replaceFailed decides which instances are replaced since they never joined the
-// cluster, or fail there: from then on they are no capacity, so that others are
-// launched in their place. It takes that back of those that recover, and of all while
-// replacing is suspended.
+// replaceFailed decides which instances are replaced because they never joined the cluster,
+// or fail there. From then on they are not capacity, so that replacements are launched. It
+// reverts that for instances that recover, and for all while replacing is suspended.
 func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	if d.Nodes == nil || v.emptied != "" {
@@ -23,17 +22,17 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	}
 	if !v.Observation.Cluster.Seen() {
 		if len(t.members) > 0 {
-			r.shortf(spotpool.BecauseCluster, "the cluster was not seen: nothing is drained, replaced or ended")
+			r.shortf(spotpool.BecauseCluster, "the cluster was not observed: nothing is drained, replaced or terminated")
 		}
 		return t, r
 	}
 	suspended := v.nodes.ReplacingSuspended
 	if suspended != "" {
-		ends := "it goes on by itself once fewer fail"
+		ends := "it resumes once fewer fail"
 		if v.Journal.NeverJoining(d) != "" {
-			ends = "it goes on once a node joins, the configuration changes, or somebody says gpupool release " + d.Key()
+			ends = "it resumes once a node joins or the configuration changes. To resume it now:\ngpupool release " + d.Key()
 		}
-		r.warnf("replacing is suspended: %s. Look at the nodes; %s", suspended, ends)
+		r.warnf("replacing is suspended: %s. Check the nodes; %s", suspended, ends)
 	}
 	var changes []fleet.Replacement
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
@@ -43,10 +42,10 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
 		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
 		case v.nodes.ReplacingAwaits != "":
-			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s), and is not while %s: they may recover together", m.ID, whyFailed(v, m),
+			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s), but not while %s: they may recover together", m.ID, whyFailed(v, m),
 				v.nodes.ReplacingAwaits)
 		case !v.mayLaunch():
-			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, whyFailed(v, m))
+			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) once launches are possible", m.ID, whyFailed(v, m))
 		case room <= 0:
 			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, whyFailed(v, m),
 				d.Nodes.MaxReplacementsPerRun)
@@ -63,26 +62,26 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	if len(changes) > 0 {
 		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes) })
 	}
-	return t.replaces(changes), r
+	return t.replace(changes), r
 }
 
-// noteSuspension is the view with a journal that has since when replacing is suspended; the
-// messages say that it no longer is. What was not observed changes neither.
+// noteSuspension records in the view's journal since when replacing is suspended. The
+// messages say that it resumed. Without an observation nothing changes.
 func (v View) noteSuspension() (_ View, messages []string) {
 	switch {
 	case v.nodes == nil:
 		v.Journal.SuspendedSince = time.Time{}
 	case v.nodes.Seen:
-		j, ended := v.Journal.Suspends(v.nodes.ReplacingSuspended, v.Now)
+		j, ended := v.Journal.Suspend(v.nodes.ReplacingSuspended, v.Now)
 		if v.Journal = j; !ended.IsZero() {
-			messages = append(messages, "instances that fail as nodes are replaced again, which was suspended since "+wording.Instant(ended))
+			messages = append(messages, "failing nodes are replaced again, which was suspended since "+wording.Instant(ended))
 		}
 	}
 	return v, messages
 }
 
-// replaces counts members as being replaced, or as capacity again.
-func (t Tally) replaces(changes []fleet.Replacement) Tally {
+// replace counts members as being replaced, or as capacity again.
+func (t Tally) replace(changes []fleet.Replacement) Tally {
 	if len(changes) == 0 {
 		return t
 	}
@@ -103,8 +102,9 @@ func (t Tally) replaces(changes []fleet.Replacement) Tally {
 	return t
 }
 
-// endReplaced ends what is replaced, once the pool has its minimum without it, or
-// where maximum has no room for its replacement and that could be launched then.
+// endReplaced terminates replaced members once the pool has its minimum without them. It
+// does so earlier if maximum has no room for their replacements, which could be launched
+// then.
 func endReplaced(v View, t Tally) (_ Tally, r Result) {
 	replaced := choose(v, t, func(m Member) bool { return m.Replaced() && replaceable(m) })
 	if len(replaced) == 0 {
@@ -113,7 +113,7 @@ func endReplaced(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	list := firstToEnd(t, replaced, len(replaced))
 	if t.running < d.Minimum {
-		// The replacement first, where it has room.
+		// The replacement first, if there is room.
 		blocked := d.Minimum - t.coming - max(0, d.Maximum-t.total-t.launched)
 		n := 0
 		for n < min(blocked, len(list)) {
@@ -125,14 +125,13 @@ func endReplaced(v View, t Tally) (_ Tally, r Result) {
 		list = list[:n]
 	}
 	if len(list) == 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s %s once others work in %s place", wording.Some(ids(replaced)), wording.Plural(len(replaced), "ends", "end"),
-			wording.Plural(len(replaced), "its", "their"))
+		r.shortf(spotpool.BecauseReplacement, "%s %s terminated once %s", wording.Some(ids(replaced)), wording.Are(len(replaced)),
+			wording.Plural(len(replaced), "its replacement works", "their replacements work"))
 		return t, r
 	}
 	return terminate(v, t, list, false, "replaced: "+whyFailed(v, list[0]))
 }
 
-// whyFailed says why a member is replaced.
 func whyFailed(v View, m Member) string {
 	name := m.Node.Name
 	if k, known := v.Journal.Of(m.ID); known && name == "" { // its Node is gone
@@ -149,9 +148,8 @@ func failure(n spotpool.Nodes, h node.Health, name string) string {
 	return fmt.Sprintf("its node %s has not been Ready for longer than the %s of unhealthy_timeout", name, n.UnhealthyTimeout)
 }
 
-// nodeCount counts the pool's nodes, and those of them that fail, or may soon. An instance that never
-// joined was never a node: how many of those are too many, their streak says, which a
-// person can end.
+// nodeCount counts the pool's nodes, and those of them that fail, or may soon. Instances that
+// never joined are not nodes; see [node.Streak] for them.
 func nodeCount(list []Member) node.Count {
 	var c node.Count
 	for _, m := range list {

@@ -90,7 +90,7 @@ func launched(at time.Time) func(*spotpool.Instance) {
 }
 
 func onDemand(i *spotpool.Instance)  { i.ChargeType = spotpool.OnDemand }
-func outdated(i *spotpool.Instance)  { i.ConfigurationTag = "1:00000000deadbeef" }
+func drifted(i *spotpool.Instance)   { i.ConfigurationTag = "1:00000000deadbeef" }
 func protected(i *spotpool.Instance) { i.Protected = true }
 
 // offer is what a zone asks for a T4.
@@ -116,8 +116,8 @@ func yuan(s string) spotpool.Price {
 	return p
 }
 
-// seen is the situation of a pool at noon: T4 spot instances cost 2 in zone 2 and
-// 3 in zone 3, on-demand ones 10.
+// seen is the situation of a pool at noon. T4 spot instances cost 2 in zone 2 and 3 in zone 3;
+// on-demand ones cost 10.
 func seen(d spotpool.Declaration, instances ...spotpool.Instance) decide.Situation {
 	s := decide.Situation{
 		Declaration: d, Now: noon,

@@ -5,11 +5,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// holdStill says what is left undone because of the hold. A launch whose outcome is
-// unknown is not asked for again: where it never reached the cloud, that would launch.
-// It stays written down and counts as held, its instances are looked for, and once the
-// hold has ended it is asked for again.
-func holdStill(v View, t Tally) (_ Tally, r Result) {
+// reportHold says what is not done because of the hold. A launch whose outcome is unknown is
+// not retried: if it never reached Tencent Cloud, that would launch. It stays pending, and is
+// retried after the hold.
+func reportHold(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	reason, surplus := v.Hold.Reason(d), t.total-v.unseen-d.Maximum
 	switch {
@@ -21,10 +20,10 @@ func holdStill(v View, t Tally) (_ Tally, r Result) {
 		r.warnf("%s", reason)
 	}
 	if len(v.doomed) > 0 {
-		r.warnf("%s: on hold, nothing is launched in %s place, and no node is drained", taken(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
+		r.warnf("%s: on hold, %s replacement is not launched, and no node is drained", reclaims(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
 	}
 	for _, intent := range v.Journal.Pending {
-		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended",
+		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %d instances has an unknown outcome, and is retried after the hold",
 			intent.Request.Sequence, intent.Request.Count)
 	}
 	return t, r

@@ -139,8 +139,8 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	s.Journal = s.Journal.Open(open).Accept(1, []string{"ins-1"}, ago(time.Hour))
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with "+
-		"gpupool/uid = "+uid+", or terminate")
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never terminated by the pool. Set the "+
+		"tag gpupool/uid = "+uid+", or terminate")
 }
 
 func TestWhatLostItsTagsIsLetGo(t *testing.T) {
@@ -151,7 +151,7 @@ func TestWhatLostItsTagsIsLetGo(t *testing.T) {
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1", untagged)}
 	p := decide.Decide(s)
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
-	shouldSay(t, "notices", p.Messages, "ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud, or ended or untagged by someone else")
+	shouldSay(t, "notices", p.Messages, "ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand")
 }
 
 func TestSequencesGoOnWhereTheJournalWasLost(t *testing.T) {
@@ -227,15 +227,15 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 		errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorization,
 	} {
 		shouldClose(open, class, 0, true) // it was never asked for before
-		again := open.Repeat(7, noon)
+		again := open.Retry(7, noon)
 		shouldClose(again, class, 0, false)
 		shouldClose(again, class, 7*time.Minute, false)
 		shouldClose(again, class, 9*time.Minute, true)
 		// A second answer that is lost counts from there; one that comes does not.
-		shouldClose(again.Repeat(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
-		shouldClose(again.Repeat(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
+		shouldClose(again.Retry(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
+		shouldClose(again.Retry(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
 		answered, _ := again.Refuse(7, refusal(class, true), 0, noon)
-		shouldClose(answered.Repeat(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
+		shouldClose(answered.Retry(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
 	}
 }
 
@@ -255,8 +255,7 @@ func TestAnAcceptanceIsDatedByItsAnswer(t *testing.T) {
 	shouldDecide(t, decide.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")
 }
 
-// Where the journal was lost and its machines with it, sequences begin anew and
-// tokens don't.
+// If the journal was lost and its instances with it, sequences begin again and tokens do not.
 func TestALostJournalRepeatsNoToken(t *testing.T) {
 	t.Parallel()
 	s := seen(pool())
@@ -272,12 +271,12 @@ func TestALostJournalRepeatsNoToken(t *testing.T) {
 // journal launches nothing, whatever it lacks.
 func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
 	t.Parallel()
-	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 1)), instance("ins-1", outdated))
+	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 1)), instance("ins-1", drifted))
 	s.Journal = journal.Journal{}
 	p := decide.Decide(s)
 	shouldDecide(t, p)
 	const why = "its journal was missing, or an old copy, at 2026-03-01T12:00:00Z, so instances launched shortly before may not be listed yet: " +
-		"nothing is launched until 2026-03-01T12:10:00Z, and any apply or reconcile after that launches what is missing"
+		"nothing is launched until 2026-03-01T12:10:00Z, and any apply or reconcile after that launches the missing instances"
 	shouldSay(t, "short", p.Short.Texts(), why)
 	s.Observation.Instances = append(s.Observation.Instances, instance("ins-2"))
 	shouldSay(t, "warnings", decide.Decide(s).Warnings, why) // it lacks nothing, and may in a moment
@@ -292,8 +291,8 @@ func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
 	}
 }
 
-// The tag gpupool/seq takes the lowest number that no launch at hand has, since the
-// cloud limits how many values a key may have over time.
+// The tag gpupool/seq has the lowest number that no current launch has: Tencent Cloud limits
+// how many values a key may have over time.
 func TestNumbersOfTagsAreUsedAgain(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(5, 9)), instance("ins-1", ofLaunch(1)), instance("ins-2", ofLaunch(4)))

@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// launch decides launches of up to n instances. If it decides fewer, the result says why
-// each of the other offerings was passed over.
+// launch launches up to n instances. If it is fewer, the result says why each of the other
+// offerings was skipped.
 func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, reasons ...string) (_ Tally, r Result) {
 	if n = min(n, t.room(v)); n <= 0 {
 		return t, r
@@ -23,7 +23,7 @@ func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, re
 		to := best(v, t, list)
 		count, why := fits(v, t, to, n)
 		if count == 0 {
-			passed = append(passed, passedOver{to, why})
+			passed = append(passed, skipped{to, why})
 			list = slices.DeleteFunc(list, func(other candidate) bool { return other.index == to.index })
 			continue
 		}
@@ -58,8 +58,8 @@ func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, re
 	return t, r
 }
 
-// enlarge adds n instances to launches that go to the same place for the same reasons, in
-// place, and returns how many have no room in them.
+// enlarge adds n instances, in place, to launches in the same offering for the same reasons.
+// It returns how many did not fit.
 func enlarge(launches []spotpool.Decision, to candidate, n int, refresh bool, reason string) int {
 	for i := range launches {
 		d := &launches[i]
@@ -73,7 +73,7 @@ func enlarge(launches []spotpool.Decision, to candidate, n int, refresh bool, re
 	return n
 }
 
-// open counts a new launch of n instances.
+// open adds a new launch of n instances.
 func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string) Tally {
 	d := v.Declaration
 	offering := to.offering
@@ -82,7 +82,7 @@ func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string)
 	}
 	t.sequence++
 	tags := t.usedTags(v)
-	seqTag := int64(1) // the lowest one: the cloud limits how many values a tag key may have over time
+	seqTag := int64(1) // the lowest one: Tencent Cloud limits how many values a tag key may have over time
 	for tags[seqTag] {
 		seqTag++
 	}
@@ -101,9 +101,8 @@ func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string)
 	return t
 }
 
-// usedTags are the values of the tag gpupool/seq that a new launch must not have: those
-// of launches that are open or decided, and of instances that are recorded, listed, or
-// gone so lately that a listing may still have them.
+// usedTags returns the values of the tag gpupool/seq that a new launch must not have. They
+// are of pending and decided launches, and of instances that a listing may still show.
 func (t Tally) usedTags(v View) map[int64]bool {
 	if t.seqTags != nil {
 		return maps.Clone(t.seqTags)
@@ -126,15 +125,15 @@ func (t Tally) usedTags(v View) map[int64]bool {
 	return used
 }
 
-// choice says why a launch goes where it goes: what it costs, and which preferred
-// offerings were passed over.
-func choice(v View, t Tally, to candidate, list []candidate, passed []passedOver) []string {
+// choice says why a launch is in its offering: its price, and the preferred offerings that
+// were skipped.
+func choice(v View, t Tally, to candidate, list []candidate, passed []skipped) []string {
 	var reasons []string
 	if price := v.offers[to.market].Price; price > 0 {
 		reasons = append(reasons, fmt.Sprintf("%s CNY an hour each", price))
 	}
 	if to.avoided != "" {
-		reasons = append(reasons, fmt.Sprintf("no other offering can launch, and so this one does in spite of its cool-down: %s", to.avoided))
+		reasons = append(reasons, fmt.Sprintf("no other offering can launch, so this one does despite its cool-down: %s", to.avoided))
 	}
 	var others []string
 	for _, o := range passed {
@@ -148,7 +147,7 @@ func choice(v View, t Tally, to candidate, list []candidate, passed []passedOver
 		}
 	}
 	if len(others) > 0 {
-		reasons = append(reasons, "passed over "+wording.Some(others))
+		reasons = append(reasons, "skipped "+wording.Some(others))
 	}
 	return reasons
 }

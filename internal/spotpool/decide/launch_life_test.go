@@ -100,7 +100,7 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 	switch event {
 	case "asked again":
 		l.s.Now = l.s.Now.Add(time.Minute)
-		l.s.Journal = l.s.Journal.Repeat(7, l.s.Now)
+		l.s.Journal = l.s.Journal.Retry(7, l.s.Now)
 		if moved {
 			l.asked, l.lost = l.s.Now, l.asked
 		}
@@ -146,7 +146,7 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 	return true
 }
 
-// refuse has a call be refused, after one whose outcome the refusal doesn't tell.
+// refuse has a call refused, after one whose outcome the refusal does not show.
 func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next launches.State) {
 	t.Helper()
 	unclear := *definite

@@ -61,7 +61,7 @@ func TestMaximumCountsAllThatIsHeld(t *testing.T) {
 	p := decide.Decide(seen(pool(size(3, 4)), instance("ins-1"), instance("ins-2", stopped), instance("ins-3", stopped)))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 	shouldSay(t, "short", p.Short.Texts(), "3 held already, and maximum is 4: no room for 1 more")
-	shouldSay(t, "warnings", p.Warnings, "ins-2, ins-3 are stopped: held, but no capacity. Start or terminate what was stopped on purpose")
+	shouldSay(t, "warnings", p.Warnings, "ins-2, ins-3 are stopped: held, but not capacity. Start or terminate what was stopped on purpose")
 }
 
 func TestAClosedGateHoldsLaunchesBack(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAClosedGateHoldsLaunchesBack(t *testing.T) {
 
 	old := seen(pool(func(d *spotpool.Declaration) {
 		d.Refresh.Strategy, d.Refresh.MaxUnavailable = spotpool.RefreshRolling, 1
-	}), instance("ins-1", outdated), instance("ins-2"))
+	}), instance("ins-1", drifted), instance("ins-2"))
 	old.Gate = closed
 	shouldDecide(t, decide.Decide(old))
 

@@ -2,10 +2,10 @@ package decide
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/node"
 
-// markNodes lists the nodes of members that do not bear the pool's mark yet. They are
-// marked whatever else is done to the pool: without the mark no notice of a node is heard,
-// and it is not deleted once its instance is gone. A pool that gave its nodes up takes its
-// mark back, for which another pool would not hear of their notices.
+// markNodes lists the nodes of members without the pool's mark. They are marked on hold, too.
+// Without the mark, interruption notices of a node are ignored, and it is not deleted once its
+// instance is gone. A pool that no longer has nodes removes its mark, since another pool would
+// ignore their notices.
 func markNodes(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	for _, m := range t.members {
@@ -17,8 +17,8 @@ func markNodes(v View, t Tally) (_ Tally, r Result) {
 		case m.Node.Pool == "":
 			r.Unmarked = append(r.Unmarked, m.Node)
 		default:
-			r.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
-				"instance is gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
+			r.warnf("node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
+				"instance is gone. Remove the mark:\nkubectl annotate node %s gpupool/pool-uid-", m.Node.Name, m.ID, m.Node.Pool, m.Node.Name)
 		}
 	}
 	return t, r

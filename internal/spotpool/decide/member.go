@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
@@ -12,8 +13,8 @@ import (
 // count toward the minimum. All but failed and terminating ones count toward the maximum.
 type Condition string
 
-// The conditions. Running and launching instances are capacity; all but failed
-// and terminating ones are held.
+// The conditions. Running and launching instances are capacity. All but failed and
+// terminating ones are held.
 const (
 	Running     Condition = "running"     // it runs
 	Launching   Condition = "launching"   // it starts
@@ -39,6 +40,9 @@ type Member struct {
 	Ending bool `json:"ending,omitempty"`
 	// Whether it is known only by its ID, because its tags have not arrived.
 	Untagged bool `json:"untagged,omitempty"`
+	// Until when an instance that no listing shows yet counts as launching. Then it counts as
+	// lost. Absent once it is listed.
+	UnlistedUntil time.Time `json:"unlisted_until,omitzero"`
 	// The health of its node. Absent if unknown.
 	Health node.Health `json:"node_health,omitempty"`
 	// Its node.
@@ -52,23 +56,29 @@ type Member struct {
 	// When Tencent Cloud reclaims it, according to its interruption notice.
 	TakenAt time.Time `json:"taken_at,omitzero"`
 
-	// Available says that it runs, and is a node that has been Ready for node.MinReady,
-	// where its pool has nodes: what a refresh counts on.
+	// Available says that it runs and, if its pool has nodes, has been a Ready node for
+	// node.MinReady. A refresh counts on it.
 	Available bool `json:"-"`
 
-	// Match is what is known of its node, and Idle says that it is known to have no pods
-	// with GPUs.
+	// Match is what is known of its node. Idle says that it has no pods with GPUs for
+	// certain.
 	Match node.Match `json:"-"`
 	Idle  bool       `json:"-"`
 }
 
-// Replaced reports whether another instance is to take its place.
+// Replaced reports whether it is being replaced.
 func (m Member) Replaced() bool { return !m.ReplacedSince.IsZero() }
 
-// Doomed reports whether the cloud gave notice that it takes the instance back.
+// Doomed reports whether an interruption notice of the instance is in force.
 func (m Member) Doomed() bool { return !m.TakenAt.IsZero() }
 
-// contested reports whether it can't be told which node the instance is: it is left alone.
+// NoticeWithdrawn reports whether its node is drained for an interruption notice that was
+// withdrawn: a run uncordons the node.
+func (m Member) NoticeWithdrawn() bool {
+	return m.Drain.Open() && !m.Drain.TakenAt.IsZero() && m.Match.Standing == node.Present && m.Node.TakenAt.IsZero()
+}
+
+// contested reports whether it is ambiguous which node the instance is: nothing is done to it.
 func (m Member) contested() bool { return m.Match.Standing == node.Contested }
 
 func (m Member) held() bool { return m.Condition != Failed && m.Condition != Terminating }
@@ -76,25 +86,25 @@ func (m Member) capacity() bool {
 	return (m.Condition == Running || m.Condition == Launching) && !m.Replaced() && !m.Doomed()
 }
 
-// runs reports whether the instance runs and does its work, as far as is known, and its
-// end was not asked for.
+// runs reports whether the instance runs and works, as far as is known, and its termination
+// was not requested.
 func (m Member) runs() bool {
 	works := m.Health == node.Unknown || m.Health == node.Healthy || m.Health == node.Unready
 	return m.Condition == Running && !m.Ending && works && !m.Replaced() && !m.Doomed()
 }
 
-// works reports whether the instance is capacity, and its end was not asked for.
+// works reports whether the instance is capacity, and its termination was not requested.
 func (m Member) works() bool { return m.capacity() && !m.Ending }
 
-// expendable reports whether the pool may choose the instance to be ended, now or
-// once its state allows it. An instance without the pool's tags is never chosen.
+// expendable reports whether the pool may choose the instance for termination, now or once
+// its state allows it. An instance without the pool's tags is never chosen.
 func (m Member) expendable() bool {
 	return m.Protection() == "" && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == spotpool.StateStopping)
 }
 
-// endable reports whether the cloud ends instances in this state. It refuses those
-// that are between two states (Tencent CVM, TerminateInstances,
-// UnsupportedOperation.InstanceState…); unknown states are left alone.
+// endable reports whether Tencent Cloud terminates instances in this state. It refuses those
+// between two states (CVM, TerminateInstances, UnsupportedOperation.InstanceState…). Nothing
+// is done in unknown states.
 func (m Member) endable() bool {
 	switch m.State {
 	case spotpool.StateRunning, spotpool.StateStopped, spotpool.StateShutdown, spotpool.StateRescueMode, spotpool.StateServiceLiveMigrate:
@@ -103,7 +113,7 @@ func (m Member) endable() bool {
 	return false
 }
 
-// members are the pool's own instances, each with its condition.
+// members returns the pool's own instances.
 func members(s Situation, u journal.Update, offers map[spotpool.Market]spotpool.Offer) []Member {
 	configs := spotpool.NewConfigurations(s.Declaration, u.Journal.AcceptedConfigurations)
 	list := make([]Member, len(u.Found))
@@ -112,9 +122,12 @@ func members(s Situation, u journal.Update, offers map[spotpool.Market]spotpool.
 		list[n] = Member{
 			Instance:  i.Instance,
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
-			Drifted:   configs.Outdated(i.ConfigurationTag),
+			Drifted:   configs.Drifted(i.ConfigurationTag),
 			Price:     offers[i.Market()].Price,
 			Untagged:  i.Untagged,
+		}
+		if i.Unlisted {
+			list[n].UnlistedUntil = k.RecordedAt.Add(fleet.ListingLag)
 		}
 		match := u.Nodes.Of(i.ID)
 		list[n].Match, list[n].Node, list[n].Drain = match, match.Node, k.Drain
@@ -162,7 +175,7 @@ func condition(i spotpool.Instance, unsettledSince time.Time, timeout spotpool.D
 	return Unusable
 }
 
-// count adds up the members and the intents whose instances are not seen yet.
+// count counts the members, and the instances of pending launches that were not found yet.
 func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
 	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Held: unseen}
 	for _, m := range list {
@@ -182,8 +195,8 @@ func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
 	return c
 }
 
-// Releasable lists the members whose tags can be taken off for good. The cloud may
-// still tag one that was not listed yet, or whose tags have not come within TagLag.
+// Releasable returns the members whose tags can be removed for good. Tencent Cloud may still
+// tag an instance that was not listed yet, or whose tags have not arrived within TagLag.
 func (p Plan) Releasable(now time.Time) []string {
 	var ids []string
 	for _, m := range p.Members {

@@ -93,7 +93,7 @@ func TestWhatIsNotThePoolsOwn(t *testing.T) {
 		t.Errorf("held %d, members %v, recorded %v", p.Held, p.Members, p.Journal.Known)
 	}
 	shouldSay(t, "warnings", p.Warnings,
-		"ins-3 (account 200, ap-singapore), ins-4 (account 100012345678, ap-tokyo) carry this pool's uid and not its account or region: left alone")
+		"ins-3 (account 200, ap-singapore), ins-4 (account 100012345678, ap-tokyo) have this pool's uid, but not its account or region: ignored")
 
 	nobodys := pool(func(d *spotpool.Declaration) { d.UID = "" })
 	if own := fleet.Tagged(nobodys, seen(nobodys, foreign...).Observation); len(own) > 0 {
@@ -111,7 +111,7 @@ func TestAnInstanceListedTwiceCountsOnce(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	p := decide.Decide(opened(seen(pool(size(5, 9)), instance("ins-1"), instance("ins-2", outdated, inZone(zone3)),
+	p := decide.Decide(opened(seen(pool(size(5, 9)), instance("ins-1"), instance("ins-2", drifted, inZone(zone3)),
 		instance("ins-3", inState(spotpool.StateStopped))), 2))
 	want := spotpool.Counts{Minimum: 5, Maximum: 9, Capacity: 2, Held: 5, Shortfall: 3, Drifted: 1, HourlyPrice: yuan("7")}
 	if diff := cmp.Diff(want, p.Counts); diff != "" {

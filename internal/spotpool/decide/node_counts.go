@@ -9,15 +9,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// PoolNodes says how a pool's instances fare as nodes.
+// PoolNodes is the health of a pool's instances as nodes.
 type PoolNodes struct {
 	// Whether the cluster could be observed. If not, nothing is counted.
 	Seen bool `json:"seen"`
 	*NodeStates
 	// Why failing nodes are not replaced. Absent if they are.
 	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
-	// ReplacingAwaits is why no replacement is begun while it is not known yet whether it
-	// has to be suspended.
+	// ReplacingAwaits is why no replacement begins while it is unknown whether replacing must
+	// be suspended.
 	ReplacingAwaits string `json:"-"`
 	// Drains in progress, and kept nodes.
 	Drains []DrainReport `json:"drains,omitempty"`
@@ -25,7 +25,7 @@ type PoolNodes struct {
 	Notices []NoticeReport `json:"notices,omitempty"`
 }
 
-// NoticeReport says when the cloud takes an instance back.
+// NoticeReport is an interruption notice.
 type NoticeReport struct {
 	// The instance.
 	InstanceID string `json:"instance_id"`
@@ -35,12 +35,12 @@ type NoticeReport struct {
 	TakenAt time.Time `json:"taken_at"`
 }
 
-// String says so for people.
 func (r NoticeReport) String() string {
-	return fmt.Sprintf("%s: the cloud takes it back at %s, its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
+	return fmt.Sprintf("%s: Tencent Cloud reclaims it at %s; its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
 }
 
-// NodeStates count instances by how they fare as nodes, each once, but for Draining.
+// NodeStates counts instances by their health as nodes. Each counts once, and draining ones
+// again in Draining.
 type NodeStates struct {
 	// Instances that are Ready nodes.
 	Ready int `json:"ready"`
@@ -51,21 +51,20 @@ type NodeStates struct {
 	// Instances that exceeded a timeout and will be replaced.
 	Failing int `json:"failing"`
 	// Instances whose node is not known.
-	Unknown int `json:"untold"`
+	Unknown int `json:"unknown"`
 	// Nodes that are draining, in addition to one of the counts above.
 	Draining int `json:"draining"`
 }
 
-// All is how many instances are nodes, or should be.
+// All returns how many instances are nodes, or should be.
 func (s NodeStates) All() int { return s.Ready + s.Joining + s.Unready + s.Failing + s.Unknown }
 
-// String counts them for people.
 func (s NodeStates) String() string {
 	parts := []string{fmt.Sprintf("%d ready", s.Ready)}
 	for _, other := range []struct {
 		n    int
 		word string
-	}{{s.Joining, "joining"}, {s.Unready, "not ready"}, {s.Failing, "failing"}, {s.Unknown, "that can't be told"}} {
+	}{{s.Joining, "joining"}, {s.Unready, "not ready"}, {s.Failing, "failing"}, {s.Unknown, "ambiguous"}} {
 		if other.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", other.n, other.word))
 		}
@@ -77,7 +76,7 @@ func (s NodeStates) String() string {
 	return text
 }
 
-// DrainReport is a drain, and what comes of it.
+// DrainReport is a drain, and what happens after it.
 type DrainReport struct {
 	node.Drain
 	// When the drain times out, or when a kept node may be drained again. Absent while no time
@@ -85,26 +84,32 @@ type DrainReport struct {
 	Until time.Time `json:"until,omitzero"`
 	// The action for the instance on a timeout. Absent if Tencent Cloud reclaims it.
 	OnTimeout node.OnTimeout `json:"on_timeout,omitempty"`
+	// Whether the interruption notice for which the node is drained was withdrawn. The next
+	// run uncordons the node.
+	Withdrawn bool `json:"notice_withdrawn,omitempty"`
 }
 
-// String says how far the drain is, what it waits for, and until when.
+// String says how far the drain is, what blocks it, and until when.
 func (r DrainReport) String() string {
+	if r.Withdrawn {
+		return fmt.Sprintf("its interruption notice was withdrawn: the next run uncordons its node %s", r.Node)
+	}
 	switch r.Phase {
 	case node.Asked:
-		return fmt.Sprintf("its node %s is to be drained, asked for at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
+		return fmt.Sprintf("its node %s will be drained, as requested at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
 	case node.Draining:
-		return fmt.Sprintf("its node %s is drained since %s (%s): %s; %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), r.afterwards())
+		return fmt.Sprintf("its node %s has been draining since %s (%s): %s; %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), r.afterwards())
 	case node.Done, node.TimedOut:
 		if !r.TakenAt.IsZero() {
-			return fmt.Sprintf("its node %s has %s since %s; at %s the cloud takes it", r.Node, r.left(), wording.Instant(r.EndedAt),
+			return fmt.Sprintf("its node %s has had %s since %s; Tencent Cloud reclaims it at %s", r.Node, r.left(), wording.Instant(r.EndedAt),
 				wording.Instant(r.TakenAt))
 		}
 	}
 	switch r.Phase {
 	case node.Done:
-		return fmt.Sprintf("its node %s was empty at %s, and it may end (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
+		return fmt.Sprintf("its node %s was drained at %s, and it can be terminated (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
 	case node.TimedOut:
-		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it may end with them (%s)", r.Node, wording.Instant(r.EndedAt), r.left(),
+		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it can be terminated (%s)", r.Node, wording.Instant(r.EndedAt), r.left(),
 			r.Why)
 	case node.Kept:
 		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and drain.on_timeout keeps it: it is not drained again before %s", r.Node,
@@ -113,7 +118,6 @@ func (r DrainReport) String() string {
 	return ""
 }
 
-// left says how many pods are left, and why.
 func (r DrainReport) left() string {
 	text := fmt.Sprintf("%d %s left", r.Left, wording.Plural(r.Left, "pod", "pods"))
 	if len(r.Blocked) > 0 {
@@ -122,24 +126,23 @@ func (r DrainReport) left() string {
 	return text
 }
 
-// afterwards says what becomes of the instance once the drain's time is up.
+// afterwards says what happens to the instance when the drain times out.
 func (r DrainReport) afterwards() string {
 	at := "at " + wording.Instant(r.Until)
 	switch {
 	case !r.TakenAt.IsZero():
-		return at + " the cloud takes it"
+		return at + " Tencent Cloud reclaims it"
 	case r.Until.IsZero():
-		return "its timeout does not run before a run can request all evictions and list the pods that are left"
+		return "its timeout starts once a run can request all evictions and list the remaining pods"
 	case r.OnTimeout == node.Keep:
-		return at + " it is kept with what is left"
+		return at + " it is kept with its pods"
 	}
-	return at + " it ends with what is left"
+	return at + " it is terminated with its pods"
 }
 
-// drainOf reports on a member's drain; ok is false where there is none that anything
-// waits for.
+// drainOf reports a member's drain; ok is false if there is none, or it is complete.
 func drainOf(v View, m Member) (r DrainReport, ok bool) {
-	r = DrainReport{Drain: m.Drain}
+	r = DrainReport{Drain: m.Drain, Withdrawn: m.NoticeWithdrawn()}
 	switch how := v.Declaration.Nodes.Drain; {
 	case m.Drain.Rests(v.Now):
 		r.Until = m.Drain.EndedAt.Add(node.KeptFor)
@@ -154,7 +157,7 @@ func drainOf(v View, m Member) (r DrainReport, ok bool) {
 	return r, true
 }
 
-// poolNodes says how the members fare as nodes; nil where the pool has none.
+// poolNodes returns the health of the members as nodes; nil if the pool has no nodes.
 func poolNodes(v View, list []Member) *PoolNodes {
 	if v.Declaration.Nodes == nil {
 		return nil

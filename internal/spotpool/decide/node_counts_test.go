@@ -39,12 +39,12 @@ func TestAPoolsNodesAreCounted(t *testing.T) {
 		"each fares in another way": {
 			inCluster(remembered(five(), "ins-4"), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)), nodeOf("ins-3", notReady(11*time.Minute)),
 				nodeOf("ins-5"), twin),
-			`{"seen":true,"ready":1,"joining":0,"unready":1,"failing":2,"untold":1,"draining":0}`,
+			`{"seen":true,"ready":1,"joining":0,"unready":1,"failing":2,"unknown":1,"draining":0}`,
 		},
 		"one joins, and others are no nodes yet": {
 			inCluster(seen(pool(withNodes), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending)),
 				instance("ins-3", inState(spotpool.StateTerminating)))),
-			`{"seen":true,"ready":0,"joining":1,"unready":0,"failing":0,"untold":0,"draining":0}`,
+			`{"seen":true,"ready":0,"joining":1,"unready":0,"failing":0,"unknown":0,"draining":0}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		"Ready, pods counted":    {counted, "ins-1", "its node node-ins-1 is Ready, with 0 GPU pods"},
 		"notice":                 {counted, "ins-2", "its node node-ins-2 is Ready, with 1 GPU pod"},
 		"joining": {
-			inCluster(two, nodeOf("ins-1")), "ins-2", "it is no Ready node yet, and has until 2026-03-01T12:15:00Z for it (join_timeout 15m)",
+			inCluster(two, nodeOf("ins-1")), "ins-2", "it is not a Ready node yet, and has until 2026-03-01T12:15:00Z to join (join_timeout 15m)",
 		},
 		"not Ready for a while": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2", notReady(9*time.Minute))), "ins-2",
@@ -133,14 +133,14 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		},
 		"never joined": {
 			inCluster(remembered(three, "ins-3"), nodeOf("ins-1"), nodeOf("ins-2")), "ins-3",
-			"it never became a Ready node within the 15m of join_timeout; a run would have another take its place now",
+			"it never became a Ready node within the 15m of join_timeout; a run would replace it now",
 		},
 		"replaced": {
 			replaced, "ins-3",
-			"it never became a Ready node within the 15m of join_timeout; another is to take its place since 2026-03-01T12:00:00Z, and it ends once that works",
+			"it never became a Ready node within the 15m of join_timeout; it is being replaced since 2026-03-01T12:00:00Z, and is terminated once its replacement works",
 		},
-		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while nothing " +
-			"may be launched"},
+		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while launches " +
+			"are blocked"},
 		"suspended": {
 			inCluster(remembered(two), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour))), "ins-1",
 			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacing is suspended, as 2 of the " +
@@ -148,25 +148,25 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		},
 		"whose node can't be told": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" })), "ins-2",
-			"which node it is can't be told, and it is not drained, replaced or ended: the nodes node-ins-2 and twin both say that they are ins-2: remove " +
+			"its node is ambiguous, so it is not drained, replaced or terminated: the nodes node-ins-2 and twin both say that they are ins-2: remove " +
 				"the one that is not",
 		},
-		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 is to be drained, asked for at 2026-03-01T12:00:00Z " +
+		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 will be drained, as requested at 2026-03-01T12:00:00Z " +
 			"(2 held is above maximum 1)"},
 		"a drain that waits": {
 			attempted(draining(t), noon), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is " +
-				"protected from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
+			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is " +
+				"protected from eviction); at 2026-03-01T12:10:00Z it is terminated with its pods",
 		},
 		"a drain whose evictions are forbidden": {
 			forbidden(draining(t)), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (the role " +
-				"needs the verb create on pods/eviction); its timeout does not run before a run can request all evictions and list the pods that are left",
+			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (the role " +
+				"needs the verb create on pods/eviction); its timeout starts once a run can request all evictions and list the remaining pods",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
 			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from " +
-				"eviction), and it may end with them (2 held is above maximum 1)",
+				"eviction), and it can be terminated (2 held is above maximum 1)",
 		},
 		"a node that is kept": {
 			attempted(attempted(attempted(kept, noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
@@ -187,7 +187,7 @@ func TestADrainIsReportedUntilItIsOver(t *testing.T) {
 	t.Parallel()
 	s := attempted(draining(t), noon)
 	p := decide.Decide(s)
-	want := `{"seen":true,"ready":2,"joining":0,"unready":0,"failing":0,"untold":0,"draining":1,"drains":[` +
+	want := `{"seen":true,"ready":2,"joining":0,"unready":0,"failing":0,"unknown":0,"draining":1,"drains":[` +
 		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":"2 held is above maximum 1","phase":"draining",` +
 		`"asked_at":"2026-03-01T12:00:00Z","draining_since":"2026-03-01T12:00:00Z","observed":{"at":"2026-03-01T12:00:00Z"},"pods_left":2,"blocked":["ml/a is protected from eviction"],` +
 		`"until":"2026-03-01T12:10:00Z","on_timeout":"terminate"}]}`

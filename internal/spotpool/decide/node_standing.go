@@ -11,8 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Standings say what each member of a plan counts as, and why; the plan was made of
-// the situation.
+// Standings returns what each member of the plan of a situation counts as, and why.
 func Standings(s Situation, plan Plan) []Standing {
 	d := s.Declaration.WithDefaults()
 	var list []Standing
@@ -24,7 +23,6 @@ func Standings(s Situation, plan Plan) []Standing {
 	return list
 }
 
-// asNode is a member as a node of its pool's cluster.
 type asNode struct {
 	Member
 	plan  Plan
@@ -32,7 +30,7 @@ type asNode struct {
 	now   time.Time
 }
 
-// String says how it fares, and what follows from that.
+// String returns its health, and what follows.
 func (n asNode) String() string {
 	if n.nodes == nil || n.plan.Nodes == nil || !n.held() {
 		return ""
@@ -49,13 +47,12 @@ func (n asNode) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
-// health says how it fares, and until when it may.
 func (n asNode) health() string {
 	known, _ := n.plan.Journal.Of(n.ID)
 	status := known.Node
 	limits := n.nodes.Timeouts()
 	if n.Match.Standing == node.Contested {
-		return "which node it is can't be told, and it is not drained, replaced or ended: " + n.Match.Why
+		return "its node is ambiguous, so it is not drained, replaced or terminated: " + n.Match.Why
 	}
 	switch n.Health {
 	case node.Healthy:
@@ -65,7 +62,7 @@ func (n asNode) health() string {
 		}
 		return text
 	case node.Joining:
-		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", wording.Instant(status.Until(limits, n.now)),
+		return fmt.Sprintf("it is not a Ready node yet, and has until %s to join (join_timeout %s)", wording.Instant(status.Until(limits, n.now)),
 			n.nodes.JoinTimeout)
 	case node.Unready:
 		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", status.Name, wording.Instant(status.Since),
@@ -76,13 +73,13 @@ func (n asNode) health() string {
 	return ""
 }
 
-// replacement says whether another instance is to take its place, and why not.
+// replacement says whether it is replaced, and why not.
 func (n asNode) replacement() string {
 	switch {
 	case slices.Contains(n.plan.Replacing, n.ID):
-		return "a run would have another take its place now"
+		return "a run would replace it now"
 	case n.Replaced():
-		return fmt.Sprintf("another is to take its place since %s, and it ends once that works", wording.Instant(n.ReplacedSince))
+		return fmt.Sprintf("it is being replaced since %s, and is terminated once its replacement works", wording.Instant(n.ReplacedSince))
 	case !n.Health.Failed():
 		return ""
 	case n.plan.Nodes.ReplacingSuspended != "":
@@ -92,10 +89,10 @@ func (n asNode) replacement() string {
 	case n.plan.Hold != nil:
 		return "it is not replaced while the pool is on hold"
 	case n.plan.Gate.Closed:
-		return "it is not replaced while nothing may be launched"
+		return "it is not replaced while launches are blocked"
 	case n.Protection() != "":
 		return "it is not replaced while it is protected"
 	}
-	return fmt.Sprintf("it is not replaced yet: a run begins at most %d %s, and of what may end", n.nodes.MaxReplacementsPerRun,
+	return fmt.Sprintf("it is not replaced yet: a run begins at most %d %s", n.nodes.MaxReplacementsPerRun,
 		wording.Plural(n.nodes.MaxReplacementsPerRun, "replacement", "replacements"))
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
-// TestPoolsWithNodesConvergeAndRest is TestRunsConvergeAndRest with machines that are
-// nodes: none ends with pods on it unless its drain timed out, nothing is done while
-// the cluster is away, and no node is left cordoned for an end that does not come.
+// TestPoolsWithNodesConvergeAndRest is TestRunsConvergeAndRest with instances that are nodes.
+// None is terminated with pods on it unless its drain timed out. Nothing is done while the
+// cluster is unreachable, and no node stays cordoned without a termination.
 func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -76,8 +76,8 @@ func remember(known, from []fleet.Known) {
 	}
 }
 
-// remembered is the situation after earlier observations: each of these instances has
-// been running and a Ready node since an hour ago, but those that never joined.
+// remembered is the situation after earlier observations. Each of these instances has been a
+// Ready node for an hour, except those that never joined.
 func remembered(s decide.Situation, neverJoined ...string) decide.Situation {
 	late := map[string]bool{}
 	for _, id := range neverJoined {
@@ -112,7 +112,7 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 		"one joins still":      {situation: inCluster(two(), nodeOf("ins-1"))},
 		"one never joined, and there is room": {
 			situation: inCluster(remembered(two(), "ins-2"), nodeOf("ins-1")), want: []string{launch},
-			short: "ins-2 ends once others work in its place",
+			short: "ins-2 is terminated once its replacement works",
 		},
 		"one never joined, and there is none": {
 			situation: inCluster(remembered(two(size(2, 2)), "ins-2"), nodeOf("ins-1")), want: []string{"terminate ins-2"},
@@ -130,14 +130,14 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 			short: "ins-3 is to be replaced (it never became a Ready node within the 15m of join_timeout) by the next run: max_replacements_per_run is 1",
 		},
 		"all fail at once":       {situation: inCluster(remembered(two()), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour)))},
-		"the cluster isn't seen": {situation: remembered(two(), "ins-2"), short: "the cluster was not seen: nothing is drained, replaced or ended"},
+		"the cluster isn't seen": {situation: remembered(two(), "ins-2"), short: "the cluster was not observed: nothing is drained, replaced or terminated"},
 		"another cluster is seen": {
 			situation: func() decide.Situation {
 				s := inCluster(remembered(two(), "ins-2"), nodeOf("ins-1"))
 				s.Observation.Cluster.ClusterUID = "another"
 				return s
 			}(),
-			short: "the cluster was not seen: nothing is drained, replaced or ended",
+			short: "the cluster was not observed: nothing is drained, replaced or terminated",
 		},
 		"its node can't be told": {situation: inCluster(remembered(two(), "ins-2"), nodeOf("ins-1"), nodeOf("ins-2"),
 			nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" }))},
@@ -181,7 +181,7 @@ func TestNodesAreDrainedBeforeTheirInstancesEnd(t *testing.T) {
 	blind.Observation.Cluster = node.Observation{}
 	p2 := decide.Decide(blind)
 	shouldDecide(t, p2)
-	shouldSay(t, "short", p2.Short.Texts(), "the cluster was not seen: nothing is drained, replaced or ended")
+	shouldSay(t, "short", p2.Short.Texts(), "the cluster was not observed: nothing is drained, replaced or terminated")
 
 	theirs := after(left, 0, true)
 	theirs.Declaration.Maximum = 2
@@ -205,7 +205,7 @@ func TestANodeIsDeletedOnceItsInstanceIsGoneForSure(t *testing.T) {
 	}
 	shouldDecide(t, step(0, "ins-2"))
 	shouldDecide(t, step(0.5, "ins-2"))
-	shouldDecide(t, step(2)) // nobody asked
+	shouldDecide(t, step(2)) // not requested
 	shouldDecide(t, step(3, "ins-2"), "delete the node node-ins-2 of ins-2")
 	s.Observation.Cluster.Nodes[1].UID = "a later one"
 	shouldDecide(t, step(4, "ins-2"))
@@ -296,8 +296,8 @@ func TestADrainIsOfOneNode(t *testing.T) {
 	}
 }
 
-// TestARefusedEndDrainsNobodyElse: where the cloud refuses to end what was drained, no
-// other node is drained in vain, until an hour later or a person asks again.
+// TestARefusedEndDrainsNobodyElse: if Tencent Cloud refuses to terminate a drained instance, no
+// other node is drained, until an hour later or a new apply.
 func TestARefusedEndDrainsNobodyElse(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))

@@ -15,14 +15,14 @@ import (
 // cluster is what of a cluster pools meet: machines become its nodes, have pods, and
 // lose them when they are drained.
 type cluster struct {
-	away       bool                  // it can't be reached
-	uncounted  bool                  // its pods can't be counted
+	away       bool                  // it is unreachable
+	uncounted  bool                  // its pods cannot be counted
 	joinsAfter time.Duration         // from running to Ready
 	never      map[string]bool       // machines that never join
 	sick       map[string]time.Time  // machines whose nodes are not Ready, and since when
 	nodes      map[string]*node.Node // by machine
 	pods       map[string]int        // by machine
-	stubborn   map[string]bool       // machines whose pods can't be evicted
+	stubborn   map[string]bool       // machines whose pods cannot be evicted
 	running    map[string]time.Time  // since when machines have run
 	cordonedBy map[string]string     // what a person cordoned, by machine
 	oddities

@@ -9,12 +9,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// taken is a node whose instance the cloud takes back so long after noon.
+// taken is a node whose instance Tencent Cloud reclaims so long after noon.
 func taken(after time.Duration) func(*node.Node) {
 	return func(n *node.Node) { n.TakenAt = noon.Add(after) }
 }
 
-// noticed is a pool of 2, whose second instance is taken back in two minutes.
+// noticed is a pool of 2, whose second instance is reclaimed in two minutes.
 func noticed(changes ...func(*spotpool.Declaration)) decide.Situation {
 	return doomedAfter(2*time.Minute, changes...)
 }
@@ -27,7 +27,7 @@ func doomedAfter(after time.Duration, changes ...func(*spotpool.Declaration)) de
 func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 	t.Parallel()
 	const (
-		// Not in ap-singapore-2, which the cloud is taking instances back from.
+		// Not in ap-singapore-2, where Tencent Cloud reclaims instances.
 		launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"
 		drain  = "drain ins-2, the node node-ins-2"
 	)
@@ -42,8 +42,8 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: noticed(size(2, 2)), want: []string{drain}, short: "2 held already, and maximum is 2: no room for 1 more",
 		},
 		"and says what that means": {
-			situation: noticed(size(2, 2)), want: []string{drain}, short: "the cloud takes ins-2 back at 2026-03-01T12:02:00Z, and others take its " +
-				"place only later",
+			situation: noticed(size(2, 2)), want: []string{drain}, short: "Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, and its " +
+				"replacement is launched later",
 		},
 		"enough others work":                           {situation: noticed(size(1, 2)), want: []string{drain}},
 		"above maximum, the doomed one goes by itself": {situation: noticed(size(1, 1)), want: []string{drain}},
@@ -65,7 +65,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 		},
 		"the cluster was not seen": {
 			situation: with(noticed(), func(s *decide.Situation) { s.Observation.Cluster = node.Observation{} }),
-			short:     "the cluster was not seen: nothing is drained, replaced or ended",
+			short:     "the cluster was not observed: nothing is drained, replaced or terminated",
 		},
 		"a time too far ahead": {situation: doomedAfter(time.Hour)},
 		"a time that is over":  {situation: doomedAfter(-5 * time.Minute)},
@@ -80,8 +80,8 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 	if p.Capacity != 1 || p.Held != 2 || p.Shortfall != 1 {
 		t.Errorf("counts are %+v", p.Counts)
 	}
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, "capacity 1, as the cloud takes ins-2 back at 2026-03-01T12:02:00Z, is below minimum 2")
-	const news = "the cloud gave notice: it takes ins-2 (GN7.2XLARGE32 in ap-singapore-2) back at 2026-03-01T12:02:00Z"
+	shouldSay(t, "reasons", p.Decisions[0].Reasons, "capacity 1, as Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, is below minimum 2")
+	const news = "interruption notice: Tencent Cloud reclaims ins-2 (GN7.2XLARGE32 in ap-singapore-2) at 2026-03-01T12:02:00Z"
 	shouldSay(t, "notices", p.Messages, news)
 	s.Journal = p.Journal
 	if again := decide.Decide(s); len(again.Messages) > 0 {
@@ -96,12 +96,12 @@ func TestAHoldStopsWhatANoticeAsksFor(t *testing.T) {
 	s.Hold = &hold
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "the cloud takes ins-2 back at 2026-03-01T12:02:00Z: on hold, nothing is launched in its place, and no "+
+	shouldSay(t, "warnings", p.Warnings, "Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z: on hold, its replacement is not launched, and no "+
 		"node is drained")
 }
 
-// TestADrainForANotice plays one from the notice to its end: whether the cloud takes the
-// instance, or it runs on.
+// TestADrainForANotice plays a drain from the notice on, whether Tencent Cloud reclaims the
+// instance or not.
 func TestADrainForANotice(t *testing.T) {
 	t.Parallel()
 	for _, on := range []node.OnTimeout{node.Terminate, node.Keep} {
@@ -161,7 +161,7 @@ func TestANoticeHurriesADrain(t *testing.T) {
 	if d := s.Journal.Known[0].Drain; !d.Since.Equal(noon) || d.Phase != node.TimedOut {
 		t.Errorf("the drain is %+v", d)
 	}
-	shouldDecide(t, decide.Decide(s)) // the cloud takes it
+	shouldDecide(t, decide.Decide(s)) // Tencent Cloud reclaims it
 }
 
 // TestARenewedNoticeLastsFromWhenItWasFirstSeen: a node that renews its notice is taken at
@@ -193,8 +193,8 @@ func TestARenewedNoticeLastsFromWhenItWasFirstSeen(t *testing.T) {
 	shouldTell(t, s.Journal, "notice ins-2 node-ins-2", "notice ins-2 node-ins-2")
 }
 
-// TestAWantedEndDoesNotWaitForTheCloud: an instance that is to be terminated anyway is,
-// once its node is drained for a notice. Else the cloud takes it.
+// TestAWantedEndDoesNotWaitForTheCloud: an instance that is to be terminated anyway is
+// terminated once its node is drained for a notice. Else Tencent Cloud reclaims it.
 func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

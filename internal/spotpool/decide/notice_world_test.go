@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// giveNotice marks a machine's node as taken back in two minutes, which comes true or
-// not; a notice that does not may be taken off again.
+// giveNotice marks a machine's node as reclaimed in two minutes, which may not happen. The
+// notice may be withdrawn then.
 func (w *world) giveNotice(t *rapid.T, id string) string {
 	n := w.cluster.nodes[id]
 	at := slices.IndexFunc(w.machines, func(m *machine) bool { return m.ID == id })
@@ -32,7 +32,7 @@ func (w *world) giveNotice(t *rapid.T, id string) string {
 	return fmt.Sprintf("notice to %s, which comes true: %t", id, comesTrue)
 }
 
-// brokenNotice says what a plan does wrong about what the cloud takes back.
+// brokenNotice says what a plan does wrong about interruption notices.
 func brokenNotice(s decide.Situation, p decide.Plan) string {
 	doomed := map[string]bool{}
 	for _, m := range p.Members {
@@ -59,7 +59,7 @@ func brokenNotice(s decide.Situation, p decide.Plan) string {
 			return doomed[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil ||
 				p.Journal.DrainOf(id).Phase != node.Done)
 		}):
-			return d.Summary() + ", which the cloud takes back"
+			return d.Summary() + ", which Tencent Cloud reclaims"
 		}
 	}
 	if !slices.ContainsFunc(p.Members, decide.Member.Doomed) || s.Gate.Closed || s.Hold != nil || !p.Journal.LostAt.IsZero() {

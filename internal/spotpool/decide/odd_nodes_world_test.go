@@ -13,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// oddities are what a cluster has that nobody wants: host names that are used again,
-// provider IDs that name no instance, Nodes of other pools at the same addresses, clocks
-// that are off, readiness that comes and goes, and notices that never end.
+// oddities are unwelcome properties of a cluster. Host names are reused, provider IDs name no
+// instance, other pools have the same addresses, clocks are off, readiness flaps, and notices
+// never expire.
 type oddities struct {
 	reuses     bool                 // a new machine gets the address and host name of one that is gone
 	providerID string               // what new nodes write before their instance's ID; empty: the right one
@@ -54,8 +54,8 @@ func (c *cluster) address(there map[string]bool) string {
 	return fmt.Sprintf("10.0.%d.%d", c.addresses/250, c.addresses%250)
 }
 
-// join registers a machine's node, as a kubelet does: a Node of its host name, which goes
-// with the address here, becomes its own and keeps its UID and provider ID.
+// join registers a machine's node, as a kubelet does. A Node of its host name, which follows
+// from the address here, becomes its own, with its UID and provider ID.
 func (c *cluster) join(w *world, m *machine, there map[string]bool) {
 	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
 		if n := c.nodes[id]; !there[id] && n.Addresses[0] == m.PrivateIP {
@@ -99,7 +99,7 @@ func (c *cluster) byUID(uid string) (id string, n *node.Node) {
 	return "", nil
 }
 
-// remove deletes a Node, and with it the pods there. Its kubelet doesn't register again.
+// remove deletes a Node, and its pods. Its kubelet does not register again.
 func (c *cluster) remove(uid string) {
 	if id, n := c.byUID(uid); n != nil {
 		delete(c.nodes, id)
@@ -137,8 +137,8 @@ func (c *cluster) forbids(w *world, d spotpool.Decision) error {
 	return nil
 }
 
-// emptied are those of machines whose nodes are as their drains left them, as a run finds
-// right before it ends them; the drains of the others start again.
+// emptied are the machines whose nodes are as their drains left them, as a run checks right
+// before it terminates them. The drains of the others start again.
 func (w *world) emptied(ids []string) []string {
 	if w.cluster == nil {
 		return ids
@@ -153,9 +153,8 @@ func (w *world) emptied(ids []string) []string {
 	})
 }
 
-// endlessNotice says which machine is taken for doomed for longer than a notice lasts. Of
-// an observation that is lost, since its run is killed before it writes anything, nobody
-// knows afterwards.
+// endlessNotice says which machine counts as reclaimed for longer than a notice lasts. An
+// observation is lost if its run is killed before it writes anything.
 func (c *cluster) endlessNotice(s decide.Situation, p decide.Plan, lost bool) string {
 	if lost {
 		return ""

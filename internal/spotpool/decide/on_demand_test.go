@@ -36,8 +36,8 @@ func TestOnDemandBase(t *testing.T) {
 			seen(pool(size(1, 4), base(1), func(d *spotpool.Declaration) { d.Offerings[0].SpotMaxPrice = yuan("5") })),
 			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"},
 		},
-		"a base outdated is replaced by another": {
-			seen(pool(base(1), refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", onDemand, outdated), instance("ins-2")),
+		"a base drifted is replaced by another": {
+			seen(pool(base(1), refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", onDemand, drifted), instance("ins-2")),
 			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"},
 		},
 		"a pool of on-demand instances alone": {
@@ -131,7 +131,7 @@ func TestTheWayBackToSpot(t *testing.T) {
 		for _, o := range s.Declaration.Offerings {
 			s.Journal.Cooldowns = append(s.Journal.Cooldowns, markets.Cooldown{
 				Market: spotpool.Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: spotpool.Spot},
-				Cause:  markets.CausedByReclaim, Until: noon.Add(time.Minute),
+				Cause:  markets.CausedByLoss, Until: noon.Add(time.Minute),
 			})
 		}
 		return s
@@ -169,7 +169,7 @@ func TestTheWayBackToSpot(t *testing.T) {
 // What a refresh just ended is no reason to fall back at once.
 func TestARefreshDoesNotFallBack(t *testing.T) {
 	t.Parallel()
-	s := offered(seen(pool(falling(2), refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", outdated), instance("ins-2")),
+	s := offered(seen(pool(falling(2), refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", drifted), instance("ins-2")),
 		offer(zone2, "2"), offer(zone2, "10", onDemandOffer))
 	s.Observation.SpotVCPUs = map[string]int{zone2: 8}
 	s.Declaration.MaxHourlyCost = yuan("5") // two are held, and a third has no place
@@ -178,12 +178,12 @@ func TestARefreshDoesNotFallBack(t *testing.T) {
 	shouldSay(t, "short", p.Short.Texts(), "on-demand instances take over at 2026-03-01T12:30:00Z")
 }
 
-// An on-demand instance of which the cloud refused the end stays one of the base: what a
-// refresh launches beside it would be beyond that, and end again.
+// An on-demand instance that Tencent Cloud refused to terminate stays part of the base. A
+// refresh that launched another one would be above the base, and it would be terminated again.
 func TestARefusedEndStaysPartOfTheBase(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(2, 4), refreshing(spotpool.RefreshRolling, 1, 0), falling(0), func(d *spotpool.Declaration) { d.OnDemandBase = 2 }),
-		instance("ins-1", onDemand, outdated, inState(spotpool.StateShutdown)), instance("ins-2", onDemand), instance("ins-3", outdated))
+		instance("ins-1", onDemand, drifted, inState(spotpool.StateShutdown)), instance("ins-2", onDemand), instance("ins-3", drifted))
 	shouldDecide(t, decide.Decide(s), "terminate ins-1")
 	s.SoFar.Refused = []string{"ins-1"}
 	shouldDecide(t, decide.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")

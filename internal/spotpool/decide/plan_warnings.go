@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// warn names what a person should look at: instances that are held and do no work,
-// and instances that may be the pool's and are not counted as such.
+// warn warns of instances that are held and do not work, and of instances that may be the
+// pool's and are not counted.
 func warn(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	of := func(concerns func(Member) bool, say func(ids string, n int)) {
@@ -18,25 +18,25 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 		}
 	}
 	of(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
-		r.warnf("%s %s been starting for longer than the launch timeout of %s: held, but no capacity. The cloud refuses to end what is starting; if this "+
-			"goes on, open a ticket with it", ids, wording.Have(n), d.LaunchTimeout)
+		r.warnf("%s %s been starting for longer than the launch timeout of %s: held, but not capacity. Tencent Cloud does not terminate starting "+
+			"instances: if this persists, open a ticket", ids, wording.Have(n), d.LaunchTimeout)
 	})
 	of(func(m Member) bool { return m.Condition == Restricted }, func(ids string, n int) {
-		r.warnf("%s %s running but restricted (expired or isolated): held, but no capacity. Check the account's balance", ids, wording.Are(n))
+		r.warnf("%s %s running but restricted (expired or isolated): held, but not capacity. Check the account's balance", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Stopped && !m.Ending }, func(ids string, n int) {
-		r.warnf("%s %s stopped: held, but no capacity. Start or terminate what was stopped on purpose", ids, wording.Are(n))
+		r.warnf("%s %s stopped: held, but not capacity. Start or terminate what was stopped on purpose", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Unusable }, func(ids string, n int) {
-		r.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, wording.Are(n))
+		r.warnf("%s %s in a state that gpupool does not handle: held, but not capacity, and never terminated", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.ChargeType != spotpool.Spot && m.ChargeType != spotpool.OnDemand }, func(ids string, n int) {
 		it := wording.Plural(n, "it", "them")
-		r.warnf("%s %s paid for in another way by now: someone converted %s, so the pool counts %s and never ends %s. To let go, take the tag gpupool/uid off",
-			ids, wording.Are(n), it, it, it)
+		r.warnf("%s %s another charge type now: the pool counts %s and never terminates %s. To detach %s, remove the tag gpupool/uid", ids, wording.Have(n),
+			it, it, it)
 	})
 	of(func(m Member) bool { return m.Untagged && v.Now.Sub(m.LaunchedAt) > spotpool.TagLag }, func(ids string, n int) {
-		r.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, wording.Have(n), d.UID)
+		r.warnf("%s still %s none of the pool's tags: held, and never terminated by the pool. Set the tag gpupool/uid = %s, or terminate", ids, wording.Have(n), d.UID)
 	})
 	if why := v.contradicted(); why != "" {
 		r.warnf("%s", why)
@@ -52,16 +52,15 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 	}
 	slices.Sort(others)
 	if others = slices.Compact(others); len(others) > 0 {
-		r.warnf("%s %s this pool's uid and not its account or region: left alone", wording.Some(others), wording.Plural(len(others), "carries", "carry"))
+		r.warnf("%s %s this pool's uid, but not its account or region: ignored", wording.Some(others), wording.Have(len(others)))
 	}
 	if v.unpriced != "" && d.MaxHourlyCost > 0 && v.Observation.Offers != nil {
-		r.warnf("the price of %s is unknown and counts as nothing towards max_hourly_cost", v.unpriced)
+		r.warnf("the price of %s is unknown, and counts as zero toward max_hourly_cost", v.unpriced)
 	}
 	return t, r
 }
 
-// concerned are the members that a warning is about, each with its state unless the
-// warning has it.
+// concerned returns the members of a warning, with their states unless the warning has them.
 func concerned(t Tally, concerns func(Member) bool) []string {
 	var ids []string
 	for _, m := range t.members {

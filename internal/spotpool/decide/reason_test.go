@@ -16,9 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// many is a pool with sixteen offerings: six are not sold, seven above their price
-// cap, one is sold out, one cools down, and one is within everything but the hourly
-// cap.
+// many is a pool with sixteen offerings. Six are not sold, seven above their price cap, one is
+// sold out, one cools down, and one is only above the hourly cap.
 func many(changes ...func(*spotpool.Declaration)) decide.Situation {
 	named := func(n int) string { return fmt.Sprintf("GN7.%dXLARGE32", n) }
 	var offers []spotpool.Offer
@@ -82,22 +81,22 @@ func TestTheBindingCauseIsSaidFirst(t *testing.T) {
 		want []string
 	}{
 		"the offering that is nearest to a launch, and counts of all": {many(), []string{
-			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
+			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour in addition to 0.00, max_hourly_cost 1.00 would be exceeded",
+			"16 spot offerings skipped: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
 				"2.09; sold out: 1; not sold: 6",
 		}},
 		"what else there is of the pool": {many(func(d *spotpool.Declaration) {
 			d.OnDemandFallback = &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1}
 			d.MaxLaunchesPerRun = 1
 		}), []string{
-			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
+			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour in addition to 0.00, max_hourly_cost 1.00 would be exceeded",
+			"16 spot offerings skipped: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
 				"2.09; sold out: 1; not sold: 6",
 			"max_launches_per_run is 1: 1 more to be launched by the next run; on-demand instances take over at 2026-03-01T12:30:00Z",
 		}},
 		"the cheapest of those above their price cap": {many(func(d *spotpool.Declaration) { d.Offerings = d.Offerings[:14] }), []string{
 			"spot GN7.12XLARGE32 in ap-singapore-2: the market price 2.09 is above spot_max_price 2.00",
-			"14 spot offerings passed over: above spot_max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
+			"14 spot offerings skipped: above spot_max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
 		}},
 		"few as they are": {many(func(d *spotpool.Declaration) {
 			d.Offerings = []spotpool.Offering{d.Offerings[0], d.Offerings[13], d.Offerings[12]}
@@ -151,9 +150,8 @@ func TestEveryReasonHasACode(t *testing.T) {
 	})
 }
 
-// TestAppraisalsAgreeWithThePlan appraises the offerings in all kinds of situations:
-// there is one for each, launches are those of the plan, and what is passed over has
-// the reason that the plan has.
+// TestAppraisalsAgreeWithThePlan appraises the offerings in all kinds of situations. There is
+// one for each, launches are those of the plan, and a skipped offering has the plan's reason.
 func TestAppraisalsAgreeWithThePlan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

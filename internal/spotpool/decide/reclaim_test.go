@@ -27,19 +27,19 @@ func TestMessages(t *testing.T) {
 		"nothing happened": {[]spotpool.Instance{instance("ins-1"), instance("ins-2")}, false, nil, false},
 		"reclaimed, and gone": {
 			[]spotpool.Instance{instance("ins-1")}, false,
-			[]string{"ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud, or ended or untagged by someone else"}, true,
+			[]string{"ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand"}, true,
 		},
 		"both reclaimed": {
 			nil, false,
-			[]string{"ins-1, ins-2 (GN7.2XLARGE32 in ap-singapore-2) are gone: reclaimed by the cloud, or ended or untagged by someone else"}, true,
+			[]string{"ins-1, ins-2 (GN7.2XLARGE32 in ap-singapore-2) are gone: reclaimed by Tencent Cloud, or terminated or untagged by hand"}, true,
 		},
 		"reclaimed, and terminating": {
 			[]spotpool.Instance{instance("ins-1"), instance("ins-2", inState(spotpool.StateTerminating))}, false,
-			[]string{"ins-2 (GN7.2XLARGE32 in ap-singapore-2) is TERMINATING: being reclaimed by the cloud, or ended by someone else"}, true,
+			[]string{"ins-2 (GN7.2XLARGE32 in ap-singapore-2) is TERMINATING: reclaimed by Tencent Cloud, or terminated by hand"}, true,
 		},
 		"reclaimed, and in the recycle bin": {
 			[]spotpool.Instance{instance("ins-1"), instance("ins-2", inState(spotpool.StateShutdown))}, false,
-			[]string{"ins-2 (GN7.2XLARGE32 in ap-singapore-2) is SHUTDOWN: being reclaimed by the cloud, or ended by someone else"}, true,
+			[]string{"ins-2 (GN7.2XLARGE32 in ap-singapore-2) is SHUTDOWN: reclaimed by Tencent Cloud, or terminated by hand"}, true,
 		},
 		"failed to launch": {
 			[]spotpool.Instance{instance("ins-1"), instance("ins-2", failed)}, false,
@@ -91,8 +91,8 @@ func TestAnOnDemandInstanceIsNotReclaimed(t *testing.T) {
 	}
 }
 
-// What is gone is remembered for a while, with the time when the pool asked for its
-// end or noticed it: who counted on its machine asks for that.
+// A former instance stays in the journal for a while, with the time of its end: the usage of
+// its pods depends on that.
 func TestPastInstancesAreRemembered(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(), instance("ins-1"), instance("ins-2"), instance("ins-3"))

@@ -76,10 +76,10 @@ func TestRefreshAtTheEdge(t *testing.T) {
 			t.Fatalf("the refresh left a capacity of %d of %d\n%s", p.Capacity, d.Minimum, strings.Join(log, "\n"))
 		}
 		if p.Drifted > 0 && !stays {
-			t.Fatalf("%d outdated instances are left\n%s", p.Drifted, strings.Join(log, "\n"))
+			t.Fatalf("%d drifted instances are left\n%s", p.Drifted, strings.Join(log, "\n"))
 		}
 		if n := outdatedOnDemand(p); n > 0 && d.OnDemandBase > 0 && w.d.MaxHourlyCost == 0 {
-			t.Fatalf("%d outdated on-demand instances are left, which on-demand ones can replace\n%s", n, strings.Join(log, "\n"))
+			t.Fatalf("%d drifted on-demand instances are left, which on-demand ones can replace\n%s", n, strings.Join(log, "\n"))
 		}
 	})
 }

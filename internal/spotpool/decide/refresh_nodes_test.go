@@ -54,7 +54,7 @@ func TestARefreshStopsAtNodesThatDoNotStayReady(t *testing.T) {
 				}
 				if _, err := w.run(fault{}, func(_ decide.Situation, p decide.Plan) {
 					warned = warned || slices.ContainsFunc(p.Warnings, func(text string) bool {
-						return strings.Contains(text, "to be replaced (outdated configuration)") && strings.Contains(text, "not Ready")
+						return strings.Contains(text, "to be replaced (drifted configuration)") && strings.Contains(text, "not Ready")
 					}) || p.Nodes.ReplacingSuspended != ""
 				}); err != nil {
 					t.Fatal(err)
@@ -110,11 +110,11 @@ func TestARefreshOfNodesEnds(t *testing.T) {
 func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	t.Parallel()
 	s := remembered(seen(pool(size(3, 6), withNodes, refreshing(spotpool.RefreshRolling, 1, 1)),
-		instance("ins-1", outdated), instance("ins-2", outdated), instance("ins-3", outdated), instance("ins-4", outdated)))
+		instance("ins-1", drifted), instance("ins-2", drifted), instance("ins-3", drifted), instance("ins-4", drifted)))
 	failing := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3", notReady(time.Hour)), nodeOf("ins-4", notReady(time.Hour)))
 	p := decide.Decide(failing)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (outdated configuration) once replacing is no longer suspended: 2 of the pool's 4 "+
+	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (drifted configuration) once replacing is no longer suspended: 2 of the pool's 4 "+
 		"nodes fail at once")
 
 	healthy := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3"), nodeOf("ins-4"))
@@ -142,12 +142,12 @@ func TestTheWayBackToSpotAwaitsReadyNodes(t *testing.T) {
 	shouldDecide(t, decide(0, came))
 	p := decide(time.Minute, came)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have been "+
+	shouldSay(t, "short", p.Short.Texts(), "1 to be replaced (spot instances are available again) once more than 2 nodes have been "+
 		"Ready for 2m, and 2 have")
 	shouldDecide(t, decide(2*time.Minute, came), "drain ins-1, the node node-ins-1")
 	down := decide(3*time.Minute, func(n *node.Node) { n.Ready, n.ReadySince = node.ReadyFalse, s.Now })
 	shouldDecide(t, down)
-	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have "+
+	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances are available again) once more than 2 nodes have "+
 		"been Ready for 2m, and 2 have: "+
-		"ins-3 is not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes")
+		"ins-3 is not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes")
 }

@@ -19,7 +19,7 @@ func refreshing(s spotpool.RefreshStrategy, surge, unavailable int) func(*spotpo
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	none, opportunistic, rolling := spotpool.RefreshNone, spotpool.RefreshOpportunistic, spotpool.RefreshRolling
-	old1, old2, old3 := instance("ins-1", outdated), instance("ins-2", outdated), instance("ins-3", outdated)
+	old1, old2, old3 := instance("ins-1", drifted), instance("ins-2", drifted), instance("ins-3", drifted)
 	new4, new5 := instance("ins-4"), instance("ins-5")
 	launching := inState(spotpool.StatePending)
 	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
@@ -27,7 +27,7 @@ func TestRefresh(t *testing.T) {
 		"none leaves them":                          {seen(pool(refreshing(none, 1, 1)), old1, old2, old3), nil, ""},
 		"opportunistic takes what is above minimum": {seen(pool(refreshing(opportunistic, 0, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
 		"opportunistic waits at minimum": {
-			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4), nil, "1 to be replaced (outdated configuration) once the pool is above its minimum",
+			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4), nil, "1 to be replaced (drifted configuration) once the pool is above its minimum",
 		},
 		"opportunistic does not count what is pending": {
 			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4, instance("ins-5", launching, launched(noon))), nil, "",
@@ -43,7 +43,7 @@ func TestRefresh(t *testing.T) {
 		},
 		"rolling never has more unavailable": {
 			seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, instance("ins-4", launching, launched(noon))), nil,
-			"1 to be replaced (outdated configuration) once more than 1 are running, and 1 is",
+			"1 to be replaced (drifted configuration) once more than 1 are running, and 1 is",
 		},
 		"rolling replaces no more than there are": {
 			seen(pool(size(2, 9), refreshing(rolling, 3, 0)), old1, new4), []string{launch}, "",
@@ -53,13 +53,13 @@ func TestRefresh(t *testing.T) {
 		},
 		"the pool is full of what does not work": {
 			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, old2, instance("ins-3", inState(spotpool.StateStopped))), nil,
-			"2 to be replaced (outdated configuration), and 3 held of maximum 3 leave no room to launch first: raise maximum, or allow max_unavailable",
+			"2 to be replaced (drifted configuration), and 3 held of maximum 3 leave no room to launch first: raise maximum, or allow max_unavailable",
 		},
-		"outdated instances that do not work go first": {
-			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", outdated, inState(spotpool.StateStopped))),
+		"drifted instances that do not work go first": {
+			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", drifted, inState(spotpool.StateStopped))),
 			[]string{"terminate ins-3"}, "",
 		},
-		"protected ones stay":             {seen(pool(refreshing(rolling, 1, 1)), new4, instance("ins-1", outdated, protected)), nil, ""},
+		"protected ones stay":             {seen(pool(refreshing(rolling, 1, 1)), new4, instance("ins-1", drifted, protected)), nil, ""},
 		"all are current":                 {seen(pool(refreshing(rolling, 1, 1)), new4, new5), nil, ""},
 		"a short pool is topped up first": {seen(pool(refreshing(rolling, 1, 1)), old1), []string{launch, launch}, ""},
 		"a pool that stays short is left": {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
@@ -72,7 +72,7 @@ func TestRefresh(t *testing.T) {
 
 func TestOneStepOfARefreshARun(t *testing.T) {
 	t.Parallel()
-	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", outdated), instance("ins-2", outdated), instance("ins-3"))
+	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", drifted), instance("ins-2", drifted), instance("ins-3"))
 	p := decide.Decide(s)
 	if len(p.Decisions) != 1 || !p.Decisions[0].Refresh {
 		t.Fatalf("want one decision that belongs to a refresh: %q", p.Decisions)
@@ -141,8 +141,8 @@ func roll(t *testing.T, d spotpool.Declaration) {
 	}
 }
 
-// TestRefreshThatNeedsRoom ends an instance only where its replacement can be had
-// afterwards, with what its end gives back.
+// TestRefreshThatNeedsRoom terminates only if the replacement can be launched afterwards, in
+// the room that is free then.
 func TestRefreshThatNeedsRoom(t *testing.T) {
 	t.Parallel()
 	rolling := func(d *spotpool.Declaration) {
@@ -152,30 +152,30 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 	costs := func(limit string) func(*spotpool.Declaration) {
 		return func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan(limit) }
 	}
-	old := instance("ins-1", outdated)
+	old := instance("ins-1", drifted)
 	shouldDecideEach(t, map[string]decisionCase{
 		"the cost cap leaves no room for a replacement": {
-			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", outdated)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-2: at 5.50 CNY an hour beside 5.50 already spent, max_hourly_cost 5.00 would be passed",
+			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", drifted)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-2: at 5.50 CNY an hour in addition to 5.50, max_hourly_cost 5.00 would be exceeded",
 		},
 		"the pool uses the quota up itself": {
 			func() decide.Situation {
-				s := seen(pool(size(2, 4), rolling), old, instance("ins-2", outdated))
+				s := seen(pool(size(2, 4), rolling), old, instance("ins-2", drifted))
 				s.Observation.SpotVCPUs = map[string]int{zone2: 0, zone3: 0}
 				return s
 			}(), []string{"terminate ins-1"}, "",
 		},
 		"nobody knows what can be had": {
-			offered(seen(pool(size(2, 4), rolling), old, instance("ins-2", outdated))), nil,
-			"2 to be replaced (outdated configuration): prices and stock are unknown, and what works is not given up for what may not be had",
+			offered(seen(pool(size(2, 4), rolling), old, instance("ins-2", drifted))), nil,
+			"2 to be replaced (drifted configuration): prices and stock are unknown, so a replacement may not be available",
 		},
 		"an on-demand one of the base while spot is sold out": {
-			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand, outdated), instance("ins-2")),
+			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand, drifted), instance("ins-2")),
 				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
 			[]string{"terminate ins-1", "launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"a spot one while spot is sold out": {
-			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand), instance("ins-2", outdated)),
+			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand), instance("ins-2", drifted)),
 				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
 			nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
 		},

@@ -16,8 +16,8 @@ func TestARefusedEndHoldsNothingUp(t *testing.T) {
 	shouldDecide(t, decide.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 }
 
-// What the cloud refuses to end is no longer taken for ending: another one goes in
-// its place, where that leaves the minimum working.
+// Instances that Tencent Cloud refuses to terminate are no longer chosen: another one is, if
+// that leaves the minimum working.
 func TestARefusedEndLetsAnotherGo(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3"))
@@ -29,8 +29,8 @@ func TestARefusedEndLetsAnotherGo(t *testing.T) {
 	shouldDecide(t, decide.Decide(s), "terminate ins-2")
 }
 
-// A run that may not launch any more still ends what is above maximum, asks for no
-// open launch again, and gives no working instance up.
+// A run that may launch nothing more still terminates instances above maximum, retries no
+// pending launch, and keeps working instances.
 func TestAHaltedRunStillTrims(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopped)))
@@ -40,7 +40,7 @@ func TestAHaltedRunStillTrims(t *testing.T) {
 	s = opened(seen(pool(size(2, 4), func(d *spotpool.Declaration) {
 		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
 	}),
-		instance("ins-1", outdated)), 1)
+		instance("ins-1", drifted)), 1)
 	s.SoFar.Halted = "the account's balance does not suffice"
 	p := decide.Decide(s)
 	shouldDecide(t, p)
@@ -52,13 +52,13 @@ func TestAHaltedRunStillTrims(t *testing.T) {
 	shouldSay(t, "short", p.Short.Texts(), "the account's balance does not suffice")
 }
 
-// An instance with the pool's uid in an answer that contradicts itself may be the
-// pool's: until that is clear, a launch could be one too many.
+// An instance with the pool's uid and contradictory data may be the pool's. Until that is
+// clear, a launch could be one too many.
 func TestAContradictionHoldsLaunches(t *testing.T) {
 	t.Parallel()
 	doubtful := func(i *spotpool.Instance) { i.Region, i.AvailabilityZone = "", "ap-tokyo-1" }
-	const why = "ins-2 in ap-tokyo-1 carries this pool's uid, and what the cloud says of it contradicts itself: nothing is launched beside it. Look at it " +
-		"in the console, and take the tag gpupool/uid off what is not the pool's"
+	const why = "ins-2 in ap-tokyo-1 has this pool's uid and contradictory data: nothing is launched. Check the console, and remove the tag " +
+		"gpupool/uid from instances of other pools"
 	p := decide.Decide(seen(pool(), instance("ins-1"), instance("ins-2", doubtful)))
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), why)
@@ -69,16 +69,16 @@ func TestAContradictionHoldsLaunches(t *testing.T) {
 	}
 }
 
-// Someone who converts an instance to PREPAID means to keep it.
+// An instance that was converted to PREPAID is to be kept.
 func TestAConvertedInstanceIsKept(t *testing.T) {
 	t.Parallel()
 	prepaid := func(i *spotpool.Instance) { i.ChargeType = "PREPAID" }
-	p := decide.Decide(seen(pool(size(1, 1)), instance("ins-1", prepaid, outdated), instance("ins-2")))
+	p := decide.Decide(seen(pool(size(1, 1)), instance("ins-1", prepaid, drifted), instance("ins-2")))
 	shouldDecide(t, p, "terminate ins-2")
 	p = decide.Decide(seen(pool(size(0, 0)), instance("ins-1", prepaid)))
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) is paid for in another way by now: someone converted it, so the pool counts it and never ends "+
-		"it. To let go, take the tag gpupool/uid off")
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) has another charge type now: the pool counts it and never terminates it. To detach it, remove the "+
+		"tag gpupool/uid")
 	if instance("ins-1", prepaid).Protection() == "" || instance("ins-1", onDemand).Protection() != "" {
 		t.Error("what is protected is told wrongly")
 	}

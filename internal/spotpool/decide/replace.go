@@ -9,10 +9,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// replace exchanges instances that work for better ones: on-demand instances that
-// stood in for spot ones, and outdated ones by the refresh strategy. A run takes one
-// step, an end or a launch ahead, so that each replacement is seen to work before the
-// next. Where a step leaves the pool below minimum, it launches what is missing.
+// replace replaces working instances: on-demand instances that replaced spot ones, and drifted
+// ones by the refresh strategy. A run takes one step, a termination or a launch ahead, so that
+// each replacement is observed to work before the next. If a step leaves the pool below
+// minimum, it launches what is missing.
 func replace(v View, t Tally) (Tally, Result) {
 	if !v.mayLaunch() || v.unseen > 0 || v.SoFar.Refreshed {
 		t.paused = v.mayLaunch()
@@ -28,16 +28,16 @@ func replace(v View, t Tally) (Tally, Result) {
 	return t, r
 }
 
-// step is one step of the replacements that are due first.
+// step takes one step of the replacements.
 func step(v View, t Tally) (_ Tally, r Result) {
-	if v.nodes != nil && v.nodes.ReplacingSuspended != "" { // too many nodes fail to know whether replacements would work
-		if n := len(outdated(v, t)); n > 0 {
-			r.shortf(spotpool.BecauseReplacement, "%d to be replaced (outdated configuration) once replacing is no longer suspended: %s", n,
+	if v.nodes != nil && v.nodes.ReplacingSuspended != "" { // too many nodes fail: replacements might, too
+		if n := len(drifted(v, t)); n > 0 {
+			r.shortf(spotpool.BecauseReplacement, "%d to be replaced (drifted configuration) once replacing is no longer suspended: %s", n,
 				v.nodes.ReplacingSuspended)
 		}
 		return t, r
 	}
-	t, r, decided := exchange(v, t, standIns(v, t))
+	t, r, decided := exchange(v, t, onDemandSwap(v, t))
 	if decided {
 		return t, r
 	}
@@ -46,21 +46,21 @@ func step(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// outdated are the members that a refresh replaces.
-func outdated(v View, t Tally) []Member {
+// drifted returns the members that a refresh replaces.
+func drifted(v View, t Tally) []Member {
 	if v.Declaration.Refresh.Strategy == spotpool.RefreshNone {
 		return nil
 	}
 	return choose(v, t, func(m Member) bool { return m.Drifted && replaceable(m) })
 }
 
-// refresh replaces outdated instances.
+// refresh returns the swap of drifted instances.
 func refresh(v View, t Tally) swap {
-	d, list := v.Declaration, outdated(v, t)
-	s := swap{members: list, reason: "outdated configuration", batch: len(list)}
+	d, list := v.Declaration, drifted(v, t)
+	s := swap{members: list, reason: "drifted configuration", batch: len(list)}
 	for _, m := range t.members {
-		// One of which the cloud refused the end stays. Uncounted, it would have on-demand
-		// instances launched that standIns then ends, again and again.
+		// An instance that Tencent Cloud refused to terminate stays. If it were not counted,
+		// refresh would launch on-demand instances, and onDemandSwap would terminate them.
 		stays := slices.Contains(v.SoFar.Refused, m.ID) || !m.Drifted || !replaceable(m)
 		if m.ChargeType == spotpool.OnDemand && m.held() && !t.leaving[m.ID] && stays {
 			s.onDemand++
@@ -73,27 +73,27 @@ func refresh(v View, t Tally) swap {
 	return s
 }
 
-// standIns replaces on-demand instances beyond the base once spot ones can take
-// their place. Where maximum leaves no room for both, one is ended first.
-func standIns(v View, t Tally) swap {
+// onDemandSwap returns the swap of on-demand instances above the base, once spot instances
+// are available. If maximum leaves no room for both, one is terminated first.
+func onDemandSwap(v View, t Tally) swap {
 	d := v.Declaration
 	extra := t.byCharge[spotpool.OnDemand] - d.OnDemandBase
 	if d.OnDemandFallback == nil || d.InstanceChargeType != spotpool.Spot || extra <= 0 || v.Observation.Offers == nil {
 		return swap{}
 	}
-	// An instance that works is not given up where another was just reclaimed.
+	// A working instance is kept if another one was just lost in each offering.
 	list, _ := candidates(v, t, spotpool.Spot)
 	if !slices.ContainsFunc(list, func(c candidate) bool { return c.avoided == "" }) {
 		return swap{}
 	}
 	members := choose(v, t, func(m Member) bool { return m.ChargeType == spotpool.OnDemand && replaceable(m) })
 	members = firstToEnd(t, members, len(members))
-	// Of those that work, the outdated ones: else what a refresh launches in their place,
-	// and has no pods yet, would end, again and again.
+	// Of those that work, the drifted ones first. Else their replacements, which have no pods
+	// yet, would be terminated again and again.
 	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Or(leaving(a, b), trueFirst(a.Drifted, b.Drifted)) })
 	s := swap{
 		members: members[:min(extra, len(members))], onDemand: d.OnDemandBase,
-		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",
+		surge: extra, batch: extra, reason: "spot instances are available again",
 	}
 	if d.Maximum <= t.total+t.launched {
 		s.unavailable, s.batch = 1, 1
@@ -101,8 +101,8 @@ func standIns(v View, t Tally) swap {
 	return s
 }
 
-// replaceable reports whether an instance may be replaced: its state has settled, and
-// nobody works on it as in rescue mode.
+// replaceable reports whether an instance can be replaced: its state is stable, and not for
+// maintenance, such as rescue mode.
 func replaceable(m Member) bool {
 	return m.held() && m.expendable() && m.endable() && m.Condition != Unusable
 }
@@ -113,14 +113,13 @@ type swap struct {
 	onDemand    int // how many on-demand instances stay
 	surge       int // instances above minimum meanwhile
 	unavailable int // instances below minimum meanwhile
-	batch       int // how many are ended at once
+	batch       int // how many are terminated at once
 	reason      string
 }
 
-// exchange ends members that the pool can spare, or else launches their replacements
-// ahead where it may; it reports whether it decided anything. It ends no instance
-// that works while the pool is short. Nor does it go below minimum where nothing
-// could be launched in the place of what it ends.
+// exchange terminates members that the pool can spare, or else launches their replacements
+// ahead if it may. It reports whether it decided anything. It keeps working instances while
+// the pool is short, and while their replacements could not be launched.
 func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 	if len(s.members) == 0 {
 		return t, Result{}, false
@@ -135,14 +134,14 @@ func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 	var r Result
 	above := t.coming - d.Minimum
 	if ahead := min(s.surge-above, len(s.members)-above); ahead > 0 && !short {
-		reason := fmt.Sprintf("launched ahead of ending %s: %s", wording.Some(ids(s.members)), s.reason)
+		reason := fmt.Sprintf("launched before terminating %s: %s", wording.Some(ids(s.members)), s.reason)
 		filled, more := fill(v, t, ahead, s.onDemand, true, reason)
 		if filled.launched > t.launched {
 			return filled, more, true
 		}
 		r = more
 	}
-	waits, awaited := awaitedReady(v, t, s)
+	waits, awaited := waitForReady(v, t, s)
 	r.add(waits)
 	if !awaited && above <= 0 {
 		r.add(standstill(v, t, s, why))
@@ -150,8 +149,8 @@ func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 	return t, r, false
 }
 
-// batchOf picks the members that are ended now. It leaves out those whose
-// replacements could not be launched; why then says what is in the way.
+// batchOf picks the members that are terminated now. It omits those whose replacements could
+// not be launched; why then says what blocks them.
 func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.Reasons) {
 	minimum, available, replaced := v.Declaration.Minimum, t.available, 0
 	hopeless := map[spotpool.Market]bool{}
@@ -164,8 +163,8 @@ func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.
 		needed := !m.Ending && (!m.Available || available <= minimum)
 		if unknown := unknownMarket(v); needed && runs && unknown != "" {
 			why = spotpool.Reasons{{Code: spotpool.BecauseReplacement,
-				Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what "+
-					"may not be had", len(s.members), s.reason, unknown)}}
+				Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, so a replacement may not "+
+					"be available", len(s.members), s.reason, unknown)}}
 			continue
 		}
 		if needed {
@@ -184,7 +183,7 @@ func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.
 	return batch, why
 }
 
-// unknownMarket says what of the market is not known for now; empty where enough is.
+// unknownMarket says what is unknown about the market; empty if enough is known.
 func unknownMarket(v View) string {
 	switch {
 	case v.Observation.Offers == nil:
@@ -195,9 +194,8 @@ func unknownMarket(v View) string {
 	return ""
 }
 
-// missingAfter is how many of n replacements could not be launched once the members
-// are gone, and why. It tries that, with the quota, the cost and the room which the
-// members' ends give back.
+// missingAfter returns how many of n replacements could not be launched once the members are
+// gone, and why. It tries that with their quota, cost and room.
 func missingAfter(v View, t Tally, ended []Member, n int) (int, spotpool.Reasons) {
 	v.Declaration.MaxLaunchesPerRun, v.SoFar.Launched = t.launched+n, 0
 	t = t.without(v, ended)
@@ -213,8 +211,8 @@ func ids(list []Member) []string {
 	return names
 }
 
-// standstill says why nothing is replaced. why says what keeps replacements
-// from being launched even once there is room for them.
+// standstill says why nothing is replaced. why says what blocks the launch of replacements,
+// even once there is room.
 func standstill(v View, t Tally, s swap, why spotpool.Reasons) Result {
 	d, r := v.Declaration, Result{Short: why}
 	switch {
@@ -225,14 +223,13 @@ func standstill(v View, t Tally, s swap, why spotpool.Reasons) Result {
 			len(s.members), s.reason, t.total, d.Maximum)
 	case t.coming == d.Minimum && s.surge > 0 && s.unavailable == 0:
 		r.shortf(spotpool.BecauseReplacement,
-			"%d to be replaced (%s), and nothing can be launched first: allow max_unavailable where what is ended makes room for it",
+			"%d to be replaced (%s), and nothing can be launched first: allow max_unavailable, so that a termination makes room",
 			len(s.members), s.reason)
 	case s.surge == 0 && s.unavailable == 0:
 		r.shortf(spotpool.BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
 		r.shortf(spotpool.BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason,
-			d.Minimum-s.unavailable,
-			t.available, wording.Are(t.available))
+			d.Minimum-s.unavailable, t.available, wording.Are(t.available))
 	}
 	return r
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// resume decides to repeat each launch whose outcome is unknown, unless some of its
-// instances were found: then it took effect, and the others will be found.
-func resume(v View, t Tally) (_ Tally, r Result) {
+// retryLaunches retries each launch whose outcome is unknown, unless some of its instances
+// were found: then it took effect, and the others will be found.
+func retryLaunches(v View, t Tally) (_ Tally, r Result) {
 	if v.SoFar.Halted != "" {
 		return t, r
 	}
 	for _, intent := range v.Journal.Pending {
 		request := intent.Request
-		if !v.resumes(intent) {
+		if !v.retries(intent) {
 			r.shortf(spotpool.BecauseOpenLaunch, "launch %d shows %d of its %d instances so far", request.Sequence, len(intent.Seen), request.Count)
 			continue
 		}
 		r.Decisions = append(r.Decisions, spotpool.Decision{
 			Kind: spotpool.KindLaunch, Object: v.Declaration.Object(), Count: request.Count, Offering: &request.Offering, ChargeType: request.ChargeType,
 			Sequence: request.Sequence, Token: request.Token, Resume: true, Request: &request,
-			Reasons: []string{fmt.Sprintf("launch %d was written down at %s and its outcome is unknown: the same request gives the same instances",
+			Reasons: []string{fmt.Sprintf("launch %d of %s has an unknown outcome: the same request returns the same instances",
 				request.Sequence, wording.Instant(intent.WrittenAt))},
 		})
 	}

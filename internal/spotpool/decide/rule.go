@@ -9,54 +9,53 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// Rule decides one thing about a pool, by what was observed and what the rules before it
-// decided. It changes neither: it returns the tally with its own decisions counted, and
-// what it adds to the plan.
+// Rule decides one thing about a pool, from the view and the decisions of earlier rules. It
+// returns the tally with its own decisions counted, and what it adds to the plan.
 type Rule func(View, Tally) (Tally, Result)
 
-// rules are those of a plan, in their order. A pool on hold still has nodes uncordoned
-// and tokens ended: nothing ends then.
+// rules returns those of a plan, in their order. On hold, nodes are still uncordoned and
+// tokens deleted, since that terminates nothing.
 func (v View) rules() []Rule {
-	about := []Rule{markNodes, announceDrain, letDoomedLeave, resume, replaceFailed, trim, endDoomed, topUp, drainDoomed, endReplaced, replace, endSurplus}
+	list := []Rule{markNodes, announceDrain, countReclaims, retryLaunches, replaceFailed, trim, endDoomed, topUp, drainDoomed, endReplaced, replace, endSurplus}
 	if v.Hold != nil {
-		about = []Rule{markNodes, holdStill}
+		list = []Rule{markNodes, reportHold}
 	}
-	return append(about, uncordon, forgetDrains, deleteNodes, endTokens, warn)
+	return append(list, uncordon, forgetDrains, deleteNodes, deleteTokens, warn)
 }
 
 // Result is what a rule adds to a plan.
 type Result struct {
-	// Decisions stand in the order in which they are to be carried out. A
-	// launch never counts on the room that a termination of the same plan makes.
+	// Decisions are in the order in which they must be carried out. A launch never uses the
+	// room that a termination of the same plan makes.
 	Decisions []spotpool.Decision
-	// Messages say what became of instances since the journal was written.
+	// Messages say what happened to instances since the journal was written.
 	Messages []string
-	// Short says why the pool stays below its minimum, or why its outdated instances
-	// stay, after these decisions: all of it.
+	// Short says why the pool stays below its minimum, or why its drifted instances stay,
+	// after these decisions.
 	Short spotpool.Reasons
-	// Warnings are for a person to check, and stop nothing.
+	// Warnings are for an operator to check, and stop nothing.
 	Warnings []string
 	// Replacing are the instances whose replacement is decided.
 	Replacing []string
-	// Unmarked are nodes of members that do not bear the pool's mark yet.
+	// Unmarked are nodes of members without the pool's mark.
 	Unmarked []node.Node
-	// Marked are nodes that bear the mark of a pool that gave its nodes up.
+	// Marked are nodes with the mark of a pool that no longer has nodes.
 	Marked []node.Node
-	// StillCordoned are nodes that the run tried to make usable again, and could not.
+	// StillCordoned are nodes that the run could not uncordon.
 	StillCordoned []string
-	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
-	NodesLeft []string
-	// NodesInUse are those of NodesLeft that another machine uses by now.
-	NodesInUse []string
-	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
-	// its nodes up and their cluster was not seen.
+	// NodesLeft are the pool's nodes whose instances are gone, and which are deleted once
+	// that is confirmed. NodesInUse are those that are not.
+	NodesLeft  []string
+	NodesInUse []NodeInUse
+	// TokensLeft are the bootstrap tokens whose Secrets may exist, unless the pool no longer
+	// has nodes and their cluster was not observed.
 	TokensLeft []string
-	// Notes are what the journal is to record; a plan has none, since its journal does.
+	// Notes change the journal; a plan has none, since its journal is changed already.
 	Notes []func(journal.Journal) journal.Journal
 }
 
-// add adds what came after. A launch that was decided already has its larger count from
-// then on, and a reason that was given already is not repeated.
+// add adds a later result. A launch of both gets the later, larger count, and a reason of
+// both is not repeated.
 func (r *Result) add(later Result) {
 	for _, d := range later.Decisions {
 		same := -1
@@ -83,19 +82,19 @@ func (r *Result) add(later Result) {
 	r.Notes = append(r.Notes, later.Notes...)
 }
 
-// because adds a reason why the pool stays as it is, unless it was given before.
+// because adds a reason why the pool stays as it is, unless it exists.
 func (r *Result) because(reason spotpool.Reason) {
-	if !r.gave(reason.String()) {
+	if !r.hasReason(reason.String()) {
 		r.Short = append(r.Short, reason)
 	}
 }
 
-// gave reports whether a text is a reason already.
-func (r *Result) gave(text string) bool {
+// hasReason reports whether a text is a reason already.
+func (r *Result) hasReason(text string) bool {
 	return slices.ContainsFunc(r.Short, func(other spotpool.Reason) bool { return other.String() == text })
 }
 
-// shortf adds a reason that is the whole pool's.
+// shortf adds a reason about the whole pool.
 func (r *Result) shortf(code spotpool.Code, format string, args ...any) {
 	r.because(spotpool.Reason{Code: code, Text: fmt.Sprintf(format, args...)})
 }

@@ -11,21 +11,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// aboveMaximum is why instances end that are more than maximum; a destroyed pool is to have
-// none.
+// aboveMaximum says why instances above maximum are terminated.
 func aboveMaximum(v View, held int) string {
 	if v.Declaration.Maximum == 0 {
-		return "the pool is to have no instances"
+		return "no instances are desired"
 	}
 	return fmt.Sprintf("%d held is above maximum %d", held, v.Declaration.Maximum)
 }
 
-// trim ends what the pool holds above its maximum. It also ends isolated instances
-// where that makes room for a replacement: the cloud destroys them anyway.
+// trim terminates instances above maximum. It also terminates isolated instances if a
+// replacement needs their room: Tencent Cloud destroys them anyway.
 func trim(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
-	// Instances that were not found yet may not exist: nothing is ended for them. What the
-	// cloud takes back goes by itself.
+	// Instances that were not found yet may not exist: nothing is terminated for them. Those
+	// that Tencent Cloud reclaims disappear by themselves.
 	held := t.total - v.unseen
 	if surplus := held - len(v.doomed) - d.Maximum; surplus > 0 {
 		var now []Member
@@ -38,30 +37,29 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 		reason, above, remedy := aboveMaximum(v, held), fmt.Sprintf("above maximum %d", d.Maximum),
 			"Lift the protection, or raise maximum"
 		if v.emptied != "" {
-			reason, above, remedy = v.emptied, "of a pool that is drained", "Lift the protection to have them end"
+			reason, above, remedy = v.emptied, "of a pool that is drained", "Lift the protection to terminate them"
 		}
 		t, r = terminate(v, t, now, false, reason)
 		if later := len(chosen) - len(now); later > 0 {
-			r.Messages = append(r.Messages, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
+			r.Messages = append(r.Messages, fmt.Sprintf("%d more %s can be terminated once they no longer start or stop", later, above))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			r.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above,
+			r.warnf("%d held %s cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. %s", left, above,
 				remedy)
 		}
 	}
 	missing := d.Minimum - t.coming
 	if blocked := missing - max(0, d.Maximum-t.total); missing > 0 && blocked > 0 && v.mayLaunch() {
 		isolated := choose(v, t, func(m Member) bool { return m.Condition == Isolated && m.expendable() })
-		trimmed, more := terminate(v, t, firstToEnd(t, isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
+		trimmed, more := terminate(v, t, firstToEnd(t, isolated, blocked), false, "isolated by Tencent Cloud, and its replacement needs the room")
 		r.add(more)
 		return trimmed, r
 	}
 	return t, r
 }
 
-// spare picks up to n members to be ended, now or once their state allows it. It
-// leaves at least minimum that work: where useless members that can't be ended fill
-// the maximum, ending the working ones would leave a pool that does nothing.
+// spare picks up to n members to terminate, now or once their state allows it. It keeps at
+// least minimum that work, even if members that cannot be terminated fill the maximum.
 func spare(v View, t Tally, n int) []Member {
 	expendable := choose(v, t, func(m Member) bool { return m.held() && m.expendable() })
 	working := -v.Declaration.Minimum
@@ -86,8 +84,7 @@ func spare(v View, t Tally, n int) []Member {
 	return chosen
 }
 
-// choose lists the members that are wanted, may be ended, and do not end by this plan
-// already.
+// choose returns the members that match, can be terminated, and do not leave by this plan.
 func choose(v View, t Tally, wanted func(Member) bool) []Member {
 	var list []Member
 	for _, m := range t.members {
@@ -98,9 +95,9 @@ func choose(v View, t Tally, wanted func(Member) bool) []Member {
 	return list
 }
 
-// terminate decides the end of the members, once their nodes are drained.
+// terminate terminates members, once their nodes are drained.
 func terminate(v View, t Tally, list []Member, refresh bool, reason string) (Tally, Result) {
-	now, drains, r := drained(v, t, list, reason)
+	now, drains, r := splitDrained(v, t, list, reason)
 	t = t.leave(now).leave(drains)
 	t.draining = with(t.draining, drains)
 	r.add(drain(v, drains, refresh, reason))
@@ -108,7 +105,7 @@ func terminate(v View, t Tally, list []Member, refresh bool, reason string) (Tal
 	return t, r
 }
 
-// termination decides the end of the members now; of none, it decides nothing.
+// termination returns the decision to terminate members now; none for an empty list.
 func termination(v View, list []Member, refresh bool, reason string) []spotpool.Decision {
 	if len(list) == 0 {
 		return nil
@@ -123,7 +120,6 @@ func termination(v View, list []Member, refresh bool, reason string) []spotpool.
 	}}
 }
 
-// describe says why an instance was chosen.
 func describe(m Member) string {
 	facts := []string{spotpool.ChargeName(m.ChargeType) + " " + m.Market().String()}
 	if m.Ending {
@@ -136,7 +132,7 @@ func describe(m Member) string {
 		facts = append(facts, "no GPU pods")
 	}
 	if m.Drifted {
-		facts = append(facts, "outdated")
+		facts = append(facts, "drifted")
 	}
 	if m.Price > 0 {
 		facts = append(facts, m.Price.String()+" CNY an hour")
@@ -147,11 +143,18 @@ func describe(m Member) string {
 	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
 }
 
-// firstToEnd picks n of a list to be ended, in this order: those whose end was asked for
-// before, those whose nodes are drained already, those that do not work, those known to
-// have no pods with GPUs, the outdated ones, the dearest, those in the zone with the most
-// instances, the newest. Contested ones are last: they are left alone, and keep no others
-// from being ended.
+// firstToEnd picks n of a list to terminate, in this order:
+//
+//   - those whose termination was requested before
+//   - those whose nodes are drained or draining
+//   - those that do not work
+//   - those known to have no pods with GPUs
+//   - the drifted ones
+//   - the most expensive
+//   - those in the zone with the most instances
+//   - the newest
+//
+// Contested ones are last: they are kept, and do not block others.
 func firstToEnd(t Tally, list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
@@ -169,7 +172,7 @@ func firstToEnd(t Tally, list []Member, n int) []Member {
 	return order
 }
 
-// rank orders members by everything but how many others their zone has.
+// rank orders members by everything but the instances of their zone and their age.
 func rank(a, b Member) int {
 	return cmp.Or(
 		leaving(a, b),
@@ -178,7 +181,7 @@ func rank(a, b Member) int {
 		cmp.Compare(b.Price, a.Price))
 }
 
-// leaving orders first what is on its way out already, and what does not work.
+// leaving sorts members first that leave already, or do not work.
 func leaving(a, b Member) int {
 	return cmp.Or(
 		trueFirst(a.Ending, b.Ending),
@@ -187,13 +190,13 @@ func leaving(a, b Member) int {
 		trueFirst(!a.capacity(), !b.capacity()))
 }
 
-// age orders the newest first.
+// age sorts the newest first.
 func age(a, b Member) int {
 	return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// mostCrowded picks n of a list that is sorted by age: each time the next from the
-// zone that has the most instances left.
+// mostCrowded picks n of a list that is sorted by age, each time from the zone that has the
+// most instances left.
 func mostCrowded(list []Member, n int, crowd map[string]int) []Member {
 	var zones []string
 	byZone := map[string][]Member{}

@@ -13,7 +13,7 @@ import (
 )
 
 // TestVictimOrder ends one instance after the other, all but one, and compares
-// the order: what does not work, outdated, dearest, most crowded zone, newest.
+// the order: what does not work, drifted, dearest, most crowded zone, newest.
 func TestVictimOrder(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -41,13 +41,13 @@ func TestVictimOrder(t *testing.T) {
 			[]spotpool.Instance{instance("ins-1"), instance("ins-2"), instance("ins-3", inZone(zone3))},
 			[]string{"ins-3", "ins-1"},
 		},
-		"outdated ones before the dearest": {
-			[]spotpool.Instance{instance("ins-1"), instance("ins-2", outdated), instance("ins-3", inZone(zone3))},
+		"drifted ones before the dearest": {
+			[]spotpool.Instance{instance("ins-1"), instance("ins-2", drifted), instance("ins-3", inZone(zone3))},
 			[]string{"ins-2", "ins-3"},
 		},
-		"what does not work before outdated ones": {
+		"what does not work before drifted ones": {
 			[]spotpool.Instance{
-				instance("ins-1", inState(spotpool.StateStopped)), instance("ins-2", outdated),
+				instance("ins-1", inState(spotpool.StateStopped)), instance("ins-2", drifted),
 				instance("ins-3", func(i *spotpool.Instance) { i.Restricted = true }),
 				instance("ins-4"),
 			},
@@ -55,7 +55,7 @@ func TestVictimOrder(t *testing.T) {
 		},
 		"protected ones never": {
 			[]spotpool.Instance{
-				instance("ins-1", protected, outdated), instance("ins-2", func(i *spotpool.Instance) { i.APIProtected = true }), instance("ins-3"),
+				instance("ins-1", protected, drifted), instance("ins-2", func(i *spotpool.Instance) { i.APIProtected = true }), instance("ins-3"),
 			},
 			[]string{"ins-3"},
 		},
@@ -111,31 +111,31 @@ func TestScaleIn(t *testing.T) {
 		},
 		"the newest is pending: it is waited for, and no older one ended for it": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", pending, fresh)), nil,
-			"1 more above maximum 1 can be ended once no longer starting or stopping", "",
+			"1 more above maximum 1 can be terminated once they no longer start or stop", "",
 		},
 		"one that has been pending for too long is not waited for": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", pending)), []string{"terminate ins-1"}, "",
-			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: held, but no capacity. The cloud refuses to end what is " +
-				"starting; if this goes on, open a ticket with it",
+			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: held, but not capacity. Tencent Cloud does not terminate " +
+				"starting instances: if this persists, open a ticket",
 		},
 		"what works is not ended below minimum for one that can't be ended": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), nil, "",
-			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the " +
+			"1 held above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
 				"protection, or raise maximum",
 		},
 		"what stops is waited for, and no working one ended for it": {
 			seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopping)),
 				instance("ins-4", inState(spotpool.StateStopping))), nil,
-			"2 more above maximum 2 can be ended once no longer starting or stopping", "",
+			"2 more above maximum 2 can be terminated once they no longer start or stop", "",
 		},
 		"all are protected": {
 			seen(pool(size(1, 1)), instance("ins-1", protected), instance("ins-2", protected)), nil, "",
-			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the " +
+			"1 held above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
 				"protection, or raise maximum",
 		},
 		"a state that nobody knows is left alone": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), []string{"terminate ins-1"}, "",
-			"ins-2 (FREEZING) is in a state that is no capacity, and held: nothing is done to instances in such a state",
+			"ins-2 (FREEZING) is in a state that gpupool does not handle: held, but not capacity, and never terminated",
 		},
 		"an open launch may not exist: nothing is ended for it": {
 			opened(seen(pool(size(1, 1)), instance("ins-1")), 3), []string{
@@ -167,12 +167,12 @@ func TestScaleIn(t *testing.T) {
 func TestATerminationSaysWhomAndWhy(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inZone(zone3)),
-		instance("ins-3", inState(spotpool.StateStopped), outdated)))
+		instance("ins-3", inState(spotpool.StateStopped), drifted)))
 	if len(p.Decisions) != 1 {
 		t.Fatalf("decisions: %q", p.Decisions)
 	}
 	want := "terminate ins-3, ins-2: 3 held is above maximum 1; chosen: " +
-		"ins-3 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, outdated, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z), " +
+		"ins-3 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, drifted, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z), " +
 		"ins-2 (spot GN7.2XLARGE32 in ap-singapore-3, 3.00 CNY an hour, launched 2026-03-01T11:00:00Z)"
 	if got := p.Decisions[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -11,10 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// surplus is how many instances that work the pool has above its baseline: replacements
-// left them. While others are due it is 0, since these are launched ahead.
+// surplus returns how many working instances replacements left above the baseline. It is 0
+// during other replacements, since these are launched ahead.
 func (v View) surplus(t Tally) int {
-	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.emptied != "" || len(outdated(v, t))+len(standIns(v, t).members) > 0 {
+	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.emptied != "" || len(drifted(v, t))+len(onDemandSwap(v, t).members) > 0 {
 		return 0
 	}
 	n := -v.Journal.Baseline
@@ -26,9 +26,9 @@ func (v View) surplus(t Tally) int {
 	return max(0, n)
 }
 
-// surplusLasts is for how long the pool has had a surplus. Of a pool with nodes, only an
+// surplusTime returns for how long the pool has had a surplus. If the pool has nodes, only an
 // observation of their cluster shows that.
-func (v View) surplusLasts(t Tally) node.Elapsed {
+func (v View) surplusTime(t Tally) node.Elapsed {
 	switch lasted := v.Journal.Surplus; {
 	case v.surplus(t) == 0:
 		return node.Elapsed{}
@@ -39,9 +39,8 @@ func (v View) surplusLasts(t Tally) node.Elapsed {
 	}
 }
 
-// endSurplus ends what replacements left above the baseline, once it has been there for
-// surplus_after: the newest first. Only what is available ends, as others recover or are
-// replaced, and as many as minimum stay so.
+// endSurplus terminates what replacements left above the baseline, after surplus_after, the
+// newest first. It terminates only available instances, and keeps minimum of them.
 func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	n, limit := v.surplus(t), v.Declaration.SurplusLimit()
 	if n == 0 {
@@ -58,16 +57,15 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(leaving(a, b), age(a, b)) })
 	list = list[:max(0, min(n, len(list), t.available-v.Declaration.Minimum))]
 	if left := n - len(list); left > 0 {
-		r.because(kept(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))
+		r.because(keptSurplus(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))
 	}
 	t, more := terminate(v, t, list, false, fmt.Sprintf("%s, for longer than surplus_after of %s", above, spotpool.Duration(limit)))
 	r.add(more)
 	return t, r
 }
 
-// kept says why some of a surplus can't be ended now, and until when, where time is all
-// that is missing.
-func kept(v View, t Tally, what string) spotpool.Reason {
+// keptSurplus says why some of a surplus cannot be terminated now, and until when, if known.
+func keptSurplus(v View, t Tally, what string) spotpool.Reason {
 	r := spotpool.Reason{Code: spotpool.BecauseSurplus}
 	var protected, refused, fresh, others, causes []string
 	for _, m := range t.members {
@@ -91,7 +89,7 @@ func kept(v View, t Tally, what string) spotpool.Reason {
 		text string
 		ids  []string
 	}{
-		{"protected", protected}, {"refused by the cloud", refused}, {"not Ready", others},
+		{"protected", protected}, {"refused by Tencent Cloud", refused}, {"not Ready", others},
 		{fmt.Sprintf("will have been Ready for %s at %s", spotpool.Duration(node.MinReady), wording.Instant(r.Until)), fresh},
 	} {
 		if len(c.ids) > 0 {

@@ -18,8 +18,8 @@ type recovery struct {
 	t *testing.T
 }
 
-// withdrawn is a pool of 2 whose instances had notices, each of which was replaced, and
-// that have none any more: ins-1 to ins-4 run since noon.
+// withdrawn is a pool of 2 whose instances had notices that were withdrawn after both were
+// replaced. ins-1 to ins-4 run since noon.
 func withdrawn(t *testing.T, changes ...func(*spotpool.Declaration)) recovery {
 	t.Helper()
 	s := remembered(seen(pool(append([]func(*spotpool.Declaration){size(2, 6), withNodes}, changes...)...), instance("ins-1"), instance("ins-2")))
@@ -111,14 +111,14 @@ func TestOnlyASurplusOfReplacementsIsScaledIn(t *testing.T) {
 		"the newest is protected": {
 			then: func(r *recovery) { protected(&r.Observation.Instances[3]) }, want: []string{drainThird, "drain ins-1, the node node-ins-1"},
 		},
-		"the cluster is away":       {then: away},
-		"another notice":            {then: func(r *recovery) { r.notice(0) }, want: []string{drainFourth, drainThird}}, // which is over after 7 minutes
-		"two notices":               {then: func(r *recovery) { r.notice(0); r.notice(1) }},
-		"one is gone":               {then: func(r *recovery) { r.Observation.Instances = r.Observation.Instances[1:] }, want: []string{drainFourth}},
-		"both are gone":             {then: func(r *recovery) { r.Observation.Instances = r.Observation.Instances[2:] }},
-		"two others are not Ready":  {then: func(r *recovery) { r.unready(0); r.unready(1) }},
-		"one other is not Ready":    {then: func(r *recovery) { r.unready(0) }, want: []string{drainFourth}},
-		"an outdated configuration": {then: func(r *recovery) { r.outdated() }},
+		"the cluster is away":      {then: away},
+		"another notice":           {then: func(r *recovery) { r.notice(0) }, want: []string{drainFourth, drainThird}}, // which is over after 7 minutes
+		"two notices":              {then: func(r *recovery) { r.notice(0); r.notice(1) }},
+		"one is gone":              {then: func(r *recovery) { r.Observation.Instances = r.Observation.Instances[1:] }, want: []string{drainFourth}},
+		"both are gone":            {then: func(r *recovery) { r.Observation.Instances = r.Observation.Instances[2:] }},
+		"two others are not Ready": {then: func(r *recovery) { r.unready(0); r.unready(1) }},
+		"one other is not Ready":   {then: func(r *recovery) { r.unready(0) }, want: []string{drainFourth}},
+		"a drifted configuration":  {then: func(r *recovery) { r.drifted() }},
 		"one was adopted": {
 			then: func(r *recovery) {
 				found := instance("ins-5", launched(ago(time.Minute)))
@@ -157,7 +157,7 @@ func (r *recovery) notice(n int) { taken(33 * time.Minute)(&r.Observation.Cluste
 
 func (r *recovery) unready(n int) { notReady(-29 * time.Minute)(&r.Observation.Cluster.Nodes[n]) }
 
-func (r *recovery) outdated() {
+func (r *recovery) drifted() {
 	r.Declaration.ImageID = "img-99999999"
 	r.Declaration.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 0}
 }

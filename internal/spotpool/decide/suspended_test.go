@@ -59,7 +59,7 @@ func TestAnOutageReplacesNotEvenTheFirstNodeThatItStops(t *testing.T) {
 		s.OtherNodes = others
 		return s
 	}
-	const why = "ins-1 is to be replaced (its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout), and is not while "
+	const why = "ins-1 is to be replaced (its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout), but not while "
 	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
 	shouldDecideEach(t, map[string]decisionCase{
 		"all others stopped later": {
@@ -98,7 +98,7 @@ func TestSuspendedReplacingIsReportedOnceAndWhenItEnds(t *testing.T) {
 			name: "one recovers", nodes: []node.Node{nodeOf("ins-1", failing), nodeOf("ins-2")}, reported: history.Unsuspend,
 			want: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
 			messages: []string{
-				"instances that fail as nodes are replaced again, which was suspended since 2026-03-01T12:00:00Z",
+				"failing nodes are replaced again, which was suspended since 2026-03-01T12:00:00Z",
 				"ins-1 is replaced: its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout",
 			},
 		},

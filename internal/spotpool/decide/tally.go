@@ -6,17 +6,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Tally counts what is there, requested and decided so far, so that later rules see the
-// effect of earlier ones. It is passed on by value: nothing in its maps and lists is ever
-// changed in place, so that a trial starts from a copy.
+// Tally counts what exists, is requested and is decided so far, so that later rules see the
+// effect of earlier ones. Its maps and lists are never changed in place, so that a copy can
+// be used for a trial.
 type Tally struct {
 	// members are the pool's own instances, with what is decided to be replaced.
 	members  []Member
 	total    int // instances held
 	capacity int // those that work or will soon
-	coming   int // the capacity once everything requested and decided works
+	coming   int // the capacity once everything that is requested and decided works
 	running  int // instances that work, and whose end was not requested
-	// available are those of them that a refresh counts on.
+	// available counts those of them that a refresh counts on.
 	available int
 
 	byCharge map[spotpool.ChargeType]int // held and requested, less what leaves
@@ -30,9 +30,9 @@ type Tally struct {
 	sequence int64                   // the last one used
 	seqTags  map[int64]bool          // values of gpupool/seq that are in use; nil until one is wanted
 
-	leaving  map[string]bool // members that end by this plan, or by themselves
-	draining map[string]bool // members whose ends wait for their drains
-	paused   bool            // replacements go on in a later plan
+	leaving  map[string]bool // members that leave by this plan, or by themselves
+	draining map[string]bool // members that are drained first
+	paused   bool            // replacements resume in a later plan
 }
 
 // reserve counts n instances of an offering as coming.
@@ -46,7 +46,7 @@ func (t Tally) reserve(v View, o spotpool.Offering, charge spotpool.ChargeType, 
 	return t
 }
 
-// leave counts members as on their way out.
+// leave counts members as leaving.
 func (t Tally) leave(list []Member) Tally {
 	if len(list) == 0 {
 		return t
@@ -68,7 +68,7 @@ func (t Tally) leave(list []Member) Tally {
 	return t
 }
 
-// without is the tally once these members are gone: their quota, cost and room are free.
+// without returns the tally without these members: their quota, cost and room are free.
 func (t Tally) without(v View, list []Member) Tally {
 	t.byCharge, t.byZone = maps.Clone(t.byCharge), maps.Clone(t.byZone)
 	for _, m := range list {
@@ -83,19 +83,19 @@ func (t Tally) without(v View, list []Member) Tally {
 	return t
 }
 
-// room is how many more instances may be launched. What this plan ends is still held:
-// it makes room once a later observation shows it gone.
+// room returns how many more instances may be launched. What this plan terminates is still
+// held: it makes room once a later observation shows it gone.
 func (t Tally) room(v View) int {
 	d := v.Declaration
 	return max(0, min(d.Maximum-t.total-t.launched, d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched))
 }
 
-// ends reports whether a member is on its way out, or is to be once its node is empty.
+// ends reports whether a member leaves, now or after its drain.
 func (t Tally) ends(m Member) bool {
 	return m.Ending || m.State.Ending() || t.leaving[m.ID] || t.draining[m.ID] || t.paused && m.Drain.Refresh && m.Drain.Open()
 }
 
-// plus is a copy of counts with n more under a key.
+// plus returns a copy of counts with n more under a key.
 func plus[K comparable](counts map[K]int, key K, n int) map[K]int {
 	more := make(map[K]int, len(counts)+1)
 	maps.Copy(more, counts)
@@ -103,7 +103,7 @@ func plus[K comparable](counts map[K]int, key K, n int) map[K]int {
 	return more
 }
 
-// with is a copy of a set of instances with these members.
+// with returns a copy of a set of IDs with these members.
 func with(set map[string]bool, list []Member) map[string]bool {
 	more := make(map[string]bool, len(set)+len(list))
 	maps.Copy(more, set)

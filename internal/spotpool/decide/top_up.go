@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// topUp launches what is missing to the minimum: on-demand up to on_demand_base, then
-// as declared, and on-demand again where spot has failed for long enough.
+// topUp launches up to the minimum: on-demand up to on_demand_base, then the declared charge
+// type. It launches on-demand again if spot has failed for long enough.
 func topUp(v View, t Tally) (_ Tally, r Result) {
 	missing := v.Declaration.Minimum - t.coming
 	if missing <= 0 {
@@ -32,8 +32,8 @@ func topUp(v View, t Tally) (_ Tally, r Result) {
 	return instead, r
 }
 
-// fill decides launches of up to n instances: on-demand while onDemand of them
-// are below the base, the rest as declared.
+// fill launches up to n instances: on-demand while onDemand is below the base, and the rest
+// of the declared charge type.
 func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally, Result) {
 	d := v.Declaration
 	var r Result
@@ -46,8 +46,8 @@ func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally,
 	return t, r
 }
 
-// fallBack launches on-demand instances in the place of n that no spot offering could
-// give, once the pool has been short for long enough.
+// fallBack launches on-demand instances instead of n spot instances that are unavailable,
+// once the pool has been short for long enough.
 func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 	d := v.Declaration
 	f := d.OnDemandFallback
@@ -65,25 +65,24 @@ func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 	standIns := max(0, t.byCharge[spotpool.OnDemand]-d.OnDemandBase)
 	if standIns >= f.Maximum {
 		r.shortf(spotpool.BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum,
-			standIns,
-			wording.Are(standIns))
+			standIns, wording.Are(standIns))
 		return t, r
 	}
 	return launch(v, t, min(n, f.Maximum-standIns), spotpool.OnDemand, false, reason,
-		fmt.Sprintf("no spot instance could be had since %s, for longer than %s", wording.Instant(since), f.After))
+		fmt.Sprintf("no spot instance was available since %s, for longer than %s", wording.Instant(since), f.After))
 }
 
-// whyBelow says why the minimum is not reached.
+// whyBelow says why the pool is below its minimum.
 func whyBelow(v View, t Tally) string {
 	var but []string
 	if len(v.doomed) > 0 {
-		but = append(but, "as "+taken(v.doomed))
+		but = append(but, "as "+reclaims(v.doomed))
 	}
 	if v.unseen > 0 {
-		but = append(but, fmt.Sprintf("with %d more asked for", v.unseen))
+		but = append(but, fmt.Sprintf("with %d more requested", v.unseen))
 	}
 	if ending := t.capacity + v.unseen - t.coming; ending > 0 {
-		but = append(but, fmt.Sprintf("less %d to be ended", ending))
+		but = append(but, fmt.Sprintf("less %d to be terminated", ending))
 	}
 	if len(but) == 0 {
 		return fmt.Sprintf("capacity %d is below minimum %d", t.capacity, v.Declaration.Minimum)
@@ -91,7 +90,7 @@ func whyBelow(v View, t Tally) string {
 	return fmt.Sprintf("capacity %d, %s, is below minimum %d", t.capacity, strings.Join(but, " and "), v.Declaration.Minimum)
 }
 
-// noRoom is what keeps n instances from being launched.
+// noRoom returns why n instances cannot be launched.
 func noRoom(v View, t Tally, n int) spotpool.Reason {
 	d, held := v.Declaration, t.total+t.launched
 	if d.Maximum-held > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
@@ -104,10 +103,9 @@ func noRoom(v View, t Tally, n int) spotpool.Reason {
 			stuck++
 		}
 	}
-	if stuck >= n { // it is they that take the room
+	if stuck >= n {
 		return spotpool.Reason{Code: spotpool.BecauseLaunchTimeout, Text: fmt.Sprintf("%s, as %d %s been starting for longer than the launch timeout of %s",
-			text, stuck,
-			wording.Have(stuck), d.LaunchTimeout)}
+			text, stuck, wording.Have(stuck), d.LaunchTimeout)}
 	}
 	return spotpool.Reason{Code: spotpool.BecauseMaximum, Text: text}
 }

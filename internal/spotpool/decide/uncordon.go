@@ -9,26 +9,25 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// uncordon decides to make nodes usable again that the pool cordoned for an end which is
-// not wanted any more, or that were kept. What somebody else cordoned is theirs. Where
-// a step of this run left the rest for later, the ends of replacements are wanted
-// still.
+// uncordon uncordons nodes that the pool cordoned, if their instances are no longer to be
+// terminated, or were kept. It ignores nodes that another actor cordoned. If the run takes
+// further steps of a refresh later, their drains stay.
 func uncordon(v View, t Tally) (_ Tally, r Result) {
 	for _, n := range v.Observation.Cluster.Nodes {
 		if n.CordonedBy == "" || n.CordonedBy != v.Declaration.UID {
 			continue
 		}
 		m, found := memberOf(t.members, n)
-		why := "its end is not wanted any more"
+		why := "its instance is no longer to be terminated"
 		switch {
 		case slices.Contains(v.SoFar.Uncordoned, n.Name):
 			r.StillCordoned = append(r.StillCordoned, n.Name)
 			continue
 		case !found:
-			if m.ID = node.ParseProviderID(n.ProviderID).InstanceID; goneWith(v.Journal, n) {
+			if m.ID = node.ParseProviderID(n.ProviderID).InstanceID; instanceGone(v.Journal, n) {
 				continue
 			}
-			why = "its instance is not the pool's any more"
+			why = "its instance is no longer the pool's"
 		case t.ends(m):
 			continue
 		case m.Drain.Phase == node.Kept:
@@ -39,7 +38,7 @@ func uncordon(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// memberOf is the member that a node is, or was when its drain began.
+// memberOf returns the member of a node, by its match or its drain.
 func memberOf(list []Member, n node.Node) (Member, bool) {
 	at := slices.IndexFunc(list, func(m Member) bool {
 		return m.Drain.UID == n.UID || m.Match.Standing == node.Present && m.Node.UID == n.UID
@@ -50,8 +49,7 @@ func memberOf(list []Member, n node.Node) (Member, bool) {
 	return list[at], true
 }
 
-// forgetDrains forgets drains that are not wanted any more, and that came to nothing
-// that could be undone.
+// forgetDrains forgets drains that are no longer needed, and that left no cordon.
 func forgetDrains(v View, t Tally) (_ Tally, r Result) {
 	if !v.Observation.Cluster.Seen() {
 		return t, r
@@ -67,8 +65,7 @@ func forgetDrains(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// goneWith reports whether a node's instance is gone, as far as was seen: nothing will run
-// on it any more.
-func goneWith(j journal.Journal, n node.Node) bool {
+// instanceGone reports whether a node's instance was observed to be gone.
+func instanceGone(j journal.Journal, n node.Node) bool {
 	return slices.ContainsFunc(j.Past, func(past fleet.Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// TestEachEventIsToldOnce runs a pool through whatever may happen to it, with runs
-// killed anywhere: no decision loses an event that is to be told, and of one journal
-// each launch and each instance's beginning is told once.
+// TestEachEventIsToldOnce runs a pool through everything that can happen to it, with runs
+// killed anywhere. No decision loses an unreported event. Each launch and each instance is
+// reported once by one journal.
 func TestEachEventIsToldOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

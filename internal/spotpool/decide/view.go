@@ -11,23 +11,22 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// View is what rules decide by: a situation, and what follows from it before anything is
-// decided. An Observation is only what was read of the cloud and the cluster; a view also
-// has the declaration, the journal and the gate. No rule changes it. Its journal is up to date with the observation, and its
-// declaration is the one that counts now, see [View.drainedForBudget].
+// View is the input of rules: a situation, and what follows from it before anything is
+// decided. Its journal is up to date with the observation, and its declaration is the one
+// that counts now, see [View.drainForBudget]. No rule changes it.
 type View struct {
 	Situation
 	offers   map[spotpool.Market]spotpool.Offer
 	counts   spotpool.Counts // as observed, by the declaration as it stands
 	nodes    *PoolNodes      // nil if the pool has none
 	doomed   []Member        // Tencent Cloud reclaims them soon
-	doubtful []string        // instances with the pool's uid that contradict themselves
+	doubtful []string        // instances with the pool's uid and contradictory data
 	unseen   int             // instances that pending launches may have launched and no observation found yet
 	unpriced string          // a held instance whose price is unknown
-	emptied  string          // why no instance is wanted now; empty while minimum is
+	emptied  string          // why no instances are desired now; empty if minimum counts
 }
 
-// begin is the view of a situation, and the tally before anything is decided.
+// begin returns the view of a situation, and the tally before anything is decided.
 func begin(s Situation, u journal.Update) (View, Tally) {
 	j := u.Journal
 	s.Journal = j
@@ -63,8 +62,8 @@ func begin(s Situation, u journal.Update) (View, Tally) {
 	return v, t
 }
 
-// priceOf is what an instance of an offering costs at most: its market price,
-// or its cap while that is unknown.
+// priceOf returns the highest price of an instance of an offering: the market price, or the
+// cap while that is unknown.
 func (v View) priceOf(o spotpool.Offering, charge spotpool.ChargeType) spotpool.Price {
 	if price := v.offers[o.Market(charge)].Price; price > 0 || charge != spotpool.Spot {
 		return price
@@ -72,8 +71,8 @@ func (v View) priceOf(o spotpool.Offering, charge spotpool.ChargeType) spotpool.
 	return o.SpotMaxPrice
 }
 
-// costOf is what a member costs at most: its market price, or the cap it was
-// launched under while that is unknown.
+// costOf returns the highest price of a member: its market price, or the cap of its launch
+// while that is unknown.
 func (v View) costOf(m Member) spotpool.Price {
 	if m.Price > 0 {
 		return m.Price
@@ -86,7 +85,7 @@ func (v View) costOf(m Member) spotpool.Price {
 	return 0
 }
 
-// heldBack says why nothing is launched now; empty if something may be.
+// heldBack returns why nothing is launched now; empty if launches are possible.
 func (v View) heldBack() (spotpool.Code, string) {
 	switch {
 	case v.Gate.Closed && v.Gate.Undeclared:
@@ -105,29 +104,28 @@ func (v View) heldBack() (spotpool.Code, string) {
 	return "", ""
 }
 
-// mayLaunch reports whether nothing holds launches back.
+// mayLaunch reports whether launches are possible.
 func (v View) mayLaunch() bool {
 	code, _ := v.heldBack()
 	return code == ""
 }
 
-// contradicted says which instances may be the pool's or not; empty if there are none.
+// contradicted says which instances may be the pool's; empty if there are none.
 func (v View) contradicted() string {
 	if len(v.doubtful) == 0 {
 		return ""
 	}
-	it := wording.Plural(len(v.doubtful), "it", "them")
-	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, "+
-		"and take the tag gpupool/uid off what is not the pool's", wording.Some(v.doubtful), wording.Plural(len(v.doubtful), "carries", "carry"), it, it, it)
+	return fmt.Sprintf("%s %s this pool's uid and contradictory data: nothing is launched. Check the console, and remove the tag gpupool/uid from "+
+		"instances of other pools", wording.Some(v.doubtful), wording.Have(len(v.doubtful)))
 }
 
-// resumes reports whether the launch of an intent is requested again.
-func (v View) resumes(i launches.Launch) bool {
-	return v.Hold == nil && v.SoFar.Halted == "" && i.Repeatable()
+// retries reports whether a pending launch is requested again.
+func (v View) retries(i launches.Launch) bool {
+	return v.Hold == nil && v.SoFar.Halted == "" && i.Retryable()
 }
 
-// clusterNow is the time by the cluster's clock, which tokens go by, if the cluster was
-// observed.
+// clusterNow returns the time by the cluster's clock, by which tokens expire, if the cluster
+// was observed.
 func (v View) clusterNow() time.Time {
 	if v.Observation.Cluster.Seen() {
 		return v.Observation.Cluster.At
@@ -135,9 +133,8 @@ func (v View) clusterNow() time.Time {
 	return v.Now
 }
 
-// contradictions are the instances that carry the pool's uid and whose other values
-// contradict each other, such as a zone of another region. They are no pool's own,
-// and yet they exist: nothing is launched beside them.
+// contradictions returns the instances with the pool's uid and contradictory data, such as a
+// zone of another region. They may be the pool's, so nothing is launched.
 func contradictions(d spotpool.Declaration, o spotpool.Observation) []string {
 	var ids []string
 	for _, i := range o.Instances {

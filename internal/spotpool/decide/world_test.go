@@ -29,16 +29,16 @@ type world struct {
 	markets      map[spotpool.Market]*market
 	tokens       map[string][]string // what each ClientToken launched
 	bodies       map[string]spotpool.Request
-	blind        bool // prices and stock can't be asked for
-	journals     int  // how many there were: a lost one is made anew
+	blind        bool // prices and stock are unknown
+	journals     int  // how many there were: a lost one is replaced
 	// quota is how many spot vCPUs the account may have, by zone; a zone that is
 	// not in it has no limit.
 	quota map[string]int
 	// refuses are the machines whose end is refused whatever their state.
 	refuses map[string]bool
 
-	// stockFirst says that a repeated launch is refused where stock or price
-	// don't allow it now, although it took effect before.
+	// stockFirst says that a retried launch is refused if stock or price do not allow it now,
+	// although it took effect before.
 	stockFirst bool
 
 	tagsAfter, listedAfter, runsAfter time.Duration
@@ -226,8 +226,8 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 	return ids, nil
 }
 
-// terminate ends machines as the adapter does: where the cloud refuses one, the
-// others still end.
+// terminate terminates machines as the adapter does: if Tencent Cloud refuses one, the others
+// still terminate.
 func (w *world) terminate(ids []string) (refused []string, err error) {
 	for _, m := range w.machines {
 		if !slices.Contains(ids, m.ID) {
@@ -351,7 +351,7 @@ func (w *world) run(f fault, check func(decide.Situation, decide.Plan)) (decided
 			continue
 		}
 		if d.Resume {
-			w.journal = w.journal.Repeat(d.Sequence, w.now)
+			w.journal = w.journal.Retry(d.Sequence, w.now)
 		} else {
 			w.journal = w.journal.Open(launches.Launch{Request: *d.Request, WrittenAt: w.now})
 		}

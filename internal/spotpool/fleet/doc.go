@@ -1,6 +1,6 @@
-// Package fleet is what the journal has of each of a pool's instances: when it was recorded,
-// how it fares as a node, how far its drain is, and how it ended. own.go finds the pool's
-// instances in an observation. The journal composes it with the other parts.
+// Package fleet is the journal's record of a pool's instances: when each was recorded, its
+// health as a node, its drain and its end. own.go finds the pool's instances in an
+// observation. The journal combines it with other parts.
 //
-// Nothing in here does IO, reads a clock or the environment.
+// It does no IO, and reads neither a clock nor the environment.
 package fleet

@@ -11,10 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// RequestDrain records that a node is to be drained for the end of its instance, before
-// anything is done to it. A drain under way goes on, and if the cloud gave notice
-// meanwhile has until then. One that is over is done again: it was for a notice, or its
-// node takes new pods again.
+// RequestDrain records that a node will be drained before its instance is terminated. A drain
+// in progress continues, until a later interruption notice at most. A complete one starts
+// again: it was for a notice, or its node was uncordoned.
 func (f Fleet) RequestDrain(about history.About, d spotpool.Decision) (Fleet, []history.Event) {
 	if d.Node == nil {
 		return f, nil
@@ -23,7 +22,7 @@ func (f Fleet) RequestDrain(about history.About, d spotpool.Decision) (Fleet, []
 	if len(d.Reasons) > 0 {
 		why = d.Reasons[0]
 	}
-	return f.drainMoved(about, d.InstanceIDs[0], func(drain node.Drain) node.Drain {
+	return f.changeDrain(about, d.InstanceIDs[0], func(drain node.Drain) node.Drain {
 		if !drain.Open() || drain.Over() || drain.UID != d.Node.UID {
 			drain = node.Drain{
 				InstanceID: d.InstanceIDs[0], Node: d.Node.Name, UID: d.Node.UID, Why: why, Refresh: d.Refresh, Phase: node.Asked, AskedAt: about.At,
@@ -36,24 +35,24 @@ func (f Fleet) RequestDrain(about history.About, d spotpool.Decision) (Fleet, []
 
 // RecordDrain records what an attempt at a drain showed.
 func (f Fleet) RecordDrain(about history.About, id string, p node.Progress, how spotpool.Drain) (Fleet, []history.Event) {
-	return f.drainMoved(about, id, func(d node.Drain) node.Drain { return d.After(p, time.Duration(how.Timeout), how.OnTimeout, about.At) })
+	return f.changeDrain(about, id, func(d node.Drain) node.Drain { return d.After(p, time.Duration(how.Timeout), how.OnTimeout, about.At) })
 }
 
-// RestartDrain records that a node was not as its drain had left it when its instance was
-// about to be terminated.
+// RestartDrain records that a node had changed since its drain when its instance was about to
+// be terminated.
 func (f Fleet) RestartDrain(about history.About, id string, p node.Progress) (Fleet, []history.Event) {
-	return f.drainMoved(about, id, func(d node.Drain) node.Drain { return d.Again(p, about.At) })
+	return f.changeDrain(about, id, func(d node.Drain) node.Drain { return d.Again(p, about.At) })
 }
 
-// RequestUncordon records that a node is about to be uncordoned: if its end is wanted
-// again, its drain starts from its beginning.
+// RequestUncordon records that a node is about to be uncordoned: a later drain starts from
+// its beginning.
 func (f Fleet) RequestUncordon(id string) Fleet {
-	return f.changed([]string{id}, func(k *Known) { k.Drain = k.Drain.Undoing() })
+	return f.change([]string{id}, func(k *Known) { k.Drain = k.Drain.Undoing() })
 }
 
-// RecordUncordon records that a node has new pods again. That it was kept stays recorded.
+// RecordUncordon records that a node was uncordoned. That it was kept stays recorded.
 func (f Fleet) RecordUncordon(about history.About, id string) (Fleet, []history.Event) {
-	return f.drainMoved(about, id, func(d node.Drain) node.Drain {
+	return f.changeDrain(about, id, func(d node.Drain) node.Drain {
 		if d.Phase == node.Kept {
 			d.Uncordoned = true
 			return d
@@ -62,22 +61,22 @@ func (f Fleet) RecordUncordon(about history.About, id string) (Fleet, []history.
 	})
 }
 
-// DrainOf is the drain of an instance's node; the zero value if there is none.
+// DrainOf returns the drain of an instance's node; the zero value if there is none.
 func (f Fleet) DrainOf(id string) node.Drain {
 	k, _ := f.Of(id)
 	return k.Drain
 }
 
-// drainMoved changes the drain of an instance's node, with the events of that.
-func (f Fleet) drainMoved(about history.About, id string, move func(node.Drain) node.Drain) (_ Fleet, events []history.Event) {
-	return f.changed([]string{id}, func(k *Known) {
+// changeDrain changes the drain of an instance's node, and returns the events.
+func (f Fleet) changeDrain(about history.About, id string, move func(node.Drain) node.Drain) (_ Fleet, events []history.Event) {
+	return f.change([]string{id}, func(k *Known) {
 		before := k.Drain
 		k.Drain = move(before)
 		events = drainEvents(about, before, k.Drain)
 	}), events
 }
 
-// drainEvents are those of a drain that was one and is another now.
+// drainEvents returns the events of a changed drain.
 func drainEvents(about history.About, before, after node.Drain) (events []history.Event) {
 	of := func(d node.Drain) history.Node {
 		return history.Node{InstanceID: d.InstanceID, Name: d.Node, UID: d.UID}
@@ -95,35 +94,35 @@ func drainEvents(about history.About, before, after node.Drain) (events []histor
 	if after.EndedAt.IsZero() || after.Phase == before.Phase {
 		return events
 	}
-	return append(events, because(about, leftBy(after)...).Drained(of(after), after.AskedAt, string(after.Phase)))
+	return append(events, because(about, leftovers(after)...).Drained(of(after), after.AskedAt, string(after.Phase)))
 }
 
-// leftBy says what a drain that ended left on its node.
-func leftBy(d node.Drain) []string {
+// leftovers says what a drain left on its node.
+func leftovers(d node.Drain) []string {
 	if d.Left == 0 {
 		return nil
 	}
 	return append([]string{fmt.Sprintf("%d %s left", d.Left, wording.Plural(d.Left, "pod was", "pods were"))}, d.Blocked...)
 }
 
-// because is what events tell, with other reasons.
+// because returns about with other reasons.
 func because(about history.About, reasons ...string) history.About {
 	about.Reasons = reasons
 	return about
 }
 
-// Replacement is that of an instance by another one from now on, or not any more.
+// Replacement begins or cancels the replacement of an instance.
 type Replacement struct {
 	InstanceID, Configuration string
-	Since                     time.Time // zero if it is not replaced any more
+	Since                     time.Time // zero if it is no longer replaced
 	Why                       string
-	NeverJoined               bool // that is why
+	NeverJoined               bool // whether that is the reason
 }
 
-// Replace records which instances others are to take the places of, or are not any more.
+// Replace records which instances are replaced, or no longer are.
 func (f Fleet) Replace(about history.About, changes []Replacement) (_ Fleet, events []history.Event) {
 	for _, c := range changes {
-		f = f.changed([]string{c.InstanceID}, func(k *Known) {
+		f = f.change([]string{c.InstanceID}, func(k *Known) {
 			if k.ReplacedSince = c.Since; !c.Since.IsZero() {
 				about.At = c.Since
 				events = append(events, because(about, c.Why).Replaced(k.node(), c.Since))
@@ -133,9 +132,8 @@ func (f Fleet) Replace(about history.About, changes []Replacement) (_ Fleet, eve
 	return f, events
 }
 
-// DeleteNode records that the Node of an instance that is gone is deleted at this time,
-// so that its end is an event once an observation shows it. At the zero time that is
-// withdrawn: it was refused, and whoever deletes it later is somebody else.
+// DeleteNode records that the Node of a former instance is deleted at this time. So its end is
+// an event once it is observed. The zero time reverts that: the deletion was refused.
 func (f Fleet) DeleteNode(d spotpool.Decision, at time.Time) Fleet {
 	f.Past = slices.Clone(f.Past)
 	for n, p := range f.Past {

@@ -8,17 +8,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Ending is that of instances of one market that end alike, and did not end because the
-// pool asked for it.
+// Ending is the end of instances of one market that the pool did not terminate.
 type Ending struct {
 	Market       spotpool.Market
 	IDs          []string
-	LaunchFailed bool // else they were reclaimed, or are about to be
+	LaunchFailed bool // else they were reclaimed or terminated, or are about to be
 	what         string
-	notice       string // of an end that is announced; else empty
+	notice       string // the text of an interruption notice; else empty
 }
 
-// String says so for people.
 func (e Ending) String() string {
 	if e.notice != "" {
 		return e.notice
@@ -26,15 +24,30 @@ func (e Ending) String() string {
 	return fmt.Sprintf("%s (%s) %s %s", wording.Some(e.IDs), e.Market, wording.Are(len(e.IDs)), e.what)
 }
 
-// endReason says why an instance that was listed ends, or has ended.
-func endReason(i spotpool.Instance) string {
+// noticed reports whether an interruption notice of the instance was reported, and not
+// withdrawn since.
+func (k Known) noticed() bool { return !k.ReportedTakenAt.IsZero() }
+
+// endReason says why an instance that is listed terminates, or has terminated.
+func (k Known) endReason(i spotpool.Instance) string {
 	if i.State != spotpool.StateLaunchFailed {
-		return string(i.State) + ": being reclaimed by the cloud, or ended by someone else"
+		if k.noticed() {
+			return string(i.State) + ": " + reclaimed
+		}
+		return string(i.State) + ": reclaimed by Tencent Cloud, or terminated by hand"
 	}
 	if reason := strings.TrimSpace(i.OperationError); reason != "" {
 		return "LAUNCH_FAILED: " + reason
 	}
-	return "LAUNCH_FAILED: the cloud gave no reason"
+	return "LAUNCH_FAILED: Tencent Cloud gave no reason"
 }
 
-const goneUnasked = "gone: reclaimed by the cloud, or ended or untagged by someone else"
+// goneReason says why an instance is gone that the pool did not terminate.
+func (k Known) goneReason() string {
+	if k.noticed() {
+		return "gone: " + reclaimed
+	}
+	return "gone: reclaimed by Tencent Cloud, or terminated or untagged by hand"
+}
+
+const reclaimed = "reclaimed by Tencent Cloud, as its interruption notice announced"

@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
-// An instance that is not there any more was reclaimed, unless its termination was
-// requested: that is an event, and its market is avoided.
+// An instance that is gone was lost, unless the pool terminated it. The loss is an event, and
+// its market is avoided.
 func ExampleFleet_Update() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	market := spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", ChargeType: spotpool.Spot}
@@ -28,7 +28,7 @@ func ExampleFleet_Update() {
 	fmt.Println(len(u.Fleet.Known), len(u.Fleet.Past))
 	// Output:
 	// end [ins-1]
-	// reclaim [ins-2]
-	// [ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud, or ended or untagged by someone else]
+	// lost [ins-2]
+	// [ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand]
 	// 0 2
 }

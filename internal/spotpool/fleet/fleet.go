@@ -9,13 +9,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// Fleet is what is known of a pool's instances, and of those that are gone.
+// Fleet is a pool's instances, and those that are gone.
 type Fleet struct {
 	Known []Known `json:"known,omitempty"` // by id
 	Past  []Past  `json:"past,omitempty"`
 }
 
-// Of is what is recorded of an instance; false if nothing is.
+// Of returns the record of an instance; false if there is none.
 func (f Fleet) Of(id string) (Known, bool) {
 	n, found := f.find(id)
 	if !found {
@@ -24,13 +24,13 @@ func (f Fleet) Of(id string) (Known, bool) {
 	return f.Known[n], true
 }
 
-// find returns where an id is recorded, or would be: they are in order.
+// find returns the index at which an ID is recorded, or would be: they are sorted.
 func (f Fleet) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(f.Known, id, func(k Known, id string) int { return cmp.Compare(k.InstanceID, id) })
 }
 
-// changed is the fleet after a change of what is recorded of instances, if anything is.
-func (f Fleet) changed(ids []string, change func(*Known)) Fleet {
+// change returns the fleet after a change of the records of instances.
+func (f Fleet) change(ids []string, change func(*Known)) Fleet {
 	f.Known = slices.Clone(f.Known)
 	for _, id := range ids {
 		if n, found := f.find(id); found {
@@ -40,7 +40,7 @@ func (f Fleet) changed(ids []string, change func(*Known)) Fleet {
 	return f
 }
 
-// Record records instances that are new, and returns these.
+// Record adds instances, and returns the new ones.
 func (f Fleet) Record(list ...Known) (_ Fleet, added []Known) {
 	f.Known = slices.Clone(f.Known)
 	for _, k := range list {
@@ -51,27 +51,26 @@ func (f Fleet) Record(list ...Known) (_ Fleet, added []Known) {
 	return f, added
 }
 
-// MarkListed records that these instances were listed: one that is missing from now on
-// was reclaimed.
+// MarkListed records that these instances were listed: if one is missing later, it was lost.
 func (f Fleet) MarkListed(ids []string) Fleet {
-	return f.changed(ids, func(k *Known) { k.Seen = true })
+	return f.change(ids, func(k *Known) { k.Seen = true })
 }
 
-// Terminate records that the termination of these instances is requested, so that their
-// disappearance does not count as a reclaim.
+// Terminate records that the termination of these instances is requested, so that they do
+// not count as lost later.
 func (f Fleet) Terminate(about history.About, ids []string) (Fleet, []history.Event) {
 	why := ""
 	if len(about.Reasons) > 0 {
 		why = about.Reasons[0]
 	}
-	f = f.changed(ids, func(k *Known) { k.Ended, k.EndedAt, k.EndReason = true, about.At, why })
+	f = f.change(ids, func(k *Known) { k.Ended, k.EndedAt, k.EndReason = true, about.At, why })
 	return f, []history.Event{about.Instances(history.Terminate, ids...)}
 }
 
-// Keep records that the termination of instances was refused. What was drained for it
-// rests, as others would be drained in vain.
+// Keep records that the termination of instances was refused. Their drains rest, since other
+// drains might be useless, too.
 func (f Fleet) Keep(ids []string, now time.Time) Fleet {
-	return f.changed(ids, func(k *Known) {
+	return f.change(ids, func(k *Known) {
 		if k.Drain.Over() {
 			k.Drain.Phase, k.Drain.Refused, k.Drain.EndedAt = node.Kept, true, now
 		}
@@ -79,8 +78,7 @@ func (f Fleet) Keep(ids []string, now time.Time) Fleet {
 	})
 }
 
-// Detach forgets instances that are the pool's no more, and returns what was known of
-// them.
+// Detach removes instances that are no longer the pool's, and returns their records.
 func (f Fleet) Detach(ids []string) (_ Fleet, detached []Known) {
 	list := f.Known
 	f.Known = nil
@@ -94,9 +92,9 @@ func (f Fleet) Detach(ids []string) (_ Fleet, detached []Known) {
 	return f, detached
 }
 
-// IDs are those of the recorded instances, and of those that are gone, but not for sure,
-// and were nodes. Recorded ids are looked up one by one as well, since tags arrive late
-// and the pages of a listing are no snapshot.
+// IDs returns those of the recorded instances, and of former nodes that are not certainly
+// gone. They are read one by one, since tags arrive late and the pages of a listing are not a
+// snapshot.
 func (f Fleet) IDs() []string {
 	ids := f.Unconfirmed()
 	for _, k := range f.Known {
@@ -106,8 +104,7 @@ func (f Fleet) IDs() []string {
 	return slices.Compact(ids)
 }
 
-// Unconfirmed are the recorded instances that were nodes, and of which it is not known
-// for sure that they are gone.
+// Unconfirmed returns the recorded instances that were nodes and are not certainly gone.
 func (f Fleet) Unconfirmed() []string {
 	var ids []string
 	for _, k := range f.Known {
@@ -123,13 +120,12 @@ func (f Fleet) Unconfirmed() []string {
 	return ids
 }
 
-// WereNodes reports whether an instance that is gone was a node whose own end was not
-// observed yet.
-func (f Fleet) WereNodes() bool {
+// AnyFormerNode reports whether an instance is gone whose Node may still exist.
+func (f Fleet) AnyFormerNode() bool {
 	return slices.ContainsFunc(f.Past, func(p Past) bool { return p.Node.UID != "" })
 }
 
-// AnyDrained reports whether a drain holds a node that is to be let go again.
+// AnyDrained reports whether a drain cordons a node.
 func (f Fleet) AnyDrained() bool { return len(f.CordonedNodes()) > 0 }
 
 // AnyNode reports whether an instance may be a node with the pool's mark.
@@ -137,7 +133,7 @@ func (f Fleet) AnyNode() bool {
 	return slices.ContainsFunc(f.Known, func(k Known) bool { return k.Node.UID != "" })
 }
 
-// CordonedNodes are the names of the nodes that drains hold, as far as is known.
+// CordonedNodes returns the names of the nodes that drains cordon, as far as is known.
 func (f Fleet) CordonedNodes() []string {
 	var names []string
 	for _, k := range f.Known {

@@ -11,9 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// updateNodes records what was observed of the instances as nodes. Of a pool without
-// nodes, it forgets all but drains that are still to be undone, and nodes that have the
-// pool's mark still, as was observed.
+// updateNodes records what was observed of the instances as nodes. If the pool has no nodes,
+// it keeps only drains to undo, and nodes that were observed with the pool's mark.
 func (u *Update) updateNodes(d spotpool.Declaration) {
 	for n, i := range u.evidence.Found {
 		k := &u.Fleet.Known[n]
@@ -39,11 +38,12 @@ func (u *Update) updateNodes(d spotpool.Declaration) {
 	}
 }
 
-// updateNotices records which instances the cloud takes back soon, as their nodes say.
-// Their markets are avoided from then on, as after a reclaim. A notice counts as it was
-// first observed, and until its time has passed by more than a while: a node that renews
-// it changes nothing before it was observed without one. It is over as well if the
-// instance ends, or its node no longer says so or was not observed.
+// updateNotices records the interruption notices of nodes. The markets of their instances are
+// avoided from then on, as after a loss.
+//
+// A notice counts with its first time, and until a while after it: a node that renews it
+// changes nothing. It is over if the instance disappears, or its node has no notice or is not
+// observed.
 func (u *Update) updateNotices(d spotpool.Declaration) {
 	now := u.about.At
 	for n, i := range u.evidence.Found {
@@ -51,8 +51,9 @@ func (u *Update) updateNotices(d spotpool.Declaration) {
 		k.TakenAt = time.Time{}
 		match := u.evidence.Nodes.Of(i.ID)
 		present := match.Standing == node.Present
-		if present && match.Node.TakenAt.IsZero() {
-			k.ReportedTakenAt = time.Time{} // it was withdrawn
+		if present && match.Node.TakenAt.IsZero() && k.noticed() {
+			u.report(u.about.Noticed(history.Withdrawn, k.node(), k.ReportedTakenAt))
+			k.ReportedTakenAt = time.Time{}
 		}
 		if d.Nodes == nil || !present || match.Node.TakenAt.IsZero() || !i.State.Up() || i.ChargeType != spotpool.Spot || k.Ended {
 			continue
@@ -66,20 +67,20 @@ func (u *Update) updateNotices(d spotpool.Declaration) {
 			continue
 		}
 		k.ReportedTakenAt = k.TakenAt
-		u.report(u.about.Noticed(k.node(), k.TakenAt))
+		u.report(u.about.Noticed(history.Notice, k.node(), k.TakenAt))
 		u.Endings = append(u.Endings, Ending{
 			Market: k.Market, IDs: []string{i.ID},
-			notice: fmt.Sprintf("the cloud gave notice: it takes %s (%s) back at %s", i.ID, k.Market, wording.Instant(k.TakenAt)),
+			notice: fmt.Sprintf("interruption notice: Tencent Cloud reclaims %s (%s) at %s", i.ID, k.Market, wording.Instant(k.TakenAt)),
 		})
 	}
 }
 
-// confirmAfter is how long after the first observation that showed an instance gone a
-// second one has to show the same.
+// confirmAfter is how long after the first observation without an instance a second one must
+// confirm that.
 const confirmAfter = time.Minute
 
-// updatePast records which instances that are gone the cloud does not know, asked for
-// their ids, what became of their Nodes, and which of these another machine uses.
+// updatePast records which former instances are certainly gone, which of their Nodes were
+// deleted, and which another machine uses.
 func (u *Update) updatePast(o spotpool.Observation) {
 	for n, p := range u.Fleet.Past {
 		p = p.absent(slices.Contains(o.Absent, p.InstanceID), u.about.At)
@@ -89,7 +90,7 @@ func (u *Update) updatePast(o spotpool.Observation) {
 			p.Node, p.NodeDeletedAt = node.Status{}, time.Time{}
 		}
 		// A kubelet that finds a Node of its host name registers as that Node, which keeps
-		// the provider ID of the instance that is gone.
+		// the provider ID of the former instance.
 		if p.Confirmed && !p.NodeInUse {
 			p.NodeInUse = found && !seen.Silent() && (seen.ReadySince.After(p.AbsentSince) || u.evidence.Nodes.Contests(seen))
 		}
@@ -97,10 +98,10 @@ func (u *Update) updatePast(o spotpool.Observation) {
 	}
 }
 
-// absent records what an observation showed of an instance that is gone.
+// absent records what an observation showed of a former instance.
 func (p Past) absent(shown bool, now time.Time) Past {
 	switch {
-	case !shown || p.Node.UID == "": // one that is there is no Past any more
+	case !shown || p.Node.UID == "":
 	case p.AbsentSince.IsZero():
 		p.AbsentSince = now
 	case now.Sub(p.AbsentSince) >= confirmAfter:

@@ -8,14 +8,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// listingLag bounds how long an instance may be missing from listings after its
-// launch was accepted: RunInstances answers with ids before the instances are
-// made, and names no bound. Within it, a missing instance does not count as
-// reclaimed.
-const listingLag = 2 * time.Minute
+// ListingLag bounds how long an instance may be missing from listings after its launch was
+// accepted: RunInstances returns IDs before it creates the instances. Within it, a missing
+// instance does not count as lost.
+const ListingLag = 2 * time.Minute
 
-// Tagged lists the instances that carry the pool's tags: uid, region and account must
-// agree. It drops repeated ids, and sorts by id.
+// Tagged returns the instances with the pool's tags, sorted and without duplicates. UID,
+// region and account must agree.
 func Tagged(d spotpool.Declaration, o spotpool.Observation) []spotpool.Instance {
 	var own []spotpool.Instance
 	for _, i := range o.Instances {
@@ -30,14 +29,14 @@ func Tagged(d spotpool.Declaration, o spotpool.Observation) []spotpool.Instance 
 // OwnInstance is one of the pool's own instances, and how it was found.
 type OwnInstance struct {
 	spotpool.Instance
-	// Untagged ones are recorded by id, and their tags have not arrived yet.
+	// Untagged instances are known by their recorded IDs: their tags have not arrived yet.
 	Untagged bool
-	// Unlisted ones were launched a moment ago, and no listing shows them yet.
+	// Unlisted instances were launched within ListingLag, and no listing shows them yet.
 	Unlisted bool
 }
 
-// Listed lists the pool's instances that an observation shows: those that carry its tags,
-// and those of its own launches whose tags have not come yet.
+// Listed returns the pool's instances in an observation: those with its tags, and those of
+// its own launches whose tags have not arrived yet.
 func (f Fleet) Listed(d spotpool.Declaration, o spotpool.Observation) []spotpool.Instance {
 	var list []spotpool.Instance
 	for _, i := range f.Own(d, o, o.At) {
@@ -48,10 +47,9 @@ func (f Fleet) Listed(d spotpool.Declaration, o spotpool.Observation) []spotpool
 	return list
 }
 
-// Own finds the pool's own instances, sorted by id: those that carry its
-// tags, those of its own launches whose tags have not come, and those of its own
-// launches that no listing has yet. It never takes an instance that carries another
-// pool's uid.
+// Own returns the pool's own instances, sorted by ID. They have its tags, or are of its own
+// launches and have no tags yet, or are not listed yet. It never returns an instance with
+// another pool's UID.
 func (f Fleet) Own(d spotpool.Declaration, o spotpool.Observation, now time.Time) []OwnInstance {
 	found := make([]OwnInstance, 0, len(o.Instances))
 	listed := make(map[string]bool, len(o.Instances))
@@ -69,7 +67,7 @@ func (f Fleet) Own(d spotpool.Declaration, o spotpool.Observation, now time.Time
 		}
 	}
 	for _, k := range f.Known {
-		if !listed[k.InstanceID] && !k.Seen && !k.Ended && now.Sub(k.RecordedAt) < listingLag {
+		if !listed[k.InstanceID] && !k.Seen && !k.Ended && now.Sub(k.RecordedAt) < ListingLag {
 			found = append(found, OwnInstance{Unlisted: true, Instance: spotpool.Instance{
 				ID: k.InstanceID, Region: d.Region, AccountID: d.AccountID, PoolUID: d.UID, PoolName: d.Name,
 				AvailabilityZone: k.AvailabilityZone, InstanceType: k.InstanceType, ChargeType: k.ChargeType,
@@ -81,9 +79,9 @@ func (f Fleet) Own(d spotpool.Declaration, o spotpool.Observation, now time.Time
 	return found
 }
 
-// Expects reports whether an instance without tags is the pool's: its id was
-// recorded, and its tags were never seen or may still come. Someone took the tags off
-// one that loses them later, and it is the pool's no more.
+// Expects reports whether an instance without tags is the pool's: its ID was recorded, and
+// its tags were never observed or may still arrive. One that loses them later was untagged by
+// hand, and is no longer the pool's.
 func (f Fleet) Expects(id string, now time.Time) bool {
 	i, found := f.find(id)
 	return found && (!f.Known[i].Tagged || now.Sub(f.Known[i].RecordedAt) <= spotpool.TagLag)

@@ -9,24 +9,23 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// endLag bounds how long an instance may be observed running after its termination was
-// requested. One that runs for longer does not end.
+// endLag bounds how long an instance may run after its termination was requested. One that
+// runs for longer was not terminated.
 const endLag = 10 * time.Minute
 
-// pastFor is how long instances that are gone stay in the journal, so that later runs can
-// tell when what ran on them ended.
+// pastFor is how long former instances stay in the journal, so that later runs know when
+// their pods ended.
 const pastFor = 48 * time.Hour
 
-// Evidence is what an observation shows of a fleet, and what the other parts of its
-// journal know.
+// Evidence is what an observation and the other parts of the journal show of a fleet.
 type Evidence struct {
 	Found    []OwnInstance
 	Nodes    node.Matches
-	Launched map[string]bool // instances that a pending launch may have made
+	Launched map[string]bool // instances that a pending launch may have launched
 	Price    func(spotpool.Market) spotpool.Price
 }
 
-// Update is a fleet that is up to date with an observation, and what happened to it since.
+// Update is a fleet that is up to date with an observation, and what happened since.
 type Update struct {
 	Fleet   Fleet // with an entry for each instance found, in the same order
 	Events  []history.Event
@@ -37,9 +36,8 @@ type Update struct {
 	evidence Evidence
 }
 
-// Update brings the fleet up to date: it records new ids, reclaims, failed launches and
-// what nodes show, and forgets what is over. The same observation changes nothing a
-// second time.
+// Update updates the fleet: it records new IDs, losses, failed launches and nodes, and
+// forgets what is over. The same observation changes nothing a second time.
 func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Observation, e Evidence) Update {
 	u := &Update{about: about, evidence: e}
 	there := make(map[string]bool, len(e.Found))
@@ -49,7 +47,7 @@ func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Ob
 	u.Fleet.Past = slices.DeleteFunc(slices.Clone(f.Past), func(p Past) bool { return about.At.Sub(p.GoneAt()) > pastFor || there[p.InstanceID] })
 	for _, k := range f.Known {
 		if !there[k.InstanceID] {
-			u.gone(k)
+			u.retire(k)
 		}
 	}
 	u.Fleet.Known = make([]Known, len(e.Found))
@@ -60,7 +58,7 @@ func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Ob
 		}
 		u.Fleet.Known[n] = was
 		if !i.Unlisted {
-			u.Fleet.Known[n] = u.listed(was, i, recorded).moving(i.State, i.LaunchedAt, about.At)
+			u.Fleet.Known[n] = u.recordListed(was, i, recorded).settle(i.State, i.LaunchedAt, about.At)
 			u.reportListed(i, was, u.Fleet.Known[n], recorded)
 		}
 	}
@@ -72,8 +70,8 @@ func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Ob
 
 func (u *Update) report(events ...history.Event) { u.Events = append(u.Events, events...) }
 
-// ended adds an instance to those that end alike.
-func (u *Update) ended(k Known, launchFailed bool, what string) {
+// addEnding adds an instance to the ending of its market and kind.
+func (u *Update) addEnding(k Known, launchFailed bool, what string) {
 	for n := range u.Endings {
 		if same := &u.Endings[n]; same.Market == k.Market && same.LaunchFailed == launchFailed && same.what == what {
 			same.IDs = append(same.IDs, k.InstanceID)
@@ -83,13 +81,13 @@ func (u *Update) ended(k Known, launchFailed bool, what string) {
 	u.Endings = append(u.Endings, Ending{Market: k.Market, IDs: []string{k.InstanceID}, LaunchFailed: launchFailed, what: what})
 }
 
-// gone moves an instance to those that are gone. Its end is an event, unless it was one
-// when it began to end.
-func (u *Update) gone(k Known) {
+// retire moves an instance to the former ones. Its end is an event, unless its loss was one.
+func (u *Update) retire(k Known) {
 	switch {
 	case !k.Ended:
-		u.lost(k, goneUnasked)
-		u.ended(k, false, goneUnasked)
+		why := k.goneReason()
+		u.reportLoss(k, why)
+		u.addEnding(k, false, why)
 		k.NoticedAt = u.about.At
 	case k.NoticedAt.IsZero() && !k.EndedAt.IsZero():
 		u.report(because(u.about, k.EndReason).Instance(history.End, u.instance(k)))
@@ -99,27 +97,28 @@ func (u *Update) gone(k Known) {
 	}
 }
 
-// lost tells of an instance that ended though the pool did not ask for it.
-func (u *Update) lost(k Known, why string) {
+// reportLoss reports an instance that the pool did not terminate. It was reclaimed if a notice
+// announced that; else it may have been terminated by hand.
+func (u *Update) reportLoss(k Known, why string) {
 	about := because(u.about, why)
-	// What is observed is dated by the cloud in whole seconds, and a launch by its answer.
+	// Observations have whole seconds, and a launch has the time of its response.
 	if !about.At.After(k.RecordedAt) {
 		about.At = k.RecordedAt.Add(time.Millisecond)
 	}
-	if k.ChargeType == spotpool.Spot {
-		u.report(about.Instance(history.Reclaim, u.instance(k)))
-		return
+	kind := history.Lost
+	if k.noticed() {
+		kind = history.Reclaim
 	}
-	u.report(about.Instance(history.End, u.instance(k)))
+	u.report(about.Instance(kind, u.instance(k)))
 }
 
 func (u *Update) instance(k Known) history.Instance {
 	return k.HistoryInstance(u.evidence.Price(k.Market))
 }
 
-// listed records the state in which an instance was listed, and that it ends unasked. Of
-// an instance that was not recorded before, the end is no news.
-func (u *Update) listed(k Known, i OwnInstance, recorded bool) Known {
+// recordListed records the state in which an instance was listed, and a termination that the
+// pool did not request. That of an unrecorded instance is not reported.
+func (u *Update) recordListed(k Known, i OwnInstance, recorded bool) Known {
 	k.Market, k.Seen, k.Tagged = i.Market(), true, k.Tagged || !i.Untagged
 	if i.SeqTag > 0 {
 		k.SeqTag = i.SeqTag
@@ -133,19 +132,19 @@ func (u *Update) listed(k Known, i OwnInstance, recorded bool) Known {
 		k.NoticedAt = u.about.At
 	}
 	if recorded || failed {
-		u.ended(k, failed, endReason(i.Instance))
+		u.addEnding(k, failed, k.endReason(i.Instance))
 	}
 	return k
 }
 
-// ends reports whether the cloud ends the instance.
+// ends reports whether the instance is terminating.
 func ends(i OwnInstance) bool {
 	return i.State == spotpool.StateTerminating || i.State == spotpool.StateShutdown
 }
 
-// reportListed reports what is new of an instance that was listed. One that ends already
-// when it is first listed is news only if a pending launch may have made it: else it is
-// of a journal that was lost.
+// reportListed reports changes of an instance that was listed. If it terminates when it is
+// first listed, it may be of a lost journal. So it is reported only if a pending launch may
+// have launched it.
 func (u *Update) reportListed(i OwnInstance, was, k Known, recorded bool) {
 	if !recorded {
 		if ends(i) && !u.evidence.Launched[i.ID] {
@@ -158,15 +157,15 @@ func (u *Update) reportListed(i OwnInstance, was, k Known, recorded bool) {
 	switch {
 	case was.Ended || !k.Ended:
 	case i.State == spotpool.StateLaunchFailed:
-		u.report(because(u.about, endReason(i.Instance)).Instance(history.End, u.instance(k)))
+		u.report(because(u.about, k.endReason(i.Instance)).Instance(history.End, u.instance(k)))
 	case ends(i):
-		u.lost(k, endReason(i.Instance))
+		u.reportLoss(k, k.endReason(i.Instance))
 	}
 }
 
-// moving records since when an instance has been between two states. One that still
-// runs endLag after its termination was requested does not end.
-func (k Known) moving(state spotpool.State, launchedAt, now time.Time) Known {
+// settle records since when an instance has been between two states. If it still runs endLag
+// after its termination was requested, it was not terminated.
+func (k Known) settle(state spotpool.State, launchedAt, now time.Time) Known {
 	unended := k.Ended && state == spotpool.StateRunning
 	between := state == spotpool.StateStarting || state == spotpool.StateRebooting || state == spotpool.StatePending && launchedAt.IsZero()
 	switch {

@@ -11,26 +11,26 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// Open writes a launch down before it is requested.
+// Open records a launch before it is requested.
 func (j Journal) Open(l launches.Launch) Journal {
 	j.Launches = j.Launches.Open(l)
 	return j
 }
 
-// Repeat records that a launch is requested once more.
-func (j Journal) Repeat(sequence int64, now time.Time) Journal {
-	j.Launches = j.Launches.Repeat(sequence, now)
+// Retry records that a launch is requested again.
+func (j Journal) Retry(sequence int64, now time.Time) Journal {
+	j.Launches = j.Launches.Retry(sequence, now)
 	return j
 }
 
-// Accept closes a launch that the cloud accepted, and records its instances.
+// Accept closes a launch that Tencent Cloud accepted, and records its instances.
 func (j Journal) Accept(sequence int64, ids []string, at time.Time) Journal {
 	if len(ids) == 0 {
 		return j
 	}
 	s, e, closed := j.Launches.Accept(sequence, ids, at)
 	if j.Launches = s; closed {
-		j = j.effect(e)
+		j = j.recordEffect(e)
 	}
 	r := e.Request
 	list := make([]fleet.Known, len(ids))
@@ -49,15 +49,14 @@ func (j Journal) Accept(sequence int64, ids []string, at time.Time) Journal {
 	return j
 }
 
-// effect records a launch that took effect, and whom its token is for.
-func (j Journal) effect(e launches.Effect) Journal {
+// recordEffect records a launch that took effect, and the instances of its token.
+func (j Journal) recordEffect(e launches.Effect) Journal {
 	j.Tokens = j.Tokens.For(e.Request.Sequence, e.InstanceIDs)
 	return j.with(e.Event(j.about(e.At)))
 }
 
-// Refuse records that a call for a launch was refused, and returns the state that the
-// launch is in then. If that is [launches.Refused], the cool-down that the refusal calls
-// for has begun.
+// Refuse records that a call for a launch was refused, and returns the new state of the
+// launch. If it is [launches.Refused], the cool-down of the refusal begins.
 func (j Journal) Refuse(sequence int64, e *spotpool.CloudError, cooldown spotpool.Duration, now time.Time) (Journal, launches.State) {
 	s, l, state := j.Launches.Refuse(sequence, e, now)
 	j.Launches = s
@@ -67,7 +66,7 @@ func (j Journal) Refuse(sequence int64, e *spotpool.CloudError, cooldown spotpoo
 	return j, state
 }
 
-// Adopt records instances that were taken into the pool.
+// Adopt records instances that were adopted.
 func (j Journal) Adopt(instances []spotpool.Instance, now time.Time) Journal {
 	list := make([]fleet.Known, len(instances))
 	for n, i := range instances {
@@ -82,7 +81,7 @@ func (j Journal) Adopt(instances []spotpool.Instance, now time.Time) Journal {
 	if len(ids) == 0 {
 		return j
 	}
-	if j.Baseline > 0 { // else the next update takes all that is there
+	if j.Baseline > 0 { // else the next update counts all instances
 		j.Baseline += len(ids)
 	}
 	return j.with(j.about(now).Instances(history.Adopt, ids...))
@@ -98,12 +97,12 @@ func (j Journal) Detach(ids []string, now time.Time) Journal {
 	f, detached := j.Fleet.Detach(ids)
 	j.Fleet = f
 	for _, k := range detached {
-		j = j.with(j.about(now, "detached: it goes on running, and is the pool's no more").Instance(history.End, k.HistoryInstance(j.Prices.Of(k.Market))))
+		j = j.with(j.about(now, "it keeps running without the pool").Instance(history.Detach, k.HistoryInstance(j.Prices.Of(k.Market))))
 	}
 	return j
 }
 
-// RequestDrain records that a node is to be drained for the end of its instance.
+// RequestDrain records that a node will be drained before its instance is terminated.
 func (j Journal) RequestDrain(d spotpool.Decision, now time.Time) Journal {
 	return j.withFleet(j.Fleet.RequestDrain(j.about(now), d))
 }
@@ -113,17 +112,17 @@ func (j Journal) RecordDrain(id string, p node.Progress, how spotpool.Drain, now
 	return j.withFleet(j.Fleet.RecordDrain(j.about(now), id, p, how))
 }
 
-// RestartDrain records that a node was not as its drain had left it.
+// RestartDrain records that a node had changed since its drain.
 func (j Journal) RestartDrain(id string, p node.Progress, now time.Time) Journal {
 	return j.withFleet(j.Fleet.RestartDrain(j.about(now), id, p))
 }
 
-// RecordUncordon records that a node has new pods again.
+// RecordUncordon records that a node was uncordoned.
 func (j Journal) RecordUncordon(id string, now time.Time) Journal {
 	return j.withFleet(j.Fleet.RecordUncordon(j.about(now), id))
 }
 
-// Replace records which instances others are to take the places of, or are not any more.
+// Replace records which instances are replaced, or no longer are.
 func (j Journal) Replace(changes []fleet.Replacement) Journal {
 	for _, c := range changes {
 		if _, known := j.Of(c.InstanceID); known && c.NeverJoined {

@@ -1,6 +1,6 @@
-// Package journal is what the store has of a spot pool between runs: its launches, its
-// fleet and its markets, each a room below this one, and events that the history may
-// lack. A change of a part and the events of that change are one write.
+// Package journal is what the store keeps of a spot pool between runs: its launches, fleet and
+// markets, and events that the history may lack. A change of a part and its events are one
+// write.
 //
-// Nothing in here does IO, reads a clock or the environment.
+// It does no IO, and reads neither a clock nor the environment.
 package journal

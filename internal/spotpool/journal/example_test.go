@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
 )
 
-// A launch and its event are one value, and so one write. The parts of a journal are
-// stored side by side, in one document.
+// A launch and its event are one value, and so one write. All parts of a journal are in one
+// document.
 func ExampleJournal_Accept() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d := spotpool.Declaration{Region: "ap-singapore", Name: "train", UID: "u"}

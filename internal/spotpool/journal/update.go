@@ -10,19 +10,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// Update is a journal that is up to date with an observation, and what was found for it.
+// Update is a journal that is up to date with an observation, and what was found.
 type Update struct {
 	Journal Journal
-	// Found are the pool's own instances. The journal has an entry for each, in the same
-	// order.
+	// Found are the pool's own instances, in the order of the journal's entries.
 	Found []fleet.OwnInstance
 	Nodes node.Matches
 	// Messages say, for people, what happened to instances since the journal was written.
 	Messages []string
 }
 
-// Update brings the journal up to date with an observation. The same observation changes
-// nothing a second time.
+// Update updates the journal from an observation. The same observation changes nothing a
+// second time.
 func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpool.Gate, now time.Time) Update {
 	u := Update{Found: j.Own(d, o, now)}
 	instances := make([]spotpool.Instance, len(u.Found))
@@ -32,7 +31,7 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	u.Nodes = node.MatchNodes(spotpool.NodeInstances(instances), o.Cluster, d.Nodes != nil && d.Nodes.MatchAddress)
 	j.Object, j.UID = d.Object(), d.UID
 	j.AcceptedConfigurations, j.AcceptedUnder = accepted(j.AcceptedConfigurations, j.AcceptedUnder, d.Configuration)
-	e := fleet.Evidence{Found: u.Found, Nodes: u.Nodes, Launched: j.MayHaveMade(instances), Price: j.Prices.Of}
+	e := fleet.Evidence{Found: u.Found, Nodes: u.Nodes, Launched: j.Candidates(instances), Price: j.Prices.Of}
 	foreign := 0
 	for _, i := range instances {
 		if _, recorded := j.Of(i.ID); !recorded && !e.Launched[i.ID] {
@@ -42,7 +41,7 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	s, effects := j.Launches.Update(d.UID, instances, now)
 	j.Launches = s
 	for _, effect := range effects {
-		j = j.effect(effect)
+		j = j.recordEffect(effect)
 	}
 	changed := j.Fleet.Update(j.about(now), d, o, e)
 	j = j.withFleet(changed.Fleet, changed.Events)
@@ -55,16 +54,16 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 		}
 	}
 	j.NeverJoined = streak(j.NeverJoined, d, j.AcceptedConfigurations, changed.Joined)
-	j = j.declared(d, now).gated(d, g, now)
+	j = j.recordDeclaration(d, now).recordGate(d, g, now)
 	prices, events := j.Prices.Update(j.about(now), instances, spotpool.OffersByMarket(o.Offers))
 	j.Prices = prices
 	u.Journal = j.with(events...)
 	return u
 }
 
-// baseline is how many instances the pool is to keep, after an observation that found
-// foreign ones, which no launch of its own made. A launch makes up for what does not work,
-// and does not raise it; an instance that is gone without one lowers it.
+// baseline returns how many instances the pool keeps, after an observation that found some
+// that it did not launch. A launch does not raise it. An instance that is gone without a
+// replacement lowers it.
 func (j Journal) baseline(minimum, foreign int) int {
 	there := len(j.Known) + j.Missing()
 	if j.Baseline == 0 {
@@ -73,20 +72,20 @@ func (j Journal) baseline(minimum, foreign int) int {
 	return max(minimum, min(j.Baseline+foreign, there))
 }
 
-// cooldown is that of a market in which instances end unasked; ok is false if launches
-// don't avoid it.
+// cooldown returns that of a market in which instances were lost; ok is false if launches do
+// not avoid it.
 func cooldown(e fleet.Ending, until time.Time) (c markets.Cooldown, ok bool) {
-	c = markets.Cooldown{Market: e.Market, Cause: markets.CausedByReclaim, Detail: e.IDs[len(e.IDs)-1], Until: until}
+	c = markets.Cooldown{Market: e.Market, Cause: markets.CausedByLoss, Detail: e.IDs[len(e.IDs)-1], Until: until}
 	if e.LaunchFailed {
 		c.Cause = markets.CausedByLaunchFailed
 	}
 	return c, e.LaunchFailed || e.Market.ChargeType == spotpool.Spot
 }
 
-// streak is that of instances that never joined, until another configuration may join, or
-// one of it does after all.
+// streak returns the streak of instances that never joined. It ends with another
+// configuration, or with an instance that joins.
 func streak(s node.Streak, d spotpool.Declaration, accepted, joined []string) node.Streak {
-	if d.Nodes != nil && s.Configuration != "" && spotpool.NewConfigurations(d, accepted).Outdated(s.Configuration) {
+	if d.Nodes != nil && s.Configuration != "" && spotpool.NewConfigurations(d, accepted).Drifted(s.Configuration) {
 		s = node.Streak{}
 	}
 	for _, configuration := range joined {
@@ -95,8 +94,7 @@ func streak(s node.Streak, d spotpool.Declaration, accepted, joined []string) no
 	return s
 }
 
-// accepted drops configurations accepted at import once the declared one has changed
-// since.
+// accepted drops the configurations of the import once the declared one changes.
 func accepted(tags []string, under string, declared spotpool.Configuration) ([]string, string) {
 	if len(tags) == 0 {
 		return nil, ""
@@ -107,8 +105,8 @@ func accepted(tags []string, under string, declared spotpool.Configuration) ([]s
 	return nil, ""
 }
 
-// declared records which declaration the pool has, and reports that it changed.
-func (j Journal) declared(d spotpool.Declaration, now time.Time) Journal {
+// recordDeclaration records the generation of the declaration, and reports a change.
+func (j Journal) recordDeclaration(d spotpool.Declaration, now time.Time) Journal {
 	if d.Generation <= j.Generation {
 		return j
 	}
@@ -119,11 +117,10 @@ func (j Journal) declared(d spotpool.Declaration, now time.Time) Journal {
 	return j
 }
 
-// gated records since when the pool's budget holds its launches back, reports when that
-// begins and ends, and records since when the budget has been exceeded for certain. If it
-// is not, or that can't be told, the grace begins again: what nobody knows terminates no
-// instances, and nobody knows what was in between.
-func (j Journal) gated(d spotpool.Declaration, g spotpool.Gate, now time.Time) Journal {
+// recordGate records since when the budget has blocked launches, and reports when that begins
+// and ends. It also records since when the budget has certainly been exceeded. If that is
+// uncertain, the grace period begins again: an unknown usage terminates no instances.
+func (j Journal) recordGate(d spotpool.Declaration, g spotpool.Gate, now time.Time) Journal {
 	switch {
 	case !d.DrainsForBudget() || !g.Closed || g.Unknown || !g.Certain:
 		j.Exceeded = Exceeded{}
@@ -141,10 +138,9 @@ func (j Journal) gated(d spotpool.Declaration, g spotpool.Gate, now time.Time) J
 	return j
 }
 
-// Suspends records why the pool replaces none of its nodes that fail, and reports when
-// that begins and ends; why is empty if it does. It returns since when it did not, if that
-// ended now.
-func (j Journal) Suspends(why string, now time.Time) (_ Journal, ended time.Time) {
+// Suspend records why the pool replaces no failing nodes, and reports when that begins and
+// ends; why is empty if it does. It returns since when it did not, if that ends now.
+func (j Journal) Suspend(why string, now time.Time) (_ Journal, ended time.Time) {
 	switch since := j.SuspendedSince; {
 	case since.IsZero() && why != "":
 		j.SuspendedSince = now

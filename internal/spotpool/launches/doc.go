@@ -1,7 +1,6 @@
-// Package launches is what the journal has of a pool's pending launches: how far each
-// has come, by the table of states, and the tokens that follow from its sequence, by which
-// the cloud knows a repeated request and its instances join their cluster. The journal
-// composes it with the other parts.
+// Package launches is the journal's record of a pool's pending launches: their states, by a
+// table, and their tokens. By its ClientToken, Tencent Cloud recognizes a retried request; by
+// its bootstrap token, its instances join their cluster.
 //
-// Nothing in here does IO, reads a clock or the environment.
+// It does no IO, and reads neither a clock nor the environment.
 package launches

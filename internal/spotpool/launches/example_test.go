@@ -14,7 +14,7 @@ func ExampleLaunches_Refuse() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	request := spotpool.Request{Sequence: 1, SeqTag: 1, Count: 1, Token: launches.Token("uid", "salt", 1)}
 
-	s := launches.Launches{}.Open(launches.Launch{Request: request, WrittenAt: noon}).Repeat(1, noon.Add(time.Minute))
+	s := launches.Launches{}.Open(launches.Launch{Request: request, WrittenAt: noon}).Retry(1, noon.Add(time.Minute))
 	s, _, state := s.Refuse(1, &spotpool.CloudError{NothingLaunched: true}, noon.Add(time.Minute))
 	fmt.Println(state, s.Missing())
 

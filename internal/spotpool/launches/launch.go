@@ -8,35 +8,34 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Launch is a pending launch: one that is written down before it is requested, until its
-// outcome is definite. How far it has come follows from what is stored, see
-// [Launch.State].
+// Launch is a pending launch. It is recorded before it is requested, until its outcome is
+// definite. [Launch.State] derives its state.
 type Launch struct {
 	Request   spotpool.Request `json:"request"`
 	WrittenAt time.Time        `json:"written_at"`
-	// AskedAt and LostAt tell three states apart. Both are set in asked, AskedAt alone
-	// is set in unknown, and neither in written.
+	// AskedAt and LostAt distinguish three states. Both are set in Asked, only AskedAt in
+	// Unknown, and neither in Written.
 	//
-	// AskedAt is when the latest call was made that may have launched something, if
-	// that is not known to be the first one.
+	// AskedAt is when the latest call was made that may have launched instances, if it may
+	// not be the first one.
 	AskedAt time.Time `json:"asked_at,omitzero"`
-	// LostAt is when the call before that was made, whose answer was lost.
+	// LostAt is when the call before that was made, whose response was lost.
 	LostAt time.Time `json:"lost_at,omitzero"`
-	// Seen lists the instances found so far that carry the launch's sequence. One of
-	// them proves that the launch took effect, even after that instance is gone.
+	// Seen are the instances that were found with the launch's sequence. One of them proves
+	// that the launch took effect, even after that instance is gone.
 	Seen []string `json:"seen,omitempty"`
-	// Reasons are those of the decision, and Price what one instance was known to cost.
+	// Reasons are those of the decision, and Price the known price of one instance.
 	Reasons []string       `json:"reasons,omitempty"`
 	Price   spotpool.Price `json:"hourly_price,omitempty"`
 }
 
-// Repeatable reports whether the next run asks for the launch again.
-func (l Launch) Repeatable() bool { return states[l.State()].repeatable }
+// Retryable reports whether the next run retries the launch.
+func (l Launch) Retryable() bool { return states[l.State()].retryable }
 
-// Missing is how many of the launch's instances were never found.
+// Missing returns how many of the launch's instances were never found.
 func (l Launch) Missing() int { return max(0, l.Request.Count-len(l.Seen)) }
 
-// requestedAt is the latest time at which the launch can have taken effect.
+// requestedAt returns the latest time at which the launch can have taken effect.
 func (l Launch) requestedAt() time.Time {
 	if l.AskedAt.After(l.WrittenAt) {
 		return l.AskedAt
@@ -44,24 +43,23 @@ func (l Launch) requestedAt() time.Time {
 	return l.WrittenAt
 }
 
-// repeated records a call that is made since the answer to the one before was lost.
-func (l Launch) repeated(now time.Time) Launch {
+// retried records another call, since the response to the last one was lost.
+func (l Launch) retried(now time.Time) Launch {
 	l.LostAt, l.AskedAt = l.requestedAt(), now
 	return l
 }
 
-// withoutLastCall records that the last call launched nothing: what may have launched is
-// the call before it.
+// withoutLastCall records that the last call launched nothing. The call before it may have.
 func (l Launch) withoutLastCall() Launch {
 	l.AskedAt, l.LostAt = l.LostAt, time.Time{}
 	return l
 }
 
-// refusal is what a refusal means for the launch; empty if it means nothing. A
-// refusal speaks of its own call only: the cloud documents neither how long it
-// remembers a ClientToken nor whether it checks the token before its stock and quotas.
-// So if the answer to an earlier call was lost, the launch counts as refused only once
-// instances of that call would have been listed and were not.
+// refusal returns the event of a refusal; empty if there is none.
+//
+// A refusal is only about its own call. Tencent Cloud does not document for how long a
+// ClientToken is valid, or that it checks the token before stock and quota. So after a lost
+// response, the launch counts as refused only once its instances would have been listed.
 func (l Launch) refusal(e *spotpool.CloudError, now time.Time) event {
 	switch {
 	case !e.NothingLaunched:
@@ -72,19 +70,19 @@ func (l Launch) refusal(e *spotpool.CloudError, now time.Time) event {
 	return refused
 }
 
-// mayHaveMade reports whether an instance can be of this launch. Tag numbers are used
-// again, so the instance must not be older than the launch. The cloud gives CreatedTime
-// in whole seconds, and its clocks differ.
-func (l Launch) mayHaveMade(i spotpool.Instance) bool {
+// matches reports whether an instance can be of this launch. Tag numbers are reused, so the
+// instance must not be older than the launch. CreatedTime has whole seconds, and Tencent
+// Cloud's clocks differ.
+func (l Launch) matches(i spotpool.Instance) bool {
 	const skew = time.Minute
 	return i.SeqTag > 0 && i.SeqTag == l.Request.SeqTag && (i.LaunchedAt.IsZero() || !i.LaunchedAt.Before(l.WrittenAt.Add(-skew)))
 }
 
-// found are the instances of the launch that were found by now.
-func (l Launch) found(instances []spotpool.Instance) []string {
+// instances returns those of the launch that were found so far.
+func (l Launch) instances(list []spotpool.Instance) []string {
 	ids := slices.Clone(l.Seen)
-	for _, i := range instances {
-		if l.mayHaveMade(i) {
+	for _, i := range list {
+		if l.matches(i) {
 			ids = append(ids, i.ID)
 		}
 	}
@@ -96,10 +94,10 @@ func (l Launch) found(instances []spotpool.Instance) []string {
 type Effect struct {
 	Launch
 	InstanceIDs []string
-	At          time.Time // when that was known
+	At          time.Time // when that was learned
 }
 
-// Event is the effect for the history.
+// Event returns the event of the effect.
 func (e Effect) Event(about history.About) history.Event {
 	r := e.Request
 	about.At, about.Reasons = e.At, e.Reasons

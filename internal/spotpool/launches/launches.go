@@ -9,63 +9,61 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Launches are the pending launches of a pool, and what the tokens of later ones follow
-// from.
+// Launches are the pending launches of a pool, and the source of later tokens.
 type Launches struct {
-	// Salt is random, made with the journal, and part of each token: a journal that
-	// is made anew after a loss can't repeat the tokens of the lost one. It is empty
-	// until a run has written the journal.
+	// Salt is random and part of each token, so that a new journal does not reuse the tokens
+	// of a lost one. It is empty until a run writes the journal.
 	Salt         string `json:"salt,omitempty"`
 	LastSequence int64  `json:"last_sequence"`
-	// LostAt is when the pool was first seen without a journal, in whose place this one is;
-	// zero once all that was launched before is listed.
+	// LostAt is when the journal before this one was found missing; zero once everything that
+	// was launched before is listed.
 	LostAt  time.Time `json:"lost_at,omitzero"`
 	Pending []Launch  `json:"intents,omitempty"` // oldest first
 }
 
-// Open writes a launch down before it is requested.
+// Open records a launch before it is requested.
 func (s Launches) Open(l Launch) Launches {
 	s.Pending = append(slices.Clone(s.Pending), l)
 	s.LastSequence = max(s.LastSequence, l.Request.Sequence)
 	return s
 }
 
-// Repeat records that a launch is requested once more, since the answer to
-// the last call never told its outcome.
-func (s Launches) Repeat(sequence int64, now time.Time) Launches {
-	s, _, _ = s.happened(sequence, askedAgain, func(l Launch) Launch { return l.repeated(now) })
+// Retry records that a launch is requested again, since the outcome of the last call is
+// unknown.
+func (s Launches) Retry(sequence int64, now time.Time) Launches {
+	s, _, _ = s.apply(sequence, askedAgain, func(l Launch) Launch { return l.retried(now) })
 	return s
 }
 
-// Accept closes a launch that the cloud accepted, and returns it. The call may have taken
-// minutes, so at is the time of the answer: listings are given their lag from then. It is
-// not ok if no such launch is pending.
+// Accept closes a launch that Tencent Cloud accepted, and returns it; ok is false if no such
+// launch is pending. The call may have taken minutes, so at is the time of the response: the
+// lag of listings begins then.
 func (s Launches) Accept(sequence int64, ids []string, at time.Time) (_ Launches, e Effect, ok bool) {
-	s, l, state := s.happened(sequence, idsCame, nil)
+	s, l, state := s.apply(sequence, idsCame, nil)
 	if asked := l.requestedAt(); at.Before(asked) {
 		at = asked
 	}
 	return s, Effect{l, ids, at}, state == Accepted
 }
 
-// Refuse records that a call for a launch was refused, and returns the launch and the
-// state that it is in then. In [Refused], nothing was launched, and the launch is closed.
-// In any other state it stays pending, since an earlier call, or this one, may have
-// launched something. A token that was used before proves that the journal is an old copy:
-// it counts as lost from now on, so that later launches have tokens of a new salt.
+// Refuse records that a call for a launch was refused, and returns the launch and its new
+// state. In [Refused], nothing was launched, and the launch is closed. In any other state it
+// stays pending, since a call may have launched instances.
+//
+// A token that was used before proves that the journal is an old copy. It counts as lost from
+// now on, so that later launches get tokens of a new salt.
 func (s Launches) Refuse(sequence int64, e *spotpool.CloudError, now time.Time) (Launches, Launch, State) {
 	l, _ := s.Find(sequence)
-	s, l, state := s.happened(sequence, l.refusal(e, now), Launch.withoutLastCall)
+	s, l, state := s.apply(sequence, l.refusal(e, now), Launch.withoutLastCall)
 	if state == Refused && e.UsedToken() {
 		s.Salt, s.LostAt = "", now
 	}
 	return s, l, state
 }
 
-// Update brings the launches up to date with the instances that were found, and returns
-// those that are known to have taken effect. One instance that is found proves that its
-// launch did. After TagLag the others are not waited for: they failed, or were reclaimed
-// early.
+// Update updates the launches from the instances that were found, and returns those that took
+// effect, which one instance proves. After TagLag the other instances are ignored: they
+// failed, or were lost early.
 func (s Launches) Update(poolUID string, found []spotpool.Instance, now time.Time) (Launches, []Effect) {
 	s.LostAt = s.lostAt(poolUID, now)
 	for _, i := range found { // the journal may have been lost
@@ -74,26 +72,26 @@ func (s Launches) Update(poolUID string, found []spotpool.Instance, now time.Tim
 	var effects []Effect
 	for _, l := range s.Pending {
 		s.LastSequence = max(s.LastSequence, l.Request.Sequence)
-		ids, what := l.found(found), allFound
+		ids, what := l.instances(found), allFound
 		if len(ids) == 0 {
 			continue
 		}
 		if len(ids) < l.Request.Count {
-			s, _, _ = s.happened(l.Request.Sequence, someFound, func(l Launch) Launch { l.Seen = ids; return l })
+			s, _, _ = s.apply(l.Request.Sequence, someFound, func(l Launch) Launch { l.Seen = ids; return l })
 			if what = lagIsOver; now.Sub(l.requestedAt()) <= spotpool.TagLag {
 				continue
 			}
 		}
-		s, _, _ = s.happened(l.Request.Sequence, what, nil)
+		s, _, _ = s.apply(l.Request.Sequence, what, nil)
 		effects = append(effects, Effect{l, ids, now})
 	}
 	return s, effects
 }
 
-// happened moves a launch on by an event, as states says, and returns it and its new
-// state. note, which may be nil, records the event in a launch that stays pending. No
+// apply applies an event to a launch, by the table of states, and returns the launch and its
+// new state. note, which may be nil, records the event in a launch that stays pending. No
 // other function closes a launch.
-func (s Launches) happened(sequence int64, what event, note func(Launch) Launch) (Launches, Launch, State) {
+func (s Launches) apply(sequence int64, what event, note func(Launch) Launch) (Launches, Launch, State) {
 	n := slices.IndexFunc(s.Pending, func(l Launch) bool { return l.Request.Sequence == sequence })
 	if n < 0 {
 		return s, Launch{}, ""
@@ -113,7 +111,7 @@ func (s Launches) happened(sequence int64, what event, note func(Launch) Launch)
 	return s, l, state
 }
 
-// Find is the pending launch with a sequence; false if there is none.
+// Find returns the pending launch with a sequence; false if there is none.
 func (s Launches) Find(sequence int64) (Launch, bool) {
 	n := slices.IndexFunc(s.Pending, func(l Launch) bool { return l.Request.Sequence == sequence })
 	if n < 0 {
@@ -122,8 +120,7 @@ func (s Launches) Find(sequence int64) (Launch, bool) {
 	return s.Pending[n], true
 }
 
-// Missing is the number of instances that pending launches requested and that were not
-// found yet.
+// Missing returns how many instances of pending launches were not found yet.
 func (s Launches) Missing() int {
 	n := 0
 	for _, l := range s.Pending {
@@ -132,20 +129,20 @@ func (s Launches) Missing() int {
 	return n
 }
 
-// MayHaveMade are the instances, by id, that may be of a pending launch.
-func (s Launches) MayHaveMade(instances []spotpool.Instance) map[string]bool {
+// Candidates returns the IDs of instances that may be of a pending launch.
+func (s Launches) Candidates(instances []spotpool.Instance) map[string]bool {
 	ids := map[string]bool{}
 	for _, i := range instances {
-		if slices.ContainsFunc(s.Pending, func(l Launch) bool { return l.mayHaveMade(i) }) {
+		if slices.ContainsFunc(s.Pending, func(l Launch) bool { return l.matches(i) }) {
 			ids[i.ID] = true
 		}
 	}
 	return ids
 }
 
-// lostAt is when the journal was found missing; zero once everything launched before
-// that is listed with its tags. A pool without a uid is not created yet, and the journal
-// of a new pool has a salt before anything is decided by it.
+// lostAt returns when the journal was found missing; zero once everything that was launched
+// before is listed with its tags. A pool without a UID does not exist yet, and the journal of
+// a new pool has a salt before the first decision.
 func (s Launches) lostAt(poolUID string, now time.Time) time.Time {
 	switch {
 	case s.LostAt.IsZero() && s.Salt == "" && poolUID != "":
@@ -156,14 +153,13 @@ func (s Launches) lostAt(poolUID string, now time.Time) time.Time {
 	return s.LostAt
 }
 
-// WhyLost says why nothing is launched after a journal was lost, and until when; empty if
+// WhyLost says why nothing is launched after the loss of a journal, and until when; empty if
 // none was lost recently.
 func (s Launches) WhyLost() string {
 	if s.LostAt.IsZero() {
 		return ""
 	}
 	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so instances launched shortly before may not be listed yet: nothing is launched "+
-		"until %s, and any "+
-		"apply or reconcile after that launches what is missing",
+		"until %s, and any apply or reconcile after that launches the missing instances",
 		wording.Instant(s.LostAt), wording.Instant(s.LostAt.Add(spotpool.TagLag)))
 }

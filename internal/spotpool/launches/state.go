@@ -1,26 +1,25 @@
 package launches
 
-// State is how far a launch has come, as far as its journal can tell.
+// State is the state of a launch, as far as its journal shows.
 type State string
 
 // The states of a launch. The last three are never stored: they close the launch.
 const (
-	// Written: the first call is about to be made, or under way. A run that
-	// finds such a launch takes it that the call was made and its answer lost.
+	// Written: the first call is about to be made, or in progress. A run that finds such a
+	// launch assumes that the call was made and its response lost.
 	Written State = "written"
-	// Asked: the launch is asked for again, since an earlier answer was lost.
+	// Asked: the launch is requested again, since an earlier response was lost.
 	Asked State = "asked"
-	// Unknown: the last call certainly launched nothing, and what an earlier
-	// one did is unknown.
+	// Unknown: the last call certainly launched nothing, and the outcome of an earlier one is
+	// unknown.
 	Unknown State = "unknown"
 	// Seen: some of its instances were found, so that it took effect.
 	Seen State = "seen"
 	// Refused: it launched nothing.
 	Refused State = "refused"
-	// Accepted: the cloud named its instances.
+	// Accepted: Tencent Cloud returned its instances.
 	Accepted State = "accepted"
-	// Closed: some of its instances were found, and the others are not waited
-	// for any more.
+	// Closed: some of its instances were found, and the others are no longer expected.
 	Closed State = "closed"
 )
 
@@ -28,41 +27,41 @@ const (
 type event string
 
 const (
-	// The launch is asked for once more, since the answer to the last call was lost.
+	// The launch is requested again, since the response to the last call was lost.
 	askedAgain event = "asked again"
-	// The cloud answered with the ids of the launch's instances.
+	// Tencent Cloud returned the IDs of the launch's instances.
 	idsCame event = "ids"
 	// The last call launched nothing, and no earlier one did.
 	refused event = "refused"
-	// The last call launched nothing. An earlier one, whose answer was lost, may have
+	// The last call launched nothing. An earlier one, whose response was lost, may have
 	// launched instances that are not listed yet.
 	lastCallRefused event = "refused, though an earlier call may have launched"
 	// An observation found some of the launch's instances, but not all.
 	someFound event = "some found"
 	// An observation found all of the launch's instances.
 	allFound event = "all found"
-	// TagLag is over since the last call: all that it launched has its tags by now.
+	// TagLag is over since the last call: all that it launched has its tags.
 	lagIsOver event = "ten minutes after the last call"
 )
 
-// states is what the states of a launch are, and what moves it from one to the
-// next. An event that a state does not list changes nothing, such as a refusal that
-// may speak of only one call of several. A lost answer is no event.
+// states are the states of a launch, with their transitions. An event that a state does not
+// list changes nothing, such as a refusal of one call of several. A lost response is not an
+// event.
 var states = map[State]struct {
-	// open launches are in the journal. The instances that they asked for and that
-	// were not found yet count as held.
+	// Open launches are in the journal. Their instances that were not found yet count as
+	// held.
 	open bool
-	// repeatable ones are asked for again by the next run, with the same token.
-	repeatable bool
-	becomes    map[event]State
+	// Retryable launches are requested again by the next run, with the same token.
+	retryable bool
+	becomes   map[event]State
 }{
-	Written: {open: true, repeatable: true, becomes: map[event]State{
+	Written: {open: true, retryable: true, becomes: map[event]State{
 		askedAgain: Asked, idsCame: Accepted, refused: Refused, someFound: Seen, allFound: Closed,
 	}},
-	Asked: {open: true, repeatable: true, becomes: map[event]State{
+	Asked: {open: true, retryable: true, becomes: map[event]State{
 		askedAgain: Asked, idsCame: Accepted, refused: Refused, lastCallRefused: Unknown, someFound: Seen, allFound: Closed,
 	}},
-	Unknown: {open: true, repeatable: true, becomes: map[event]State{
+	Unknown: {open: true, retryable: true, becomes: map[event]State{
 		askedAgain: Asked, idsCame: Accepted, someFound: Seen, allFound: Closed,
 	}},
 	Seen: {open: true, becomes: map[event]State{
@@ -73,7 +72,7 @@ var states = map[State]struct {
 	Closed:   {},
 }
 
-// State is how far a pending launch has come.
+// State returns the state of a pending launch.
 func (l Launch) State() State {
 	switch {
 	case len(l.Seen) > 0:

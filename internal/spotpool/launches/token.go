@@ -11,10 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Token is the ClientToken of one launch of a pool: the same pool, salt and sequence
-// always give the same token, and no others do. It has 32 ASCII characters
-// (RunInstances allows 64). Without a salt there is no token, and nothing can be
-// launched.
+// Token returns the ClientToken of a launch: only the same pool, salt and sequence give the
+// same token. It has 32 ASCII characters (RunInstances allows 64). Without a salt there is no
+// token, and no launch.
 func Token(uid, salt string, sequence int64) string {
 	if salt == "" {
 		return ""
@@ -23,9 +22,9 @@ func Token(uid, salt string, sequence int64) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// BootstrapTokenID is the public part of the nth token that a launch may have, from 0 on:
-// the next one is for where somebody else's has that id. The same pool, salt, sequence and
-// n always give the same.
+// BootstrapTokenID returns the public part of the nth token of a launch, from 0 on. The next
+// one is used if a foreign Secret has that ID. The same pool, salt, sequence and n always give
+// the same ID.
 func BootstrapTokenID(uid, salt string, sequence int64, n int) string {
 	text := fmt.Appendf(nil, "gpupool bootstrap token %s %s %d", uid, salt, sequence)
 	if n > 0 {
@@ -40,27 +39,27 @@ func BootstrapTokenID(uid, salt string, sequence int64, n int) string {
 	return string(id)
 }
 
-// JoinToken is a bootstrap token whose Secret the cluster has, or may have. Its own secret
-// is in the pending launch only.
+// JoinToken is a bootstrap token whose Secret exists, or may exist. Its secret part is only in
+// the pending launch.
 type JoinToken struct {
 	ID        string    `json:"id"`
 	Sequence  int64     `json:"sequence"`
 	ExpiresAt time.Time `json:"expires_at"` // by the cluster's clock
-	// Instances are those that the launch made; none before that is known.
+	// Instances are those of the launch, once they are known.
 	Instances []string `json:"instances,omitempty"`
 }
 
-// LastsOn says whether a token is valid for so long still that a repeat of its launch
-// leaves its Secret as it is: for more than half of the time that a new one would be.
-func (t JoinToken) LastsOn(now time.Time, ttl spotpool.Duration) bool {
+// Fresh reports whether a retry of its launch keeps the token's Secret, since it is valid for
+// more than half of its time to live.
+func (t JoinToken) Fresh(now time.Time, ttl spotpool.Duration) bool {
 	return t.ExpiresAt.Sub(now) > time.Duration(ttl)/2
 }
 
 // Tokens are the join tokens of a pool.
 type Tokens []JoinToken
 
-// Of is the token with an id; false if there is none, and a Secret of that id is
-// somebody else's.
+// Of returns the token with an ID; false if there is none, so that a Secret of that ID is
+// foreign.
 func (list Tokens) Of(id string) (JoinToken, bool) {
 	n := slices.IndexFunc(list, func(t JoinToken) bool { return t.ID == id })
 	if n < 0 {
@@ -69,15 +68,15 @@ func (list Tokens) Of(id string) (JoinToken, bool) {
 	return list[n], true
 }
 
-// With has a token whose Secret is about to be made, or to be made again.
+// With adds a token whose Secret is about to be created.
 func (list Tokens) With(t JoinToken) Tokens { return append(list.Without(t.ID), t) }
 
-// Without lacks a token whose Secret is gone.
+// Without removes a token.
 func (list Tokens) Without(id string) Tokens {
 	return list.drop(func(t JoinToken) bool { return t.ID == id })
 }
 
-// Unexpired are those by which instances can still join.
+// Unexpired returns those with which instances can still join.
 func (list Tokens) Unexpired(now time.Time) Tokens {
 	return list.drop(func(t JoinToken) bool { return !now.Before(t.ExpiresAt) })
 }
@@ -89,7 +88,7 @@ func (list Tokens) drop(which func(JoinToken) bool) Tokens {
 	return list
 }
 
-// For records which instances the token of a launch is for.
+// For records the instances of the token of a launch.
 func (list Tokens) For(sequence int64, ids []string) Tokens {
 	list = slices.Clone(list)
 	for n, t := range list {

@@ -32,7 +32,7 @@ func TestTokensOfLaunchesAreValues(t *testing.T) {
 		t.Error("a is there still")
 	}
 	lasting := launches.JoinToken{ExpiresAt: noon.Add(31 * time.Minute)}
-	if ttl := spotpool.Duration(time.Hour); !lasting.LastsOn(noon, ttl) || lasting.LastsOn(noon.Add(time.Minute), ttl) {
+	if ttl := spotpool.Duration(time.Hour); !lasting.Fresh(noon, ttl) || lasting.Fresh(noon.Add(time.Minute), ttl) {
 		t.Error("a token lasts on while it is valid for more than half of its time")
 	}
 }

@@ -13,22 +13,21 @@ import (
 // Cause is the cause of a cool-down.
 type Cause string
 
-// The causes of a cool-down. An offering whose instance was just reclaimed, or
-// failed to launch, is avoided where another one can launch. The other causes rule
-// an offering out until the cool-down is over.
+// The causes of a cool-down. An offering whose instance was just lost, or failed to launch,
+// is avoided if another one can launch. The other causes block an offering until the
+// cool-down is over.
 const (
 	CausedBySoldOut      Cause = "sold out"                             // the offering has no stock
 	CausedByPrice        Cause = "market price above the cap"           // the market price is above the maximum price
 	CausedByQuota        Cause = "quota used up"                        // the account's quota is used up
 	CausedByNotSold      Cause = "not sold here"                        // the offering is not sold in the zone
-	CausedByReclaim      Cause = "just reclaimed"                       // an instance was just reclaimed: other offerings are preferred
+	CausedByLoss         Cause = "instance just lost"                   // an instance was just lost: other offerings are preferred
 	CausedByLaunchFailed Cause = "launch failed"                        // an instance failed to launch: other offerings are preferred
 	CausedByBatch        Cause = "no stock or quota for a larger batch" // a large launch was refused: smaller ones are tried
 )
 
-// Soft reports whether an offering that cools down is avoided only while another one can
-// launch.
-func (c Cause) Soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
+// Soft reports whether the offering is only avoided while another one can launch.
+func (c Cause) Soft() bool { return c == CausedByLoss || c == CausedByLaunchFailed }
 
 // Cooldown is a time in which an offering is avoided.
 type Cooldown struct {
@@ -45,7 +44,7 @@ type Cooldown struct {
 	SpotMaxPrice spotpool.Price `json:"spot_max_price,omitempty"`
 }
 
-// Covers reports whether the cool-down concerns launches of an offering.
+// Covers reports whether the cool-down applies to launches of an offering.
 func (c Cooldown) Covers(o spotpool.Offering, charge spotpool.ChargeType) bool {
 	if c.Cause == CausedByPrice && c.SpotMaxPrice > 0 && (o.SpotMaxPrice == 0 || o.SpotMaxPrice > c.SpotMaxPrice) {
 		return false
@@ -65,21 +64,21 @@ func (c Cooldown) String() string {
 // Cooldowns are those of a pool, in the order in which they began.
 type Cooldowns []Cooldown
 
-// Add puts a cool-down in the place of an earlier one of the same market and kind.
+// Add adds a cool-down, and removes an earlier one of the same market and kind.
 func (list Cooldowns) Add(c Cooldown) Cooldowns {
 	return append(slices.DeleteFunc(slices.Clone(list), func(old Cooldown) bool {
 		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.Soft() == c.Cause.Soft()
 	}), c)
 }
 
-// At are the cool-downs that are not over.
+// At returns the cool-downs that are not over.
 func (list Cooldowns) At(now time.Time) Cooldowns {
 	return slices.DeleteFunc(slices.Clone(list), func(c Cooldown) bool { return !now.Before(c.Until) })
 }
 
-// ForRefusal is the cool-down that a refused launch leaves; ok is false if it leaves none.
-// A batch that was too large halves the next one: RunInstances gives all of a batch or
-// nothing, and half of it is better than none.
+// ForRefusal returns the cool-down after a refused launch; ok is false if there is none. A
+// batch that was too large halves the next one, since RunInstances launches all of a batch or
+// nothing.
 func ForRefusal(r spotpool.Request, refusal *spotpool.CloudError, until time.Time) (c Cooldown, ok bool) {
 	if refusal.Scope == spotpool.ScopePool || refusal.Class == errorclass.Transient {
 		return Cooldown{}, false

@@ -1,6 +1,5 @@
-// Package markets is what the journal has of the markets that a pool launches in: which of
-// them cool down, and what those in use cost. The journal composes it with the other
-// parts.
+// Package markets is the journal's record of a pool's markets: which of them cool down, and
+// the prices of those in use.
 //
-// Nothing in here does IO, reads a clock or the environment.
+// It does no IO, and reads neither a clock nor the environment.
 package markets

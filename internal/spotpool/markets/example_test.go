@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
-// A batch that was refused halves the next one in its market. A reclaim there begins a
-// cool-down of another kind, which stands beside it.
+// A batch that was refused halves the next one in its market. A loss there begins another
+// cool-down, in addition to the first.
 func ExampleForRefusal() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	offering := spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}
@@ -20,7 +20,7 @@ func ExampleForRefusal() {
 	half, _ := markets.ForRefusal(request, refusal, noon.Add(10*time.Minute))
 	request.Count = half.Batch
 	quarter, _ := markets.ForRefusal(request, refusal, noon.Add(20*time.Minute))
-	reclaim := markets.Cooldown{Market: offering.Market(spotpool.Spot), Cause: markets.CausedByReclaim, Until: noon.Add(time.Minute)}
+	reclaim := markets.Cooldown{Market: offering.Market(spotpool.Spot), Cause: markets.CausedByLoss, Until: noon.Add(time.Minute)}
 
 	list := markets.Cooldowns{}.Add(half).Add(reclaim).Add(quarter)
 	for _, c := range list.At(noon) {
@@ -28,7 +28,7 @@ func ExampleForRefusal() {
 	}
 	fmt.Println(len(list.At(noon.Add(time.Minute))))
 	// Output:
-	// 0 just reclaimed, cooling down until 2026-03-01T12:01:00Z
+	// 0 instance just lost, cooling down until 2026-03-01T12:01:00Z
 	// 2 no stock or quota for a larger batch (ResourcesSoldOut), cooling down until 2026-03-01T12:20:00Z
 	// 1
 }

@@ -20,7 +20,7 @@ type ObservedPrice struct {
 // Prices are those of the markets in use, by market.
 type Prices []ObservedPrice
 
-// Of is the last price of a market; 0 if it is unknown.
+// Of returns the last price of a market; 0 if it is unknown.
 func (list Prices) Of(m spotpool.Market) spotpool.Price {
 	for _, p := range list {
 		if p.Market == m {
@@ -31,7 +31,7 @@ func (list Prices) Of(m spotpool.Market) spotpool.Price {
 }
 
 // Update records the prices of the markets in which instances run, with an event for each
-// that changed. A price that the offers lack stays as it was.
+// change. A price that is missing from the offers stays.
 func (list Prices) Update(about history.About, instances []spotpool.Instance, offers map[spotpool.Market]spotpool.Offer) (Prices, []history.Event) {
 	used := map[spotpool.Market]string{} // with a subnet of each
 	for _, i := range instances {

@@ -43,7 +43,7 @@ func (w *World) apply(ctx context.Context, plan schedule.Process) (Ending, error
 // unknown.
 func warned(text string) bool {
 	text = strings.Join(strings.Fields(text), " ") // without the line breaks that wrap it
-	return slices.ContainsFunc([]string{"below the minimum of", "and its minimum", "still launching", "could not be looked at"}, func(part string) bool {
+	return slices.ContainsFunc([]string{"below the minimum of", "and its minimum", "still launching", "had not been observed"}, func(part string) bool {
 		return strings.Contains(text, part)
 	})
 }

@@ -21,14 +21,14 @@ import (
 type Cloud struct {
 	spotpools.Cloud
 	Stage
-	// Request is a launch of two spot instances that the cloud accepts. Checks give
-	// it another pool, sequence and token.
+	// Request is a launch of two spot instances that the provider accepts. Checks give it
+	// another pool, sequence and token.
 	Request spotpool.Request
 }
 
-// Stage changes the cloud without the adapter.
+// Stage changes the provider without the adapter.
 type Stage interface {
-	// Step moves the cloud's clock on.
+	// Step moves the provider's clock on.
 	Step(d time.Duration)
 	// DelayTags makes the tags of later launches show in listings after d.
 	DelayTags(d time.Duration)
@@ -36,17 +36,17 @@ type Stage interface {
 	SellOut(m spotpool.Market)
 	// LoseResponse loses the response to the next Launch, which takes effect.
 	LoseResponse()
-	// Protect turns on the cloud's own termination protection of an instance.
+	// Protect turns on the provider's termination protection of an instance.
 	Protect(id string)
-	// Reclaim makes the cloud take an instance away at once.
+	// Reclaim reclaims an instance at once.
 	Reclaim(id string)
 	// Deny refuses every later call for lack of permissions.
 	Deny()
 }
 
-// checks are in the order in which to write an adapter: the account, the clock of empty
-// listings, launches, listings, terminations, tags, markets, and what needs all of them.
-// Launches are checked by ObservePool.
+// checks are in the order in which to write an adapter. They are the account, the clock of
+// empty listings, launches, listings, terminations, tags, markets, and combinations. Launches
+// are checked by ObservePool.
 var checks = []struct {
 	name string
 	run  func(*testing.T, Cloud)

@@ -104,8 +104,8 @@ func tokenLaunchesOnceUntagged(t *testing.T, c Cloud) {
 	c.expectPool(t, "uid-1", first)
 }
 
-// tokenLaunchesNothingElse: a token stands for one request. The cloud may refuse another
-// request under it, or return the first instances.
+// tokenLaunchesNothingElse: a token is for one request. A provider may refuse another request
+// with it, or return the first instances.
 func tokenLaunchesNothingElse(t *testing.T, c Cloud) {
 	first := c.launch(t, "train", "uid-1")
 	other := c.request("train", "uid-1", 1)
@@ -151,8 +151,8 @@ func canceledLaunch(t *testing.T, c Cloud) {
 	c.expectPool(t, "uid-1", nil)
 }
 
-// soldOut: class and scope decide which offerings the pool tries next, and for how long
-// it leaves this one alone. A scope of the whole pool would stop all launches.
+// soldOut: class and scope decide which offerings the pool tries next, and for how long it
+// skips this one. A scope of the whole pool would stop all launches.
 func soldOut(t *testing.T, c Cloud) {
 	c.SellOut(c.Request.Offering.Market(c.Request.ChargeType))
 	if scope := c.expectRefusal(t, c.request("train", "uid-1", 1), errorclass.Capacity); scope == spotpool.ScopePool {

@@ -23,8 +23,8 @@ func oneAccount(t *testing.T, c Cloud) {
 	}
 }
 
-// cloudClock: how late tags may show and how long a launch has been pending are
-// counted from these times, by runs on machines whose clocks differ.
+// cloudClock: delays of tags and pending launches are measured by these times, by runs on
+// computers whose clocks differ.
 func cloudClock(t *testing.T, c Cloud) {
 	times := func() []time.Time {
 		_, region, err1 := c.ObserveRegion(t.Context(), c.Request.Region)

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Region is the only region of the cloud, and Account its only account.
+// Region is the only region, and Account the only account.
 const (
 	Region  = "toy-east"
 	Account = "toy-account"
@@ -48,7 +48,7 @@ func New() *Cloud {
 	}
 }
 
-// Request is a launch that the cloud accepts, apart from its pool and token.
+// Request is a launch that the toy cloud accepts, apart from its pool and token.
 func Request() spotpool.Request {
 	return spotpool.Request{
 		Region: Region, ChargeType: spotpool.Spot, Count: 2,
@@ -79,7 +79,7 @@ func (c *Cloud) Calls() map[string]int {
 	return maps.Clone(c.calls)
 }
 
-// Markets returns the offers. The cloud has no quota that could be read.
+// Markets returns the offers. There is no quota.
 func (c *Cloud) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,7 +47,7 @@ func TestPoolLivesOnAnotherCloud(t *testing.T) {
 	if state, err = flow.Update(t.Context(), state.Declaration, time.Minute); err != nil || state.Plan.Capacity != 3 {
 		t.Errorf("after a reclaim: got the capacity %d and the error %v, want 3", state.Plan.Capacity, err)
 	}
-	if err := flow.Delete(t.Context(), state.Declaration, time.Minute); err != nil {
+	if _, err := flow.Delete(t.Context(), state.Declaration, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if list, _, err = cloud.ObserveRegion(t.Context(), r.Region); err != nil || len(list) != 0 {

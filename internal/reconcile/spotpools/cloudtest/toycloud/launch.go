@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// launch is what the cloud remembers of a token.
+// launch is the record of a token.
 type launch struct {
 	count int
 	ids   []string
@@ -49,7 +49,7 @@ func (c *Cloud) Launch(ctx context.Context, r spotpool.Request) (ids []string, a
 	return slices.Clone(made.ids), made.at, nil
 }
 
-// refuse returns why the cloud does not launch a request.
+// refuse returns why a request is not launched.
 func (c *Cloud) refuse(r spotpool.Request) error {
 	offer, sold := spotpool.OffersByMarket(c.offers)[r.Offering.Market(r.ChargeType)]
 	switch {

@@ -48,8 +48,8 @@ func (c *Cloud) list(ctx context.Context, region string, match func(spotpool.Ins
 	return list, c.now, nil
 }
 
-// observed returns an instance as it shows now. A protection that is misread ends an
-// instance that a person meant to keep.
+// observed returns an instance as it is listed now. If a protection is misread, a protected
+// instance is terminated.
 func (c *Cloud) observed(i *instance) spotpool.Instance {
 	out := i.Instance
 	if out.State == spotpool.StatePending && !c.now.Before(i.LaunchedAt.Add(starting)) {

@@ -6,8 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// change changes the cloud without a call of its API. Its callers are the methods of
-// cloudtest.Stage.
+// change changes the state without an API call. Its callers are the methods of cloudtest.Stage.
 func (c *Cloud) change(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

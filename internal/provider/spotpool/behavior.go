@@ -11,8 +11,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// behaviour is how the pool changes and ends.
-type behaviour struct {
+// behavior is how the pool changes and is destroyed.
+type behavior struct {
 	Refresh            types.Object `tfsdk:"refresh"`
 	Budget             types.String `tfsdk:"budget"`
 	OnBudgetExceeded   types.String `tfsdk:"on_budget_exceeded"`
@@ -22,7 +22,7 @@ type behaviour struct {
 	SurplusAfter       types.String `tfsdk:"surplus_after"`
 }
 
-func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
+func (b *behavior) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Object(x, &b.Refresh, refreshTypes, &d.Refresh, refreshFields)
 	attribute.Text(x, &b.Budget, &d.Budget)
 	attribute.Text(x, &b.OnBudgetExceeded, &d.OnBudgetExceeded)
@@ -34,33 +34,33 @@ func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
 	d.SurplusAfter = &after
 }
 
-func behaviourAttributes() map[string]schema.Attribute {
+func behaviorAttributes() map[string]schema.Attribute {
 	refresh := defaults.Refresh
 	return map[string]schema.Attribute{
 		"refresh": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(refreshTypes, &refresh, refreshFields)),
-			MarkdownDescription: "What becomes of running instances when their configuration changes: image, type, disks, network, keys, user data, role, " +
-				"project or tags. Changes always apply to new instances.",
+			MarkdownDescription: "How running instances are replaced when their configuration changes: image, type, disks, network, keys, user data, " +
+				"role, project or tags. New instances always get the changed configuration.",
 			Attributes: refreshAttributes(),
 		},
-		"budget": kit.Text(kit.Optional, "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, "+
-			"nothing is launched, and the pool keeps the instances that it has, unless `on_budget_exceeded` says otherwise. What counts is what the last run "+
-			"of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either."),
+		"budget": kit.Text(kit.Optional, "Name of the budget that controls the pool's launches, such as `gpupool_budget.team_a.name`. While it is "+
+			"exceeded, nothing is launched, and the pool keeps its instances unless `on_budget_exceeded` is `drain`. The status of the last `gpupool "+
+			"reconcile` run counts. If there is none, or it is older than the budget's `max_status_age`, nothing is launched."),
 		"on_budget_exceeded": kit.DefaultChoice(defaults.OnBudgetExceeded,
-			"What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; `drain` ends them all, but protected ones, once the "+
-				"budget has been exceeded for `budget_grace_period`, their nodes drained before. "+
-				"Only usage that is certain and present does so: while any of it that matters is estimated, or the budget's status is missing or older "+
-				"than its `max_status_age`, nothing ends. The instances come back by themselves. `drain` needs `budget` and `nodes`."),
+			"What happens to the instances while `budget` is exceeded. `keep` keeps them. `drain` drains their nodes and terminates all but protected "+
+				"instances once the budget has been exceeded for `budget_grace_period`. Only certain and fresh usage counts: nothing is terminated "+
+				"while usage is estimated, or the budget's status is missing or older than its `max_status_age`. Instances are launched again once the "+
+				"budget is no longer exceeded. `drain` needs `budget` and `nodes`."),
 		"budget_grace_period": kit.DefaultDuration(defaults.BudgetGracePeriod.String(),
-			"How long the budget must have been seen exceeded, without a run that did not see so for certain, before `on_budget_exceeded = \"drain\"` ends "+
-				"instances, as a duration such as `\"30m\"`, at most `\"7d\"`."),
+			"How long every run must have observed that the budget is exceeded before `on_budget_exceeded = \"drain\"` terminates instances. A duration "+
+				"such as `\"30m\"`, at most `\"7d\"`."),
 		"deletion_protection": kit.DefaultBool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
-		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `delete` terminates them; "+
-			"`retain` takes gpupool's tags off and leaves them running."),
+		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What happens to the instances when the pool is destroyed. `delete` terminates them; "+
+			"`retain` removes gpupool's tags and keeps them running."),
 		"surplus_after": kit.DefaultDuration(core.Duration(defaults.SurplusLimit()).String(),
-			"How long instances may stay that replacements left above what the pool keeps: when a replaced instance recovered, or an interruption notice was "+
-				"withdrawn. Then they are scaled in, the newest first, their nodes drained before. A pool keeps `minimum`, and whatever was adopted, or "+
+			"How long instances stay that replacements left above what the pool keeps, because a replaced instance recovered or an interruption notice "+
+				"was withdrawn. Then they are drained and terminated, the newest first. A pool keeps `minimum`, and instances that were adopted or "+
 				"remained when `minimum` was lowered. A duration from `\"1s\"` to `\"7d\"`; `\"0s\"` keeps them."),
 	}
 }
@@ -76,12 +76,11 @@ func refreshFields(x *attribute.Transfer, f *attribute.Fields, d *core.Refresh) 
 func refreshAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"strategy": kit.DefaultChoice(defaults.Refresh.Strategy,
-			"`none` leaves them until something else ends them; `opportunistic` ends those that are above `minimum`; `rolling` replaces them in batches. "+
-				"One apply starts at most one batch, and `gpupool reconcile` goes on with it."),
+			"`none` keeps drifted instances until they are terminated for another reason. `opportunistic` terminates those above `minimum`. `rolling` "+
+				"replaces them in batches: one apply starts at most one batch, and `gpupool reconcile` continues."),
 		"max_surge": kit.DefaultNumber(defaults.Refresh.MaxSurge,
-			"How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; `maximum` bounds it."),
+			"How many instances above `minimum` a rolling refresh may launch ahead, 0 or more. `maximum` bounds it."),
 		"max_unavailable": kit.DefaultNumber(defaults.Refresh.MaxUnavailable,
-			"How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, "+
-				"or a rolling refresh could never begin."),
+			"How many instances below `minimum` a rolling refresh may leave, 0 or more. If `minimum` equals `maximum`, it must be at least 1."),
 	}
 }

@@ -11,8 +11,8 @@ import (
 func TestOnlyTheOwnConfigurationMakesAnInstanceOutdated(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change   func(*spotpool.Declaration)
-		outdated bool
+		change  func(*spotpool.Declaration)
+		drifted bool
 	}{
 		"nothing changed":            {func(*spotpool.Declaration) {}, false},
 		"counts":                     {size(1, 9), false},
@@ -29,8 +29,8 @@ func TestOnlyTheOwnConfigurationMakesAnInstanceOutdated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := decide.Decide(seen(pool(c.change), instance("ins-1")))
-			if got := p.Members[0].Drifted; got != c.outdated {
-				t.Errorf("outdated is %t, want %t", got, c.outdated)
+			if got := p.Members[0].Drifted; got != c.drifted {
+				t.Errorf("drifted is %t, want %t", got, c.drifted)
 			}
 		})
 	}
@@ -45,7 +45,7 @@ func TestUnknownConfigurations(t *testing.T) {
 	for name, c := range map[string]struct {
 		declaration spotpool.Declaration
 		instance    spotpool.Instance
-		outdated    bool
+		drifted     bool
 	}{
 		"adopted":                    {pool(), tagged(spotpool.UnknownConfigurationTag(pool().Configuration)), false},
 		"adopted, and changed since": {changed, tagged(spotpool.UnknownConfigurationTag(pool().Configuration)), true},
@@ -56,15 +56,15 @@ func TestUnknownConfigurations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := decide.Decide(seen(c.declaration, c.instance))
-			if got := p.Members[0].Drifted; got != c.outdated {
-				t.Errorf("outdated is %t, want %t", got, c.outdated)
+			if got := p.Members[0].Drifted; got != c.drifted {
+				t.Errorf("drifted is %t, want %t", got, c.drifted)
 			}
 		})
 	}
 	without := instance("ins-1")
 	without.ConfigurationTag = ""
 	if decide.Decide(seen(changed, without)).Members[0].Drifted {
-		t.Error("an instance without a configuration tag is not known to be outdated")
+		t.Error("an instance without a configuration tag is not known to be drifted")
 	}
 }
 
@@ -72,7 +72,7 @@ func TestUnknownConfigurations(t *testing.T) {
 // and not again when it changes back.
 func TestConfigurationsAcceptedAtImport(t *testing.T) {
 	t.Parallel()
-	old := instance("ins-1", outdated)
+	old := instance("ins-1", drifted)
 	s := seen(pool(size(1, 2)), old)
 	s.Journal = s.Journal.Accepting([]string{old.ConfigurationTag, old.ConfigurationTag})
 	isOutdated := func(d spotpool.Declaration) bool {
@@ -83,15 +83,15 @@ func TestConfigurationsAcceptedAtImport(t *testing.T) {
 		return p.Members[0].Drifted
 	}
 	if isOutdated(s.Declaration) {
-		t.Error("it is outdated right after the import")
+		t.Error("it is drifted right after the import")
 	}
 	if isOutdated(pool(size(1, 3))) {
-		t.Error("it is outdated after counts changed")
+		t.Error("it is drifted after counts changed")
 	}
 	if !isOutdated(pool(func(d *spotpool.Declaration) { d.ImageID = "img-ffffffff" })) {
-		t.Error("it is not outdated after the image changed")
+		t.Error("it is not drifted after the image changed")
 	}
 	if !isOutdated(pool()) {
-		t.Error("it is not outdated after the image changed back")
+		t.Error("it is not drifted after the image changed back")
 	}
 }
