@@ -142,7 +142,7 @@ func (r *process) terraform(ctx context.Context, c stage.Command) (saved *spotpo
 	var after spotpools.State
 	switch {
 	case c.Verb == stage.Destroy && is.UID != "":
-		if err = r.flow().Delete(ctx, is, stage.DestroyTimeout); err == nil {
+		if _, err = r.flow().Delete(ctx, is, stage.DestroyTimeout); err == nil {
 			saved = &spotpool.Declaration{}
 		}
 		return saved, "", err
