@@ -34,7 +34,7 @@ var incidents = []incident{
 	{"budget_exceeded", budgetExceeded, "status", `by app: notebook-0`, `gpupool grant`},
 	{"freeze_lasts", freezeThatLasts, "status", `Exceeded,Frozen .* recovers: by itself`, `gpupool grant`},
 	{"ledger_lost", ledgerLost, "status", `ledger was lost`, `Restore the ledger.s documents from a copy.*--accept-loss`},
-	{"status_too_old", statusTooOld, "status", `the cluster can.t be reached`, `Check the address`},
+	{"status_too_old", statusTooOld, "status", `the cluster cannot be reached`, `Check the address`},
 	{"eviction_at_night", evictionAtNight, "history --since 9h", `evict +team-a .*notebook-0`, `exceeded +team-a`},
 	{"wrong_cluster", wrongCluster, "status", `belongs to the cluster`, `Use the kubeconfig`},
 	{"lock_left", lockLeft, "status", `Nothing was heard of it`, `free by itself`},
