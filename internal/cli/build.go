@@ -32,7 +32,7 @@ func short(commit string) string { return commit[:min(12, len(commit))] }
 // Terraform, which passes a cookie and no arguments, or by a developer who debugs the
 // provider with -debug.
 //
-// With arguments it is the command line even beside a cookie: programs that another
+// With arguments it is the command line even with a cookie: programs that another
 // provider starts, as data "external" does, inherit that provider's cookie.
 func IsProvider(args []string, cookie string) (serve, debug bool) {
 	switch {

@@ -62,7 +62,7 @@ func (p *started) reports(t *testing.T) (all []reconcile.Report) {
 }
 
 // TestFromNoticeToLaunch: a service that runs seldom launches the replacement at most 15
-// seconds after the cloud's word, drains the node, and looks at no other pool.
+// seconds after the notice, drains the node, and looks at no other pool.
 func TestFromNoticeToLaunch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
@@ -127,6 +127,6 @@ func TestEveryWithoutAWatch(t *testing.T) {
 	p.signal(t, syscall.SIGTERM)
 	p.exitCode(t)
 	if n := strings.Count(p.stderr(), trouble); n != 1 || !strings.Contains(p.stderr(), "needs the verb watch on nodes") {
-		t.Errorf("it is told %d times\n%s", n, p.stderr())
+		t.Errorf("it is printed %d times\n%s", n, p.stderr())
 	}
 }

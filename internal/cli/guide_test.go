@@ -37,7 +37,7 @@ func answers(t *testing.T, args ...string) string {
 }
 
 // TestWorkedExample runs the example that a reader can check by hand, and
-// compares what is printed, and the sums beside it.
+// compares what is printed, and the sums next to it.
 func TestWorkedExample(t *testing.T) {
 	t.Parallel()
 	page := clitest.Guide(t, "how-usage-is-counted.md")

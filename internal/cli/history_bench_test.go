@@ -71,7 +71,7 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 // BenchmarkHistory asks for the last six hours of a million events of a thousand pools
 // in 35 days, as a process, and of 300,000 that were all within these six hours: more
 // takes long to be remembered, not to be told. How much memory
-// that takes is what it says of itself: what the system tells of a process has what
+// that takes is what it says of itself: what the system reports about a process has what
 // started it in it.
 func BenchmarkHistory(b *testing.B) {
 	for span, events := range map[time.Duration]int{35 * 24 * time.Hour: 1_000_000, 6 * time.Hour: 300_000} {

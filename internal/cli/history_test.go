@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The cloud's clock dates what happens to instances. If it is ahead of this machine's, the
+// The clock of Tencent Cloud dates what happens to instances. If it is ahead of this machine's, the
 // history and explanations still show what just happened.
 func TestHistoryUpToTheNewestEvent(t *testing.T) {
 	t.Parallel()

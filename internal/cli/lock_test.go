@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 )
 
-// Whoever meets a lock is told which command holds it.
+// An error about a lock names the command that holds it.
 func TestALockNamesTheCommandThatHoldsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())

@@ -10,7 +10,7 @@ import (
 )
 
 // TestNothingIsDoneWithoutAStore has a run bring declarations to a cluster that has
-// no namespace for a store, and lets nobody make one. What it launched would be
+// no namespace for a store, and lets no user create one. What it launched would be
 // remembered nowhere.
 func TestNothingIsDoneWithoutAStore(t *testing.T) {
 	t.Parallel()

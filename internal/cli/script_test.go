@@ -26,7 +26,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
-// TestMain puts gpupool on PATH, as a copy of the test's own binary, and beside
+// TestMain puts gpupool on PATH, as a copy of the test's own binary, and next to
 // it a build that is no release.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){

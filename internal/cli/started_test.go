@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// started is a gpupool that runs beside the test. Its streams go to files, which
+// started is a gpupool that runs next to the test. Its streams go to files, which
 // can be read meanwhile.
 type started struct {
 	*exec.Cmd

@@ -14,7 +14,7 @@ import (
 // evil is a name that retitles a terminal and clears it, by C0 and by C1.
 const evil = "train\x1b]0;owned\x07\x1b[2J\u009b2J"
 
-// Whatever stands in a state for a name, an address or a type, the terminal shows
+// Whatever a state contains as a name, an address or a type, the terminal shows
 // it and does not obey it.
 func TestNamesOfAStateSteerNoTerminal(t *testing.T) {
 	t.Parallel()
@@ -90,7 +90,7 @@ func TestNamesOfAStateSteerNoTerminal(t *testing.T) {
 	}
 }
 
-// So it is with what a store's records and the cloud's answers say.
+// So it is with what a store's records and API responses say.
 func TestNamesOfRecordsSteerNoTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())

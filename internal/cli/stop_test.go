@@ -92,8 +92,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// While every call of the cloud hangs, a run that changes nothing ends at the first signal,
-// and any other one soon after it: nothing is asked of the cloud any more, and how the run
+// While every call of Tencent Cloud hangs, a run that changes nothing ends at the first signal,
+// and any other one soon after it: no API is called any more, and how the run
 // ended is recorded.
 func TestSignalWhileTheCloudHangs(t *testing.T) {
 	t.Parallel()
@@ -102,8 +102,8 @@ func TestSignalWhileTheCloudHangs(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, t.TempDir())
 			w.create("train", 1, 2)
-			// What may be left of a destroyed pool is looked for at the end of a run.
-			if _, err := w.process().SpotPools().Delete(t.Context(), w.create("gone", 0, 1), 20*time.Second); err != nil {
+			// A run ends with a search for remains of destroyed pools.
+			if err := w.process().SpotPools().Delete(t.Context(), w.create("gone", 0, 1), 20*time.Second); err != nil {
 				t.Fatal(err)
 			}
 			w.fault(cvmsim.Fault{Kind: cvmsim.FaultSlow, Delay: cvmsim.Duration(time.Minute), Action: "*", Count: -1})
@@ -158,7 +158,7 @@ func TestEvery(t *testing.T) {
 	}
 }
 
-// Followed where nobody looks on, status prints one block after the other.
+// Without a terminal, a repeated status prints one block after the other.
 func TestStatusIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())

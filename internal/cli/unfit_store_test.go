@@ -22,7 +22,7 @@ func (p *started) within(t *testing.T, d time.Duration) int {
 	return p.exitCode(t)
 }
 
-// TestNoLinkInAStoreHasARunWriteElsewhere has someone lay links into a directory
+// TestNoLinkInAStoreHasARunWriteElsewhere lays links into a directory
 // that is theirs, before a run (of root's, where the test is) makes its store there.
 func TestNoLinkInAStoreHasARunWriteElsewhere(t *testing.T) {
 	t.Parallel()

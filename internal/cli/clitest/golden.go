@@ -14,13 +14,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// Updating says that golden files are to be written anew.
+// Updating reports whether golden files are written.
 func Updating() bool { return *update }
 
 // Golden compares a text with the file of that name in testdata/golden. The flag
-// -update writes the file anew.
+// -update writes the file.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)

@@ -192,7 +192,7 @@ func (b billionths) MarshalJSON() ([]byte, error) { return []byte(b.String()), n
 func (b *billionths) UnmarshalJSON(data []byte) error {
 	n, ok := new(big.Rat).SetString(string(data))
 	if !ok || n.Sign() < 0 || n.Cmp(big.NewRat(billion, 1)) > 0 {
-		return fmt.Errorf("%.40q is no number of GPUs", data)
+		return fmt.Errorf("invalid number of GPUs %.40q", data)
 	}
 	*b = billionthsOf(n)
 	return nil

@@ -108,7 +108,7 @@ func New(s *process.Session) *cobra.Command {
 		"Strongest `ACTION` that the privileges allow: alert_only, freeze, pause or evict.")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret,
 		"`NAME` of the Secret with environment variables of runs. It can be absent.")
-	process.ChoiceVar(cmd, &o.mode, "mode", "", "What runs gpupool reconcile: a CronJob, or a Deployment that repeats it every 40s and reacts to "+
+	process.ChoiceVar(cmd, &o.mode, "mode", "", "Object that runs gpupool reconcile: a CronJob, or a Deployment that repeats it every 40s and reacts to "+
 		"interruption notices at once.", string(manifests.CronJob), string(manifests.Deployment))
 	f.BoolVar(&o.manifests.Mark, "mark-nodes", false, "Allow labels and annotations on nodes of pools.")
 	f.BoolVar(&o.manifests.Cordon, "cordon-nodes", false, "Allow cordon and uncordon of nodes, for drains. Needs --mark-nodes.")

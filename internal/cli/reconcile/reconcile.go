@@ -128,7 +128,7 @@ func New(s *process.Session) *cobra.Command {
 	process.Exclusive(cmd, "dry-run", "wait", "a dry run launches nothing")
 	process.Exclusive(cmd, "dry-run", "metrics-file", "metrics describe what runs did")
 	process.Exclusive(cmd, "every", "detailed-exitcode", "--every has no exit code for a run")
-	process.Exclusive(cmd, "every", "accept-loss", "it would also accept losses that nobody has reviewed")
+	process.Exclusive(cmd, "every", "accept-loss", "it would also accept later losses without review")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd, process.Wide, process.None)

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestReleasedReplacing tells of a suspension that ends, with or without a hold.
+// TestReleasedReplacing reports a suspension that ends, with or without a hold.
 func TestReleasedReplacing(t *testing.T) {
 	t.Parallel()
 	r := report{Object: "spot_pool/ap-singapore/train", ReplacingSuspended: "2 instances of the configuration 1:beef in a row never joined the cluster"}

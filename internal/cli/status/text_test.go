@@ -185,7 +185,7 @@ func TestPoolsWithoutNodesSayNothingOfThem(t *testing.T) {
 	}
 }
 
-// What is followed has the worst of all drawn over the last day, where there is room.
+// A repeated status has charts of the worst objects over the last day, if they fit.
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	r := manyPools(t, 1)

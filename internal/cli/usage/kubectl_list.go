@@ -98,7 +98,7 @@ func (l kubectlList) looksLikeJSON(stream *bufio.Reader) error {
 		case first[0] == '{':
 			return nil
 		default:
-			return fmt.Errorf("it is no JSON object; %s", l.advice())
+			return fmt.Errorf("it is not a JSON object; %s", l.advice())
 		}
 	}
 }
@@ -139,7 +139,7 @@ func (l kubectlList) items(ctx context.Context, decoder *json.Decoder, h *head) 
 		return nil
 	}
 	if open != json.Delim('[') {
-		return errors.New("its items are no list")
+		return errors.New("its items are not a list")
 	}
 	var raw json.RawMessage
 	for ; decoder.More(); h.items++ {
@@ -165,7 +165,7 @@ func (l kubectlList) readItem(raw json.RawMessage) error {
 	if err != nil {
 		var is struct{ Kind string }
 		if json.Unmarshal(raw, &is) != nil {
-			return errors.New("it is no object")
+			return errors.New("it is not an object")
 		}
 		kind = is.Kind
 	}
@@ -228,9 +228,9 @@ func (l kubectlList) broken(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends in the middle: it was cut off")
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no JSON: %w (at byte %d)", err, syntax.Offset)
+		return fmt.Errorf("invalid JSON: %w (at byte %d)", err, syntax.Offset)
 	case errors.As(err, &kind):
-		return fmt.Errorf("it is no list of %s: %w", l.plural, err)
+		return fmt.Errorf("it is not a list of %s: %w", l.plural, err)
 	}
 	return err
 }

@@ -55,7 +55,7 @@ type ReplayReport struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Threshold is when a threshold would have been told of.
+// Threshold is when a threshold would have been reached.
 type Threshold struct {
 	// The threshold, in percent of the limit.
 	Percent int `json:"percent"`

@@ -69,7 +69,7 @@ func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 	}
 }
 
-// TestAStockPoolIsWaitedFor: what is not seen, not as declared or held back is not ready,
+// TestAStockPoolIsWaitedFor: what is not seen, not in sync or blocked is not ready,
 // and why is said.
 func TestAStockPoolIsWaitedFor(t *testing.T) {
 	t.Parallel()

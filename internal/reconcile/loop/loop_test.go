@@ -227,7 +227,7 @@ func scale(t *testing.T, k *kind, replicas int) {
 	}
 }
 
-// TestWhatCannotBeginFailsAll, and what can't be read fails alone.
+// TestWhatCannotBeginFailsAll, and an unreadable record fails by itself.
 func TestWhatCannotBeginFailsAll(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, map[string]*work{"ml/a": {}, "ml/b": {}, "ml/left-out": {}})

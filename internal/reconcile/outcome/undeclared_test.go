@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// TestAPoolWithoutItsBudgetIsNotSentToARun, which judges no budget that nobody declared.
+// TestAPoolWithoutItsBudgetIsNotSentToARun, which measures no undeclared budget.
 func TestAPoolWithoutItsBudgetIsNotSentToARun(t *testing.T) {
 	t.Parallel()
 	d := spotpool.Declaration{Name: "train", Region: "ap-singapore", Minimum: 1, Maximum: 2}
