@@ -57,7 +57,7 @@ func TestWhyPodsWait(t *testing.T) {
 			}},
 		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"},
 			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32")}, nil, []string{
-				"no spot pool fits: none has nodes.expected_labels and an offering as its node_selector asks for " +
+				"no spot pool fits: none has nodes.expected_labels and an offering for its node_selector " +
 					"(node.kubernetes.io/instance-type=PNV4.28XLARGE1328)",
 			}},
 		"one of several offerings has it": {map[string]string{"beta.kubernetes.io/instance-type": "GN7.2XLARGE32"},
