@@ -103,7 +103,7 @@ func TestSignalWhileTheCloudHangs(t *testing.T) {
 			w := newWorld(t, t.TempDir())
 			w.create("train", 1, 2)
 			// A run ends with a search for remains of destroyed pools.
-			if err := w.process().SpotPools().Delete(t.Context(), w.create("gone", 0, 1), 20*time.Second); err != nil {
+			if _, err := w.process().SpotPools().Delete(t.Context(), w.create("gone", 0, 1), 20*time.Second); err != nil {
 				t.Fatal(err)
 			}
 			w.fault(cvmsim.Fault{Kind: cvmsim.FaultSlow, Delay: cvmsim.Duration(time.Minute), Action: "*", Count: -1})

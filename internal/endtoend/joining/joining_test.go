@@ -260,7 +260,7 @@ func (r *rig) destroy(d spotpool.Declaration) {
 	r.t.Helper()
 	var err error
 	for range 4 {
-		if err = r.pools().Delete(r.t.Context(), d, 10*time.Second); err == nil {
+		if _, err = r.pools().Delete(r.t.Context(), d, 10*time.Second); err == nil {
 			return
 		}
 		cvmsimtest.Step(r.t, r.sim, 2*time.Minute)
