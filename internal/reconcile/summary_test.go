@@ -47,7 +47,7 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 	status := mustLook(t, d)
 	failing := status.Budgets[0].Failing
 	want := &declaration.Failing{Since: first, Runs: 3, LastAt: last, Error: history.Error{
-		Class: "authorization", Message: "the cluster cannot be reached: forbidden", Remedy: "Give gpupool credentials that are valid and may do this.",
+		Class: "authorization", Message: "the cluster cannot be reached: forbidden", Remedy: "Use valid credentials with this permission.",
 	}}
 	if diff := cmp.Diff(want, failing); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -105,7 +105,7 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	d.is(2, decide.Degraded)
 	viewed, err := d.Process().StockPools().View(context.Background(), state.Declaration)
 	if err != nil || !slices.ContainsFunc(viewed.Warnings, func(text string) bool {
-		return strings.Contains(text, "kept from growing: its budget team-a is used up")
+		return strings.Contains(text, "it cannot grow: its budget team-a is used up")
 	}) {
 		t.Errorf("a refresh warns %q: %v", viewed.Warnings, err)
 	}

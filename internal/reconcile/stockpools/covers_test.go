@@ -187,7 +187,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 		"nothing": {labels: map[string]string{"team": "b"}, edit: func(*corev1.PodTemplateSpec) {}},
 		"a label": {
 			labels: map[string]string{"tier": "b"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels["tier"] = "b" }, covered: true, pauses: true,
-			says: "by what its Deployment has",
+			says: "because of undeclared labels of its Deployment",
 		},
 		"label gone": {
 			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { delete(of.Labels, "team") }, covered: true, pauses: true,
@@ -202,7 +202,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 			edit: func(of *corev1.PodTemplateSpec) {
 				of.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"] = resource.MustParse("1")
 			},
-			covered: true, pauses: true, says: "by what its Deployment has",
+			covered: true, pauses: true, says: "because of undeclared labels of its Deployment",
 		},
 		"a sidecar": {
 			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
@@ -211,7 +211,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 				c.RestartPolicy = &always
 				of.Spec.InitContainers = append(of.Spec.InitContainers, c)
 			},
-			covered: true, pauses: true, says: "by what its Deployment has",
+			covered: true, pauses: true, says: "because of undeclared labels of its Deployment",
 		},
 		"what the pool asks by": {
 			declare: func(d *stockpool.Declaration) { d.GPU, d.GPUResource = 0, "example.com/npu" }, labels: map[string]string{"team": "a"},
@@ -238,7 +238,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 		"a claim": {
 			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
 			edit:    func(of *corev1.PodTemplateSpec) { of.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "device"}} },
-			covered: true, says: "does not tell whether its pods hold GPUs",
+			covered: true, says: "does not show whether its pods hold GPUs",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

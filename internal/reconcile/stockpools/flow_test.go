@@ -171,7 +171,7 @@ func TestAnotherClusterIsNotTouched(t *testing.T) {
 		t.Errorf("a run: %v, %+v", err, r.StockPools)
 	}
 	for _, err := range []error{deleted, updated, viewed} {
-		if err == nil || !strings.Contains(err.Error(), "belongs to the cluster") {
+		if err == nil || !strings.Contains(err.Error(), "belongs to another cluster") {
 			t.Errorf("it goes on: %v", err)
 		}
 	}

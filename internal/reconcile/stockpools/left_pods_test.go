@@ -23,12 +23,12 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 	d.Cluster.Put(key, nil)
 	d.Cluster.LeaveStockPods(key, pods...)
 	_, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Second)
-	if err == nil || !strings.Contains(err.Error(), "2 of its pods are ending") || d.stocked() == 0 {
+	if err == nil || !strings.Contains(err.Error(), "2 of its pods are terminating") || d.stocked() == 0 {
 		t.Errorf("it says %v, and %d documents are left", err, d.stocked())
 	}
 	r := d.Run()
 	if len(r.StockPools) != 1 || r.StockPools[0].Deleted || r.StockPools[0].Error == nil ||
-		!strings.Contains(r.StockPools[0].Error.Message, "2 of its pods are ending") {
+		!strings.Contains(r.StockPools[0].Error.Message, "2 of its pods are terminating") {
 		t.Errorf("a run says %+v", r.StockPools)
 	}
 	d.Cluster.LeaveStockPods(key)

@@ -113,13 +113,13 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	for of, text := range map[string]string{
 		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message,
 	} {
-		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, then run terraform import ADDRESS "+key) ||
+		if !strings.Contains(text, "destroy this stock pool, which leaves it, then run terraform import ADDRESS "+key) ||
 			strings.Contains(text, "state rm") {
 			t.Errorf("%s says %s", of, text)
 		}
 	}
 	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
-	if err != nil || !strings.Contains(notice, "it was left") {
+	if err != nil || !strings.Contains(notice, "was left") {
 		t.Fatalf("destroyed: %s, %v", notice, err)
 	}
 	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")

@@ -24,7 +24,7 @@ func TestWhatOthersAddIsDrift(t *testing.T) {
 		p.Status.Phase != decide.Ready {
 		t.Errorf("it is %s, and %+v", p.Status.Phase, of)
 	}
-	if !strings.Contains(warnings, "has what its declaration lacks: spec.template.spec.hostNetwork = true") ||
+	if !strings.Contains(warnings, "has undeclared fields: spec.template.spec.hostNetwork = true") ||
 		!strings.Contains(warnings, "kubectl edit deployment/pool-g1 -n ml") {
 		t.Errorf("it warns %q", warnings)
 	}
