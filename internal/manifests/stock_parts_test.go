@@ -101,11 +101,11 @@ func TestYAMLOfStockPools(t *testing.T) {
 func TestNamespacesThatHaveNoStockPools(t *testing.T) {
 	t.Parallel()
 	for says, stock := range map[string]manifests.Stock{
-		"needs --stock-pools":                  {Namespaces: []string{"team-a"}},
-		"is no namespace for stock pools":      {Pools: true, Namespaces: []string{"Team A"}},
-		"kube-system can't have stock pools":   {Pools: true, Namespaces: []string{metav1.NamespaceSystem}},
-		"gpupool-system can't have stock":      {Pools: true, Namespaces: []string{manifests.DefaultNamespace}},
-		"gpupool-system-run can't have stock ": {Pools: true, Namespaces: []string{manifests.RunNamespaceOf(manifests.DefaultNamespace)}},
+		"needs --stock-pools":                   {Namespaces: []string{"team-a"}},
+		"is not a namespace for stock pools":    {Pools: true, Namespaces: []string{"Team A"}},
+		"kube-system cannot have stock pools":   {Pools: true, Namespaces: []string{metav1.NamespaceSystem}},
+		"gpupool-system cannot have stock":      {Pools: true, Namespaces: []string{manifests.DefaultNamespace}},
+		"gpupool-system-run cannot have stock ": {Pools: true, Namespaces: []string{manifests.RunNamespaceOf(manifests.DefaultNamespace)}},
 	} {
 		o := options()
 		o.Stock = stock
