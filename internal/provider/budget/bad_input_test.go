@@ -131,7 +131,7 @@ func TestBadDeclarations(t *testing.T) {
 			enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}),
 			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
 		},
-		"no grace period": {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `invalid duration "soon"`}},
+		"no grace period": {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `nvalid duration "soon"`}},
 		"an endless grace period": {
 			enforcement(providertest.Values{"grace_period": "31d"}), []string{`"grace_period"`, "31d is out of range", "between 0s and 30d"},
 		},
@@ -162,12 +162,12 @@ func TestBadDeclarations(t *testing.T) {
 		"an age of a status":    {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
 		"an empty action":       {enforcement(providertest.Values{"action": ""}), []string{`"action"`, `"" is not known`, `"evict"`}},
 		"an empty order":        {enforcement(providertest.Values{"eviction_order": ""}), []string{`"eviction_order"`, `"" is not known`}},
-		"an empty grace period": {enforcement(providertest.Values{"grace_period": ""}), []string{`"grace_period"`, `invalid duration ""`}},
-		"an empty time to end":  {enforcement(providertest.Values{"max_grace_period": ""}), []string{`"max_grace_period"`, `invalid duration ""`}},
-		"an empty gap":          {enforcement(providertest.Values{"max_gap": ""}), []string{`"max_gap"`, `invalid duration ""`}},
+		"an empty grace period": {enforcement(providertest.Values{"grace_period": ""}), []string{`"grace_period"`, `nvalid duration ""`}},
+		"an empty time to end":  {enforcement(providertest.Values{"max_grace_period": ""}), []string{`"max_grace_period"`, `nvalid duration ""`}},
+		"an empty gap":          {enforcement(providertest.Values{"max_gap": ""}), []string{`"max_gap"`, `nvalid duration ""`}},
 		"an empty start":        {providertest.Values{"count_from": ""}, []string{`"count_from"`, `"" is not known`}},
 		"an empty policy":       {providertest.Values{"pod_end_estimate": ""}, []string{`"pod_end_estimate"`, `"" is not known`}},
-		"an empty age":          {providertest.Values{"max_status_age": ""}, []string{`"max_status_age"`, `invalid duration ""`}},
+		"an empty age":          {providertest.Values{"max_status_age": ""}, []string{`"max_status_age"`, `nvalid duration ""`}},
 		"a protection twice": {
 			enforcement(providertest.Values{"protected_namespaces": []string{"ml", "ml"}}),
 			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"ml" is there already`},
@@ -178,7 +178,7 @@ func TestBadDeclarations(t *testing.T) {
 			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
 		},
 		"a negative timeout": {
-			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `invalid duration "-1m"`},
+			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `nvalid duration "-1m"`},
 		},
 		"no time to destroy": {
 			providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"},

@@ -27,7 +27,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no offering":           {offerings(), []string{`"offerings"`, "no offering"}},
 		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("spot_max_price")`, `"cheap" is no price`, `"3.50"`}},
 		"a price in units":      {providertest.Values{"max_hourly_cost": "30 CNY"}, []string{`"max_hourly_cost"`, "is no price"}},
-		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `invalid duration "soon"`}},
+		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `nvalid duration "soon"`}},
 		"an endless cool-down":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
 		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
 		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
@@ -36,7 +36,7 @@ func TestBadDeclarations(t *testing.T) {
 			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
 		},
 		"a negative timeout": {
-			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `invalid duration "-1m"`},
+			providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `nvalid duration "-1m"`},
 		},
 		"no time to destroy": {
 			providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"},
@@ -46,12 +46,12 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"an empty strategy":    {providertest.Values{"allocation_strategy": ""}, []string{`"allocation_strategy"`, `"" is not known`}},
 		"an empty charge type": {providertest.Values{"instance_charge_type": ""}, []string{`"instance_charge_type"`, `"" is not known`}},
-		"an empty cool-down":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `invalid duration ""`}},
-		"an empty timeout":     {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `invalid duration ""`}},
+		"an empty cool-down":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `nvalid duration ""`}},
+		"an empty timeout":     {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `nvalid duration ""`}},
 		"an empty cost":        {providertest.Values{"max_hourly_cost": ""}, []string{`"max_hourly_cost"`, `"" is no price`}},
 		"an empty price":       {offerings(offering(zone2, t4, "")), []string{`AttributeName("spot_max_price")`, `"" is no price`}},
 		"an empty wait": {
-			providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `invalid duration ""`},
+			providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `nvalid duration ""`},
 		},
 		"an empty refresh": {
 			providertest.Values{"refresh": providertest.Values{"strategy": ""}}, []string{`AttributeName("strategy")`, `"" is not known`},
@@ -84,7 +84,7 @@ func TestBadDeclarations(t *testing.T) {
 		}}), []string{`AttributeName("ttl")`, "2d is out of range", "between 5m and 1d"}},
 		"a token for no time": {joined(providertest.Values{"bootstrap_token": providertest.Values{
 			"groups": []string{"system:bootstrappers:a"}, "ttl": "soon",
-		}}), []string{`AttributeName("ttl")`, `invalid duration "soon"`}},
+		}}), []string{`AttributeName("ttl")`, `nvalid duration "soon"`}},
 		"too much with a token": {
 			joined(providertest.Values{"user_data_raw": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data_raw"`, "is too long", "RunInstances takes 16384"},
 		},
