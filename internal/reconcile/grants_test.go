@@ -41,7 +41,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.Verify(1)
 	view, err := flow.View(context.Background(), g.budget)
 	if err != nil || view.Declaration.GPUHours != "4" ||
-		!strings.Contains(strings.Join(view.Warnings, "\n"), "granted beside the declared 4: 1 GPU-hours by ann until") {
+		!strings.Contains(strings.Join(view.Warnings, "\n"), "granted in addition to the declared 4: 1 GPU-hours by ann until") {
 		t.Errorf("viewed %+v (%v)", view, err)
 	}
 

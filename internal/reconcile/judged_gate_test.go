@@ -103,7 +103,7 @@ func TestLostLedgerOpensNothing(t *testing.T) {
 					t.Errorf("run %d: decisions %v", n+1, list)
 				}
 				p := report.SpotPools[0]
-				if p.Outcome != outcome.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "the ledger was lost in part") {
+				if p.Outcome != outcome.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "part of the ledger is lost") {
 					t.Errorf("run %d: the pool is %s: %+v", n+1, p.Outcome, p.Error)
 				}
 				if len(g.cluster.Frozen) != 1 {

@@ -88,7 +88,7 @@ func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 			if after := ids(w.Own()); !tt.lost && !cmp.Equal(before, after) {
 				t.Errorf("nothing was missing, and %v became %v", before, after)
 			}
-			if told := strings.Contains(said, "gone: reclaimed by the cloud"); told == tt.withoutJournals {
+			if told := strings.Contains(said, "gone: reclaimed by Tencent Cloud"); told == tt.withoutJournals {
 				t.Errorf("what the copy has of machines that are gone is told of: %t: %s", told, said)
 			}
 		})
