@@ -18,10 +18,12 @@ func TestHistoryUpToTheNewestEvent(t *testing.T) {
 	if p := w.start("reconcile", "--wait"); p.exitCode(t) != 0 {
 		t.Fatal(p.stderr())
 	}
-	for _, args := range [][]string{{"history"}, {"history", "-o", "json"}, {"explain", "train"}} {
-		p := w.start(args...)
-		if code := p.exitCode(t); code != 0 || !strings.Contains(p.stdout(), "reclaim") {
-			t.Errorf("%v: exit code %d, no reclaim in\n%s%s", args, code, p.stdout(), p.stderr())
+	for args, want := range map[string]string{
+		"history": "  lost    train  ins-", "history -o json": `"kind": "lost"`, "explain train": "instance just lost (ins-",
+	} {
+		p := w.start(strings.Fields(args)...)
+		if code := p.exitCode(t); code != 0 || !strings.Contains(p.stdout(), want) {
+			t.Errorf("%s: exit code %d, no %q in\n%s%s", args, code, want, p.stdout(), p.stderr())
 		}
 	}
 }

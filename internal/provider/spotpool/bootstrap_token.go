@@ -24,7 +24,7 @@ func joiningAttributes() map[string]schema.Attribute {
 		"bootstrap_token": kit.Object(kit.Optional, "Creates a bootstrap token for each launch, with which its instances join the provider's cluster by "+
 			"`kubeadm join`, or as k3s agents. The token replaces `"+core.BootstrapTokenPlaceholder+"` in `user_data_raw`. It is deleted once all instances "+
 			"of the launch have joined or terminated. Needs `nodes`. While the cluster is unreachable, nothing is launched. See the guide "+
-			"[Joining](../guides/joining.md).", bootstrapTokenAttributes()),
+			"[Nodes](../guides/nodes.md#bootstrap-tokens).", bootstrapTokenAttributes()),
 	}
 }
 
