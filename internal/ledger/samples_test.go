@@ -74,7 +74,8 @@ func sampleOpen() []ledger.Record {
 	}
 	corrected := pod(-9, noon-hour)
 	corrected.Allocation.Shown, corrected.AllocationSeen = 2, corrected.Seen+minute
-	corrected.Allocation.Shares, corrected.Allocation.Earlier = []ledger.Share{{Resource: "nvidia.com/gpu", Units: one, Weight: big.NewRat(1, 4)}}, []ledger.Share{whole}
+	corrected.Allocation.Shares = []ledger.Share{{Resource: "nvidia.com/gpu", Units: one, Weight: big.NewRat(1, 4)}}
+	corrected.Allocation.Earlier = []ledger.Share{whole}
 	return []ledger.Record{slice, again, shared, capped, guess, fraction, corrected}
 }
 

@@ -97,7 +97,8 @@ func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
 		switch {
 		case !judged:
 		case b.Outcome == outcome.Failed && !b.Observed && list[n].Observed:
-			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("its status is that of the last run; what a run would do now is unknown: %s", b.Error.Message))
+			list[n].Warnings = append(list[n].Warnings,
+				fmt.Sprintf("its status is that of the last run; what a run would do now is unknown: %s", b.Error.Message))
 		default:
 			list[n].Update(b, decisionsOn(report.Decisions, "budget/"+b.Name))
 		}

@@ -40,7 +40,7 @@ const (
 	BecauseReplacement     Code = "replacement"      // drifted instances, failing nodes or on-demand instances cannot be replaced yet
 	BecauseFallbackLater   Code = "fallback_later"   // on-demand instances are launched later
 	BecauseFallbackMaximum Code = "fallback_maximum" // `on_demand_fallback` allows no more on-demand instances
-	BecauseCluster         Code = "cluster"          // the cluster could not be observed, or the node of an instance is unclear: nothing is drained, replaced or terminated
+	BecauseCluster         Code = "cluster"          // the cluster could not be observed, or a node is ambiguous: nothing is drained, replaced or terminated
 	BecauseDrain           Code = "drain"            // a termination waits for the drain of its node
 	BecauseSurplus         Code = "surplus"          // replacements left more instances than desired, which are scaled in later
 )

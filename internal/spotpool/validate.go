@@ -85,7 +85,8 @@ func (v *validator) numbers() {
 	v.duration("launch_timeout", d.LaunchTimeout, "Launches take from one minute to more than five: \"15m\" is enough for all.")
 	v.duration("cooldown", d.Cooldown, "Write how long an offering is avoided after it was sold out, such as \"20m\".")
 	if !d.KeepsSurplus() {
-		v.duration("surplus_after", Duration(d.SurplusLimit()), "Write how long a surplus that a replacement left may stay, such as \"1h\", or \"0s\" to keep it.")
+		v.duration("surplus_after", Duration(d.SurplusLimit()),
+			"Write how long a surplus that a replacement left may stay, such as \"1h\", or \"0s\" to keep it.")
 	}
 	if d.ProjectID < 0 {
 		v.Add("project_id", "Use 0 for the default project.", "project_id is %d, below 0", d.ProjectID)

@@ -40,8 +40,8 @@ func (v *validator) id(attribute, prefix, value string) {
 	if rest, ok := strings.CutPrefix(value, prefix); ok && idForm.MatchString(rest) {
 		return
 	}
-	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "invalid ID %q: it must begin with %q",
-		value, prefix)
+	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix),
+		"invalid ID %q: it must begin with %q", value, prefix)
 }
 
 // ids is id for a list without duplicates.

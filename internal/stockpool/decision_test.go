@@ -20,8 +20,10 @@ func TestDecisionsAreRead(t *testing.T) {
 	}
 	for _, want := range []string{
 		"create its Deployment with 2 replicas, for the pods that the deleted one left: so", "take over its Deployment: so", "apply its declaration: so",
-		"revert drift of its Deployment: so", "scale its Deployment from 3 to 2: so", "pause its Deployment from 3 to 2: so", "resume its Deployment from 3 to 2: so",
-		"mark 1 pod as in use, to terminate last; 2 pods as free again: so", "guard its pods against evictions: so", "stop guarding its pods against evictions: so",
+		"revert drift of its Deployment: so", "scale its Deployment from 3 to 2: so", "pause its Deployment from 3 to 2: so",
+		"resume its Deployment from 3 to 2: so",
+		"mark 1 pod as in use, to terminate last; 2 pods as free again: so", "guard its pods against evictions: so",
+		"stop guarding its pods against evictions: so",
 	} {
 		if !got[want] {
 			t.Errorf("none reads %q: %v", want, got)
@@ -50,7 +52,8 @@ func TestAnInterruptedScaleIsReported(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	d := declared()
 	before := d.Deployment("", 1)
-	j := stockpool.Journal{}.RecordCreate(d, now).BeginCreate("token").RecordOwner("uid", "runtime").RecordGate(d, []string{"used up"}, now).RecordGate(d, nil, now.Add(time.Hour))
+	j := stockpool.Journal{}.RecordCreate(d, now).BeginCreate("token").RecordOwner("uid", "runtime").
+		RecordGate(d, []string{"used up"}, now).RecordGate(d, nil, now.Add(time.Hour))
 	begun := j.Begin(d, stockpool.Decision{Kind: stockpool.KindScale, Was: 1, Replicas: 2}, before, now)
 	if after, applied := begun.Recover(before); applied || len(after.Unreported) != len(j.Unreported) {
 		t.Errorf("nothing was done, and it reports %v", after.Unreported)
@@ -66,7 +69,8 @@ func TestAnInterruptedScaleIsReported(t *testing.T) {
 	if diff := cmp.Diff(want, kinds); diff != "" || !applied {
 		t.Errorf("applied %v (-want +got):\n%s", applied, diff)
 	}
-	if done := begun.RecordApply(d, stockpool.Decision{Replicas: 2}, live, now); done.Drifted(live) || !done.Drifted(before) || done.Applied != d.Hash("runtime") {
+	done := begun.RecordApply(d, stockpool.Decision{Replicas: 2}, live, now)
+	if done.Drifted(live) || !done.Drifted(before) || done.Applied != d.Hash("runtime") {
 		t.Errorf("after it: %+v", done)
 	}
 }

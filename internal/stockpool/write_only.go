@@ -21,7 +21,8 @@ func (d Declaration) WithWriteOnly(recorded Declaration) (Declaration, error) {
 	case d.EnvWOVersion == recorded.EnvWOVersion && recorded.EnvWO != nil:
 		d.EnvWO = recorded.EnvWO
 	case d.EnvWO == nil:
-		return d, fmt.Errorf("the store has version %[3]d of env_wo of %[1]s, not %[2]d: run terraform apply with a configuration that sets env_wo", d.Object(), d.EnvWOVersion, recorded.EnvWOVersion)
+		return d, fmt.Errorf("the store has version %[3]d of env_wo of %[1]s, not %[2]d: run terraform apply with a configuration that sets env_wo",
+			d.Object(), d.EnvWOVersion, recorded.EnvWOVersion)
 	}
 	return d, nil
 }

@@ -51,7 +51,8 @@ func warn(f *facts) (r result) {
 			wording.Instant(f.usage.WindowStart), wording.Instant(*f.Result.KnownSince))
 	}
 	if f.usage.Unshown > 0 {
-		r.warnf("%s of the %s GPU-hours are unconfirmed: their pods are on nodes that were never observed, or request more than any node has. They enforce nothing",
+		r.warnf("%s of the %s GPU-hours are unconfirmed: their pods are on nodes that were never observed, or request more than any node has. "+
+			"They enforce nothing",
 			budget.Hours(f.usage.Unshown), budget.Hours(f.usage.Consumed))
 	}
 	if f.Result.Unbounded {

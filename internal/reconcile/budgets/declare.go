@@ -101,7 +101,9 @@ func valid(d budget.Declaration) error {
 }
 
 // changed returns the declaration to record, and whether it differs from the record.
-func changed(life record.Lifecycle[budget.Declaration], r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) (budget.Declaration, bool, error) {
+func changed(
+	life record.Lifecycle[budget.Declaration], r record.Stored[budget.Declaration], d budget.Declaration, now time.Time,
+) (budget.Declaration, bool, error) {
 	if !r.Exists() {
 		d.PublishedAt = now
 		return d.WithIdentity(d.UID, d.Generation+1), true, nil

@@ -12,7 +12,8 @@ func TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare()
-	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: "it may be paused", Commands: []string{"kubectl …"}}
+	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: "it may be paused",
+		Commands: []string{"kubectl …"}}
 	for _, there := range []bool{true, false} {
 		if d.Cluster.Unknown = nil; there {
 			d.Cluster.Unknown = []budget.Unrecognized{left}

@@ -48,8 +48,8 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 		state.Warnings = append(state.Warnings, unread.Error())
 	}
 	for _, grant := range granted.InForce(f.now()) {
-		state.Warnings = append(state.Warnings, fmt.Sprintf("granted in addition to the declared %s: %s. To end the grant: gpupool release %s", state.Declaration.GPUHours,
-			grant, state.Declaration.Object()))
+		state.Warnings = append(state.Warnings, fmt.Sprintf("granted in addition to the declared %s: %s. To end the grant: gpupool release %s",
+			state.Declaration.GPUHours, grant, state.Declaration.Object()))
 	}
 	switch {
 	case err != nil: // the next run replaces it

@@ -137,7 +137,8 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		},
 		"replaced": {
 			replaced, "ins-3",
-			"it never became a Ready node within the 15m of join_timeout; it is being replaced since 2026-03-01T12:00:00Z, and is terminated once its replacement works",
+			"it never became a Ready node within the 15m of join_timeout; it is being replaced since 2026-03-01T12:00:00Z, " +
+				"and is terminated once its replacement works",
 		},
 		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while launches " +
 			"are blocked"},
@@ -155,13 +156,13 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 			"(2 held is above maximum 1)"},
 		"a drain that waits": {
 			attempted(draining(t), noon), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is " +
-				"protected from eviction); at 2026-03-01T12:10:00Z it is terminated with its pods",
+			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a " +
+				"is protected from eviction); at 2026-03-01T12:10:00Z it is terminated with its pods",
 		},
 		"a drain whose evictions are forbidden": {
 			forbidden(draining(t)), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (the role " +
-				"needs the verb create on pods/eviction); its timeout starts once a run can request all evictions and list the remaining pods",
+			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (the " +
+				"role needs the verb create on pods/eviction); its timeout starts once a run can request all evictions and list the remaining pods",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",

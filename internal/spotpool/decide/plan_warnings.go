@@ -36,7 +36,8 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 			it, it, it)
 	})
 	of(func(m Member) bool { return m.Untagged && v.Now.Sub(m.LaunchedAt) > spotpool.TagLag }, func(ids string, n int) {
-		r.warnf("%s still %s none of the pool's tags: held, and never terminated by the pool. Set the tag gpupool/uid = %s, or terminate", ids, wording.Have(n), d.UID)
+		r.warnf("%s still %s none of the pool's tags: held, and never terminated by the pool. Set the tag gpupool/uid = %s, or terminate",
+			ids, wording.Have(n), d.UID)
 	})
 	if why := v.contradicted(); why != "" {
 		r.warnf("%s", why)

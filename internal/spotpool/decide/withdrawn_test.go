@@ -46,8 +46,11 @@ func TestAReclaimIsOneThatWasAnnounced(t *testing.T) {
 		situation decide.Situation
 		want      history.Kind
 	}{
-		"notice":    {noticed(size(1, 4), withNodes), history.Reclaim},
-		"no notice": {inCluster(remembered(seen(pool(size(1, 4), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2")), history.Lost},
+		"notice": {noticed(size(1, 4), withNodes), history.Reclaim},
+		"no notice": {
+			inCluster(remembered(seen(pool(size(1, 4), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2")),
+			history.Lost,
+		},
 	} {
 		s := tt.situation
 		s.Journal = decide.Decide(s).Journal

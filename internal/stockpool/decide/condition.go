@@ -173,8 +173,8 @@ func (v View) rolledOut() Condition {
 	case v.own() == nil:
 		return Condition{RolledOut, no, "NoDeployment", ""}
 	case of.Spec.Paused:
-		return Condition{RolledOut, no, "Paused", fmt.Sprintf("the rollout of its Deployment is paused, so changes do not reach its pods: kubectl rollout resume "+
-			"deployment/%s -n %s", of.Name, of.Namespace)}
+		return Condition{RolledOut, no, "Paused", fmt.Sprintf("the rollout of its Deployment is paused, so changes do not reach its pods: kubectl rollout "+
+			"resume deployment/%s -n %s", of.Name, of.Namespace)}
 	case failed(of):
 		return Condition{RolledOut, no, "ProgressDeadlineExceeded", message(of, appsv1.DeploymentProgressing)}
 	case message(of, appsv1.DeploymentReplicaFailure) != "":

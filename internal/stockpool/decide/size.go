@@ -122,7 +122,8 @@ func (v View) fewest() (least int, why string) {
 		return least, ""
 	}
 	slices.Sort(early)
-	return least, fmt.Sprintf("%d in use would be deleted before idle ones, since a ReplicaSet first deletes pods that are pending or not ready (%s)", len(early), wording.Some(early))
+	return least, fmt.Sprintf("%d in use would be deleted before idle ones, since a ReplicaSet first deletes pods that are pending or not ready (%s)",
+		len(early), wording.Some(early))
 }
 
 // rank orders a pool's pods as a ReplicaSet does: it deletes pods of a lower rank first. The

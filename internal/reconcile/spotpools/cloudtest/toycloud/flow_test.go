@@ -30,7 +30,8 @@ func TestPoolLivesOnAnotherCloud(t *testing.T) {
 	}
 	cloud := toycloud.New()
 	flow := spotpools.New(spotpools.Ports{
-		Cloud: ticking{cloud}, Repository: record.Repository{Store: s, Actor: "test", LockTimeout: time.Second}, Clock: time.Now, PollInterval: time.Millisecond,
+		Cloud: ticking{cloud}, Repository: record.Repository{Store: s, Actor: "test", LockTimeout: time.Second},
+		Clock: time.Now, PollInterval: time.Millisecond,
 	})
 	r := toycloud.Request()
 	state, err := flow.Create(t.Context(), spotpool.Declaration{
