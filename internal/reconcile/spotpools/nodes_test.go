@@ -128,7 +128,7 @@ func TestAnotherClusterIsRefused(t *testing.T) {
 	w.Cluster.ClusterUID = "99999999-2222-3333-4444-555555555555"
 	var other *record.ClusterError
 	report := w.mustRun(reconcile.RunOptions{})
-	if p := report.SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, "nothing was touched") {
+	if p := report.SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, "Nothing was changed") {
 		t.Errorf("the run reports %+v", p)
 	}
 	if _, err := w.Pools(nil).Update(context.Background(), d, 0); !errors.As(err, &other) {

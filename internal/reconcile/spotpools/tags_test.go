@@ -30,7 +30,7 @@ func TestLaunchesUnderALimitOfTagValues(t *testing.T) {
 		d.Name = "other" + string(rune('a'+n))
 		_, err = w.Pools(nil).Create(context.Background(), d, reconciletest.LongWait)
 	}
-	if err == nil || !contains(err.Error(), "LimitExceeded.TagValue", "values a tag key may have", "RequestId") {
+	if err == nil || !contains(err.Error(), "LimitExceeded.TagValue", "reached its limit of values per tag key", "RequestId") {
 		t.Errorf("a creation past the limit says %v", err)
 	}
 }
