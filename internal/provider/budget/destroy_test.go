@@ -60,8 +60,8 @@ func TestDestructionNeedsARecord(t *testing.T) {
 	nothingRecorded(t, w)
 }
 
-// A destruction resumes what the budget paused. What someone started meanwhile stays
-// as it is, and is told of.
+// A destruction resumes what the budget paused. What someone resumed meanwhile stays
+// as it is, with a warning.
 func TestDestructionResumes(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -79,7 +79,7 @@ func TestDestructionResumes(t *testing.T) {
 		{Workload: workloadOf(paused), Phase: declaration.Paused}, {Workload: workloadOf(started), Phase: declaration.Paused},
 	}})
 	_, diags := s.Apply(s.Plan(o, nil))
-	contains(t, diags, "WARNING", "Budget team-a left a workload as it was", namespace+"/"+started.Name, "someone started it again")
+	contains(t, diags, "WARNING", "Budget team-a left a workload as it was", namespace+"/"+started.Name, "someone resumed it since it was paused")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}
