@@ -22,22 +22,22 @@ type incident struct {
 
 var incidents = []incident{
 	{"credentials_revoked", credentialsRevoked, "status", `AuthFailure\.SecretIdNotFound`, `must be active`},
-	{"sold_out", soldOut, "status", `sold out`, `list offerings in other zones`},
+	{"sold_out", soldOut, "status", `sold out`, `add offerings in other zones`},
 	{"quota_gone", quotaGone, "status", `quota`, `higher quota`},
 	{"price_above_cap", priceAboveCap, "status", `spot_max_price`, `Raise spot_max_price`},
 	{"hourly_cap", hourlyCap, "status", `max_hourly_cost`, `Raise max_hourly_cost`},
-	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `reclaim +train`, `launch +train`},
-	{"run_killed", runKilled, "status", `was killed`, `The next run goes on`},
+	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `lost +train`, `launch +train`},
+	{"run_killed", runKilled, "status", `was killed`, `The next run recovers`},
 	{"creation_killed", creationKilled, "status", `Creating`, `terraform apply`},
-	{"disk_full", diskFull, "status", `file too large`, `make room`},
+	{"disk_full", diskFull, "status", `file too large`, `free space there`},
 
 	{"budget_exceeded", budgetExceeded, "status", `by app: notebook-0`, `gpupool grant`},
-	{"freeze_lasts", freezeThatLasts, "status", `Exceeded,Frozen .* recovers: by itself`, `gpupool grant`},
+	{"freeze_lasts", freezeThatLasts, "status", `Exceeded,Frozen .* recovers: in nn`, `gpupool grant`},
 	{"ledger_lost", ledgerLost, "status", `ledger was lost`, `Restore the ledger.s documents from a copy.*--accept-loss`},
 	{"status_too_old", statusTooOld, "status", `the cluster cannot be reached`, `Check the address`},
 	{"eviction_at_night", evictionAtNight, "history --since 9h", `evict +team-a .*notebook-0`, `exceeded +team-a`},
-	{"wrong_cluster", wrongCluster, "status", `belongs to the cluster`, `Use the kubeconfig`},
-	{"lock_left", lockLeft, "status", `Nothing was heard of it`, `free by itself`},
+	{"wrong_cluster", wrongCluster, "status", `belongs to another cluster`, `Use the kubeconfig`},
+	{"lock_left", lockLeft, "status", `It has not renewed its lock`, `the lock expires in nn`},
 }
 
 func TestOnCall(t *testing.T) {
