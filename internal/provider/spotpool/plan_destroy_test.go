@@ -58,16 +58,16 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 	}
 
 	warnings, planned := d.Plan("-destroy")
-	says(t, about(t, warnings, "ap-singapore/train: 2 instances to terminate"), append(now, "Destroying it ends 2 instances"), gone...)
+	says(t, about(t, warnings, "ap-singapore/train: 2 instances to terminate"), append(now, "Destroying it terminates 2 instances"), gone...)
 	if before := planned[address].Before; len(before) > 0 {
 		t.Errorf("what is destroyed plans %q", before)
 	}
 	warnings, _ = d.Plan("-destroy", "-refresh=false")
-	says(t, about(t, warnings, "to be ended"), now, gone...)
+	says(t, about(t, warnings, "to terminate"), now, gone...)
 
 	d.Write("")
 	warnings, planned = d.Plan()
-	text := about(t, warnings, "to be ended")
+	text := about(t, warnings, "to terminate")
 	says(t, text, now, gone...)
 	// Terraform up to 1.11 plans this on the state before its refresh.
 	if before := planned[address].Before; len(before) > 0 && !strings.Contains(text, "nothing is launched") {
@@ -76,12 +76,12 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 
 	d.Write(pool(attributes{"name": `"other"`}))
 	warnings, _ = d.Plan()
-	says(t, about(t, warnings, "ap-singapore/train: 2 instances to terminate"), append(now, "Replacing it ends 2 instances"), gone...)
+	says(t, about(t, warnings, "ap-singapore/train: 2 instances to terminate"), append(now, "Replacing it terminates 2 instances"), gone...)
 
 	d.Write(pool(attributes{"on_destroy": `"retain"`}))
 	d.Apply()
 	warnings, _ = d.Plan("-destroy")
-	says(t, about(t, warnings, "2 instances to detach"), append(now, "lets go of 2 instances", "go on running"), "ends")
+	says(t, about(t, warnings, "2 instances to detach"), append(now, "detaches 2 instances", "keep running"), "ends")
 	d.Write(pool())
 	d.Apply()
 
@@ -103,7 +103,7 @@ func TestDestroyPlanOfManyMachines(t *testing.T) {
 	s := serve(t, w)
 	o := create(t, s, train(providertest.Values{"minimum": 13, "maximum": 13}))
 	text := fresh(t, w).Plan(o, nil).Diagnostics.String()
-	says(t, text, []string{"ends 13 instances", "and 3 more"})
+	says(t, text, []string{"terminates 13 instances", "and 3 more"})
 	if n := strings.Count(text, "ins-"); n != 10 {
 		t.Errorf("%d ids are named: %s", n, text)
 	}
@@ -137,7 +137,7 @@ func TestDestroyPlanWithoutALook(t *testing.T) {
 	says(t, blind.Plan(o, nil).Diagnostics.String(), append(w.Pool("train"), "WARNING", "That is as of 20", "observing it again failed", "127.0.0.1:1"), "ERROR")
 	forgotten := *o
 	forgotten.Private = nil
-	says(t, blind.Plan(&forgotten, nil).Diagnostics.String(), []string{"its instances are unknown", "ends all of its instances"}, "ERROR")
+	says(t, blind.Plan(&forgotten, nil).Diagnostics.String(), []string{"its instances are unknown", "terminates all of its instances"}, "ERROR")
 	s.Destroy(o)
 }
 

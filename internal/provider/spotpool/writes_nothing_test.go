@@ -252,7 +252,7 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 			t.Errorf("a plan %v does not tell of the lost store: %v", args, warnings)
 			continue
 		}
-		for _, part := range []string{w.StoreDir, "gpupool reconcile refuses to run", "instances that still run", "Applying a plan"} {
+		for _, part := range []string{w.StoreDir, "gpupool reconcile refuses to run", "instances that are still running", "Applying a plan"} {
 			if !strings.Contains(warnings[n].Detail, part) {
 				t.Errorf("%q is not in %q", part, warnings[n].Detail)
 			}
