@@ -81,7 +81,7 @@ func TestDestroyPlanNamesWhatEnds(t *testing.T) {
 	d.Write(pool(attributes{"on_destroy": `"retain"`}))
 	d.Apply()
 	warnings, _ = d.Plan("-destroy")
-	says(t, about(t, warnings, "2 instances to detach"), append(now, "detaches 2 instances", "keep running"), "ends")
+	says(t, about(t, warnings, "2 instances to detach"), append(now, "detaches 2 instances", "keep running"), "terminates")
 	d.Write(pool())
 	d.Apply()
 
