@@ -149,10 +149,10 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
 	diags := s.Validate(train(providertest.Values{"on_demand_base": 3}))
-	contains(t, diags, "WARNING", `"on_demand_base"`, "no more than minimum 2")
+	contains(t, diags, "WARNING", `"on_demand_base"`, "only minimum 2 are launched")
 	diags = s.Validate(train(drained))
-	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once the budget team-a has been exceeded for 30m, all instances of the pool end, each after its "+
-		"node was drained for at most 10m", "gpupool/protected")
+	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once the budget team-a has been exceeded for 30m, all instances of the pool are terminated, "+
+		"each after a drain of its node of at most 10m", "gpupool/protected")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}

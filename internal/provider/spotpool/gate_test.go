@@ -44,7 +44,7 @@ func TestGateOfANewPool(t *testing.T) {
 	s := serve(t, w)
 	plan := func() providertest.Planned { return s.Plan(nil, train(gated)) }
 	missing := plan()
-	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a is not declared yet", "No instances are launched until",
+	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a is not declared yet", "No instances are launched before it is declared",
 		`has no budget "team-a", nor any other. `, record.DeclaredTogether)
 	declareBudget(t, w)
 	contains(t, s.Plan(nil, train(providertest.Values{"budget": "team-x"})).Diagnostics, `has no budget "team-x": did you mean "team-a"? It has team-a`)
@@ -213,8 +213,8 @@ func TestForecast(t *testing.T) {
 	s := serve(t, w)
 	p := s.Plan(nil, train(gated))
 	soon, late := time.Now().UTC().Add(12*time.Hour+25*time.Minute), time.Now().UTC().Add(12*time.Hour+35*time.Minute)
-	contains(t, p.Diagnostics, "WARNING", "Budget may be used up", "all of the 4 GPUs", "maximum of 4 instances", "remaining 50.000 GPU-hours (as of ")
-	_, rest, _ := strings.Cut(p.Diagnostics.String(), "up by ")
+	contains(t, p.Diagnostics, "WARNING", "Budget may be used up", "on its 4 GPUs", "maximum of 4 instances", "remaining 50.000 GPU-hours (as of ")
+	_, rest, _ := strings.Cut(p.Diagnostics.String(), ") by ")
 	stamp, _, _ := strings.Cut(rest, ",")
 	if at, err := time.Parse(time.RFC3339, stamp); err != nil || at.Before(soon) || at.After(late) {
 		t.Errorf("used up by %q, not in 12.5 hours: %v", stamp, err)
@@ -222,11 +222,11 @@ func TestForecast(t *testing.T) {
 	o, _ := s.Apply(p)
 	s = fresh(t, w)
 	o, diags := s.Read(o)
-	contains(t, diags, "WARNING", "Spot pool ap-singapore/train", "uses the remaining 50.000 GPU-hours")
+	contains(t, diags, "WARNING", "Spot pool ap-singapore/train", "uses up the remaining 50.000 GPU-hours")
 	if p := s.Plan(o, train(gated)); len(p.Diagnostics) > 0 {
 		t.Errorf("told twice: %s", p.Diagnostics)
 	}
-	contains(t, s.Plan(o, train(gated).With(providertest.Values{"maximum": 8})).Diagnostics, "Budget may be used up", "all of the 8 GPUs")
+	contains(t, s.Plan(o, train(gated).With(providertest.Values{"maximum": 8})).Diagnostics, "Budget may be used up", "on its 8 GPUs")
 	// There is no warning for a limit that no window of this pool reaches: two instances use 48
 	// GPU-hours in 24 hours.
 	if p := s.Plan(o, train(gated).With(providertest.Values{"maximum": 2})); strings.Contains(p.Diagnostics.String(), "used up") {
@@ -253,7 +253,7 @@ func TestForecastWeighsAsTheBudgetDoes(t *testing.T) {
 			w := providertest.NewWithCluster(t)
 			declareBudget(t, w, func(d *budget.Declaration) { d.GPUHours, d.ModelWeights = "60", test.weights })
 			w.Judge("team-a", used(10))
-			contains(t, serve(t, w).Plan(nil, train(gated)).Diagnostics, "Budget may be used up", "all of the "+test.gpus+" GPUs")
+			contains(t, serve(t, w).Plan(nil, train(gated)).Diagnostics, "Budget may be used up", "on its "+test.gpus+" GPUs")
 		})
 	}
 }
@@ -277,7 +277,7 @@ func TestShortcutHeedsTheGate(t *testing.T) {
 		{"open", used(1), 0, ""},
 		{"closed over a whole pool", used(1000), 0, ""},
 		{"closed over a short pool", used(1000), 1, "is used up"},
-		{"stale over a short pool", ago(3 * time.Hour), 0, "has used is unknown"},
+		{"stale over a short pool", ago(3 * time.Hour), 0, "the usage of its budget team-a is unknown"},
 		{"about to be used up", used(950), 0, ""},
 	} {
 		w.Judge("team-a", test.judge)

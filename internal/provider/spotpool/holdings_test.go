@@ -13,7 +13,7 @@ import (
 // holds.
 func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
 	t.Parallel()
-	const away, contested = "can't be reached", "while the nodes of these are ambiguous: ins-1 (two nodes say so)"
+	const away, contested = "is unreachable", "while the nodes of these are ambiguous: ins-1 (two nodes say so)"
 	member := decide.Member{Instance: core.Instance{ID: "ins-1"}, Match: node.Match{Standing: node.Contested, Why: "two nodes say so"}}
 	for name, c := range map[string]struct {
 		nodes    *decide.PoolNodes

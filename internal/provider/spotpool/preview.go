@@ -72,8 +72,7 @@ func withLaunchCounts(decisions []core.Decision, budget string) []string {
 	return append(actions, launchCounts(anywhere, budget)...)
 }
 
-// ifAllowed is added to launches of a pool with a budget: the budget is judged again at the
-// apply, and may change in the same plan.
+// ifAllowed is added to launches that depend on a budget whose status was not observed.
 func ifAllowed(budget string) string {
 	return fmt.Sprintf("; if its budget %s allows it then", budget)
 }
@@ -96,15 +95,15 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 		o.Offers = append(slices.Clone(o.Offers), added...)
 		d.MaxHourlyCost = 0
 	}
-	gate := s.Gate
+	gate, unobserved := s.Gate, ""
 	if d.Budget != prior.Budget {
-		gate = core.Gate{}
+		gate, unobserved = core.Gate{}, d.Budget
 	}
 	plan := decide.Decide(decide.Situation{Declaration: d, Observation: o, OtherNodes: s.OtherNodes, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
 	plan.Decisions = instanceDecisions(plan.Decisions)
-	p := previewOf(plan, d.Budget)
+	p := previewOf(plan, unobserved)
 	if len(added) > 0 { // where a launch goes is unknown until they are observed
-		p.actions = withLaunchCounts(plan.Decisions, d.Budget)
+		p.actions = withLaunchCounts(plan.Decisions, unobserved)
 	}
 	p.actions = append(recording, p.actions...)
 	return p
@@ -144,14 +143,15 @@ func instanceDecisions(decisions []core.Decision) []core.Decision {
 	})
 }
 
-// previewOf describes a plan. Its launches depend on the budget, if there is one.
-func previewOf(plan decide.Plan, budget string) preview {
+// previewOf describes a plan. Its launches depend on the budget unobserved, whose status was
+// not observed, if there is one.
+func previewOf(plan decide.Plan, unobserved string) preview {
 	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
-		if decision.Kind == core.KindLaunch && !decision.Resume && budget != "" {
-			p.actions[n] += ifAllowed(budget)
+		if decision.Kind == core.KindLaunch && !decision.Resume && unobserved != "" {
+			p.actions[n] += ifAllowed(unobserved)
 		}
 		if decision.Kind == core.KindLaunch && !decision.Refresh {
 			launches += decision.Count
