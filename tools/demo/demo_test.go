@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -152,27 +153,18 @@ func TestPoolKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestExamplesAreValid initialises and validates every configuration under
+// TestExamplesAreValid initializes and validates every configuration under
 // examples/ with the built provider.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
-	configurations := map[string]bool{}
-	err := filepath.WalkDir("../../examples", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(name, ".tf") {
-			configurations[filepath.Dir(name)] = true
-		}
-		return err
-	})
-	if err != nil || len(configurations) < 3 {
-		t.Fatalf("%d configurations under examples/: %v", len(configurations), err)
-	}
-	for dir := range configurations {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
+	for name, files := range exampleConfigurations(t) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := rehearsal(t, &transcript{})
-			if err := os.CopyFS(s.work, os.DirFS(dir)); err != nil {
+			if err := os.CopyFS(s.work, os.DirFS(filepath.Dir(files[0]))); err != nil {
 				t.Fatal(err)
 			}
+			keepOnly(t, s.work, files)
 			complete(t, s)
 			for _, line := range []string{"terraform init -input=false", "terraform validate"} {
 				if _, err := s.quietly(t.Context(), strings.Fields(line)); err != nil {
@@ -180,6 +172,68 @@ func TestExamplesAreValid(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// exampleConfigurations returns the files of each configuration under examples/. A file that has
+// its own required_providers next to others that do is a configuration of its own. The files
+// that have none, the imports, belong to resource.tf.
+func exampleConfigurations(t *testing.T) map[string][]string {
+	t.Helper()
+	byDir := map[string][]string{}
+	err := filepath.WalkDir("../../examples", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".tf") {
+			byDir[filepath.Dir(name)] = append(byDir[filepath.Dir(name)], name)
+		}
+		return err
+	})
+	if err != nil || len(byDir) < 3 {
+		t.Fatalf("%d directories with configurations under examples/: %v", len(byDir), err)
+	}
+	configurations := map[string][]string{}
+	for dir, names := range byDir {
+		var alone, parts []string
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(text, []byte("required_providers")) {
+				alone = append(alone, name)
+			} else {
+				parts = append(parts, name)
+			}
+		}
+		key := strings.TrimPrefix(filepath.ToSlash(dir), "../../examples/")
+		if len(alone) < 2 {
+			configurations[key] = names
+			continue
+		}
+		main := filepath.Join(dir, "resource.tf")
+		if !slices.Contains(alone, main) {
+			t.Fatalf("%s has several configurations, and no resource.tf", key)
+		}
+		for _, name := range alone {
+			configurations[key+"/"+filepath.Base(name)] = []string{name}
+		}
+		configurations[key+"/resource.tf"] = append([]string{main}, parts...)
+	}
+	return configurations
+}
+
+// keepOnly removes the .tf files of a directory that a configuration does not have.
+func keepOnly(t *testing.T, dir string, files []string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == filepath.Base(name) }) {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -145,7 +145,7 @@ func TestLaunchesThatBreakSomething(t *testing.T) {
 		"above maximum":       {three, Terms{Minimum: 3, Maximum: 2}, nil, "above maximum"},
 		"one too many":        {three, Terms{Minimum: 2, Maximum: 4}, nil, "more than the shortfall"},
 		"surge of another":    {three, Terms{Minimum: 2, Maximum: 4, Strategy: Opportunistic, Surge: 1}, nil, "more than the shortfall"},
-		"of a destroyed pool": {three, Terms{Minimum: 3, Maximum: 3}, []string{"u"}, "back from the dead"},
+		"of a destroyed pool": {three, Terms{Minimum: 3, Maximum: 3}, []string{"u"}, "reported as destroyed"},
 		"two uids":            {append(slices.Clone(three[:2]), machine("c", "PENDING", "v")), Terms{Minimum: 3, Maximum: 3}, nil, "two pools"},
 		"the old one ends":    {append(slices.Clone(three[:2]), machine("d", "TERMINATING", "v")), Terms{Minimum: 3, Maximum: 3}, []string{"v"}, ""},
 	} {
