@@ -232,7 +232,7 @@ func (r *rig) withoutTheCluster(d spotpool.Declaration) {
 		r.t.Fatal(err)
 	}
 	d.Minimum = 3
-	if _, err := r.pools().Update(r.t.Context(), d, 0); err == nil || !strings.Contains(err.Error(), "nothing is launched that could not join") {
+	if _, err := r.pools().Update(r.t.Context(), d, 0); err == nil || !strings.Contains(err.Error(), "without which its instances could not join") {
 		r.t.Errorf("an apply without the cluster says %v", err)
 	}
 	if printed := r.gpupool(3, "reconcile"); !strings.Contains(printed, "connection refused") || !strings.Contains(printed, "launched 1") {
