@@ -3,7 +3,6 @@ package upgrade
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,17 +16,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// command is a command of a warning: what follows on it is the next sentence, or nothing.
-var command = regexp.MustCompile(`(?:Remove|Resume) it: (kubectl .+?)(?:\. Remove it: (kubectl .+))?$`)
-
+// commands returns the commands of warnings: each is a line of its own after the text.
 func commands(warnings []string) []string {
 	var list []string
 	for _, w := range warnings {
-		if m := command.FindStringSubmatch(w); m != nil {
-			list = append(list, m[1:]...)
+		for line := range strings.Lines(w) {
+			if strings.HasPrefix(line, "kubectl ") {
+				list = append(list, strings.TrimSuffix(line, "\n"))
+			}
 		}
 	}
-	return slices.DeleteFunc(list, func(c string) bool { return c == "" })
+	return list
 }
 
 // declare declares a budget, as terraform apply does.
