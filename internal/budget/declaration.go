@@ -172,8 +172,8 @@ func (e Enforcement) GraceOf(asked int64) int64 {
 // LongestGap is the longest gap after which pods may be ended on estimates.
 func (e Enforcement) LongestGap() time.Duration { return lengthOr(e.withDefaults().MaxGap, 0) }
 
-// HonoursPods says whether what is written on a pod itself spares it.
-func (e Enforcement) HonoursPods() bool { return *e.withDefaults().HonorPodProtection }
+// HonorsPods says whether what is written on a pod itself spares it.
+func (e Enforcement) HonorsPods() bool { return *e.withDefaults().HonorPodProtection }
 
 // lengthOr reads a length of time. One that can't be read, which no valid declaration
 // has, is the one that does least.

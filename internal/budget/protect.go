@@ -29,18 +29,18 @@ func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int
 	e := d.Enforce
 	marked := func(of ledger.Labels) bool { return Protects(of.Lookup(ProtectedKey)) }
 	annotation, annotated := p.Annotations[ProtectedKey]
-	honoured := e.HonoursPods()
+	honored := e.HonorsPods()
 	switch {
 	case slices.Contains(SystemNamespaces(), p.Namespace), p.Namespace == storeNamespace:
 		return "its namespace is the system's"
 	case slices.Contains(e.ProtectedNamespaces, p.Namespace):
 		return "its namespace is protected"
-	case honoured && Protects(annotation, annotated):
+	case honored && Protects(annotation, annotated):
 		return "it is annotated with " + ProtectedKey
-	case honoured && p.Set != nil && marked(p.Set.Labels):
-		return "it is labelled with " + ProtectedKey
+	case honored && p.Set != nil && marked(p.Set.Labels):
+		return "it is labeled with " + ProtectedKey
 	case p.Set != nil && marked(p.Set.NamespaceLabels):
-		return "its namespace is labelled with " + ProtectedKey
+		return "its namespace is labeled with " + ProtectedKey
 	case p.Priority >= systemPriority:
 		return "its priority is the system's"
 	}

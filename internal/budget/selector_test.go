@@ -15,7 +15,7 @@ func TestEveryPartOfASelectorMustMatch(t *testing.T) {
 	t.Parallel()
 	pod := &ledger.LabelSet{
 		Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "a", "tier": "gpu", "empty": ""}),
-		NamespaceLabels: ledger.LabelsOf(map[string]string{"cost-centre": "7"}),
+		NamespaceLabels: ledger.LabelsOf(map[string]string{"cost-center": "7"}),
 	}
 	tests := []struct {
 		name     string
@@ -24,8 +24,8 @@ func TestEveryPartOfASelectorMustMatch(t *testing.T) {
 	}{
 		{"its namespace", Selector{Namespaces: []string{"web", "ml"}}, true},
 		{"another namespace", Selector{Namespaces: []string{"web"}}, false},
-		{"its namespace's label", Selector{NamespaceLabels: map[string]string{"cost-centre": "7"}}, true},
-		{"another value", Selector{NamespaceLabels: map[string]string{"cost-centre": "8"}}, false},
+		{"its namespace's label", Selector{NamespaceLabels: map[string]string{"cost-center": "7"}}, true},
+		{"another value", Selector{NamespaceLabels: map[string]string{"cost-center": "8"}}, false},
 		{"no such label", Selector{NamespaceLabels: map[string]string{"owner": ""}}, false},
 		{"its labels", Selector{MatchLabels: map[string]string{"team": "a", "tier": "gpu"}}, true},
 		{"one of two labels", Selector{MatchLabels: map[string]string{"team": "a", "tier": "cpu"}}, false},

@@ -84,10 +84,10 @@ func TestStatusOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	w.create("train", 2, 3)
-	coloured := w.atTerminal(120, 40, nil, "status")
-	if code := coloured.exitCode(t); code != 0 || !strings.Contains(coloured.stdout.String(), "██████████ 2") ||
-		!strings.Contains(coloured.stdout.String(), "\x1b[32mInSync\x1b[0m") {
-		t.Errorf("exit code %d\n%q\n%s", code, coloured.stdout.String(), coloured.stderr.String())
+	colored := w.atTerminal(120, 40, nil, "status")
+	if code := colored.exitCode(t); code != 0 || !strings.Contains(colored.stdout.String(), "██████████ 2") ||
+		!strings.Contains(colored.stdout.String(), "\x1b[32mInSync\x1b[0m") {
+		t.Errorf("exit code %d\n%q\n%s", code, colored.stdout.String(), colored.stderr.String())
 	}
 	for _, env := range []map[string]string{{"NO_COLOR": "1"}, {"TERM": "dumb"}} {
 		sober := w.atTerminal(120, 40, env, "status")

@@ -68,7 +68,7 @@ func TestATombstoneSaysWhereItsObjectWas(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
 		"spot_pool/ap-singapore/train": "it has no account_id", "budget/team-a": "it has no cluster_uid", "stock_pool/ml/g1": "it has no cluster_uid",
-		"flavour/g1": "",
+		"flavor/g1": "",
 	} {
 		_, err := declaration.Encode(declaration.Tombstone{UID: "u", Object: object})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -156,6 +156,7 @@ func StockTombstone(d stockpool.Declaration, now time.Time) Tombstone {
 	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 
+// Expired reports whether the tombstone is no longer needed at now.
 func (t Tombstone) Expired(now time.Time) bool { return !now.Before(t.ExpiresAt) }
 
 // State is the newest Terraform state of one lineage that was seen.

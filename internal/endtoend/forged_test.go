@@ -26,7 +26,7 @@ func overAll(hours, key string) func(*budget.Declaration) {
 	}
 }
 
-func labelled(key string) kubetest.PodOption { return kubetest.Labels(map[string]string{key: "yes"}) }
+func labeled(key string) kubetest.PodOption { return kubetest.Labels(map[string]string{key: "yes"}) }
 
 // spared fails where a report evicts, freezes or pauses.
 func spared(t *testing.T, report reconcile.Report) {
@@ -45,14 +45,14 @@ func TestForgedHoursEvictNobody(t *testing.T) {
 	t.Parallel()
 	const key = "forged-hours"
 	r := newRig(t, overAll("1", key))
-	innocent := r.start("innocent", labelled(key))
+	innocent := r.start("innocent", labeled(key))
 	elsewhere := r.server.Namespace(t)
 	bare := kubetest.Create(t, r.server, kubetest.Node("bare-"+elsewhere, 0))
-	kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "ghost", labelled(key), kubetest.GPUs(9999), kubetest.BoundTo("no-such-node")))
-	fraction := kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "fraction", labelled(key), kubetest.BoundTo(bare.Name),
+	kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "ghost", labeled(key), kubetest.GPUs(9999), kubetest.BoundTo("no-such-node")))
+	fraction := kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "fraction", labeled(key), kubetest.BoundTo(bare.Name),
 		kubetest.Annotation("gpu-fraction", "1"), kubetest.Annotation("gpu-fraction-num-devices", "999"),
 		kubetest.Labels(map[string]string{"runai-gpu-group": "mine"})))
-	none := kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "none", labelled(key), kubetest.GPUs(9999), kubetest.BoundTo(bare.Name)))
+	none := kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "none", labeled(key), kubetest.GPUs(9999), kubetest.BoundTo(bare.Name)))
 	r.server.WaitRunning(t, fraction)
 	r.server.WaitRunning(t, none)
 	var last reconcile.Report
@@ -84,7 +84,7 @@ func TestCopiesOfALabelHoldOneGPU(t *testing.T) {
 	node := kubetest.Create(t, r.server, kubetest.Node("forged-copies", 2))
 	from := r.server.Reserve(t, node.Name, r.namespace).CreationTimestamp.Time
 	part := func(namespace, name, fraction string) *corev1.Pod {
-		return kubetest.Create(t, r.server, kubetest.Pod(namespace, name, labelled(key), kubetest.Group(r.namespace),
+		return kubetest.Create(t, r.server, kubetest.Pod(namespace, name, labeled(key), kubetest.Group(r.namespace),
 			kubetest.BoundTo(node.Name), kubetest.Annotation("gpu-fraction", fraction)))
 	}
 	burns := func() (int64, int) {
@@ -132,7 +132,7 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 		return live
 	}
 	node := kubetest.Create(t, seen.server, kubetest.Node("forged-gone", 8))
-	seen.start("train", labelled(key), kubetest.GPUs(8), kubetest.BoundTo(node.Name), kubetest.StopsAfter(time.Hour))
+	seen.start("train", labeled(key), kubetest.GPUs(8), kubetest.BoundTo(node.Name), kubetest.StopsAfter(time.Hour))
 	seen.run(reconcile.RunOptions{})
 	if err := seen.server.Client().CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

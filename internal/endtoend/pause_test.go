@@ -58,7 +58,7 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 	}
 }
 
-// TestALabelExemptsNobody has a Deployment that is labelled as if it were paused.
+// TestALabelExemptsNobody has a Deployment that is labeled as if it were paused.
 func TestALabelExemptsNobody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))

@@ -65,18 +65,18 @@ func TestAnEndlessGraceEnds(t *testing.T) {
 // otherwise. Their hours count in any case.
 func TestOnesOwnProtection(t *testing.T) {
 	t.Parallel()
-	for honoured, document := range map[bool]string{
+	for honored, document := range map[bool]string{
 		true:  `{"gpu_hours":"0.001","enforcement":{"honor_pod_protection":true}}`,
 		false: `{"gpu_hours":"0.001","enforcement":{"honor_pod_protection":false}}`,
 	} {
-		t.Run(fmt.Sprint(honoured), func(t *testing.T) {
+		t.Run(fmt.Sprint(honored), func(t *testing.T) {
 			t.Parallel()
 			s := newTenancy(t, 8)
 			s.declareOwn(document)
 			s.create(s.creator, "protected", kubetest.GPUs(4), s.onNode(1), kubetest.Annotation("gpupool/protected", "true"))
 			r := s.turnUntil("the budget to be enforced", func(r turn) bool { return *s.budget(r, "own").Exceeded })
 			s.turn()
-			if honoured {
+			if honored {
 				s.left("protected")
 				if len(s.budget(s.turn(), "own").Warnings) == 0 {
 					t.Errorf("nothing warns of a pod that is spared:\n%s", r.text)

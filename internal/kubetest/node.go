@@ -17,7 +17,7 @@ const managed = "localkube.gpupool.dev/managed"
 // NodeOption changes a node that is being made.
 type NodeOption func(*corev1.Node)
 
-// Node returns a node with so many T4 of NVIDIA, labelled as by NVIDIA's GPU
+// Node returns a node with so many T4 of NVIDIA, labeled as by NVIDIA's GPU
 // feature discovery, which the stand-in kubelet serves. Pods come to it by
 // OnNode or BoundTo.
 func Node(name string, gpus int, options ...NodeOption) *corev1.Node {

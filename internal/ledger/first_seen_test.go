@@ -49,12 +49,12 @@ func TestLabelsSeenAtOneMomentAreDecidedAlike(t *testing.T) {
 
 func TestANodeMayGetItsLabelsAfterItsFirstPod(t *testing.T) {
 	t.Parallel()
-	bare, labelled, edited := pod(1, noon), pod(1, noon), pod(1, noon)
+	bare, labeled, edited := pod(1, noon), pod(1, noon), pod(1, noon)
 	bare.Place = &ledger.Place{Node: "node-1"}
-	labelled.Seen += minute
+	labeled.Seen += minute
 	edited.Seen += hour
 	edited.Place = &ledger.Place{Node: "node-1", Model: "A100", InstanceType: "GT4.4XLARGE96", InstanceID: "ins-a1b2c3d4"}
-	for _, order := range [][]ledger.Record{{bare, labelled, edited}, {edited, labelled, bare}, {labelled, edited, bare}} {
+	for _, order := range [][]ledger.Record{{bare, labeled, edited}, {edited, labeled, bare}, {labeled, edited, bare}} {
 		r, _ := of(t, order...).Get(uid(1))
 		if r.Place.Model != "Tesla-T4" || r.Seen != bare.Seen {
 			t.Errorf("the GPU is a %q, frozen at %d", r.Place.Model, r.Seen)

@@ -201,9 +201,9 @@ func stockAttempts() map[string][]attempt {
 	} {
 		other := strings.Replace(o.at, "WORK", "RUN2", 1)
 		rows["create "+kind+" everywhere"] = []attempt{
-			allowed("make one with its own label", pooling, post(o.at, labelled(o.own, "mine", "mine"))),
-			refused("make one without the label", post(o.at, strings.Replace(labelled(o.own, "mine", "x"), "gpupool/stock-pool", "app", 1))),
-			refused("make one beside the accounts of another installation", post(other, labelled(o.own, "mine", "mine"))),
+			allowed("make one with its own label", pooling, post(o.at, labeled(o.own, "mine", "mine"))),
+			refused("make one without the label", post(o.at, strings.Replace(labeled(o.own, "mine", "x"), "gpupool/stock-pool", "app", 1))),
+			refused("make one beside the accounts of another installation", post(other, labeled(o.own, "mine", "mine"))),
 		}
 		rows["patch "+kind+" everywhere"] = []attempt{
 			refused("change one", merge(o.at+"/"+o.name, o.change)),

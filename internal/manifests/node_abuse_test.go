@@ -243,11 +243,11 @@ func TestAnAgentMarksItsOwnNodeAlone(t *testing.T) {
 	unbound := signedIn(t, cluster, manifests.RunNamespaceOf(manifests.DefaultNamespace), manifests.NoticeAccount)
 	t.Run("without a node", func(t *testing.T) { refused(t, unbound, append(allowed, noticesOfOthers("other")...)) })
 	config.BearerToken = boundToken(t, cluster, "other")
-	neighbour, err := kubernetes.NewForConfig(config)
+	neighbor, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("of another node", func(t *testing.T) { refused(t, neighbour, allowed) })
+	t.Run("of another node", func(t *testing.T) { refused(t, neighbor, allowed) })
 
 	// The right works on a node with foreign taints and on one without taints.
 	for _, name := range []string{"own", "bare"} {

@@ -31,7 +31,7 @@ func withMetadata(text, more string) string {
 	return strings.Replace(text, `"metadata":{`, `"metadata":{`+more+`,`, 1)
 }
 
-func labelled(text, name, label string) string {
+func labeled(text, name, label string) string {
 	return strings.NewReplacer("NAME", name, "LABEL", label).Replace(text)
 }
 
@@ -55,9 +55,9 @@ func makeStock(t *testing.T, cluster *kubetest.Cluster, work string) {
 		kubetest.Create(t, cluster, pod)
 	}
 	kubetest.Create(t, cluster, kubetest.PodDisruptionBudget(work, "guard", 1, map[string]string{"app": "a"}))
-	mislabelled := kubetest.Deployment(work, "other", 0)
-	mislabelled.Labels = own
-	kubetest.Create(t, cluster, mislabelled)
+	mislabeled := kubetest.Deployment(work, "other", 0)
+	mislabeled.Labels = own
+	kubetest.Create(t, cluster, mislabeled)
 }
 
 // stockAbuses are abuses of the rights on stock pools.
@@ -80,14 +80,14 @@ func stockAbuses() []abuse {
 	const claims = `{"metadata":{"managedFields":[{"manager":"gpupool-stock","operation":"Apply","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:replicas":{}}}}]}}`
 	all := []abuse{
 		create("deployments", "make one without the label", apiApps+"WORK",
-			strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
-		create("deployments", "make one with another's label", apiApps+"WORK", labelled(aDeployment, "mine", "stock")),
+			strings.Replace(labeled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		create("deployments", "make one with another's label", apiApps+"WORK", labeled(aDeployment, "mine", "stock")),
 		create("deployments", "make one of a name to come", apiApps+"WORK",
-			strings.Replace(labelled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
-		create("deployments", "make one that never goes", apiApps+"WORK", withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
-		create("deployments", "make one that is owned", apiApps+"WORK", withMetadata(labelled(aDeployment, "mine", "mine"), anOwner)),
+			strings.Replace(labeled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
+		create("deployments", "make one that never goes", apiApps+"WORK", withMetadata(labeled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+		create("deployments", "make one that is owned", apiApps+"WORK", withMetadata(labeled(aDeployment, "mine", "mine"), anOwner)),
 		apply("deployments", "make one by applying, that never goes", apiApps+"WORK/deployments/mine",
-			withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+			withMetadata(labeled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		patch("deployments", "claim one by its label", apiApps+"WORK/deployments/deployment", `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"}}}`),
 		patch("deployments", "claim one by who manages it", apiApps+"WORK/deployments/deployment", claims),
 		patch("deployments", "claim one with both", apiApps+"WORK/deployments/deployment",
@@ -101,35 +101,35 @@ func stockAbuses() []abuse {
 		patch("deployments", "never let it go", apiApps+"WORK/deployments/stock", `{"metadata":{"finalizers":["a.example/b"]}}`),
 		patch("deployments", "write its status", apiApps+"WORK/deployments/stock/status", `{"status":{"replicas":9}}`),
 		apply("deployments", "apply to somebody's", apiApps+"WORK/deployments/deployment",
-			strings.ReplaceAll(labelled(aDeployment, "deployment", "deployment"), `"app":"mine"`, `"app":"deployment"`)),
+			strings.ReplaceAll(labeled(aDeployment, "deployment", "deployment"), `"app":"mine"`, `"app":"deployment"`)),
 		apply("deployments", "make one by applying, without the label", apiApps+"WORK/deployments/mine",
-			strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+			strings.Replace(labeled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		remove("deployments", "delete somebody's", apiApps+"WORK/deployments/deployment"),
 		remove("deployments", "delete one with another's label", apiApps+"WORK/deployments/other"),
 		remove("deployments", "delete all", apiApps+"WORK/deployments"),
 		{
 			right: "list deployments", what: "write one whole", verb: http.MethodPut, path: apiApps + "WORK/deployments/stock",
-			body: labelled(aDeployment, "stock", "stock"),
+			body: labeled(aDeployment, "stock", "stock"),
 		},
 		{right: "list replicasets", what: "delete all", verb: http.MethodDelete, path: apiApps + "WORK/replicasets"},
 
 		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK",
-			strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
-		create("poddisruptionbudgets", "make one with another's label", apiPolicy+"WORK", labelled(aGuard, "mine", "stock")),
+			strings.Replace(labeled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		create("poddisruptionbudgets", "make one with another's label", apiPolicy+"WORK", labeled(aGuard, "mine", "stock")),
 		create("poddisruptionbudgets", "make one that never goes", apiPolicy+"WORK",
-			withMetadata(labelled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
-		create("poddisruptionbudgets", "make one that a pod owns", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), anOwner)),
+			withMetadata(labeled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+		create("poddisruptionbudgets", "make one that a pod owns", apiPolicy+"WORK", withMetadata(labeled(aGuard, "mine", "mine"), anOwner)),
 		create("poddisruptionbudgets", "make one that another Deployment owns", apiPolicy+"WORK",
-			withMetadata(labelled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
+			withMetadata(labeled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
 		patch("poddisruptionbudgets", "let somebody's allow all", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"spec":{"minAvailable":0}}`),
 		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard",
 			`{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),
-		apply("poddisruptionbudgets", "apply to somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", labelled(aGuard, "guard", "guard")),
+		apply("poddisruptionbudgets", "apply to somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", labeled(aGuard, "guard", "guard")),
 		remove("poddisruptionbudgets", "delete somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard"),
 		remove("poddisruptionbudgets", "delete all", apiPolicy+"WORK/poddisruptionbudgets"),
 		{
 			right: "get poddisruptionbudgets", what: "write one whole", verb: http.MethodPut, path: apiPolicy + "WORK/poddisruptionbudgets/stock",
-			body: labelled(aGuard, "stock", "stock"),
+			body: labeled(aGuard, "stock", "stock"),
 		},
 		{
 			right: "list poddisruptionbudgets", what: "say how many may go", verb: http.MethodPatch, path: apiPolicy + "WORK/poddisruptionbudgets/stock/status",
@@ -154,10 +154,10 @@ func stockAbuses() []abuse {
 	}
 	for _, namespace := range []string{"kube-system", "STORE", "RUN", "RUN2"} {
 		all = append(all,
-			create("deployments", "make one in "+namespace, apiApps+namespace, labelled(aDeployment, "mine", "mine")),
+			create("deployments", "make one in "+namespace, apiApps+namespace, labeled(aDeployment, "mine", "mine")),
 			patch("deployments", "change one in "+namespace, apiApps+namespace+"/deployments/stock", `{"spec":{"replicas":1}}`),
 			remove("deployments", "delete one in "+namespace, apiApps+namespace+"/deployments/stock"),
-			create("poddisruptionbudgets", "make one in "+namespace, apiPolicy+namespace, labelled(aGuard, "mine", "mine")),
+			create("poddisruptionbudgets", "make one in "+namespace, apiPolicy+namespace, labeled(aGuard, "mine", "mine")),
 			patch("poddisruptionbudgets", "change one in "+namespace, apiPolicy+namespace+"/poddisruptionbudgets/stock", `{"spec":{"minAvailable":0}}`),
 			remove("poddisruptionbudgets", "delete one in "+namespace, apiPolicy+namespace+"/poddisruptionbudgets/stock"),
 			patch("pods", "spare one in "+namespace, apiCore+namespace+"/pods/stock",
@@ -195,7 +195,7 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 		t.Fatal(err)
 	}
 	if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, 2)); err != nil || live.Labels[stockpool.LabelPool] != d.Name {
-		t.Fatalf("labelling it again: %v, %v", live.Labels, err)
+		t.Fatalf("labeling it again: %v, %v", live.Labels, err)
 	}
 	var guard *policyv1.PodDisruptionBudget
 	for minimum := range 3 {

@@ -325,7 +325,7 @@ func TestNewPoolIsGated(t *testing.T) {
 	if state.Plan.Held != 0 || !strings.Contains(strings.Join(state.Warnings, "\n"), "used up") {
 		t.Errorf("held %d, warnings %v", state.Plan.Held, state.Warnings)
 	}
-	d.Budget = "misspelt"
+	d.Budget = "misspelled"
 	gate, err = g.process().SpotPools().Gate(context.Background(), d)
 	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "team-a") {
 		t.Errorf("of a budget that isn't there: %v, %+v", err, gate)

@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
+// RunOptions say what a run may do, and for how long.
 type RunOptions struct {
 	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
 	DryRun bool

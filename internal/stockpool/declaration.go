@@ -18,7 +18,7 @@ type Declaration struct {
 	// empty if it created its own. The journal has later ones.
 	DeploymentUID string `json:"deployment_uid,omitempty"`
 
-	SpecName string `json:"spec_name"` // the flavour
+	SpecName string `json:"spec_name"` // the flavor
 	Image    string `json:"image"`
 	Memory   string `json:"memory"` // a quantity; request and limit
 	GPU      int    `json:"gpu"`
@@ -55,6 +55,7 @@ type Declaration struct {
 // ReplicasPolicy says which pods the replicas of a pool count.
 type ReplicasPolicy string
 
+// Replicas policies.
 const (
 	ReplicasTotal     ReplicasPolicy = "total"
 	ReplicasAvailable ReplicasPolicy = "available" // pods that are not in use
@@ -63,6 +64,7 @@ const (
 // PodSecurityLevel is a level of the Pod Security Standards.
 type PodSecurityLevel string
 
+// Pod security levels.
 const (
 	Restricted PodSecurityLevel = "restricted"
 	Baseline   PodSecurityLevel = "baseline"
@@ -71,6 +73,7 @@ const (
 // OnDestroy says what happens to the Deployment of a destroyed pool.
 type OnDestroy string
 
+// What a destroy does with the Deployment.
 const (
 	DestroyDelete OnDestroy = "delete"
 	DestroyRetain OnDestroy = "retain"

@@ -25,6 +25,7 @@ type Observation struct {
 	WouldBe *appsv1.Deployment
 }
 
+// Known reports whether the cluster was observed.
 func (o Observation) Known() bool { return !o.At.IsZero() && o.ClusterUID != "" }
 
 // Replicas returns spec.replicas of the Deployment.
@@ -49,6 +50,7 @@ func (o Observation) Remaining() (n int) {
 	return min(n, maxReplicas)
 }
 
+// Pod is a pod of a stock pool, as observed.
 type Pod struct {
 	Name   string
 	UID    string
@@ -93,6 +95,7 @@ type Observations struct {
 	Pods        map[string][]Pod
 }
 
+// Of returns the observation of one stock pool.
 func (o Observations) Of(d Declaration) Observation {
 	labels, there := o.Namespaces[d.Namespace]
 	return Observation{

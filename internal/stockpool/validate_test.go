@@ -33,7 +33,7 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 	}{
 		"no name":              {func(d *stockpool.Declaration) { d.Name = "Pool" }, "name"},
 		"no namespace":         {func(d *stockpool.Declaration) { d.Namespace = "a/b" }, "namespace"},
-		"no flavour":           {func(d *stockpool.Declaration) { d.SpecName = "" }, "spec_name"},
+		"no flavor":            {func(d *stockpool.Declaration) { d.SpecName = "" }, "spec_name"},
 		"no image":             {func(d *stockpool.Declaration) { d.Image = "Nginx latest" }, "image"},
 		"no quantity":          {func(d *stockpool.Declaration) { d.Memory = "lots" }, "memory"},
 		"less than nothing":    {func(d *stockpool.Declaration) { d.Memory = "-1Gi" }, "memory"},

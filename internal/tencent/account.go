@@ -62,7 +62,7 @@ func (c *Client) checkAccount(ctx context.Context, action string) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return cancelled(action, true, ctx.Err())
+		return canceled(action, true, ctx.Err())
 	}
 	return credentialFailure(action, err).CloudError
 }

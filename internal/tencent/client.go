@@ -122,12 +122,12 @@ func (a *api) call(ctx context.Context, keys *keyring, region string, request tc
 			failed.NothingLaunched = false
 		}
 		if ctx.Err() != nil {
-			return got, cancelled(action, certain, ctx.Err())
+			return got, canceled(action, certain, ctx.Err())
 		}
 		over := n >= a.config.MaxAttempts || failed.Unreachable && n >= maxUnreachable
 		if !failed.retry || over || sleep(within, a.backoff.delay(n)) != nil {
 			if ctx.Err() != nil {
-				return got, cancelled(action, certain, ctx.Err())
+				return got, canceled(action, certain, ctx.Err())
 			}
 			return got, failed.CloudError
 		}

@@ -171,7 +171,7 @@ func step(t *testing.T, sim *cvmsim.Server, d time.Duration) {
 	}
 }
 
-func TestACancelledCallEndsPromptly(t *testing.T) {
+func TestACanceledCallEndsPromptly(t *testing.T) {
 	t.Parallel()
 	calls := map[string]func(context.Context, *Client) error{
 		"launch":  func(ctx context.Context, c *Client) error { _, _, err := c.Launch(ctx, testRequest()); return err },
@@ -200,7 +200,7 @@ func TestACancelledCallEndsPromptly(t *testing.T) {
 			if took := time.Since(started); took > 5*time.Second {
 				t.Errorf("took %s", took)
 			}
-			if !isCancelled(err) {
+			if !isCanceled(err) {
 				t.Fatalf("not the context's error: %v", err)
 			}
 		})

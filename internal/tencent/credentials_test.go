@@ -115,8 +115,8 @@ func TestWhoseCredentials(t *testing.T) {
 			for _, f := range test.changes {
 				f(t, &c, sim.URL)
 			}
-			var dialled addresses
-			c.dial = dialled.dial
+			var dialed addresses
+			c.dial = dialed.dial
 			client := newClient(t, c)
 			for action := range client.Calls() {
 				if action == "GetCallerIdentity" {
@@ -142,7 +142,7 @@ func TestWhoseCredentials(t *testing.T) {
 				t.Errorf("region %s, want %s", client.Region(), test.region)
 			}
 			exerciseAll(t, client)
-			dialled.onlyTo(t, sim.URL)
+			dialed.onlyTo(t, sim.URL)
 		})
 	}
 }

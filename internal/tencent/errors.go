@@ -18,7 +18,7 @@ const (
 	codeNetwork     = "ClientError.NetworkError"
 	codeStatus      = "ClientError.HttpStatusCodeError"
 	codeTimeout     = "ClientError.Timeout"
-	codeCancelled   = "ClientError.Cancelled"
+	codeCanceled    = "ClientError.Cancelled"
 	codeHost        = "ClientError.HostRefused"
 	codeCredentials = "ClientError.Credentials"
 )
@@ -90,10 +90,10 @@ func shorten(s string) string {
 	return s
 }
 
-// cancelled is the error of a call that its context ended. Both the context's error
+// canceled is the error of a call that its context ended. Both the context's error
 // and a CloudError are in its chain.
-func cancelled(action string, nothing bool, cause error) error {
-	code := codeCancelled
+func canceled(action string, nothing bool, cause error) error {
+	code := codeCanceled
 	if errors.Is(cause, context.DeadlineExceeded) {
 		code = codeTimeout
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }
+func isCanceled(err error) bool { return errors.Is(err, context.Canceled) }
 
 func TestTheBodyOfALaunch(t *testing.T) {
 	t.Parallel()
@@ -268,7 +268,7 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 
 func TestALaunchThatWasNeverSent(t *testing.T) {
 	t.Parallel()
-	t.Run("cancelled before", func(t *testing.T) {
+	t.Run("canceled before", func(t *testing.T) {
 		t.Parallel()
 		sim, client := startSim(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -281,7 +281,7 @@ func TestALaunchThatWasNeverSent(t *testing.T) {
 			t.Errorf("calls: %v", calls)
 		}
 	})
-	t.Run("cancelled meanwhile", func(t *testing.T) {
+	t.Run("canceled meanwhile", func(t *testing.T) {
 		t.Parallel()
 		sim, client := startSim(t)
 		addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultTimeoutAfter, Action: "RunInstances", Delay: cvmsim.Duration(time.Minute)})

@@ -58,11 +58,11 @@ func (a *addresses) onlyTo(t *testing.T, url string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.list) == 0 {
-		t.Error("nothing was dialled")
+		t.Error("nothing was dialed")
 	}
 	for _, address := range a.list {
 		if "http://"+address != url {
-			t.Errorf("%s was dialled, and only %s may be", address, url)
+			t.Errorf("%s was dialed, and only %s may be", address, url)
 		}
 	}
 }
@@ -70,10 +70,10 @@ func (a *addresses) onlyTo(t *testing.T, url string) {
 // With an endpoint, nothing else is called even if something tries to.
 func TestNoOtherHostIsCalled(t *testing.T) {
 	t.Parallel()
-	var dialled addresses
+	var dialed addresses
 	sim := cvmsimtest.Start(t)
 	c := testConfig(sim.URL)
-	c.dial = dialled.dial
+	c.dial = dialed.dial
 	client := newClient(t, c)
 	for _, address := range []string{
 		"https://cvm.tencentcloudapi.com/", "https://sts.tencentcloudapi.com/", "http://metadata.tencentyun.com/", "http://127.0.0.1:1/",
@@ -84,8 +84,8 @@ func TestNoOtherHostIsCalled(t *testing.T) {
 			t.Errorf("%s: %d, %v", address, status, err)
 		}
 	}
-	if len(dialled.list) != 0 {
-		t.Errorf("dialled %v", dialled.list)
+	if len(dialed.list) != 0 {
+		t.Errorf("dialed %v", dialed.list)
 	}
 	if proxy := client.api.transport.base.(*http.Transport).Proxy; proxy != nil {
 		t.Error("a proxy would be another host")
@@ -144,7 +144,7 @@ func TestRequestsGoWhereTheConfigurationSays(t *testing.T) {
 	_ = client.Tag(t.Context(), testRegion, []string{"ins-a1b2c3d4"}, map[string]string{"a": "b"})
 	for _, want := range []string{"sts.internal.example:80", "cvm.internal.example:80", "tag.internal.example:80"} {
 		if _, ok := asked[want]; !ok || len(asked) != 3 {
-			t.Errorf("dialled %v, want %s among them", asked, want)
+			t.Errorf("dialed %v, want %s among them", asked, want)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestNoSecretInLogs(t *testing.T) {
 	}
 }
 
-func TestRequestsAreLabelled(t *testing.T) {
+func TestRequestsAreLabeled(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
 	wire, url := record(t, sim.Server)

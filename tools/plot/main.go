@@ -19,10 +19,10 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// colours are told apart by people who see no red or green, and in print by their dashes.
+// colors are told apart by people who see no red or green, and in print by their dashes.
 var (
-	colours = []color.Color{color.RGBA{0, 114, 178, 255}, color.RGBA{230, 159, 0, 255}, color.RGBA{204, 51, 17, 255}}
-	dashes  = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}}
+	colors = []color.Color{color.RGBA{0, 114, 178, 255}, color.RGBA{230, 159, 0, 255}, color.RGBA{204, 51, 17, 255}}
+	dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}}
 )
 
 func main() {
@@ -42,7 +42,7 @@ func draw(p *plot.Plot, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(rows) < 2 || len(rows[0]) > len(colours) {
+	if len(rows) < 2 || len(rows[0]) > len(colors) {
 		return errors.New("a line of at most three names is needed, and a line of numbers")
 	}
 	for column, name := range rows[0] {
@@ -50,7 +50,7 @@ func draw(p *plot.Plot, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		line.Color, line.Dashes, line.Width = colours[column], dashes[column], vg.Points(1.5)
+		line.Color, line.Dashes, line.Width = colors[column], dashes[column], vg.Points(1.5)
 		p.Add(line)
 		p.Legend.Add(name, line)
 	}

@@ -16,9 +16,10 @@ import (
 func everything() manifests.Options {
 	return manifests.Options{
 		Namespace: manifests.DefaultNamespace, Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout,
-		Enforcement: manifests.DefaultEnforcement, CredentialsSecret: manifests.DefaultCredentialsSecret, BootstrapGroups: []string{"system:bootstrappers:gpupool"},
-		Nodes: manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true},
-		Stock: manifests.Stock{Pools: true},
+		Enforcement: manifests.DefaultEnforcement, CredentialsSecret: manifests.DefaultCredentialsSecret,
+		BootstrapGroups: []string{"system:bootstrappers:gpupool"},
+		Nodes:           manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true},
+		Stock:           manifests.Stock{Pools: true},
 	}
 }
 
@@ -60,7 +61,8 @@ func rights() (string, error) {
 			role("ClusterRole", "the cluster", o.Why, r.ObjectMeta, r.Rules)
 		}
 	}
-	b.WriteString("## Powers\n\nHow each right can be abused with an account of the manifests, and what the cluster refuses. A test tries the refused calls.\n\n")
+	b.WriteString("## Powers\n\nHow each right can be abused with an account of the manifests, and what the cluster refuses. " +
+		"A test tries the refused calls.\n\n")
 	b.WriteString(manifests.PowersTable())
 	return b.String(), nil
 }

@@ -14,8 +14,8 @@ func TestProtectedPodsStay(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*budget.Pod){
 		"annotated with gpupool/protected": func(p *budget.Pod) { p.Annotations = map[string]string{budget.ProtectedKey: "true"} },
-		"labelled with gpupool/protected":  func(p *budget.Pod) { p.Set = set("ml", "team", "a", budget.ProtectedKey, "yes") },
-		"its namespace is labelled with": func(p *budget.Pod) {
+		"labeled with gpupool/protected":   func(p *budget.Pod) { p.Set = set("ml", "team", "a", budget.ProtectedKey, "yes") },
+		"its namespace is labeled with": func(p *budget.Pod) {
 			p.Set.NamespaceLabels = ledger.LabelsOf(map[string]string{budget.ProtectedKey: "true"})
 		},
 		"its namespace is protected":                      func(p *budget.Pod) { p.Namespace, p.Set = "gold", set("gold", "team", "a") },
@@ -71,21 +71,21 @@ func TestAnUnknownPriorityClassProtectsEveryone(t *testing.T) {
 	}
 }
 
-// TestWhatAPodSaysOfItselfNeedNotBeHonoured: the namespace and the priority class
+// TestWhatAPodSaysOfItselfNeedNotBeHonored: the namespace and the priority class
 // are not the tenant's to write.
-func TestWhatAPodSaysOfItselfNeedNotBeHonoured(t *testing.T) {
+func TestWhatAPodSaysOfItselfNeedNotBeHonored(t *testing.T) {
 	t.Parallel()
 	d := enforcing(budget.Evict)
 	d.Enforce.HonorPodProtection, d.Enforce.ProtectedPriorityClass = new(false), "high"
 	s := situation(d, 100*budget.Hour)
 	s.PriorityClasses = map[string]int32{"high": 1000}
-	annotated, labelled, guarded, important := pod("annotated", 0), pod("labelled", 0), pod("guarded", 0), pod("important", 1000)
+	annotated, labeled, guarded, important := pod("annotated", 0), pod("labeled", 0), pod("guarded", 0), pod("important", 1000)
 	annotated.Annotations = map[string]string{budget.ProtectedKey: "true"}
-	labelled.Set = set("ml", "team", "a", budget.ProtectedKey, "true")
+	labeled.Set = set("ml", "team", "a", budget.ProtectedKey, "true")
 	guarded.Set = set("ml", "team", "a")
 	guarded.Set.NamespaceLabels = ledger.LabelsOf(map[string]string{budget.ProtectedKey: "true"})
-	s.Pods = []budget.Pod{annotated, labelled, guarded, important}
-	if diff := cmp.Diff([]string{"annotated", "labelled"}, evicted(Decide(s, nil))); diff != "" {
+	s.Pods = []budget.Pod{annotated, labeled, guarded, important}
+	if diff := cmp.Diff([]string{"annotated", "labeled"}, evicted(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -38,10 +38,10 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
-// Plain is the style of a file, and Coloured is that of a terminal.
+// Plain is the style of a file, and Colored is that of a terminal.
 var (
-	Plain    = terminal.Style{}
-	Coloured = terminal.Style{Colour: true, Width: 120, Height: 40}
+	Plain   = terminal.Style{}
+	Colored = terminal.Style{Color: true, Width: 120, Height: 40}
 )
 
 // At is the time at which the reports were made.

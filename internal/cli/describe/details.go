@@ -22,7 +22,7 @@ type Details struct {
 }
 
 // Add adds texts with a label.
-func (d *Details) Add(c terminal.Colour, label string, texts ...string) {
+func (d *Details) Add(c terminal.Color, label string, texts ...string) {
 	for _, text := range texts {
 		d.Lines = append(d.Lines, d.Style.Paint(c, label)+indented(text, "    "))
 	}
@@ -37,7 +37,7 @@ func (d *Details) Reasons(reasons []string) {
 
 // Error adds the error of a decision.
 func (d *Details) Error(o outcome.Outcome, message string) {
-	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColour(o), string(o)+": ")+indented(message, "      "))
+	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(message, "      "))
 }
 
 // Deletion adds since when a deletion is in progress, and what the next run does about it.

@@ -48,8 +48,8 @@ func ShortLabel(p spotpools.Report) string {
 	return "short: "
 }
 
-// OutcomeColour is the color of an outcome.
-func OutcomeColour(o outcome.Outcome) terminal.Colour {
+// OutcomeColor is the color of an outcome.
+func OutcomeColor(o outcome.Outcome) terminal.Color {
 	switch o {
 	case outcome.Done:
 		return terminal.Green
@@ -64,7 +64,7 @@ func OutcomeColour(o outcome.Outcome) terminal.Colour {
 }
 
 // StateColor is the color of a state: red if it needs action, yellow if it may.
-func StateColor(s state.State) terminal.Colour {
+func StateColor(s state.State) terminal.Color {
 	switch s {
 	case state.InSync, state.WithinLimit, state.Changed:
 		return terminal.Green

@@ -63,7 +63,8 @@ func New(s *process.Session) *cobra.Command {
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "24h", "First `TIME`: a duration before now (6h, 7d), local time (14:00, \"2026-11-21 14:00\"), or RFC 3339 (2026-11-21T06:00:00Z).")
+	f.StringVar(&o.since, "since", "24h",
+		"First `TIME`: a duration before now (6h, 7d), local time (14:00, \"2026-11-21 14:00\"), or RFC 3339 (2026-11-21T06:00:00Z).")
 	f.StringVar(&o.until, "until", "", "Last `TIME`, in the same form. If omitted, the newest event.")
 	f.StringSliceVar(&o.kinds, "kind", nil, "Only events of these `KINDS`, such as launch,reclaim,evict.")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))

@@ -44,7 +44,7 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 			if n > 0 {
 				at = ""
 			}
-			fmt.Fprintln(&p.out, strings.TrimRight(fmt.Sprintf("%-*s%s", lay.message(), at, style.Paint(colour(l.Kind), line)), " "))
+			fmt.Fprintln(&p.out, strings.TrimRight(fmt.Sprintf("%-*s%s", lay.message(), at, style.Paint(color(l.Kind), line)), " "))
 		}
 		if verbose {
 			p.details(&l, then)
@@ -108,14 +108,15 @@ func (l layout) called(object string) string {
 	return name
 }
 
-func colour(k history.Kind) terminal.Colour {
+func color(k history.Kind) terminal.Color {
 	switch k {
 	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Suspend, history.Revert:
 		return terminal.Red
 	case history.Reclaim, history.Lost, history.Evict, history.Evicted, history.Pause, history.Paused, history.Freeze, history.Frozen, history.Threshold,
 		history.GateClosed, history.Grant, history.Hold, history.Notice, history.Drain:
 		return terminal.Yellow
-	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Unsuspend, history.Join, history.Uncordon, history.Withdrawn:
+	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Unsuspend,
+		history.Join, history.Uncordon, history.Withdrawn:
 		return terminal.Green
 	}
 	return terminal.Cyan

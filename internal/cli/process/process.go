@@ -40,8 +40,8 @@ type Build struct {
 func (p Process) withoutSteering() Process {
 	size := p.Terminal
 	p.Terminal = func(stream io.Writer) (width, height int, ok bool) { return size(terminal.Raw(stream)) }
-	colours := p.styleOf(p.Stdout).Colour
-	p.Stdout, p.Stderr = terminal.Unsteered(p.Stdout, colours), terminal.Unsteered(p.Stderr, false)
+	colors := p.styleOf(p.Stdout).Color
+	p.Stdout, p.Stderr = terminal.Unsteered(p.Stdout, colors), terminal.Unsteered(p.Stderr, false)
 	return p
 }
 
@@ -52,5 +52,5 @@ func (p Process) styleOf(stream io.Writer) terminal.Style {
 	if !ok || p.Getenv("TERM") == "dumb" {
 		return terminal.Style{}
 	}
-	return terminal.Style{Colour: p.Getenv("NO_COLOR") == "", Width: width, Height: height}
+	return terminal.Style{Color: p.Getenv("NO_COLOR") == "", Width: width, Height: height}
 }

@@ -76,7 +76,7 @@ func withoutDrains(decisions []outcome.Result, n *decide.PoolNodes) []outcome.Re
 // addFailure adds an error, unless a decision has it.
 func addFailure(details *describe.Details, o outcome.Outcome, e *outcome.ErrorReport, decisions []outcome.Result) {
 	if e != nil && !reported(decisions, e) {
-		details.Add(describe.OutcomeColour(o), string(o)+": ", e.Message)
+		details.Add(describe.OutcomeColor(o), string(o)+": ", e.Message)
 	}
 }
 
@@ -94,7 +94,7 @@ func reported(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 func decisionText(style terminal.Style, d outcome.Result) string {
 	verb := d.Verb()
 	rest := strings.TrimPrefix(d.Summary(), verb.Base+" ")
-	text := style.Paint(describe.OutcomeColour(d.Outcome), d.Outcome.Form(verb)) + " " + rest
+	text := style.Paint(describe.OutcomeColor(d.Outcome), d.Outcome.Form(verb)) + " " + rest
 	if p, ok := d.Decision.(spotpool.Decision); ok && p.Offering != nil && d.Outcome == outcome.Done && len(p.InstanceIDs) > 0 {
 		text += ": " + describe.FirstOf(p.InstanceIDs, idsAtMost)
 	}

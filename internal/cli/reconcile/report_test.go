@@ -52,17 +52,17 @@ func TestReportForPeople(t *testing.T) {
 		style  terminal.Style
 		report reconcile.Report
 	}{
-		"report.txt":                 {clitest.Plain, report},
-		"report_colours.txt":         {clitest.Coloured, report},
-		"report_dry_run.txt":         {clitest.Plain, planned},
-		"report_many.txt":            {clitest.Plain, many},
-		"report_all_idle.txt":        {clitest.Plain, allIdle},
-		"report_nothing.txt":         {clitest.Plain, reconcile.Report{}},
-		"report_budgets.txt":         {clitest.Plain, withBudgets(report)},
-		"report_budgets_colours.txt": {clitest.Coloured, withBudgets(report)},
-		"report_victims.txt":         {clitest.Plain, victims()},
-		"report_nodes.txt":           {clitest.Plain, withNodes(t)},
-		"report_only_budgets.txt":    {clitest.Plain, withBudgets(reconcile.Report{})},
+		"report.txt":                {clitest.Plain, report},
+		"report_colors.txt":         {clitest.Colored, report},
+		"report_dry_run.txt":        {clitest.Plain, planned},
+		"report_many.txt":           {clitest.Plain, many},
+		"report_all_idle.txt":       {clitest.Plain, allIdle},
+		"report_nothing.txt":        {clitest.Plain, reconcile.Report{}},
+		"report_budgets.txt":        {clitest.Plain, withBudgets(report)},
+		"report_budgets_colors.txt": {clitest.Colored, withBudgets(report)},
+		"report_victims.txt":        {clitest.Plain, victims()},
+		"report_nodes.txt":          {clitest.Plain, withNodes(t)},
+		"report_only_budgets.txt":   {clitest.Plain, withBudgets(reconcile.Report{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

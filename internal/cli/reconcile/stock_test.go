@@ -34,7 +34,8 @@ func TestAStockPoolReads(t *testing.T) {
 	}
 	var out bytes.Buffer
 	writeReport(&out, terminal.Style{}, terminal.Clock{}, report, "directory:.gpupool")
-	for _, want := range []string{"stock_pool/ml/pool-g1", "reverted drift of its Deployment", "spec.replicas was 9 instead of 2", "STOCK POOL", "failed: no answer"} {
+	for _, want := range []string{"stock_pool/ml/pool-g1", "reverted drift of its Deployment", "spec.replicas was 9 instead of 2", "STOCK POOL",
+		"failed: no answer"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, out.String())
 		}

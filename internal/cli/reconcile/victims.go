@@ -74,7 +74,7 @@ func addVictims(details *describe.Details, alike []outcome.Result) {
 		failures[victims[n].failure] = true
 		shared = slices.DeleteFunc(shared, func(reason string) bool { return !slices.Contains(victims[n].own, reason) })
 	}
-	form := details.Style.Paint(describe.OutcomeColour(alike[0].Outcome), alike[0].Outcome.Form(first.Verb()))
+	form := details.Style.Paint(describe.OutcomeColor(alike[0].Outcome), alike[0].Outcome.Form(first.Verb()))
 	details.Lines = append(details.Lines, form+" "+first.Several(len(alike))+order)
 	details.Reasons(shared)
 	if len(failures) == 1 && victims[0].failure != "" {

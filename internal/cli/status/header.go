@@ -17,16 +17,16 @@ import (
 // header describes the last runs, and counts objects by state.
 func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 	var lines []string
-	add := func(c terminal.Colour, text string) {
+	add := func(c terminal.Color, text string) {
 		for _, line := range terminal.Wrap(clock.Text(text), v.width, "  ") {
 			lines = append(lines, v.style.Paint(c, line))
 		}
 	}
-	colour := terminal.Dim
+	color := terminal.Dim
 	if r.Overdue != nil || r.Failing != nil || r.LastRunLost {
-		colour = terminal.Red
+		color = terminal.Red
 	}
-	add(colour, "Store "+r.Store+", "+lastRunText(r, clock))
+	add(color, "Store "+r.Store+", "+lastRunText(r, clock))
 	if f := r.Failing; f != nil {
 		details := &describe.Details{Style: v.style}
 		addFailures(details, clock, f, nil, nil)
@@ -43,7 +43,8 @@ func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 			clock.When(h.Since)))
 	}
 	if h := r.UnderWay; h != nil {
-		add(terminal.Cyan, fmt.Sprintf("A run is in progress since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host, silent(*h, clock),
+		add(terminal.Cyan, fmt.Sprintf("A run is in progress since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host,
+			silent(*h, clock),
 			tooLong(r)))
 	}
 	if len(r.Declarations()) > 1 {

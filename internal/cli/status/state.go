@@ -25,7 +25,7 @@ const (
 type view struct {
 	rank  rank
 	word  string
-	color terminal.Colour
+	color terminal.Color
 }
 
 func (v view) text(style terminal.Style) string { return style.Paint(v.color, v.word) }

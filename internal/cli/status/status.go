@@ -154,7 +154,8 @@ func (o *options) verdict(report reconcile.StatusReport) error {
 	failed := outcome.Count(all, outcome.Failed)
 	switch {
 	case failed > 0:
-		return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d %s could not be observed", failed, len(all), describe.Declarations(all)))
+		return process.WithExitCode(process.Partly(len(all)-failed),
+			fmt.Errorf("%d of %d %s could not be observed", failed, len(all), describe.Declarations(all)))
 	case o.trouble && report.Trouble():
 		return process.WithExitCode(process.ExitTrouble, nil)
 	}

@@ -127,8 +127,8 @@ func TestStatusForPeople(t *testing.T) {
 	}{
 		"status.txt":          {clitest.Plain, false, status},
 		"status_machines.txt": {clitest.Plain, true, status},
-		"status_colours.txt":  {clitest.Coloured, true, status},
-		"status_budgets.txt":  {clitest.Coloured, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()}},
+		"status_colors.txt":   {clitest.Colored, true, status},
+		"status_budgets.txt":  {clitest.Colored, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()}},
 		"status_80.txt":       {terminal.Style{Width: 80, Height: 24}, false, status},
 		"status_overdue.txt":  {terminal.Style{Width: 80, Height: 24}, false, troubled(status)},
 		"status_many.txt":     {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 1)},

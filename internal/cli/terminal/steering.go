@@ -9,12 +9,12 @@ import (
 )
 
 // Unsteered is the stream with escaped control characters: names from outside must not move
-// the cursor or set the title. If colours is true, those of Style.Paint pass.
-func Unsteered(stream io.Writer, colours bool) io.Writer { return &unsteered{stream, colours} }
+// the cursor or set the title. If colors is true, those of Style.Paint pass.
+func Unsteered(stream io.Writer, colors bool) io.Writer { return &unsteered{stream, colors} }
 
 type unsteered struct {
-	stream  io.Writer
-	colours bool
+	stream io.Writer
+	colors bool
 }
 
 // Raw is the stream inside of Unsteered, to move the cursor. Text written there must be
@@ -29,22 +29,22 @@ func Raw(stream io.Writer) io.Writer {
 // Write implements io.Writer. A character that is split between two writes is shown as
 // invalid bytes.
 func (u *unsteered) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(u.stream, WithoutSteering(string(p), u.colours)); err != nil {
+	if _, err := io.WriteString(u.stream, WithoutSteering(string(p), u.colors)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// ownColours are the colors of Style.Paint.
-var ownColours = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
+// ownColors are the colors of Style.Paint.
+var ownColors = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
 
 // WithoutSteering is a text with escaped control characters, except colors.
-func WithoutSteering(s string, colours bool) string {
-	if !colours {
+func WithoutSteering(s string, colors bool) string {
+	if !colors {
 		return printable.Text(s)
 	}
 	var b strings.Builder
-	for at := ownColours.FindStringIndex(s); at != nil; at = ownColours.FindStringIndex(s) {
+	for at := ownColors.FindStringIndex(s); at != nil; at = ownColors.FindStringIndex(s) {
 		b.WriteString(printable.Text(s[:at[0]]) + s[at[0]:at[1]])
 		s = s[at[1]:]
 	}

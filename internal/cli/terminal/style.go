@@ -10,7 +10,7 @@ import (
 
 // Style has the features of a stream.
 type Style struct {
-	Colour bool
+	Color  bool
 	Width  int // of the terminal; 0 is none
 	Height int
 }
@@ -18,22 +18,22 @@ type Style struct {
 // IsTerminal reports whether the stream is a terminal.
 func (s Style) IsTerminal() bool { return s.Width > 0 }
 
-// Colour is a color of a text, as an ANSI number.
-type Colour string
+// Color is a color of a text, as an ANSI number.
+type Color string
 
 // The colors and font weights in use.
 const (
-	Red    Colour = "31"
-	Green  Colour = "32"
-	Yellow Colour = "33"
-	Cyan   Colour = "36"
-	Dim    Colour = "2"
-	Bold   Colour = "1"
+	Red    Color = "31"
+	Green  Color = "32"
+	Yellow Color = "33"
+	Cyan   Color = "36"
+	Dim    Color = "2"
+	Bold   Color = "1"
 )
 
 // Paint is the text in the color, if the stream has colors.
-func (s Style) Paint(c Colour, text string) string {
-	if !s.Colour || text == "" {
+func (s Style) Paint(c Color, text string) string {
+	if !s.Color || text == "" {
 		return text
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
@@ -65,7 +65,7 @@ func (s Style) Clip(line string) string {
 			escape = true
 		case escape:
 			escape = r != 'm'
-		case width == s.Width-2 && utf8.RuneCountInString(withoutColours(line[at:])) > 1:
+		case width == s.Width-2 && utf8.RuneCountInString(withoutColors(line[at:])) > 1:
 			if strings.Contains(line[:at], "\x1b") {
 				return line[:at] + "…" + reset
 			}
@@ -116,6 +116,6 @@ func words(line string, width int) []string {
 	return list
 }
 
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-func withoutColours(s string) string { return colours.ReplaceAllString(s, "") }
+func withoutColors(s string) string { return colors.ReplaceAllString(s, "") }

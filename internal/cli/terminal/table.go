@@ -93,7 +93,7 @@ func (t *Table) columns() []int {
 }
 
 // visible is the width of a text in characters.
-func visible(s string) int { return utf8.RuneCountInString(withoutColours(s)) }
+func visible(s string) int { return utf8.RuneCountInString(withoutColors(s)) }
 
 // Fit makes a table no wider than this. It removes columns by their titles, one after the
 // other, and then wraps cells between words, the widest column first. No word is cut: a

@@ -73,11 +73,11 @@ type listing struct {
 // listing parses the flags about output.
 func (o *options) listing() (listing, error) {
 	l := listing{by: o.by, sort: o.sort, top: o.top}
-	key, labelled := strings.CutPrefix(o.by, byLabel)
+	key, labeled := strings.CutPrefix(o.by, byLabel)
 	switch reasons := validation.IsQualifiedName(key); {
-	case labelled && len(reasons) > 0:
+	case labeled && len(reasons) > 0:
 		return l, process.Usagef("--by: invalid label key %q: %s", key, strings.Join(reasons, "; "))
-	case labelled:
+	case labeled:
 		l.label = key
 	case o.by != byPod && o.by != byNamespace && o.by != byOwner:
 		return l, process.Usagef("--by: invalid field %q: use pod, namespace, owner or label:KEY", o.by)

@@ -68,7 +68,7 @@ func TestLists(t *testing.T) {
 			listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain,
 			terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		},
-		"list_coloured_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Coloured, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_colored_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Colored, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,7 @@ func TestReplaysForPeople(t *testing.T) {
 	}{
 		"replay_never.txt": {clitest.Plain, early, told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_once.txt": {
-			clitest.Coloured, replayed(1), told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
+			clitest.Colored, replayed(1), told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
 		},
 		"replay_often.txt": {narrow, replayed(12), told{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_by_label.txt": {narrow, replayed(2), told{

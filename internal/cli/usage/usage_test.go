@@ -32,10 +32,10 @@ func TestUsageForPeople(t *testing.T) {
 		report Report
 		limit  int64
 	}{
-		"usage.txt":                  {clitest.Plain, within, 10 * budget.Hour},
-		"usage_colours.txt":          {clitest.Coloured, within, 10 * budget.Hour},
-		"usage_exceeded_colours.txt": {clitest.Coloured, beyond, 4 * budget.Hour},
-		"usage_nothing.txt":          {clitest.Plain, Report{ConsumedGPUHours: "0.000"}, 0},
+		"usage.txt":                 {clitest.Plain, within, 10 * budget.Hour},
+		"usage_colors.txt":          {clitest.Colored, within, 10 * budget.Hour},
+		"usage_exceeded_colors.txt": {clitest.Colored, beyond, 4 * budget.Hour},
+		"usage_nothing.txt":         {clitest.Plain, Report{ConsumedGPUHours: "0.000"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,7 +42,7 @@ type Panel struct {
 // New returns the control surface of a world and its endpoint.
 func New(k *world.Store, e *api.Endpoint) *Panel { return &Panel{store: k, endpoint: e} }
 
-// Reset empties the world: no instances, the catalogue's market, the initial settings, no faults,
+// Reset empties the world: no instances, the catalog's market, the initial settings, no faults,
 // no calls, and no clock steps. IDs are not reused.
 func (p *Panel) Reset() error { return p.endpoint.Reset() }
 

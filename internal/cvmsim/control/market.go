@@ -93,9 +93,9 @@ func readSKU(zoneID, typeID, charge string) (world.SKU, error) {
 	charge = cmp.Or(charge, world.ChargeSpot)
 	switch {
 	case world.ZoneByID[zoneID] == nil:
-		return world.SKU{}, fieldError("availability_zone", "%q is not a zone of the catalogue", zoneID)
+		return world.SKU{}, fieldError("availability_zone", "%q is not a zone of the catalog", zoneID)
 	case world.TypeByName[typeID] == nil:
-		return world.SKU{}, fieldError("instance_type", "%q is not a type of the catalogue", typeID)
+		return world.SKU{}, fieldError("instance_type", "%q is not a type of the catalog", typeID)
 	}
 	return world.SKU{Zone: zoneID, Type: typeID, Charge: charge}, checkCharge(charge)
 }

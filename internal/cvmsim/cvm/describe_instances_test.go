@@ -37,7 +37,7 @@ func TestDescribeLimits(t *testing.T) {
 		{object{"Filters": []object{{"Name": "instance-id", "Values": ids[:6]}}}, "InvalidFilterValue.LimitExceeded"},
 		{object{"Filters": []object{{"Name": "zone"}}}, "MissingParameter"},
 		{object{"Filters": []object{{"Values": ids[:1]}}}, "MissingParameter"},
-		{cvmsimtest.FilterBy("colour", "red"), "InvalidFilter"},
+		{cvmsimtest.FilterBy("color", "red"), "InvalidFilter"},
 		{cvmsimtest.FilterBy("tag:", "red"), "InvalidFilter"},
 		{cvmsimtest.FilterBy("zone", "ap-tokyo-1"), "InvalidZone.MismatchRegion"},
 		{cvmsimtest.FilterBy("vpc-id", "vpc"), "InvalidParameterValue.VpcIdMalformed"},

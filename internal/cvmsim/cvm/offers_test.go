@@ -82,7 +82,7 @@ func TestOfferFilters(t *testing.T) {
 		}
 	}
 	a.Refused("InvalidFilter", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("sort-keys", "price"))
-	a.Refused("InvalidFilter", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("colour", "red"))
+	a.Refused("InvalidFilter", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("color", "red"))
 	a.Refused("InvalidZone.MismatchRegion", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("zone", "ap-tokyo-1"))
 	values := make([]string, 101)
 	a.Refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeZoneInstanceConfigInfos",

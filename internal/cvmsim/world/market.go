@@ -68,8 +68,8 @@ func (m *Market) Offer(k SKU) *Offer {
 	return initialOffer(k)
 }
 
-// Change changes the market for a SKU. What the catalogue does not sell is sold from then on, at
-// the catalogue's price.
+// Change changes the market for a SKU. What the catalog does not sell is sold from then on, at
+// the catalog's price.
 func (m *Market) Change(k SKU, change func(*Offer)) {
 	o := m.Offer(k)
 	if o == nil {

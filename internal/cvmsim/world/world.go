@@ -1,8 +1,8 @@
-// Package world is the state of the local CVM. It has the catalogue, the market, the account's
+// Package world is the state of the local CVM. It has the catalog, the market, the account's
 // quotas, instances and tags, the clock, and the directory that stores it. It knows no API.
 //
 // It exports more than 40 names, since each API of cvmsim uses all of its parts. Each file has one
-// part, such as instances (instance.go, launch.go, reclaim.go), offers (catalogue.go, market.go),
+// part, such as instances (instance.go, launch.go, reclaim.go), offers (catalog.go, market.go),
 // quota.go and tags.go.
 package world
 

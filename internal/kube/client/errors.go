@@ -104,7 +104,7 @@ func (e *Error) Advice() string {
 }
 
 // Wrap names the verb and the object of a failed call; nil stays nil. Errors of a
-// context that ended stay recognisable.
+// context that ended stay recognizable.
 func Wrap(verb, object string, err error) error {
 	if err == nil {
 		return nil

@@ -20,12 +20,12 @@ const (
 	LabelBudgetUID = "gpupool/budget-uid"  // whose it is
 	labelSlot      = "gpupool/freeze-slot" // its number, by which it is its own parameter
 
-	annotationBudget     = "gpupool/budget"                 // the budget's name
-	annotationSelector   = "gpupool/selector"               // the budget's selector
-	annotationCounted    = "gpupool/counted"                // more resources that count
-	annotationIgnored    = "gpupool/ignored"                // resources that don't count
-	annotationProtection = "gpupool/honours-pod-protection" // whether pods can be protected
-	annotationRecovers   = "gpupool/recovers-at"            // about when it ends by itself; empty where that is not known
+	annotationBudget     = "gpupool/budget"                // the budget's name
+	annotationSelector   = "gpupool/selector"              // the budget's selector
+	annotationCounted    = "gpupool/counted"               // more resources that count
+	annotationIgnored    = "gpupool/ignored"               // resources that don't count
+	annotationProtection = "gpupool/honors-pod-protection" // whether pods can be protected
+	annotationRecovers   = "gpupool/recovers-at"           // about when it ends by itself; empty where that is not known
 )
 
 func labelsOf(f budget.FreezeRule, n int) map[string]string {

@@ -112,7 +112,7 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 		"another environment": in(other, team, kubetest.GPUs(1)),
 		"protected namespace": in(spared, team, kubetest.GPUs(1)),
 		"protected pod":       in(ns, team, kubetest.GPUs(1), kubetest.Annotation(budget.ProtectedKey, "true")),
-		"labelled protected":  in(ns, team, kubetest.GPUs(1), kubetest.Labels(map[string]string{budget.ProtectedKey: "true"})),
+		"labeled protected":   in(ns, team, kubetest.GPUs(1), kubetest.Labels(map[string]string{budget.ProtectedKey: "true"})),
 		"a network card":      in(ns, team, kubetest.Resource("rdma.example.com/hca", "1")),
 	} {
 		if _, err := kubetest.TryCreate(t.Context(), server, pod()); err != nil {

@@ -22,8 +22,8 @@ func gated(pod *corev1.Pod) {
 // ungated lets it be scheduled.
 func ungated(pod *corev1.Pod) { pod.Spec.SchedulingGates = nil }
 
-// unlabelled takes a label off.
-func unlabelled(key string) kubetest.PodOption {
+// unlabeled takes a label off.
+func unlabeled(key string) kubetest.PodOption {
 	return func(pod *corev1.Pod) { maps.DeleteFunc(pod.Labels, func(k, _ string) bool { return k == key }) }
 }
 
@@ -73,7 +73,7 @@ func TestAFreezeHoldsPodsThatComeToAskForGPUs(t *testing.T) {
 	plain, whole, fraction := in(team()), in(team(), kubetest.GPUs(1)), in(team(), half)
 	claim, guarded, many := in(team(), kubetest.ClaimTemplate("any")), in(team(), half, protected), in(team(), crowd)
 	otherTeam, otherTier := in(team("team", "b"), kubetest.GPUs(1)), in(team("tier", "vip"), half)
-	otherStage, held := in(unlabelled("stage"), kubetest.Labels(map[string]string{"team": "a"}), half), in(team("hold", ""), half)
+	otherStage, held := in(unlabeled("stage"), kubetest.Labels(map[string]string{"team": "a"}), half), in(team("hold", ""), half)
 	otherPlain, otherMany := in(team("team", "b")), in(team("team", "b"), crowd)
 	spared := inNamespace(shielded, team())
 	bound := kubetest.Create(t, server, kubetest.Pod(ns, "", team(), kubetest.BoundTo(kubetest.Create(t, server, kubetest.Node("freeze-updates", 0)).Name)))
@@ -103,10 +103,10 @@ func TestAFreezeHoldsPodsThatComeToAskForGPUs(t *testing.T) {
 		"a fraction of a crowd":             by(many, half),
 		"another team's pod":                by(otherTeam, team()),
 		"another team's pod, and no gate":   by(otherTeam, team(), ungated),
-		"another tier's pod":                by(otherTier, unlabelled("tier")),
+		"another tier's pod":                by(otherTier, unlabeled("tier")),
 		"another tier's, by another value":  by(otherTier, team("tier", "low")),
 		"another stage's pod":               by(otherStage, team("stage", "test")),
-		"a pod that was held":               by(held, unlabelled("hold")),
+		"a pod that was held":               by(held, unlabeled("hold")),
 		"another team's pod and a fraction": by(otherPlain, team(), half),
 		"another team's crowd":              by(otherMany, team()),
 	} {

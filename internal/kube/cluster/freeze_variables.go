@@ -31,9 +31,9 @@ func freezeVariables() []admissionv1.Variable {
 		{Name: "matchLabels", Expression: selects("matchLabels", "{}")},
 		{Name: "matchExpressions", Expression: selects("matchExpressions", "[]")},
 	}, podVariables("object", ""), podVariables("oldObject", before), []admissionv1.Variable{
-		{Name: "honoured", Expression: "!(" + marked("params", "annotations",
+		{Name: "honored", Expression: "!(" + marked("params", "annotations",
 			annotationProtection) + ") || params.metadata.annotations['" + annotationProtection + "'] != 'false'"},
-		{Name: "spared", Expression: isProtected("namespaceObject") + " || variables.honoured && (" + isProtected("object") + ")"},
+		{Name: "spared", Expression: isProtected("namespaceObject") + " || variables.honored && (" + isProtected("object") + ")"},
 		// The API server asks about an update where the selector matches the pod as it
 		// is, or as it was.
 		{Name: "left", Expression: "request.operation == 'UPDATE' && !variables.selected"},

@@ -207,13 +207,13 @@ func TestLivePodsAreThoseThatHoldGPUsNow(t *testing.T) {
 	done := kubetest.Create(t, server, kubetest.Pod(ns, "done", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.Labels(one),
 		kubetest.RunFor(time.Second)))
 	// The ledger may count it by the labels that it had before.
-	relabelled := kubetest.Create(t, server, kubetest.Pod(ns, "relabelled", kubetest.GPUs(1), kubetest.OnNode(node.Name)))
+	relabeled := kubetest.Create(t, server, kubetest.Pod(ns, "relabeled", kubetest.GPUs(1), kubetest.OnNode(node.Name)))
 	kubetest.Create(t, server, kubetest.Pod(other, "elsewhere", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.Labels(one)))
 	server.WaitRunning(t, live)
-	server.WaitRunning(t, relabelled)
+	server.WaitRunning(t, relabeled)
 	server.WaitFinished(t, done)
 	got, err := connect(t, server.Kubeconfig()).LivePods(t.Context(), []string{ns}, gpu.Rules{})
-	if err != nil || !slices.Equal(names(got), []string{"live", "relabelled"}) {
+	if err != nil || !slices.Equal(names(got), []string{"live", "relabeled"}) {
 		t.Errorf("got %v (%v), want the two that live in the namespace", names(got), err)
 	}
 }

@@ -33,7 +33,7 @@ func TestAPodThatIsBornBoundIsToldWithTheLabelsOfItsBirth(t *testing.T) {
 	}
 }
 
-// TestAPodIsToldWithTheLabelsThatItWasBoundWith has pods labelled while they wait
+// TestAPodIsToldWithTheLabelsThatItWasBoundWith has pods labeled while they wait
 // behind a gate, by the binding itself, and once more after it: whether an observation
 // lists or not, and whether the pods are still there.
 func TestAPodIsToldWithTheLabelsThatItWasBoundWith(t *testing.T) {

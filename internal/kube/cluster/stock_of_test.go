@@ -67,18 +67,18 @@ func TestPodsOfAForeignReplicaSetAreNotThePools(t *testing.T) {
 	by := func(uid types.UID) *metav1.OwnerReference {
 		return &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "pool-g1", UID: uid}
 	}
-	labelled := labels.Set{stockpool.LabelPool: "pool-g1"}
+	labeled := labels.Set{stockpool.LabelPool: "pool-g1"}
 	for name, c := range map[string]struct {
 		of   *appsv1.Deployment
 		set  *replicaSet
 		want int
 	}{
 		"its own":                        {of, &replicaSet{owner: by("own")}, 2},
-		"another Deployment's":           {of, &replicaSet{owner: by("another"), labels: labelled}, 0},
+		"another Deployment's":           {of, &replicaSet{owner: by("another"), labels: labeled}, 0},
 		"nobody's":                       {of, &replicaSet{}, 0},
-		"nobody's, to be adopted":        {of, &replicaSet{labels: labelled}, 2},
-		"none that is labelled":          {of, nil, 0},
-		"left by a deleted Deployment":   {nil, &replicaSet{labels: labelled}, 2},
+		"nobody's, to be adopted":        {of, &replicaSet{labels: labeled}, 2},
+		"none that is labeled":           {of, nil, 0},
+		"left by a deleted Deployment":   {nil, &replicaSet{labels: labeled}, 2},
 		"its own, without its label":     {nil, &replicaSet{owner: by("own")}, 2},
 		"nobody's, and no Deployment is": {nil, &replicaSet{}, 0},
 	} {

@@ -26,7 +26,7 @@ type claimedPod struct {
 	containers []corev1.Container
 }
 
-// stockOf names the stock pool that a pod is of: the one that it is labelled with, where
+// stockOf names the stock pool that a pod is of: the one that it is labeled with, where
 // the Deployment of exactly that name made it. Another Deployment's pods may bear the same
 // labels, and its name may begin with the pool's.
 func stockOf(p *corev1.Pod) string {

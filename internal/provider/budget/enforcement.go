@@ -33,17 +33,17 @@ func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enfor
 	attribute.Text(x, f.Text("eviction_order"), &e.EvictionOrder)
 	attribute.Text(x, f.Text("protected_priority_class"), &e.ProtectedPriorityClass)
 	attribute.Members(x, f.List("protected_namespaces"), &e.ProtectedNamespaces)
-	attribute.Carry(x, honoured, f.Bool("honor_pod_protection"), &e.HonorPodProtection)
+	attribute.Carry(x, honored, f.Bool("honor_pod_protection"), &e.HonorPodProtection)
 	attribute.Text(x, f.Text("on_manual_resume"), &e.OnManualResume)
 	attribute.Text(x, f.Text("on_ineffective"), &e.OnIneffective)
 	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, sameDuration)
 }
 
-// honoured is true where a declaration leaves it out.
-var honoured = attribute.Kind[types.Bool, *bool]{
+// honored is true where a declaration leaves it out.
+var honored = attribute.Kind[types.Bool, *bool]{
 	Read: func(v types.Bool) (*bool, bool) { return v.ValueBoolPointer(), true },
 	Write: func(b *bool) types.Bool {
-		return types.BoolValue(core.Enforcement{HonorPodProtection: b}.HonoursPods())
+		return types.BoolValue(core.Enforcement{HonorPodProtection: b}.HonorsPods())
 	},
 	Same: func(a, b *bool) bool { return a != nil && b != nil && *a == *b },
 }
@@ -81,7 +81,7 @@ func enforcementAttributes() map[string]schema.Attribute {
 		"protected_priority_class": kit.Text(kit.Optional, "Priority class at and above whose value pods are never touched. Where the cluster does not have "+
 			"it, no pod is."),
 		"protected_namespaces": kit.Texts(kit.Optional, "Namespaces whose pods count and are never touched."),
-		"honor_pod_protection": kit.DefaultBool(absent.HonoursPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
+		"honor_pod_protection": kit.DefaultBool(absent.HonorsPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
 			"which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and "+
 			"`protected_priority_class` still do."),
 		"on_manual_resume": kit.DefaultChoice(absent.OnManualResume, "What happens to a paused workload that another user resumes, for example by `kubectl "+

@@ -40,7 +40,7 @@ func declarations() *rapid.Generator[core.Declaration] {
 				MaxEvictionsPerRun: rapid.IntRange(1, 9).Draw(t, "evictions"),
 				EvictionOrder:      rapid.SampledFrom([]core.EvictionOrder{core.LowestPriority, core.NewestStart}).Draw(t, "order"),
 				MaxGap:             duration.Draw(t, "gap"),
-				MaxGracePeriod:     duration.Draw(t, "longest"), HonorPodProtection: new(rapid.Bool().Draw(t, "honoured")),
+				MaxGracePeriod:     duration.Draw(t, "longest"), HonorPodProtection: new(rapid.Bool().Draw(t, "honored")),
 				OnManualResume: rapid.SampledFrom([]core.OnManualResume{core.ResumeWarn, core.ResumePause}).Draw(t, "on_manual_resume"),
 				OnIneffective:  rapid.SampledFrom([]core.Fallback{core.FallbackWarn, core.FallbackEvict}).Draw(t, "on_ineffective"),
 			},

@@ -48,7 +48,7 @@ func sameExpressions(a, b []core.Expression) bool {
 
 func selectorAttribute() schema.Attribute {
 	return kit.Object(kit.Required, "Whose GPU-hours count. Every part that is given must match, and at least one must be given. A pod's labels are taken as "+
-		"they were when it was bound to its node, and its namespace's as they were first seen: relabelling does not move what was used.", selectorAttributes())
+		"they were when it was bound to its node, and its namespace's as they were first seen: relabeling does not move what was used.", selectorAttributes())
 }
 
 func selectorAttributes() map[string]schema.Attribute {

@@ -26,7 +26,7 @@ func TestPlansTellWhoSharesABudget(t *testing.T) {
 		{"labels alone, evict", `{ match_expressions = [{ key = "team", operator = "Exists" }] }`, "evict", anyone, shared},
 		{"labels alone, told of", `{ match_labels = { team = "a" } }`, "alert_only", "", "namespaces"},
 		{"one namespace", `{ namespaces = ["ml"], match_labels = { team = "a" } }`, "evict", "Budget team-a evicts pods", "namespaces"},
-		{"one of the labelled", `{ namespaces = ["ml"], namespace_labels = { team = "a" } }`, "freeze", "", "namespaces"},
+		{"one of the labeled", `{ namespaces = ["ml"], namespace_labels = { team = "a" } }`, "freeze", "", "namespaces"},
 		{"two namespaces", `{ namespaces = ["ml", "dev"] }`, "evict", shared, anyone},
 		{"labels of namespaces", `{ namespace_labels = { team = "a" } }`, "pause", shared, anyone},
 		{"two namespaces, told of", `{ namespaces = ["ml", "dev"] }`, "alert_only", shared, anyone},

@@ -121,10 +121,10 @@ func TestCancellationIsNotKept(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
 	c := connection.New(settings(t, sim.URL))
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.AccountID(cancelled); err == nil {
-		t.Error("a cancelled call has an answer")
+	if _, err := c.AccountID(canceled); err == nil {
+		t.Error("a canceled call has an answer")
 	}
 	if _, err := c.AccountID(t.Context()); err != nil {
 		t.Errorf("after another's cancellation: %v", err)

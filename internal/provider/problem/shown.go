@@ -13,7 +13,7 @@ import (
 // framework is everything that the framework's server implements. A server around it
 // must implement all of it, too.
 type framework interface {
-	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
+	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favor of an interface that isn't there yet
 	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }

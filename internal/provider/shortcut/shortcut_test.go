@@ -12,7 +12,7 @@ import (
 )
 
 type framework interface {
-	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
+	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favor of an interface that isn't there yet
 	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }

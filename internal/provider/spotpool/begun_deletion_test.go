@@ -71,7 +71,8 @@ func TestABegunDeletionIsNoEmptyPlan(t *testing.T) {
 	if left := w.Pool("train"); len(left) > 0 {
 		t.Errorf("%v are left", left)
 	}
-	r, err := record.SpotPools(record.Repository{Store: w.Store()}).Load(context.Background(), spotpool.Declaration{Region: "ap-singapore", Name: "train"}.Key())
+	r, err := record.SpotPools(record.Repository{Store: w.Store()}).
+		Load(context.Background(), spotpool.Declaration{Region: "ap-singapore", Name: "train"}.Key())
 	if err != nil || r.Exists() {
 		t.Errorf("its record is %+v, %v", r.Value, err)
 	}
@@ -84,7 +85,8 @@ func TestAFailedDestroyIsKnownWithoutARefresh(t *testing.T) {
 	d := w.Terraform()
 	d.Write(pool())
 	d.Apply()
-	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnauthorizedOperation", Action: "TerminateInstances", Count: -1}); err != nil {
+	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnauthorizedOperation",
+		Action: "TerminateInstances", Count: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if r := d.Run("terraform", "destroy", "-auto-approve", "-input=false"); r.Code == 0 {

@@ -85,7 +85,7 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 	}{
 		"priority, with the first sold out": {
 			market: []market{soldOut(zone2)}, minimum: "2", planned: []string{firstLaunch},
-			says: []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-3: capacity 0 is below minimum 2; 2.09 CNY an hour each; passed over spot " +
+			says: []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-3: capacity 0 is below minimum 2; 2.09 CNY an hour each; skipped spot " +
 				"GN7.2XLARGE32 in ap-singapore-2: sold out"},
 		},
 		"the lowest price, and a zone that doesn't sell the type": {
@@ -128,7 +128,7 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 				headline = "Spot pool ap-singapore/train on the market at plan time"
 			}
 			told := about(t, warnings, headline)
-			says(t, told, append(test.says, "the apply looks again"))
+			says(t, told, append(test.says, "the apply checks them again before it launches"))
 			var lines []string
 			for _, found := range regexp.MustCompile(`(?m)^- (.*)$`).FindAllStringSubmatch(told, -1) {
 				lines = append(lines, found[1])

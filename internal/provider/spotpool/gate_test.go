@@ -236,7 +236,7 @@ func TestForecast(t *testing.T) {
 }
 
 // The forecast weighs GPUs as the budget will: by the model that their nodes are
-// labelled with, and else by the instance type.
+// labeled with, and else by the instance type.
 func TestForecastWeighsAsTheBudgetDoes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -125,9 +125,9 @@ func TestImportByIdentity(t *testing.T) {
 func TestImportRefusals(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
-		"train":                  `"train" does not name a spot pool`,
-		"ap-singapore/":          `does not name a spot pool`,
-		"ap-singapore/train/1":   `does not name a spot pool`,
+		"train":                  `"train" is not a spot pool`,
+		"ap-singapore/":          `is not a spot pool`,
+		"ap-singapore/train/1":   `is not a spot pool`,
 		"ap-singapore/elsewhere": `there is no spot pool\s+ap-singapore/elsewhere`,
 	} {
 		t.Run(id, func(t *testing.T) {

@@ -41,8 +41,9 @@ func launchAttributes() map[string]schema.Attribute {
 		"launch_timeout": kit.DefaultDuration(defaults.LaunchTimeout.String(),
 			"How long an instance may take to start. After that it is not capacity, and it is replaced if `maximum` leaves room. A duration such as "+
 				"`\"15m\"`, at most `\"7d\"`."),
-		"cooldown": kit.DefaultDuration(defaults.Cooldown.String(), "How long an offering is not used after it was sold out, and avoided after one of its instances "+
-			"was lost. A duration such as `\"20m\"`, at most `\"7d\"`."),
+		"cooldown": kit.DefaultDuration(defaults.Cooldown.String(),
+			"How long an offering is not used after it was sold out, and avoided after one of its instances "+
+				"was lost. A duration such as `\"20m\"`, at most `\"7d\"`."),
 	}
 }
 

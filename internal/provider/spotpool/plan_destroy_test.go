@@ -134,7 +134,8 @@ func TestDestroyPlanWithoutALook(t *testing.T) {
 	s := serve(t, w)
 	o := create(t, s, train(nil))
 	blind, _ := w.Serve(nil, providertest.Values{"endpoint": "http://127.0.0.1:1"})
-	says(t, blind.Plan(o, nil).Diagnostics.String(), append(w.Pool("train"), "WARNING", "That is as of 20", "observing it again failed", "127.0.0.1:1"), "ERROR")
+	says(t, blind.Plan(o, nil).Diagnostics.String(), append(w.Pool("train"), "WARNING", "That is as of 20", "observing it again failed",
+		"127.0.0.1:1"), "ERROR")
 	forgotten := *o
 	forgotten.Private = nil
 	says(t, blind.Plan(&forgotten, nil).Diagnostics.String(), []string{"its instances are unknown", "terminates all of its instances"}, "ERROR")

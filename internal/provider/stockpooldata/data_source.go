@@ -20,6 +20,7 @@ var _ datasource.DataSourceWithConfigure = (*stockDataSource)(nil)
 
 type stockDataSource struct{ kit.DataSource }
 
+// NewDataSource returns the data source gpupool_stock_pool.
 func NewDataSource() datasource.DataSource {
 	return &stockDataSource{kit.DataSource{Type: "gpupool_stock_pool"}}
 }

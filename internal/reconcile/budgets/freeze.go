@@ -28,7 +28,7 @@ func (a *actor) freezeRule() budget.FreezeRule {
 	d := a.declaration
 	f := budget.FreezeRule{
 		Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces),
-		IgnorePodProtection: !d.Enforce.HonoursPods(), RecoversAt: a.judgement.plan.FreezeRecoversAt,
+		IgnorePodProtection: !d.Enforce.HonorsPods(), RecoversAt: a.judgement.plan.FreezeRecoversAt,
 	}
 	if namespace := a.flow.Repository.Store.Location().Namespace; namespace != "" {
 		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)

@@ -21,7 +21,7 @@ func (w *world) markPod(key string, n int, label, value string) {
 		p.Labels = maps.Clone(labels)
 		w.cluster.Changed(*p, false)
 	}
-	w.logf("the pod %s is labelled %s", of.Name, label)
+	w.logf("the pod %s is labeled %s", of.Name, label)
 }
 
 func (w *world) markStock(which, how int, label string) {
@@ -43,7 +43,7 @@ func (w *world) relabel(which, how int) {
 	pods := slices.Clone(w.cluster.StockPods(key))
 	for n := range pods {
 		w.cluster.made++
-		pods[n].UID, pods[n].Name = fmt.Sprintf("relabelled-%d", w.cluster.made), fmt.Sprintf("%s-%d", of.Name, w.cluster.made)
+		pods[n].UID, pods[n].Name = fmt.Sprintf("relabeled-%d", w.cluster.made), fmt.Sprintf("%s-%d", of.Name, w.cluster.made)
 		pods[n].Labels = maps.Clone(of.Spec.Template.Labels)
 	}
 	w.cluster.LeaveStockPods(key, pods...)

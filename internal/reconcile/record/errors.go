@@ -63,6 +63,7 @@ const DeclaredTogether = "A budget that the same apply declares needs nothing bu
 // Unwrap returns the error of the search.
 func (e *UndeclaredError) Unwrap() error { return e.Absent }
 
+// Advice is the remedy for people.
 func (e *UndeclaredError) Advice() string {
 	return "Declare the budget, or name another or none in the pool."
 }

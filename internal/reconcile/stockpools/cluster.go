@@ -19,6 +19,7 @@ type Cluster interface {
 	Changes
 }
 
+// Reader observes stock pools in a cluster.
 type Reader interface {
 	record.Cluster
 	// Stock observes all objects with the label of stock pools.
@@ -35,6 +36,7 @@ type Reader interface {
 	PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error)
 }
 
+// Changes are the calls by which stock pools change a cluster.
 type Changes interface {
 	// CreateStock creates a Deployment; one with the same name is an error.
 	CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error)

@@ -32,6 +32,7 @@ func (p *Ports) pollInterval() time.Duration { return cmp.Or(p.PollInterval, 2*t
 // Flow carries out declarations of stock pools.
 type Flow struct{ *journals }
 
+// New returns the flow of stock pools over its ports.
 func New(p Ports) *Flow { return &Flow{&journals{Ports: p}} }
 
 // connection is a flow with the cluster that it reached.

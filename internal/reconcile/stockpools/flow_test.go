@@ -75,9 +75,9 @@ func TestARunRevertsDrift(t *testing.T) {
 		t.Errorf("decided %v", r.Decisions)
 	}
 	d.is(2, decide.Ready)
-	unlabelled := d.Cluster.Deployment(key).DeepCopy()
-	unlabelled.Labels = nil // which keeps it out of the observation of all
-	d.Cluster.Put(key, unlabelled)
+	unlabeled := d.Cluster.Deployment(key).DeepCopy()
+	unlabeled.Labels = nil // which keeps it out of the observation of all
+	d.Cluster.Put(key, unlabeled)
 	d.is(2, decide.Ready)
 	d.Cluster.Put(key, nil)
 	d.is(2, decide.Ready)

@@ -32,6 +32,7 @@ type Report struct {
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
 
+// Summary is the part of a report that the summary of a run stores.
 func (p Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "stock_pool", Name: p.Namespace + "/" + p.Name, Outcome: p.Outcome, Error: p.Error, Deleted: p.Deleted}
 }

@@ -60,6 +60,7 @@ func (o *once[T]) get(read func() (T, error)) (T, error) {
 
 type target = loop.Target[stockpool.Declaration]
 
+// Run starts the part of a run that is about stock pools.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	f.outbox.Begin(o.RunID)
 	k := &kind{flow: f, options: o, warnings: warnings, journals: map[string]journal{}}

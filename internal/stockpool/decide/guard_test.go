@@ -27,10 +27,10 @@ func TestAGuardIsOfItsDeployment(t *testing.T) {
 	if p := decide.Decide(w.situation(observed)); len(p.Decisions) > 0 {
 		t.Errorf("with its guard it decides %v", p.Decisions)
 	}
-	unlabelled := observed
-	unlabelled.Guard = d.Guard(w.live)
-	unlabelled.Guard.Labels = nil
-	if p := decide.Decide(w.situation(unlabelled)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindGuard {
+	unlabeled := observed
+	unlabeled.Guard = d.Guard(w.live)
+	unlabeled.Guard.Labels = nil
+	if p := decide.Decide(w.situation(unlabeled)); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindGuard {
 		t.Errorf("with a guard that no observation finds it decides %v", p.Decisions)
 	}
 	w.declaration.PodDisruptionBudget = nil

@@ -18,6 +18,7 @@ const (
 // Phases returns all phases, the best first.
 func Phases() []Phase { return []Phase{Ready, Progressing, Pending, Pausing, Paused, Degraded} }
 
+// Status is the observed state of a stock pool, as stored and printed.
 type Status struct {
 	// The phase. Absent if the stock pool could not be observed.
 	Phase Phase `json:"phase,omitempty"`
@@ -58,6 +59,7 @@ type Condition struct {
 
 const yes, no, unknown = "True", "False", "Unknown"
 
+// Types of conditions.
 const (
 	Synced       = "Synced"       // the Deployment is in sync
 	WithinBudget = "WithinBudget" // no budget limits it

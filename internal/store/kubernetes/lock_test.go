@@ -148,7 +148,7 @@ func TestALockThatSomeoneTookIsLost(t *testing.T) {
 	release(t, removed)
 }
 
-func TestALeaseThatWasLabelledIsStillHeld(t *testing.T) {
+func TestALeaseThatWasLabeledIsStillHeld(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
 	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)

@@ -65,7 +65,7 @@ func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
 	}
 	again := mustGet(t, cluster, namespace, "gpupool.store")
 	if diff := cmp.Diff(described.Data, again.Data); diff != "" || !cmp.Equal(described.Labels, again.Labels) {
-		t.Errorf("it is described otherwise: %s, and labelled %v", diff, again.Labels)
+		t.Errorf("it is described otherwise: %s, and labeled %v", diff, again.Labels)
 	}
 	if _, err := s.Read(t.Context(), store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"}); err != nil {
 		t.Error(err)

@@ -84,9 +84,9 @@ func lockEnds(t *testing.T, s store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(5*time.Millisecond, cancel)
 	_, err := s.Lock(ctx, "run", time.Hour)
-	expectError(t, "the context was cancelled", err, context.Canceled)
+	expectError(t, "the context was canceled", err, context.Canceled)
 	if !errors.As(err, &locked) {
-		t.Errorf("the context was cancelled: got the error %v, want a LockedError in it", err)
+		t.Errorf("the context was canceled: got the error %v, want a LockedError in it", err)
 	}
 }
 

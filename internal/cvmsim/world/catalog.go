@@ -44,7 +44,7 @@ func (t *InstanceType) Family() string {
 	return family
 }
 
-// The catalogue by name. It never changes; the market does.
+// The catalog by name. It never changes; the market does.
 var (
 	RegionByID   = map[string]*region{}
 	ZoneByID     = map[string]*zone{}
@@ -64,7 +64,7 @@ func init() {
 	}
 }
 
-// Regions are those of the catalogue, with their zones.
+// Regions are those of the catalog, with their zones.
 var Regions = []*region{
 	{ID: "ap-singapore", Name: "Southeast Asia Pacific (Singapore)", Zones: []zone{
 		{ID: "ap-singapore-1", Name: "Singapore Zone 1", Number: "900001", Families: []string{"S5", "GN10Xp", "PNV4"}, SpotPercent: 22},
