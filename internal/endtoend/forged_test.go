@@ -147,7 +147,7 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	if u := live.Usage; u.Consumed <= u.Limit || u.Unshown != u.Consumed || u.Estimated != u.Consumed || u.Exceeded() {
 		t.Errorf("nobody saw its node: %+v", u)
 	}
-	if text := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(text, "nodes were never seen") {
+	if text := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(text, "nodes that were never observed") {
 		t.Errorf("it is not told: %q", text)
 	}
 }

@@ -124,7 +124,7 @@ func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
 	r.waitForPods(1)
 	report := r.run(reconcile.RunOptions{})
 	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 ||
-		!strings.Contains(strings.Join(b.Warnings, "\n"), "started again by someone") {
+		!strings.Contains(strings.Join(b.Warnings, "\n"), "resumed by someone") {
 		t.Errorf("decisions %v, enforced %v, warnings %v", decided(report), b.Enforced, b.Warnings)
 	}
 	again := r.budget

@@ -18,7 +18,7 @@ const (
 	codeNetwork     = "ClientError.NetworkError"
 	codeStatus      = "ClientError.HttpStatusCodeError"
 	codeTimeout     = "ClientError.Timeout"
-	codeCanceled    = "ClientError.Cancelled"
+	codeCanceled    = "ClientError.Canceled"
 	codeHost        = "ClientError.HostRefused"
 	codeCredentials = "ClientError.Credentials"
 )
