@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// shorten shortens the grace periods of terminating pods that hold GPUs, whoever deleted them.
+// shorten shortens the grace periods of terminating pods that hold GPUs, deleted by this run or not.
 func shorten(f *facts) result {
 	return f.shorten(func(budget.Pod) bool { return true })
 }

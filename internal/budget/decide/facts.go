@@ -80,7 +80,7 @@ func (f *facts) remembered() []budget.PausedWorkload {
 	return append(PausedBy(f.Declaration.UID, f.Paused), f.Lost...)
 }
 
-// paused counts the workloads that this budget has stopped and nobody resumed.
+// paused counts the workloads that this budget has stopped and that are not resumed.
 func (f *facts) paused() int {
 	return len(slices.DeleteFunc(slices.Clone(f.own), func(p Paused) bool { return p.Running || p.Undone }))
 }

@@ -70,7 +70,7 @@ type Paused struct {
 	Undone bool
 }
 
-// PausedBy returns the workloads of a list that a budget has paused and nobody resumed.
+// PausedBy returns the workloads of a list that a budget has paused and that are not resumed.
 func PausedBy(budgetUID string, list []Paused) []budget.PausedWorkload {
 	var held []budget.PausedWorkload
 	for _, p := range list {

@@ -48,13 +48,14 @@ func (r *poolResource) warnOfTermination(ctx context.Context, doing string, m mo
 		seen, damaged := decodePrivateState(raw)
 		if seen == nil || damaged != nil {
 			diags.AddWarning("Spot pool "+d.Key()+": its instances are unknown",
-				fmt.Sprintf("%s it terminates all of its instances. They cannot be listed now: %s.", doing, err))
+				fmt.Sprintf("%s it terminates all of its instances. They cannot be listed now: %s.", doing, strings.TrimSuffix(err.Error(), ".")))
 			return
 		}
 		held = heldOf(decide.Decide(decide.Situation{
 			Declaration: d, Observation: seen.observation(d.Region, d.AccountID), Journal: seen.Journal, Now: seen.At,
 		}))
-		held.source = fmt.Sprintf(" That is as of %s; observing it again failed: %s.", seen.At.UTC().Format(time.RFC3339), err)
+		held.source = fmt.Sprintf(" That is as of %s; observing it again failed: %s.", seen.At.UTC().Format(time.RFC3339),
+			strings.TrimSuffix(err.Error(), "."))
 	}
 	if held.recorded != nil {
 		if held.recorded.DeletionProtection && !m.DeletionProtection.ValueBool() {

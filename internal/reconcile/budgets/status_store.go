@@ -130,7 +130,7 @@ func (k *kind) saveMeasured(ctx context.Context) {
 	}
 }
 
-// saveStatus replaces a budget's status, whoever wrote it meanwhile, and keeps its unreported events.
+// saveStatus replaces a budget's status, even if another process wrote it meanwhile, and keeps its unreported events.
 func (k *kind) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
 	name := record.BudgetStatusName(status.Name)
 	status.Unreported = k.flow.outbox.Sign(status.Unreported, k.flow.Repository.Actor)

@@ -82,7 +82,7 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 }
 
 // MarkStarted records that someone resumed workloads and that the budget leaves them running. It no
-// longer resumes them, whoever stops them next.
+// longer resumes them, even if another process stops them again.
 func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 	return errors.Join(p.runBatch(ctx, list, protocol{intend: func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 		last := known.own.pauseOf(w)
