@@ -67,7 +67,7 @@ func helpText(c *cobra.Command) string {
 			fmt.Fprintf(&out, "\n%s:\n%s\n", title, body)
 		}
 	}
-	for line := range strings.SplitSeq(strings.TrimRight(cmp.Or(c.Long, c.Short), "\n"), "\n") {
+	for _, line := range paragraphs(cmp.Or(c.Long, c.Short)) {
 		hang := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " ")))
 		fmt.Fprintln(&out, strings.Join(terminal.Wrap(line, helpWidth, hang), "\n"))
 	}
@@ -89,6 +89,22 @@ func helpText(c *cobra.Command) string {
 		fmt.Fprintf(&out, "\nRun '%s COMMAND --help' for help on a command.\n", c.CommandPath())
 	}
 	return out.String()
+}
+
+// paragraphs returns the lines of a text, with each paragraph in one line. Indented lines and list
+// items keep lines of their own.
+func paragraphs(text string) []string {
+	var joined []string
+	open := false // whether the next line may belong to the last one
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		prose := line != "" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "- ")
+		if prose && open {
+			joined[len(joined)-1] += " " + line
+			continue
+		}
+		joined, open = append(joined, line), prose
+	}
+	return joined
 }
 
 func usageLines(c *cobra.Command) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -59,5 +60,15 @@ func TestHelpGroupsCommands(t *testing.T) {
 		if !strings.Contains(help, want) {
 			t.Errorf("gpupool --help lacks %q:\n%s", want, help)
 		}
+	}
+}
+
+// TestHelpFillsParagraphs has no line end in mid-sentence where the text of a command had one.
+func TestHelpFillsParagraphs(t *testing.T) {
+	t.Parallel()
+	got := paragraphs("One sentence\nover two lines.\n\nA list:\n  - an item\n    and its rest\n- another\nthe end\n")
+	want := []string{"One sentence over two lines.", "", "A list:", "  - an item", "    and its rest", "- another", "the end"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -16,11 +16,13 @@ import (
 const manifestsHelp = `Print the Kubernetes objects that run gpupool in a cluster, for kubectl apply:
 
   - a namespace for the store, and one for the runs
-  - service accounts for runs and for terraform apply, with their least privileges,
-    and admission policies that restrict them further
-  - 64 ValidatingAdmissionPolicyBindings, unless --enforcement is alert_only: each can
-    block new GPU pods of one exceeded budget, and matches nothing until then
-  - a CronJob that runs "gpupool reconcile", or with --mode deployment a Deployment
+  - service accounts for runs and for terraform apply, with their least
+    privileges, and admission policies that restrict them further
+  - 64 ValidatingAdmissionPolicyBindings, unless --enforcement is alert_only:
+    each can block new GPU pods of one exceeded budget, and matches nothing
+    until then
+  - a CronJob that runs "gpupool reconcile", or with --mode deployment a
+    Deployment
 
 No API is called. The output is the same for the same flags: keep it in version
 control, and apply it again at any time, also with --server-side. To add a flag later,
@@ -33,11 +35,11 @@ Further privileges, each with an admission policy of its own:
   --mark-nodes         label and annotate nodes of pools
   --cordon-nodes       cordon nodes for drains
   --delete-nodes       delete nodes of terminated instances
-  --stock-pools        manage Deployments of stock pools, and so run any pod, in all
-                       namespaces except those of the system, the store and the
-                       runs, or in --stock-namespaces
-  --bootstrap-groups   create and delete bootstrap tokens of these groups, to join
-                       instances to the cluster; no Secret can be read
+  --stock-pools        manage Deployments of stock pools, and so run any pod, in
+                       all namespaces except those of the system, the store and
+                       the runs, or in --stock-namespaces
+  --bootstrap-groups   create and delete bootstrap tokens of these groups, to
+                       join instances to the cluster; no Secret can be read
 
 --notice-watch adds a DaemonSet that marks a node when Tencent Cloud reclaims its
 instance (gpupool notice-watch).`

@@ -17,29 +17,31 @@ cluster. Nothing is written.
 Time:
   --at       another moment: any in the ledger, or any at all with --pods
   --window, --period
-             another window than that of the budget; its limit is then compared only
-             if --gpu-hours sets one
+             another window than that of the budget; its limit is then compared
+             only if --gpu-hours sets one
 
 Output:
   --by       group by namespace, owner (the controller of a pod) or pod label
-  --replay   apply a limit to the whole ledger: when each threshold was reached, how
-             long the limit was exceeded, and who used GPUs then
+  --replay   apply a limit to the whole ledger: when each threshold was reached,
+             how long the limit was exceeded, and who used GPUs then
   -o csv     the columns have the names of the JSON fields
 
 Counting:
-  A pod uses its GPUs from scheduling until it ends, also while an image is pulled or
-  a container restarts. --count-from running counts from the first container start.
-  The whole interval of a pod is listed; only its part in the window counts.
-  Deleted pods count only if the ledger has them. Times in the future are ignored.
+  A pod uses its GPUs from scheduling until it ends, also while an image is
+  pulled or a container restarts. --count-from running counts from the first
+  container start. The whole interval of a pod is listed; only its part in the
+  window counts. Deleted pods count only if the ledger has them. Times in the
+  future are ignored.
 
-  Resources count by weight: whole GPUs, MIG slices by compute, shared GPUs by the
-  labels of their nodes (--nodes), parts of GPUs by core or memory, fractions by
-  annotation. --weight changes the weight of a resource. Pods that cannot be counted
-  cause a warning, and exit code 3.
+  Resources count by weight: whole GPUs, MIG slices by compute, shared GPUs by
+  the labels of their nodes (--nodes), parts of GPUs by core or memory,
+  fractions by annotation. --weight changes the weight of a resource. Pods that
+  cannot be counted cause a warning, and exit code 3.
 
-  With --nodes, a pod counts at most the GPUs of its node, and a fraction counts where
-  its scheduler reserved a GPU. If a node is missing there, the usage of its pods is
-  an estimate, which never reaches a limit. Without --nodes, the pod spec is used.`
+  With --nodes, a pod counts at most the GPUs of its node, and a fraction counts
+  where its scheduler reserved a GPU. If a node is missing there, the usage of
+  its pods is an estimate, which never reaches a limit. Without --nodes, the pod
+  spec is used.`
 
 const usageExamples = `  # A budget and its pods
   gpupool usage team-a

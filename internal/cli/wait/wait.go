@@ -26,8 +26,9 @@ meet it, and with 1 after --timeout, with what is missing.
   --for capacity=4   the pool has this many instances that work or soon will
   --for available=2  the stock pool has this many ready pods that are not in use
   --for ready        the stock pool is in sync, and all of its pods are ready
-  --for recovered    the pool has its minimum, or is drained if its budget drains it;
-                     the budget is below its limit, with no enforcement in effect;
+  --for recovered    the pool has its minimum, or is drained if its budget
+                     drains it; the budget is below its limit, with no
+                     enforcement in effect;
                      the stock pool is ready
 
 Pools and stock pools are observed directly. A budget is read from the store, as the
