@@ -32,7 +32,7 @@ type page struct {
 func pages() []page {
 	return []page{
 		{"cli.md", "Commands", "Every command of `gpupool`, with its flags and examples.", func(*source) (string, error) {
-			return commands(cli.Root()), nil
+			return commands(cli.Root())
 		}},
 		{"json.md", "JSON output", "The fields of the JSON of each command.", fields},
 		{"codes.md", "Codes", "Exit codes, states, outcomes, reasons, decisions, event kinds and error classes.", codes},
