@@ -46,6 +46,7 @@ type state struct {
 	Grace     time.Duration                // that evicted pods take to be gone; zero is at once
 
 	Machines map[string]*Machine // by name
+	update   func()              // brings the nodes up to date before they are read
 	neverAny bool                // no machine joins any more
 	joined   map[string]bool
 	tokens   map[string]node.BootstrapToken // by id

@@ -19,6 +19,8 @@ import (
 func (w *World) Joining(podsEach int) *Cluster {
 	w.t.Helper()
 	w.Cluster = NewCluster()
+	// Tests advance the clock by minutes in a moment, in which the loop below may not turn.
+	w.Cluster.update = func() { w.join(podsEach) }
 	ctx, cancel := context.WithCancel(context.Background())
 	var stopped sync.WaitGroup
 	stopped.Go(func() {

@@ -58,6 +58,9 @@ func (c *state) Machine(name string) *Machine {
 }
 
 func (c nodeAPI) Nodes(ctx context.Context) (node.Observation, error) {
+	if c.update != nil {
+		c.update()
+	}
 	return read(ctx, c.view, "Nodes", func() (node.Observation, error) {
 		look := node.Observation{ClusterUID: c.ClusterUID, At: c.now}
 		for _, name := range slices.Sorted(maps.Keys(c.Machines)) {

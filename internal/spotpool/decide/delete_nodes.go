@@ -3,9 +3,15 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
+
+// untilSilent is how long a Node may stay Ready after its instance is gone. The node controller
+// marks it Unknown after 50 seconds, its default node-monitor-grace-period, of no heartbeat.
+const untilSilent = 3 * time.Minute
 
 // NodeInUse is a Node with the pool's mark whose instance is gone for sure, and whose
 // kubelet still reports: another machine registered as this Node. It is never deleted.
@@ -26,11 +32,11 @@ func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 		n, found := v.Observation.Cluster.Node(past.Node.UID)
 		switch {
 		case !found || n.Pool != v.Declaration.UID:
-		case past.Confirmed && (past.NodeInUse || !n.Silent()):
+		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue && v.Now.Sub(past.AbsentSince) > untilSilent):
 			used := NodeInUse{n.Name, past.InstanceID}
 			r.NodesInUse = append(r.NodesInUse, used)
 			r.Warnings = append(r.Warnings, used.String())
-		case !past.Confirmed || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
+		case !past.Confirmed || !n.Silent() || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
 			r.NodesLeft = append(r.NodesLeft, n.Name)
 		default:
 			r.NodesLeft = append(r.NodesLeft, n.Name)
