@@ -85,6 +85,10 @@ var rooms = map[string]struct {
 	"internal/stockpool/decide": {pure: true, may: []string{
 		module + "internal/stockpool", module + "internal/stockpool/drift", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
+	"internal/request": {pure: true, may: []string{
+		module + "internal/budget", module + "internal/duration", module + "internal/exception", module + "internal/history", module + "internal/problem",
+		module + "internal/stockpool",
+	}},
 	"internal/declaration": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/budget",

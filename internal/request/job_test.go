@@ -1,0 +1,128 @@
+package request_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func aRun() request.Request { return request.Request{Run: &request.Run{}} }
+
+// TestAJobNeverLeavesAFinishedState: whatever states are requested in whatever order, a job is
+// claimed before it is done, and stays finished.
+func TestAJobNeverLeavesAFinishedState(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		job, now := request.New("1", aRun(), "ann", noon), noon
+		claimed := false
+		for range rapid.IntRange(0, 12).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(1, 3600).Draw(t, "passed")) * time.Second)
+			next := rapid.SampledFrom(request.States()).Draw(t, "next")
+			after, err := job.To(next, now)
+			var state *request.StateError
+			switch {
+			case err != nil && (!errors.As(err, &state) || after.State != job.State || !after.UpdatedAt.Equal(job.UpdatedAt)):
+				t.Fatalf("%s to %s: %v, %+v", job.State, next, err, after)
+			case err != nil:
+				continue
+			case job.State.Finished():
+				t.Fatalf("%s became %s", job.State, next)
+			case next == request.Queued:
+				t.Fatalf("%s became queued again", job.State)
+			case (next == request.Succeeded || next == request.Failed) && !claimed:
+				t.Fatalf("it became %s, and no run claimed it", next)
+			case (next == request.Canceled || next == request.Expired) && claimed:
+				t.Fatalf("it became %s after a run claimed it", next)
+			case next == request.Running && after.Overdue(now.Add(1000*time.Hour)):
+				t.Fatal("a running job expires")
+			case next.Finished() && (after.Overdue(now.Add(request.FinishedLifetime-time.Second)) || !after.Overdue(now.Add(request.FinishedLifetime))):
+				t.Fatalf("a finished job is deleted at %s", after.ExpiresAt)
+			}
+			claimed = claimed || next == request.Running
+			job = after
+		}
+	})
+}
+
+func TestIDsAreUniqueByRequesterAndKey(t *testing.T) {
+	t.Parallel()
+	if request.ID("ann", "k") != request.ID("ann", "k") {
+		t.Error("the ID of a key differs")
+	}
+	if request.ID("ann", "k") == request.ID("bob", "k") || request.ID("an", "nk") == request.ID("ann", "k") {
+		t.Error("two requesters have the same ID")
+	}
+}
+
+func TestOutputHidesEnvironments(t *testing.T) {
+	t.Parallel()
+	pool := request.StockPool{SpecName: "g1.1", Replicas: 1, Env: map[string]string{"TOKEN": "secret"}}
+	job := request.New("0123456789", request.Request{StockPool: &pool}, "ann", noon)
+	if job.Public().Request.StockPool.Env["TOKEN"] != request.Hidden || job.Request.StockPool.Env["TOKEN"] != "secret" {
+		t.Errorf("the environment is %v, and stored as %v", job.Public().Request.StockPool.Env, job.Request.StockPool.Env)
+	}
+	if job.Object != "stock_pool/default/g1-1-01234567" {
+		t.Errorf("its object is %s", job.Object)
+	}
+}
+
+func TestBadRequestsNameTheAttribute(t *testing.T) {
+	t.Parallel()
+	day := request.Span{For: "1d"}
+	for at, r := range map[string]request.Request{
+		"request":          {},
+		"request ":         {Run: &request.Run{}, Hold: &request.Hold{}},
+		"grant.budget":     {Grant: &request.Grant{Budget: "Team", GPUHours: "5", Span: day, Reason: "night"}},
+		"grant.gpu_hours":  {Grant: &request.Grant{Budget: "team-a", GPUHours: "-5", Span: day, Reason: "night"}},
+		"grant.reason":     {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: day}},
+		"grant.for":        {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Reason: "night"}},
+		"grant.for ":       {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{For: "31d"}, Reason: "night"}},
+		"grant.for  ":      {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{For: "1h", Until: noon.Add(time.Hour)}, Reason: "n"}},
+		"hold.for":         {Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-time.Hour)}, Reason: "night"}},
+		"hold.for ":        {Hold: &request.Hold{Pool: "ap-singapore/train", Span: request.Span{For: "soon"}, Reason: "night"}},
+		"hold.pool":        {Hold: &request.Hold{Pool: "a/b/c", Span: day, Reason: "night"}},
+		"stock_pool.image": {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Image: "Nginx latest"}},
+		"stock_pool.for":   {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Span: request.Span{For: "31d"}}},
+		"stock_pool.env":   {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Env: map[string]string{"A": strings.Repeat("x", 70_000)}}},
+	} {
+		if r.StockPool != nil {
+			*r.StockPool = r.StockPool.WithDefaults("1")
+		}
+		err := r.Validate("ann", noon)
+		var invalid *request.InvalidError
+		if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Attribute != strings.TrimSpace(at) {
+			t.Errorf("the error of %s is %v", at, err)
+		}
+	}
+	if err := aRun().Validate("ann\x1b[2J", noon); err == nil {
+		t.Error("a requester with control characters is accepted")
+	}
+	if err := request.ValidateKey("a b"); err == nil {
+		t.Error("a key with a space is accepted")
+	}
+}
+
+func TestLimitsCountTheLargestSize(t *testing.T) {
+	t.Parallel()
+	pool := request.StockPool{SpecName: "g1.1", GPU: 2, Replicas: 1, ReplicasPolicy: "available", Maximum: 4}
+	size := request.SizeOf(pool.Declaration())
+	if size != (request.Size{Pods: 4, GPUs: 8}) {
+		t.Fatalf("its size is %+v", size)
+	}
+	for _, c := range []struct {
+		limits  request.Limits
+		allowed bool
+	}{{request.Limits{}, true}, {request.Limits{Pods: 5, GPUs: 10}, true}, {request.Limits{Pods: 4}, false}, {request.Limits{GPUs: 9}, false}} {
+		err := c.limits.Check("ml", request.Size{Pods: 1, GPUs: 2}, size)
+		if (err == nil) != c.allowed {
+			t.Errorf("%+v: %v", c.limits, err)
+		}
+	}
+}

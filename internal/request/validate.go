@@ -1,0 +1,150 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+)
+
+const (
+	maxKey = 255 // bytes
+	maxEnv = 64 << 10
+)
+
+// DefaultLifetime is how long a requested stock pool lasts if the request does not say.
+const DefaultLifetime = exception.Longest
+
+// Validate returns an *InvalidError with all problems of a request that can be found without a
+// store. A stock pool must have its defaults.
+func (r Request) Validate(requester string, now time.Time) error {
+	var list problem.List
+	if _, err := (exception.Request{For: time.Hour, Who: requester, Why: "-"}).Begin("-", now); err != nil {
+		list.Add("requested_by", "Name the requester in one line of text.", "invalid requester: %s", strings.TrimPrefix(err.Error(), "its "))
+	}
+	switch r.Type() {
+	case TypeGrant:
+		g := *r.Grant
+		list.Name("grant.budget", g.Budget, "a budget")
+		if _, err := budget.ParseHours(g.GPUHours); err != nil {
+			list.Add("grant.gpu_hours", "Use GPU-hours such as \"50\" or \"12.5\".", "%v", err)
+		}
+		exceptional(&list, "grant", g.Span, g.Reason, now)
+	case TypeHold:
+		h := *r.Hold
+		region, name, found := strings.Cut(h.Pool, "/")
+		if !found {
+			region, name = "-", h.Pool
+		}
+		if list.Name("hold.pool", name, "a pool"); region == "" {
+			list.Add("hold.pool", "Use NAME or REGION/NAME.", "%q has no region", h.Pool)
+		}
+		exceptional(&list, "hold", h.Span, h.Reason, now)
+	case TypeStockPool:
+		r.StockPool.validate(&list, now)
+	case "":
+		list.Add("request", "Set exactly one of run, grant, hold and stock_pool.", "it must request exactly one thing")
+	}
+	if len(list) > 0 {
+		return &InvalidError{Problems: list}
+	}
+	return nil
+}
+
+// exceptional adds the problems of the duration and the reason of a grant or a hold.
+func exceptional(list *problem.List, at string, s Span, reason string, now time.Time) {
+	until, ok := s.check(list, at, now)
+	if !ok {
+		return
+	}
+	_, err := exception.Request{For: until.Sub(now), Who: "-", Why: reason}.Begin("-", now)
+	if err == nil {
+		return
+	}
+	if strings.Contains(err.Error(), "reason") {
+		list.Add(at+".reason", "Give a reason in one line of text.", "%v", err)
+		return
+	}
+	list.Add(at+".for", "Use a duration such as \"4h\", or an end.", "%v", err)
+}
+
+func (s *StockPool) validate(list *problem.List, now time.Time) {
+	for _, p := range s.Declaration().Validate() {
+		p.Attribute = "stock_pool." + p.Attribute
+		*list = append(*list, p)
+	}
+	size := 0
+	for name, value := range s.Env {
+		size += len(name) + len(value)
+	}
+	for _, text := range append(append([]string{}, s.Command...), s.Args...) {
+		size += len(text)
+	}
+	if size > maxEnv {
+		list.Add("stock_pool.env", "Put long texts into the image or a ConfigMap.", "env, command and args together are longer than %d bytes", maxEnv)
+	}
+	if s.Budget != "" {
+		list.Name("stock_pool.budget", s.Budget, "a budget")
+	}
+	if s.For == "" && s.Until.IsZero() {
+		return
+	}
+	if until, ok := s.check(list, "stock_pool", now); ok {
+		list.Lasts("stock_pool.for", "its lifetime of "+duration.Words(until.Sub(now)), until.Sub(now), exception.Shortest, exception.Longest,
+			"Declare a stock pool that lasts longer in Terraform.")
+	}
+}
+
+// check returns the end of a span, or adds its problem.
+func (s Span) check(list *problem.List, at string, now time.Time) (time.Time, bool) {
+	switch {
+	case (s.For == "") == s.Until.IsZero():
+		list.Add(at+".for", "Set either for, such as \"4h\", or until.", "its end is missing or ambiguous")
+		return time.Time{}, false
+	case s.For != "":
+		if _, err := duration.Parse(s.For); err != nil {
+			list.Add(at+".for", "Use a duration such as \"4h\" or \"2d\".", "%v", err)
+			return time.Time{}, false
+		}
+	}
+	return s.End(now), true
+}
+
+// End returns when what was requested at a moment expires; zero if the span does not say.
+func (s Span) End(requested time.Time) time.Time {
+	if !s.Until.IsZero() {
+		return s.Until.UTC().Truncate(time.Second)
+	}
+	length, err := duration.Parse(s.For)
+	if err != nil {
+		return time.Time{}
+	}
+	return requested.UTC().Truncate(time.Second).Add(length)
+}
+
+// ValidateKey returns an *InvalidError if an idempotency key is invalid. An empty one is none.
+func ValidateKey(key string) error {
+	bad := func(r rune) bool { return r < '!' || r > '~' }
+	if len(key) <= maxKey && !strings.ContainsFunc(key, bad) {
+		return nil
+	}
+	var list problem.List
+	list.Add("idempotency_key", "Use a random ID for each request.", "it must be at most %d visible ASCII characters", maxKey)
+	return &InvalidError{Problems: list}
+}
+
+// InvalidError reports the problems of a request.
+type InvalidError struct{ Problems []problem.Problem }
+
+// Error lists the problems.
+func (e *InvalidError) Error() string {
+	texts := make([]string, len(e.Problems))
+	for n, p := range e.Problems {
+		texts[n] = p.String()
+	}
+	return fmt.Sprintf("invalid request: %s", strings.Join(texts, "; "))
+}
