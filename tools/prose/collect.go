@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ const (
 // extension is that of the format as which Vale reads the form.
 func (f form) extension() string {
 	switch f {
-	case guide, reference, comment:
+	case guide, reference, comment, help, output:
 		return ".md"
 	default:
 		return ".txt"
@@ -121,6 +122,8 @@ func textsOf(name string, data []byte) ([]text, error) {
 			t, err = literals(name, data)
 		case example:
 			t.body = hashComments(t.body)
+		case output:
+			t = split(t)
 		}
 		if err != nil {
 			return nil, err
@@ -141,12 +144,40 @@ func hashComments(body string) string {
 	return kept.String()
 }
 
+// columns divides the columns of a table, and the name of a flag from its text.
+var columns = regexp.MustCompile(`  +`)
+
+// split makes a paragraph of each cell of a table, and of each line that is indented, such as an
+// example. Output has one sentence or one row in a line, help has paragraphs, too.
+func split(t text) text {
+	var b strings.Builder
+	add := func(at int, line string) {
+		b.WriteString(line + "\n")
+		t.lines = append(t.lines, at)
+	}
+	at := 0
+	for line := range strings.Lines(t.body) {
+		at++
+		if line = strings.TrimRight(line, "\n "); t.form == help && !columns.MatchString(line) {
+			add(at, line)
+			continue
+		}
+		for _, cell := range columns.Split(strings.TrimSpace(line), -1) {
+			add(at, "")
+			add(at, strings.TrimLeft(cell, "# ")) // a heading in Markdown only
+			add(at, "")
+		}
+	}
+	t.body = b.String()
+	return t
+}
+
 func helps(c *cobra.Command) []text {
 	var b strings.Builder
 	c.SetOut(&b)
 	c.InitDefaultHelpFlag()
 	_ = c.Help() // a strings.Builder does not fail
-	texts := []text{{form: help, path: c.CommandPath() + " --help", body: b.String()}}
+	texts := []text{split(text{form: help, path: c.CommandPath() + " --help", body: b.String()})}
 	for _, below := range c.Commands() {
 		texts = append(texts, helps(below)...)
 	}
