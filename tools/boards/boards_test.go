@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	reconcile "github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
+)
+
+var (
+	metric   = regexp.MustCompile(`\bgpupool_\w+`)
+	selector = regexp.MustCompile(`\b(gpupool_\w+)\{([^}]*)\}`)
+	label    = regexp.MustCompile(`(\w+)\s*(?:=~|!=|=)`)
+)
+
+func labelsOfMetrics(t *testing.T) map[string][]string {
+	t.Helper()
+	list, err := reconcile.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string][]string{}
+	for _, m := range list {
+		labels[m.Name] = append(m.Labels, "cluster") // which scrapes add
+	}
+	return labels
+}
+
+// checkExpr reports metrics and labels that gpupool does not write.
+func checkExpr(t *testing.T, where, expr string, known map[string][]string) {
+	t.Helper()
+	for _, name := range metric.FindAllString(expr, -1) {
+		if _, exists := known[name]; !exists {
+			t.Errorf("%s uses %s, which no run writes", where, name)
+		}
+	}
+	for _, s := range selector.FindAllStringSubmatch(expr, -1) {
+		for _, l := range label.FindAllStringSubmatch(s[2], -1) {
+			if !slices.Contains(known[s[1]], l[1]) {
+				t.Errorf("%s uses the label %s of %s, which has %v", where, l[1], s[1], known[s[1]])
+			}
+		}
+	}
+}
+
+func TestBoardsUseMetricsThatExist(t *testing.T) {
+	t.Parallel()
+	known, shown := labelsOfMetrics(t), map[string]bool{}
+	for _, b := range boards {
+		for _, s := range b.selections {
+			checkExpr(t, b.file+" "+s.name, s.of, known)
+		}
+		for _, r := range b.rows {
+			for _, p := range r.panels {
+				if len(p.queries) == 0 || p.unit == "" {
+					t.Errorf("%s: panel %q has no query or no unit", b.file, p.title)
+				}
+				for _, of := range p.queries {
+					checkExpr(t, b.file+" "+p.title, of.expr, known)
+					for _, name := range metric.FindAllString(of.expr, -1) {
+						shown[name] = true
+					}
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if !shown[name] {
+			t.Errorf("no board shows %s", name)
+		}
+	}
+}
+
+func TestAlertsNameWhatToDo(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../examples/prometheus/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/guides/on-call.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, headings := labelsOfMetrics(t), anchors(string(page))
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			checkExpr(t, r.Alert, r.Expr, known)
+			_, anchor, _ := strings.Cut(r.Annotations["runbook_url"], "/docs/guides/on-call.md#")
+			if r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" || !headings[anchor] {
+				t.Errorf("alert %s needs a severity, a summary, a description, and a runbook_url to a heading of the on-call guide", r.Alert)
+			}
+		}
+	}
+	if len(file.Groups) == 0 {
+		t.Error("no alerts")
+	}
+}
+
+func anchors(page string) map[string]bool {
+	of := map[string]bool{}
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "#") {
+			of[strings.ReplaceAll(strings.ToLower(strings.Trim(line, "# \n")), " ", "-")] = true
+		}
+	}
+	return of
+}
+
+func TestFilesAreGenerated(t *testing.T) {
+	t.Parallel()
+	want := map[string][]byte{}
+	for _, b := range boards {
+		data, err := encode(b.dashboard())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[fmt.Sprintf("grafana/%s.json", b.file)] = data
+	}
+	rules, err := os.ReadFile("../../examples/prometheus/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want["prometheus/prometheusrule.yml"], err = prometheusRule(rules); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range want {
+		got, err := os.ReadFile(filepath.Join("../../examples", name))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Errorf("examples/%s is out of date (%v): run make generate", name, err)
+		}
+	}
+}
