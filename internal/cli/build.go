@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// NewBuild completes what the linker set. A build by go install has the version "dev"
-// instead, and its version is the module's; one by go build has no commit, but for that
-// which Go found in git.
+// NewBuild completes the values that the linker set. A build by go install has the version
+// "dev" and gets the version of the module. A build by go build gets the commit that Go
+// found in git.
 func NewBuild(version, commit string) Build {
 	b := Build{Version: version, Commit: short(commit)}
 	info, ok := debug.ReadBuildInfo()
@@ -25,15 +25,14 @@ func NewBuild(version, commit string) Build {
 	return b
 }
 
-// short is a commit as people name it.
+// short returns the abbreviated commit.
 func short(commit string) string { return commit[:min(12, len(commit))] }
 
-// IsProvider says whether the program was started to be the Terraform provider: by
-// Terraform, which passes a cookie and no arguments, or by a developer who debugs the
-// provider with -debug.
+// IsProvider reports whether the program serves as the Terraform provider. Terraform starts it
+// with a cookie and no arguments. A developer debugs it with -debug.
 //
-// With arguments it is the command line even with a cookie: programs that another
-// provider starts, as data "external" does, inherit that provider's cookie.
+// With other arguments it is the command line, even with a cookie: programs that a provider
+// starts, such as those of data "external", inherit its cookie.
 func IsProvider(args []string, cookie string) (serve, debug bool) {
 	switch {
 	case len(args) == 0:

@@ -112,9 +112,9 @@ func TestEveryWithoutAWatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	server := kubetest.Start(t)
-	nobody := server.ServiceAccountKubeconfig(t, server.Namespace(t), "nobody")
+	powerless := server.ServiceAccountKubeconfig(t, server.Namespace(t), "powerless")
 	w.create("plain", 1, 2)
-	p := w.start("reconcile", "--every", "50ms", "-o", "json", "-vv", "--kubeconfig", nobody)
+	p := w.start("reconcile", "--every", "50ms", "-o", "json", "-vv", "--kubeconfig", powerless)
 	eventually(t, "three runs", func() bool { return len(p.reports(t)) >= 3 })
 	if strings.Contains(p.stderr(), "cluster call") {
 		t.Errorf("a cluster is asked\n%s", p.stderr())

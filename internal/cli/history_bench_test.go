@@ -68,11 +68,10 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 	return events
 }
 
-// BenchmarkHistory asks for the last six hours of a million events of a thousand pools
-// in 35 days, as a process, and of 300,000 that were all within these six hours: more
-// takes long to be remembered, not to be told. How much memory
-// that takes is what it says of itself: what the system reports about a process has what
-// started it in it.
+// BenchmarkHistory runs gpupool history for the last six hours. The history has a million
+// events of a thousand pools in 35 days, or 300,000 events in these six hours: writing more
+// takes too long. The process reports its own memory, since the figure of the system includes
+// the process that started it.
 func BenchmarkHistory(b *testing.B) {
 	for span, events := range map[time.Duration]int{35 * 24 * time.Hour: 1_000_000, 6 * time.Hour: 300_000} {
 		b.Run(fmt.Sprint(events, " in ", span), func(b *testing.B) {

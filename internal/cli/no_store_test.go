@@ -38,7 +38,7 @@ func TestNothingIsDoneWithoutAStore(t *testing.T) {
 	}
 	args := []string{"reconcile", "--kubeconfig", "kubeconfig", "--store", "kubernetes:nowhere", "--from-state", "state.json"}
 	p := w.start(args...)
-	if code := p.exitCode(t); code != 1 || !strings.Contains(p.stderr(), "no store there") {
+	if code := p.exitCode(t); code != 1 || !strings.Contains(p.stderr(), "no store found") {
 		t.Errorf("exit code %d\n%s%s", code, p.stdout(), p.stderr())
 	}
 	p = w.start(append(args, "--dry-run")...)

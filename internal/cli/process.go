@@ -40,9 +40,8 @@ func terminalSize(stream io.Writer) (width, height int, ok bool) {
 	return width, height, true
 }
 
-// stopSignals delivers SIGINT and SIGTERM. From then on, a reader that goes away is
-// an error of the write and does not end the process: a pipe to head must not kill a
-// run between a launch and its record.
+// stopSignals delivers SIGINT and SIGTERM. It also ignores SIGPIPE: a closed pipe to head must
+// not kill a run between a launch and its record. Writes then fail instead.
 func stopSignals(c chan<- os.Signal) (stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)

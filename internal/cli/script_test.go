@@ -244,13 +244,13 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { ts.Check(lock.Release()) })
 }
 
-// wrapped is where a line goes on below: how far it came depends on how long names and
-// times are.
+// wrapped matches the end of a wrapped line. Its position depends on the length of names and
+// times.
 var wrapped = regexp.MustCompile(`\n(?: {6,}([^- ])|  (directory:|last run|the last run))`)
 
-// screen FILE CODE ARG... runs gpupool on a terminal of 80 columns and 24 rows, where it
-// must end with that exit code. It writes the first screen to a file, in which times,
-// ids and addresses are X. No line is wider than the terminal.
+// screen FILE CODE ARG... runs gpupool on a terminal of 80 columns and 24 rows, and expects
+// an exit code. It writes the first screen to a file with X for times, ids and addresses. No
+// line may be wider than the terminal.
 func cmdScreen(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: screen FILE CODE ARG...")
@@ -297,8 +297,8 @@ func cmdRemember(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// strict reconcile|status FILE checks that JSON has the fields of the report,
-// all of them and no others, and no null where a list is.
+// strict reconcile|status FILE checks that JSON has all fields of the report and no others.
+// Empty lists must not be null.
 func cmdStrict(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: strict reconcile|status FILE")

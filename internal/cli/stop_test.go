@@ -18,7 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// A run that is told to stop finishes the launch that is under way, starts no
+// A run that gets a signal finishes the launch that is under way, starts no
 // other, and reports both.
 func TestStopInTheMiddleOfALaunch(t *testing.T) {
 	t.Parallel()
@@ -92,9 +92,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// While every call of Tencent Cloud hangs, a run that changes nothing ends at the first signal,
-// and any other one soon after it: no API is called any more, and how the run
-// ended is recorded.
+// While every call of Tencent Cloud hangs, a dry run stops at the first signal. Any other run
+// stops soon after it, calls no further API, and records its result.
 func TestSignalWhileTheCloudHangs(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--dry-run", "--quiet"} {

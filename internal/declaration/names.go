@@ -97,23 +97,23 @@ type UnknownNameError struct {
 	Others  int
 }
 
-// Error names what there is.
+// Error lists the nearest names.
 func (e *UnknownNameError) Error() string {
-	nothing := "no pool and no budget"
+	kinds := "no pool or budget"
 	if e.stock {
-		nothing = "no pool, no stock pool and no budget"
+		kinds = "no pool, stock pool or budget"
 	}
-	text := fmt.Sprintf("%s %s is declared in the store %s", nothing, e.Name, e.Store)
+	text := fmt.Sprintf("%s named %s in the store %s", kinds, e.Name, e.Store)
 	if strings.ContainsAny(e.Name, `*?[\`) {
-		text = fmt.Sprintf("%s in the store %s fits %s", nothing, e.Store, e.Name)
+		text = fmt.Sprintf("%s in the store %s matches %s", kinds, e.Store, e.Name)
 	}
 	switch {
 	case len(e.Nearest) == 0:
-		return text + ": nothing is declared there"
+		return text + "; it has no declarations"
 	case e.Others > 0:
-		return fmt.Sprintf("%s: the nearest are %s, and there are %d more, which gpupool status lists", text, strings.Join(e.Nearest, ", "), e.Others)
+		return fmt.Sprintf("%s; it has %s and %d more: gpupool status lists all", text, strings.Join(e.Nearest, ", "), e.Others)
 	}
-	return text + ": there is " + strings.Join(e.Nearest, ", ")
+	return text + "; it has " + strings.Join(e.Nearest, ", ")
 }
 
 const nearestAtMost = 5
@@ -131,7 +131,7 @@ func unknownName(store, name string, objects []string) error {
 		wanted, short := strings.TrimPrefix(name, bare), key[strings.LastIndexByte(key, '/')+1:]
 		text := key
 		if kind != aPool {
-			text = strings.NewReplacer("_", " ", "/", " ").Replace(kind) + key
+			text = kind + key
 		}
 		e.stock = e.stock || kind == aStockPool
 		all = append(all, suggestion{text, min(wording.Distance(wanted, key), wording.Distance(wanted, short))})

@@ -51,21 +51,21 @@ func TestNamesThatFitNothing(t *testing.T) {
 	pools := []string{"spot_pool/ap-singapore/eval", "spot_pool/ap-singapore/train", "spot_pool/eu-frankfurt/train"}
 	all := append([]string{"budget/a", "budget/b", "budget/c", "budget/train-budget"}, pools...)
 	for name, want := range map[string]string{
-		"trian": "no pool and no budget trian is declared in the store S: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, " +
-			"budget a, budget b, and there are 2 more, which gpupool status lists",
-		"nothing*": "no pool and no budget in the store S fits nothing*: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget " +
-			"a, budget b, and there are 2 more, which gpupool status lists",
+		"trian": "no pool or budget named trian in the store S; it has ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, " +
+			"budget/a, budget/b and 2 more: gpupool status lists all",
+		"nothing*": "no pool or budget in the store S matches nothing*; it has ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, " +
+			"budget/a, budget/b and 2 more: gpupool status lists all",
 	} {
 		if err := (declaration.Names{"train", name}).Among("S", all); err == nil || err.Error() != want {
 			t.Errorf("%s: got  %v\nwant %s", name, err, want)
 		}
 	}
 	if err := (declaration.Names{"x"}).Among("S", pools[:1]); err == nil ||
-		err.Error() != "no pool and no budget x is declared in the store S: there is ap-singapore/eval" {
+		err.Error() != "no pool or budget named x in the store S; it has ap-singapore/eval" {
 		t.Error(err)
 	}
-	if err := (declaration.Names{"x"}).Among("S", nil); err == nil || err.Error() != "no pool and no budget x is declared in the store S: nothing is "+
-		"declared there" {
+	if err := (declaration.Names{"x"}).Among("S", nil); err == nil || err.Error() != "no pool or budget named x in the store S; it has no "+
+		"declarations" {
 		t.Error(err)
 	}
 	if err := (declaration.Names{"train", "eu-*/*", "train-*"}).Among("S", all); err != nil {
@@ -92,8 +92,8 @@ func TestStockPoolsAreChosen(t *testing.T) {
 		}
 	}
 	err := (declaration.Names{"stock_pool/ml/g2"}).Among("S", objects)
-	if want := "no pool, no stock pool and no budget stock_pool/ml/g2 is declared in the store S: there is stock pool ml/g1, " +
-		"ap-singapore/g1, budget g1"; err == nil || err.Error() != want {
+	if want := "no pool, stock pool or budget named stock_pool/ml/g2 in the store S; it has stock_pool/ml/g1, " +
+		"ap-singapore/g1, budget/g1"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -39,9 +39,9 @@ func spared(t *testing.T, report reconcile.Report) {
 	}
 }
 
-// TestForgedHoursEvictNobody: a user who may create pods anywhere cannot cause evictions of
+// TestForgedHoursEvictNoPod: a user who may create pods anywhere cannot cause evictions of
 // other pods by forged fields.
-func TestForgedHoursEvictNobody(t *testing.T) {
+func TestForgedHoursEvictNoPod(t *testing.T) {
 	t.Parallel()
 	const key = "forged-hours"
 	r := newRig(t, overAll("1", key))
@@ -145,7 +145,7 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	spared(t, report)
 	live := usage(late)
 	if u := live.Usage; u.Consumed <= u.Limit || u.Unshown != u.Consumed || u.Estimated != u.Consumed || u.Exceeded() {
-		t.Errorf("nobody saw its node: %+v", u)
+		t.Errorf("its node was not observed: %+v", u)
 	}
 	if text := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(text, "nodes that were never observed") {
 		t.Errorf("it is not told: %q", text)

@@ -117,7 +117,7 @@ func (g *gated) held() string {
 	if len(left) != 1 {
 		g.t.Fatalf("%v are left of two instances", left)
 	}
-	const why = "its budget team-a is used up: "
+	const why = "budget/team-a is used up: "
 	for _, args := range [][]string{{"reconcile", "--dry-run"}, {"reconcile"}, {"status"}} {
 		if text := g.gpupool(0, args...); !strings.Contains(text, "short: "+why) ||
 			!strings.Contains(text, "launches resume once usage is below the limit") {
@@ -163,7 +163,7 @@ func TestARaisedLimitOpensTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := g.gpupool(0, "status"); !strings.Contains(text, "no run of gpupool reconcile has judged it since") {
-		t.Errorf("the status tells of no gate:\n%s", text)
+		t.Errorf("the status does not show the gate:\n%s", text)
 	}
 	g.gpupool(0, "reconcile", "--wait")
 	g.healed(left)

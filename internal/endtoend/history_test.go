@@ -335,7 +335,7 @@ func TestTheHistoryIsWhatHappened(t *testing.T) {
 		history.Destroy: {"spot_pool/ap-singapore/infer"}, history.Update: {"spot_pool/ap-singapore/train"},
 	} {
 		if len(want) == 0 || !slices.Equal(told[kind], want) {
-			t.Errorf("%s is told of %v, and what happened is %v", kind, told[kind], want)
+			t.Errorf("the events of %s are %v, want %v", kind, told[kind], want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 		warnings := strings.Join(report.Budgets[0].Warnings, "\n")
 		return strings.Contains(warnings, "direct (") && strings.Contains(warnings, "direct-gpus (")
 	}
-	report := r.runUntil("forged owners to be told of", told)
+	report := r.runUntil("a report of forged owners", told)
 	for _, d := range decided(report) {
 		if strings.Contains(d, "suspend") {
 			t.Errorf("decisions %v", decided(report))
@@ -58,12 +58,12 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 	}
 }
 
-// TestALabelExemptsNobody has a Deployment that is labeled as if it were paused.
-func TestALabelExemptsNobody(t *testing.T) {
+// TestLabelExemptsNoWorkload has a Deployment that is labeled as if it were paused.
+func TestLabelExemptsNoWorkload(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))
 	d := kubetest.Deployment(r.namespace, "train", 1, team, kubetest.GPUs(1))
-	d.Labels = map[string]string{"gpupool/paused-by": "nobody"}
+	d.Labels = map[string]string{"gpupool/paused-by": "absent"}
 	kubetest.Create(t, r.server, d)
 	r.waitForPods(1)
 	r.runUntil("a pause", has("done suspend Deployment"))

@@ -76,9 +76,9 @@ func withGate(name string) kubetest.PodOption {
 	}
 }
 
-// TestForgedHoursCountForNobody has a tenant label pods into the budget of others
+// TestForgedHoursDoNotCount has a tenant label pods into the budget of others
 // that hold nothing, of all the kinds that he can make.
-func TestForgedHoursCountForNobody(t *testing.T) {
+func TestForgedHoursDoNotCount(t *testing.T) {
 	t.Parallel()
 	s := newCrowdedTenancy(t, 2)
 	s.declareOthers()

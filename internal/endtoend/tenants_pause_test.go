@@ -102,7 +102,7 @@ func TestOwnersThatAreForgedAreNotPaused(t *testing.T) {
 func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	for name, document := range map[string]string{
-		"told of":      `{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`,
+		"declared": `{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`,
 		"paused again": `{"gpu_hours":"0.001","enforcement":{"action":"pause","on_manual_resume":"pause"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 			s := newTenancy(t, 8)
 			s.declareOwn(document)
 			marked := kubetest.Deployment(s.namespace, "marked", 1, kubetest.GPUs(1), kubetest.OnNode(s.nodes[1].Name))
-			marked.Labels = map[string]string{"gpupool/paused-by": "nobody"}
-			marked.Annotations = map[string]string{"gpupool/paused-by": "nobody", "gpupool/replicas": "1", "gpupool/paused-replicas": "1"}
+			marked.Labels = map[string]string{"gpupool/paused-by": "absent"}
+			marked.Annotations = map[string]string{"gpupool/paused-by": "absent", "gpupool/replicas": "1", "gpupool/paused-replicas": "1"}
 			s.deploy(kubetest.Deployment(s.namespace, "train", 2, kubetest.GPUs(1), kubetest.OnNode(s.nodes[1].Name)))
 			s.deploy(marked)
 			s.turnUntil("the workloads to be paused", func(turn) bool { return s.replicas("train") == 0 && s.replicas("marked") == 0 })
@@ -136,7 +136,7 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 			}
 			r := s.turn()
 			if s.replicas("train") != 2 {
-				t.Error("it was paused again, which nobody declared")
+				t.Error("it was paused again without a declaration")
 			}
 			if !strings.Contains(strings.Join(s.budget(r, "own").Warnings, "\n"), "train") {
 				t.Errorf("nothing warns of a paused workload that holds GPUs:\n%s", r.text)

@@ -112,7 +112,7 @@ func (a *attempts) next() {
 		_, _ = pods.Create(ctx, kubetest.Pod(a.namespace, name, held...), metav1.CreateOptions{})
 		_ = a.patch(user, name, fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, teamKey, a.others))
 	case "relabel":
-		_ = a.patch(user, a.any(), fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, teamKey, []string{a.others, "nobody"}[a.random.IntN(2)]))
+		_ = a.patch(user, a.any(), fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, teamKey, []string{a.others, "absent"}[a.random.IntN(2)]))
 	case "annotate":
 		_ = a.patch(user, a.any(), `{"metadata":{"annotations":{"gpu-fraction":"1","gpu-fraction-num-devices":"999","kubernetes.io/config.mirror":"x"}}}`)
 	case "delete":

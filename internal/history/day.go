@@ -41,7 +41,7 @@ func (h *Head) Missing(events []Event) (missing []Event, errs []error) {
 	}
 	for _, e := range events {
 		if err := e.normalize(); err != nil {
-			errs = append(errs, errors.Join(errors.New("the history takes no event of "+e.Object), err))
+			errs = append(errs, errors.Join(errors.New("invalid event of "+e.Object), err))
 			continue
 		}
 		if !there[e.ID] {

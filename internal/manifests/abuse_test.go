@@ -353,7 +353,7 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	}
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Spec: kubecluster.FreezePolicy().Spec}
 	policy.Spec.ParamKind, policy.Spec.Variables, policy.Spec.MatchConstraints.ResourceRules[0].Resources = nil, nil, []string{"podtemplates"}
-	policy.Spec.Validations = []admissionv1.Validation{{Expression: "false", Message: "nobody makes these"}}
+	policy.Spec.Validations = []admissionv1.Validation{{Expression: "false", Message: "no client creates these"}}
 	kubetest.Create(t, cluster, policy)
 	kubetest.Create(t, cluster, &admissionv1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "foreign"},

@@ -60,7 +60,7 @@ func (l limits) bootstrapTokens() []Object {
 		"It limits the accounts to creating and deleting the bootstrap tokens of pools: in "+kubecluster.TokenNamespace+
 			", RBAC would let them do so with every Secret.",
 		[]string{ReconcileAccount, TerraformAccount},
-		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"secrets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)}, variables,
+		[]admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"secrets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)}, variables,
 		must(words.Replace("request.operation != 'UPDATE' && variables.secret.type == 'TYPE' && variables.secret.metadata.name.matches('^PREFIX[a-z0-9]{6}$')"),
 			"in this namespace, gpupool may only create and delete bootstrap tokens"),
 		must(words.Replace("'MARK' in variables.marks && variables.marks['MARK'] != ''"),

@@ -30,12 +30,12 @@ func (l limits) enforcement() []Object {
 		"of the system and of gpupool.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{
-			concerning(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
-			concerning(apps, []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
-			concerning(core, []string{"pods/eviction"}, admissionv1.Create),
+			ruleFor(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
+			ruleFor(apps, []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
+			ruleFor(core, []string{"pods/eviction"}, admissionv1.Create),
 		}, nil,
 		must(l.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
-		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendAlone(),
+		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendOnly(),
 			"gpupool may only change spec.suspend of a Job"),
 		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || "+
 			"dyn(object).deleteOptions.gracePeriodSeconds >= 1",
@@ -51,7 +51,7 @@ func (l limits) events() []Object {
 	}
 	return l.policy("events", "It limits the accounts to Events that gpupool reports: RBAC would let them change any.",
 		[]string{ReconcileAccount, TerraformAccount},
-		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"events"}, admissionv1.Create, admissionv1.Update)}, nil,
+		[]admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"events"}, admissionv1.Create, admissionv1.Update)}, nil,
 		must(by("object")+" && (request.operation == 'CREATE' || "+by("oldObject")+")", "gpupool may only create and update its own Events"),
 		must("request.operation == 'CREATE' ? !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences) : "+sameMetadata(),
 			"gpupool may not change labels, owners or finalizers of an Event"),
@@ -62,7 +62,7 @@ func (l limits) events() []Object {
 // the store's and the runs' namespaces excludes other installations, too.
 func (l limits) outsideSystem() string {
 	const label = "'app.kubernetes.io/name'"
-	return "!(request.namespace in " + kubecluster.CELTexts(l.withoutStock()...) + ")" +
+	return "!(request.namespace in " + kubecluster.CELTexts(l.excludedNamespaces()...) + ")" +
 		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label +
 		"] == '" + appName + "')"
 }
@@ -104,16 +104,16 @@ func must(expression, message string) admissionv1.Validation {
 	return admissionv1.Validation{Expression: expression, Reason: &forbidden, Message: message}
 }
 
-func concerning(group string, resources []string, operations ...admissionv1.OperationType) admissionv1.NamedRuleWithOperations {
+func ruleFor(group string, resources []string, operations ...admissionv1.OperationType) admissionv1.NamedRuleWithOperations {
 	return admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
 		Operations: operations,
 		Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: resources},
 	}}
 }
 
-// suspendAlone is true if only spec.suspend was changed, apart from what the API server writes at
+// suspendOnly is true if only spec.suspend was changed, apart from what the API server writes at
 // each change.
-func suspendAlone() string { return same("spec", "suspend") + " && " + sameMetadata() }
+func suspendOnly() string { return same("spec", "suspend") + " && " + sameMetadata() }
 
 // sameMetadata is true if only these parts of the metadata were changed, apart from what the API
 // server writes at each change.

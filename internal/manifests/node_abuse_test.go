@@ -76,7 +76,7 @@ func nodeAbuses() []abuse {
 		{right: "delete nodes", what: "delete a marked one of another cloud", verb: http.MethodDelete, path: apiNodes + "moved"},
 		{right: "delete nodes", what: "delete a Ready one with a mark", verb: http.MethodDelete, path: apiNodes + "marked"},
 		{right: "delete nodes", what: "delete all", verb: http.MethodDelete, path: "/api/v1/nodes"},
-		ofNode("patch nodes", "cordon one in nobody's name", "own", `{"spec":{"unschedulable":true}}`),
+		ofNode("patch nodes", "cordon one without a name", "own", `{"spec":{"unschedulable":true}}`),
 		ofNode("patch nodes", "cordon one in an empty name", "own", `{"metadata":{"annotations":{"gpupool/cordoned-by":""}},"spec":{"unschedulable":true}}`),
 		ofNode("patch nodes", "cordon one of another cloud", "elsewhere",
 			`{"metadata":{"annotations":{"gpupool/cordoned-by":"a"}},"spec":{"unschedulable":true}}`),

@@ -13,7 +13,7 @@ import (
 // each right. Expressions that cannot be evaluated reject the request.
 func (l limits) nodes() []Object {
 	accounts := []string{ReconcileAccount, TerraformAccount}
-	changes := []admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update)}
+	changes := []admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update)}
 	var all []Object
 	if l.Mark || l.Cordon {
 		var spec, metadata []string
@@ -39,7 +39,7 @@ func (l limits) nodes() []Object {
 		const mark = "'" + kubecluster.NodePoolAnnotation + "'"
 		all = append(all, l.policy("delete-nodes", "It limits the accounts to deleting Tencent Cloud nodes with a pool's mark whose kubelet does "+
 			"not report.", accounts,
-			[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Delete)}, nodeVariables(),
+			[]admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes"}, admissionv1.Delete)}, nodeVariables(),
 			must(mark+" in variables.before && variables.before["+mark+"] != ''", "gpupool deletes no node without a pool's mark"),
 			must("variables.ours", "gpupool deletes no node of another cloud"),
 			must("!has(oldObject.status.conditions) || oldObject.status.conditions.all(c, c.type != 'Ready' || c.status == 'Unknown')",
@@ -112,7 +112,7 @@ func (l limits) noticeWatch() []Object {
 	return l.policy("notice-watch", "It limits the agent of a node to the node of its token, and there to the condition and the taint of an "+
 		"interruption notice.",
 		[]string{NoticeAccount},
-		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes", "nodes/status"}, admissionv1.Create, admissionv1.Update)},
+		[]admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes", "nodes/status"}, admissionv1.Create, admissionv1.Update)},
 		[]admissionv1.Variable{
 			{Name: "taints", Expression: list("object", "spec", "taints")},
 			{Name: "hadTaints", Expression: list("oldObject", "spec", "taints")},

@@ -20,8 +20,8 @@ type Stock struct {
 	Namespaces []string
 }
 
-// withoutStock returns the namespaces in which stock pools are not allowed.
-func (o Options) withoutStock() []string {
+// excludedNamespaces returns the namespaces in which stock pools are not allowed.
+func (o Options) excludedNamespaces() []string {
 	return append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())
 }
 
@@ -34,7 +34,7 @@ func (o Options) validateStock() error {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
 			return fmt.Errorf("%q is not a namespace for stock pools: %s", name, strings.Join(problems, "; "))
 		}
-		if slices.Contains(o.withoutStock(), name) {
+		if slices.Contains(o.excludedNamespaces(), name) {
 			return fmt.Errorf("%s cannot have stock pools: the accounts of gpupool could run pods next to the accounts, the store or the system", name)
 		}
 	}

@@ -136,7 +136,7 @@ func stockAbuses() []abuse {
 			body: `{"status":{"disruptionsAllowed":9}}`, as: types.MergePatchType,
 		},
 
-		patch("pods", "have a scale-down end nobody's pod first", apiCore+"WORK/pods/pod",
+		patch("pods", "have a scale-down delete an unowned pod first", apiCore+"WORK/pods/pod",
 			`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
 		patch("pods", "claim one", apiCore+"WORK/pods/pod", `{"metadata":{"labels":{"gpupool/stock-pool":"stock"}}}`),
 		patch("pods", "have a pool's go first", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-5"}}}`),

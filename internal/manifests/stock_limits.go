@@ -49,8 +49,8 @@ func (l limits) stockPools() []Object {
 	}
 	all := l.policy("stock-pools", "It limits the accounts to Deployments and disruption budgets of stock pools: RBAC would let them change any.", accounts,
 		[]admissionv1.NamedRuleWithOperations{
-			concerning(apps, []string{"deployments"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
-			concerning(policies, []string{"poddisruptionbudgets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+			ruleFor(apps, []string{"deployments"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+			ruleFor(policies, []string{"poddisruptionbudgets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
 		},
 		[]admissionv1.Variable{
 			{Name: "labeled", Expression: labeled("object")},
@@ -72,7 +72,7 @@ func (l limits) stockPools() []Object {
 	}
 	return append(all, l.policy("stock-pods", "It limits the accounts to the deletion order of stock pods: RBAC would let them change all of a "+
 		"pod.", accounts,
-		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"pods"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)},
+		[]admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"pods"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)},
 		[]admissionv1.Variable{
 			{Name: "now", Expression: annotations("object")},
 			{Name: "before", Expression: annotations("oldObject")},

@@ -122,7 +122,7 @@ func tokenAbuses() []abuse {
 		"have it expire in a day and a bit": tokenSecret("mine17", tokenExpires(time.Now().Add(24*time.Hour+5*time.Minute).UTC().Format(time.RFC3339))),
 		"have it expire elsewhere":          tokenSecret("mine18", tokenExpires(time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05-23:00"))),
 		"have it expire in other words":     tokenSecret("mine19", tokenExpires("tomorrow")),
-		"have it be nobody's":               tokenSecret("mine20", unmarked),
+		"have it without an owner":          tokenSecret("mine20", unmarked),
 		"have it be an empty name's":        tokenSecret("mine21", func(s *corev1.Secret) { s.Annotations["gpupool/pool-uid"] = "" }),
 		"have it stay":                      tokenSecret("mine22", func(s *corev1.Secret) { s.Finalizers = []string{"example.com/stay"} }),
 		"ask for an account's token": tokenSecret("mine23", func(s *corev1.Secret) {

@@ -11,7 +11,7 @@ type Pod struct {
 	Namespace string
 	Name      string
 	UID       string
-	// Controller is the kind of what would make it anew elsewhere; empty where nothing
+	// Controller is the kind of what would create it again elsewhere; empty where nothing
 	// would.
 	Controller string
 	Mirror     bool // the kubelet's own, made of a file on the node
@@ -61,7 +61,7 @@ func Remaining(pods []Pod, unmanaged Unmanaged) Work {
 		case p.Protected:
 			w.block("%s is protected from eviction", p)
 		case p.Controller == "" && unmanaged != Evict:
-			w.block("%s has no controller that would make it anew", p)
+			w.block("%s has no controller that would create it again", p)
 		default:
 			w.Evict = append(w.Evict, p)
 		}

@@ -59,7 +59,7 @@ func TestTheLocalCVMTakesAnInstanceBack(t *testing.T) {
 	for n, id := range ids {
 		at, marked, err := cluster.Notice(t.Context(), id)
 		if taken := n == 0; err != nil || marked != taken || taken && at.Sub(want).Abs() > 2*time.Second {
-			t.Errorf("%s bears %v, %t (%v), and the instance goes at %v", id, at, marked, err, want)
+			t.Errorf("%s has the mark %v, %t (%v), and the instance terminates at %v", id, at, marked, err, want)
 		}
 	}
 	live, err := server.Client().CoreV1().Nodes().Get(t.Context(), ids[0], metav1.GetOptions{})

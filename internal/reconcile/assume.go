@@ -22,14 +22,13 @@ type Assumption struct {
 	name string
 }
 
-// assumable are the attributes that a dry run may assume, by what comes before the
-// name of their object.
+// assumable lists the attributes that a dry run may assume, by the kind of their object.
 var assumable = map[string][]string{
 	"budget": {"gpu_hours"}, "pool": {"minimum", "maximum", "spot_max_price"}, "stock_pool": {"replicas", "maximum"},
 }
 
-// ParseAssumption reads budget/NAME.gpu_hours=200, pool/[REGION/]NAME.minimum=4, which
-// spot_pool may stand for as well, or stock_pool/[NAMESPACE/]NAME.replicas=4.
+// ParseAssumption parses budget/NAME.gpu_hours=200, pool/[REGION/]NAME.minimum=4 or
+// stock_pool/[NAMESPACE/]NAME.replicas=4. The kind pool can also be written spot_pool.
 func ParseAssumption(text string) (Assumption, error) {
 	const form = "write budget/NAME.gpu_hours=200, pool/NAME.minimum=4 (maximum, spot_max_price), or stock_pool/NAME.replicas=4 (maximum), with or without " +
 		"REGION/ or NAMESPACE/ before NAME"
@@ -37,7 +36,7 @@ func ParseAssumption(text string) (Assumption, error) {
 	at := strings.LastIndex(path, ".")
 	kind, name, named := strings.Cut(path[:max(at, 0)], "/")
 	if !valued || value == "" || !named || name == "" {
-		return Assumption{}, fmt.Errorf("%q is no assumption: %s", text, form)
+		return Assumption{}, fmt.Errorf("invalid assumption %q: %s", text, form)
 	}
 	if kind == "spot_pool" {
 		kind = "pool"
@@ -53,8 +52,8 @@ func ParseAssumption(text string) (Assumption, error) {
 	return Assumption{Object: kind + "/" + name, Attribute: attribute, Value: value, kind: kind, name: name}, nil
 }
 
-// assume writes the assumptions of a dry run into its draft. Those on one object are
-// made at once, since each alone may be impossible.
+// assume writes the assumptions of a dry run into its draft. It applies all assumptions on
+// one object together, since each of them may be invalid without the others.
 func (r *run) assume(ctx context.Context) error {
 	attributes, was := map[string]map[string]string{}, map[string]map[string]string{}
 	list := slices.Clone(r.options.Assume)

@@ -31,7 +31,7 @@ func TestOnlyACertainExcessIsToldAsSuch(t *testing.T) {
 	}
 	g.cluster.Step(2 * time.Hour)
 	if gate := g.gate(); !gate.Closed || !gate.Unknown || gate.Certain {
-		t.Errorf("of a budget that nobody looked at for long the gate is %+v", gate)
+		t.Errorf("the gate of a budget with an old status is %+v", gate)
 	}
 
 	g = newGated(t)

@@ -71,7 +71,7 @@ func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, err
 		p := &x.StockPools[n]
 		p.Failing = last.Value.Failing.Of(p.Summary().Object())
 	}
-	described.SetStates()
+	described.Complete()
 	x.addEvents(ctx, w, declaration.Names(names).Fits, one.warnings)
 	x.Warnings = one.warnings.Texts()
 	return x, nil

@@ -45,9 +45,9 @@ func TestDryRunIsGatedByTheBudgetsOfItsState(t *testing.T) {
 	}
 }
 
-// TestDryRunDecidesByANewerState shows what the run would do that takes the
+// TestDryRunUsesANewerState shows what the run would do that takes the
 // state's declarations over, and changes nothing.
-func TestDryRunDecidesByANewerState(t *testing.T) {
+func TestDryRunUsesANewerState(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	p, b := g.pool, g.budget
@@ -149,6 +149,6 @@ func TestARecordThatWasNotReadFails(t *testing.T) {
 		}
 	}
 	if told != 2 {
-		t.Errorf("%d of 2 failures are told of: %+v, %+v", told, report.SpotPools, report.Budgets)
+		t.Errorf("%d of 2 failures are reported: %+v, %+v", told, report.SpotPools, report.Budgets)
 	}
 }

@@ -135,7 +135,7 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	g.lose()
 	planned := g.run(reconcile.RunOptions{DryRun: true})
 	p := planned.SpotPools[0]
-	if p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "its budget team-a is used up: 4.000 of 4.000 GPU-hours") {
+	if p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "budget/team-a is used up: 4.000 of 4.000 GPU-hours") {
 		t.Errorf("dry run: %s, %v", p.Outcome, p.Short)
 	}
 	report := g.run(reconcile.RunOptions{})
@@ -168,9 +168,9 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	}
 }
 
-// TestAClosedGateIsToldOfBeforeItMatters: a pool that needs nothing reports once that it would
+// TestClosedGateIsReportedEarly: a pool that needs nothing reports once that it would
 // launch nothing more, and why.
-func TestAClosedGateIsToldOfBeforeItMatters(t *testing.T) {
+func TestClosedGateIsReportedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.cluster.Start("ml", "a", 8)

@@ -106,7 +106,7 @@ func TestAHoldStopsLaunches(t *testing.T) {
 	w.Step(2 * time.Minute)
 	p := w.run().SpotPools[0]
 	if p.Hold == nil || p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"),
-		": night shift. Nothing is launched or terminated before. "+
+		": night shift. Until then, no instance is launched or terminated. "+
 			"To end the hold:\ngpupool release ap-singapore/train") {
 		t.Errorf("the pool: %s, %v, %v", p.Outcome, p.Hold, p.Short)
 	}

@@ -104,14 +104,14 @@ func TestARunOfOneBudgetLeavesTheOthers(t *testing.T) {
 	}
 	wantCounted(t, one("team-[b-z]"), "8.000")
 
-	_, err = d.Runner().Run(context.Background(), reconcile.RunOptions{Names: []string{"team-b", "nobody"}})
+	_, err = d.Runner().Run(context.Background(), reconcile.RunOptions{Names: []string{"team-b", "absent"}})
 	var unknown *declaration.UnknownNameError
-	if !errors.As(err, &unknown) || unknown.Name != "nobody" {
+	if !errors.As(err, &unknown) || unknown.Name != "absent" {
 		t.Errorf("of an unknown name it says %v", err)
 	}
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil || slices.ContainsFunc(answer.Events, func(e history.Event) bool { return e.Kind == history.RunFailed }) {
-		t.Errorf("a run that never began is told as one that failed: %+v, %v", answer.Events, err)
+		t.Errorf("a run that never began is reported as failed: %+v, %v", answer.Events, err)
 	}
 }
 

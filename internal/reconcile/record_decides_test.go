@@ -160,7 +160,7 @@ func (s *subject) apply(t *testing.T, operation string) string {
 	}
 	for text, name := range map[string]string{
 		"changed after this plan": "plan again", "deletion_protection": "protected", "begun and not finished": "unfinished",
-		"was destroyed at": "destroyed", "holds another": "another's", "is not managed by gpupool": "exists",
+		"was destroyed at": "destroyed", "has another": "another's", "is not managed by gpupool": "exists",
 		"has no budget": "absent", "has no stock pool": "absent", "there is no spot pool": "absent",
 	} {
 		if strings.Contains(err.Error(), text) {

@@ -89,7 +89,7 @@ func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 				t.Errorf("nothing was missing, and %v became %v", before, after)
 			}
 			if told := strings.Contains(said, "gone: reclaimed by Tencent Cloud"); told == tt.withoutJournals {
-				t.Errorf("what the copy has of machines that are gone is told of: %t: %s", told, said)
+				t.Errorf("lost instances of the copy are reported: %t: %s", told, said)
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestUsageGoesOnFromACopyOfItsStore(t *testing.T) {
 				t.Errorf("%d are used, give or take %d: the copy had %d, and the store that went on %s", used, bound, copied, reconciletest.Consumed(t, went))
 			}
 			if r.Budgets[0].EstimatedGPUHours == "0.000" || thousandths(t, string(r.Budgets[0].Coverage)) >= thousandths(t, string(went.Budgets[0].Coverage)) {
-				t.Errorf("nothing tells of the gap: %+v", r.Budgets[0].UsageReport)
+				t.Errorf("the gap is not reported: %+v", r.Budgets[0].UsageReport)
 			}
 			if told := strings.Join(r.Budgets[0].Warnings, "\n"); strings.Contains(told, "lost") {
 				t.Errorf("the copy is whole, and the run says %s", told)

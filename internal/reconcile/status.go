@@ -78,14 +78,13 @@ func (r *Runner) Status(ctx context.Context, names ...string) (StatusReport, err
 			one.warnings.Add("as of the last run, " + text)
 		}
 	}
-	report.SetStates()
-	report.Totals = report.totals()
+	report.Complete()
 	report.Warnings = one.warnings.Texts()
 	return report, nil
 }
 
-// SetStates sets the states of what is described, from all that is known by now.
-func (r StatusReport) SetStates() {
+// Complete sets the states and the totals of the described objects.
+func (r *StatusReport) Complete() {
 	for n := range r.SpotPools {
 		r.SpotPools[n].SetState()
 	}
@@ -95,6 +94,7 @@ func (r StatusReport) SetStates() {
 	for n := range r.StockPools {
 		r.StockPools[n].SetState()
 	}
+	r.Totals = r.totals()
 }
 
 // addLastRun adds what the store has about the last runs, and about one in progress. The error

@@ -68,9 +68,9 @@ type refusal struct{}
 func (*refusal) Error() string                { return "forbidden" }
 func (*refusal) ErrorClass() errorclass.Class { return errorclass.Authorization }
 
-// TestStatusTellsOfRunsThatCouldNotBegin: a run that could not begin is counted as a whole, and
+// TestStatusReportsRunsThatCouldNotBegin: a run that could not begin is counted as a whole, and
 // states of objects are kept. The next run that begins ends it.
-func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
+func TestStatusReportsRunsThatCouldNotBegin(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)
 	d.Declare()
@@ -96,8 +96,8 @@ func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
 	}
 }
 
-// TestStatusTellsOfARunUnderWay by the record of its lock.
-func TestStatusTellsOfARunUnderWay(t *testing.T) {
+// TestStatusReportsARunInProgress by the record of its lock.
+func TestStatusReportsARunInProgress(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)
 	d.Declare()

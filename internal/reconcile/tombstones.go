@@ -14,7 +14,7 @@ func (r *run) warnOrphans(ctx context.Context) int {
 		return r.pools.Recorded(uid) || r.budgets.Recorded(uid) || r.stock.Recorded(uid)
 	})
 	if err != nil {
-		r.warnings.Add("what is left of lost records was not looked for: " + err.Error())
+		r.warnings.Add("instances and workloads of lost records were not searched: " + err.Error())
 	}
 	for _, of := range orphans {
 		r.warnings.Add(of.String())
@@ -35,7 +35,7 @@ func (r *run) checkTombstones(ctx context.Context) {
 		if err == nil && tombstone.Expired(r.now()) {
 			err = record.Remove(ctx, r.repository.Store, store.Tombstones, doc.Key.Name, doc.Revision)
 		} else if err == nil {
-			err = r.pools.LookForLeft(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
+			err = r.pools.FindRemaining(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
 		}
 		if err != nil {
 			r.warnings.Add(err.Error())

@@ -76,7 +76,7 @@ func (v *validator) bootstrapToken() {
 		"Write how long an instance may take to join after its launch, such as \"30m\".")
 }
 
-// filledIn returns the user data with a token in place of the placeholder.
-func filledIn(userData, token string) string {
+// insertToken returns the user data with a token in place of the placeholder.
+func insertToken(userData, token string) string {
 	return strings.ReplaceAll(userData, BootstrapTokenPlaceholder, token)
 }

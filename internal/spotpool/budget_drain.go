@@ -24,7 +24,7 @@ func (v *validator) budgetWarnings() {
 	d := v.d
 	if d.DrainsForBudget() {
 		v.Add("on_budget_exceeded", "Set it to \"keep\" to keep the instances and launch no more. The tag gpupool/protected keeps single instances.",
-			"once the budget %s has been exceeded for %s, all instances of the pool are terminated, each after a drain of its node of at most %s", d.Budget,
+			"once budget/%s has been exceeded for %s, all instances of the pool are terminated, each after a drain of at most %s", d.Budget,
 			d.BudgetGracePeriod, d.Nodes.Drain.Timeout)
 	}
 }

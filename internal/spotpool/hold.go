@@ -98,7 +98,7 @@ func (h Holds) Validate() error { return exception.ValidateAll("a hold", h.List)
 
 // Reason says why nothing is done to a pool on hold.
 func (h Hold) Reason(d Declaration) string {
-	return fmt.Sprintf("on hold %s. Nothing is launched or terminated before. To end the hold:\ngpupool release %s", h, d.Key())
+	return fmt.Sprintf("on hold %s. Until then, no instance is launched or terminated. To end the hold:\ngpupool release %s", h, d.Key())
 }
 
 // HeldError is returned if something was not done because of a hold.

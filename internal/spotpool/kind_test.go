@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// What reports and metrics need of a new kind of decision is asked for here.
-func TestEachKindSaysAllThatOthersTakeFromIt(t *testing.T) {
+// Reports and metrics need this data of each kind of decision.
+func TestEachKindHasItsData(t *testing.T) {
 	t.Parallel()
 	var listed []string
 	for _, data := range spotpool.Kinds() {

@@ -24,7 +24,7 @@ type Request struct {
 // Joining returns the request with a token filled into its user data.
 func (r Request) Joining(id, secret string) Request {
 	r.BootstrapToken = id + "." + secret
-	r.UserData, r.UserDataWO = filledIn(r.Script(), r.BootstrapToken), ""
+	r.UserData, r.UserDataWO = insertToken(r.Script(), r.BootstrapToken), ""
 	return r
 }
 

@@ -113,7 +113,7 @@ func (v *validator) offerings() {
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
 		market := o.Market(d.InstanceChargeType)
 		if before, twice := first[market]; twice {
-			v.Add(at, "Omit one of them: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]",
+			v.Add(at, "Omit one of them: stock, price and cooldowns are those of the zone and type.", "%s in %s is listed already, as offerings[%d]",
 				o.InstanceType, o.AvailabilityZone, before)
 		} else {
 			first[market] = n

@@ -111,7 +111,7 @@ func (v *validator) userData() {
 	if v.d.UserDataWOVersion < 0 {
 		v.Add("user_data_raw_wo_version", "Begin with 1, and add 1 with each change of user_data_raw_wo.", "invalid version %d", v.d.UserDataWOVersion)
 	}
-	data := filledIn(v.d.Script(), strings.Repeat("x", TokenIDLength+1+TokenSecretLength))
+	data := insertToken(v.d.Script(), strings.Repeat("x", TokenIDLength+1+TokenSecretLength))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
 		v.Add("user_data_raw", "Let it download large files.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
 			"(that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))

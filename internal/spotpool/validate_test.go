@@ -123,7 +123,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 		"a refresh strategy":    {func(d *declaration) { d.Refresh.Strategy = "surge" }, `refresh.strategy: "surge" is not known`},
 		"a way to be destroyed": {func(d *declaration) { d.OnDestroy = "keep" }, `on_destroy: "keep" is not known`},
 		"a launch timeout":      {func(d *declaration) { d.LaunchTimeout = 0 }, `launch_timeout: 0s is out of range: it must be between 1s and 7d`},
-		"a cool-down": {
+		"a cooldown": {
 			func(d *declaration) { d.Cooldown = spotpool.Duration(8 * 24 * time.Hour) }, `cooldown: 8d is out of range: it must be between 1s and 7d`,
 		},
 		"no launches in a run": {
@@ -242,8 +242,8 @@ func TestAllProblemsAreNamedAtOnce(t *testing.T) {
 	}
 }
 
-// What a secret holds is never part of a message.
-func TestProblemsKeepUserDataToThemselves(t *testing.T) {
+// Messages never contain the value of a secret.
+func TestProblemsDoNotContainUserData(t *testing.T) {
 	t.Parallel()
 	d := pool(func(d *spotpool.Declaration) { d.UserData = strings.Repeat("password=hunter2 \xff", 2000) })
 	for _, p := range append(d.Validate(), d.Warnings()...) {

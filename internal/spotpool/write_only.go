@@ -23,7 +23,7 @@ func (d Declaration) WithWriteOnly(recorded Declaration) (Declaration, error) {
 	case d.UserDataWOVersion == recorded.UserDataWOVersion && recorded.UserDataWO != "":
 		d.UserDataWO = recorded.UserDataWO
 	case d.UserDataWO == "":
-		return d, fmt.Errorf("the user_data_raw_wo of %s in version %d is in no Terraform state, and the store has version %d: run terraform apply with a "+
+		return d, fmt.Errorf("the user_data_raw_wo of %s in version %d is in no Terraform state, and the store has version %d: apply a "+
 			"configuration that has it", d.Object(), d.UserDataWOVersion, recorded.UserDataWOVersion)
 	}
 	return d, nil

@@ -19,11 +19,11 @@ func TestDecisionsAreRead(t *testing.T) {
 		got[stockpool.Decision{Kind: k.Kind, Was: 3, Replicas: 2, Spared: []string{"a"}, Released: []string{"b", "c"}, Reasons: []string{"so"}}.String()] = true
 	}
 	for _, want := range []string{
-		"create its Deployment with 2 replicas, for the pods that the deleted one left: so", "take over its Deployment: so", "apply its declaration: so",
+		"create its Deployment with 2 replicas, for the pods of the deleted one: so", "take over its Deployment: so", "apply its declaration: so",
 		"revert drift of its Deployment: so", "scale its Deployment from 3 to 2: so", "pause its Deployment from 3 to 2: so",
 		"resume its Deployment from 3 to 2: so",
-		"mark 1 pod as in use, to terminate last; 2 pods as free again: so", "guard its pods against evictions: so",
-		"stop guarding its pods against evictions: so",
+		"mark 1 pod as in use, to delete last; 2 pods as no longer in use: so", "create its PodDisruptionBudget: so",
+		"delete its PodDisruptionBudget: so",
 	} {
 		if !got[want] {
 			t.Errorf("none reads %q: %v", want, got)

@@ -73,7 +73,7 @@ const (
 // OnDestroy says what happens to the Deployment of a destroyed pool.
 type OnDestroy string
 
-// What a destroy does with the Deployment.
+// The actions of a destroy on the Deployment.
 const (
 	DestroyDelete OnDestroy = "delete"
 	DestroyRetain OnDestroy = "retain"

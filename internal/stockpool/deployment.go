@@ -125,7 +125,7 @@ func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget 
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: d.Namespace, Name: d.Name,
 			Labels:          map[string]string{LabelPool: d.Name, labelManagedBy: managedBy},
-			OwnerReferences: []metav1.OwnerReference{ownedBy(of)},
+			OwnerReferences: []metav1.OwnerReference{ownerReference(of)},
 		},
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: new(intstr.FromInt32(int32(d.PodDisruptionBudget.MinAvailable))), //nolint:gosec // at most maxReplicas
@@ -134,6 +134,6 @@ func (d Declaration) Guard(of *appsv1.Deployment) *policyv1.PodDisruptionBudget 
 	}
 }
 
-func ownedBy(of *appsv1.Deployment) metav1.OwnerReference {
+func ownerReference(of *appsv1.Deployment) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: of.Name, UID: of.UID}
 }

@@ -40,7 +40,7 @@ type Journal struct {
 	// Unreported are events that the history may lack. LeftOut counts older ones that had no
 	// room.
 	Unreported []history.Event `json:"unreported,omitempty"`
-	LeftOut    int             `json:"untold_left_out,omitempty"`
+	LeftOut    int             `json:"unreported_left_out,omitempty"`
 }
 
 // Of returns the journal with the pool's identity.

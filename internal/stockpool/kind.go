@@ -44,8 +44,8 @@ func Kinds() []KindData {
 		{KindPause, wording.Verb{Base: "pause", Past: "pausing"}},
 		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}},
 		{KindSpare, wording.Verb{Base: "mark", Past: "marked"}},
-		{KindGuard, wording.Verb{Base: "guard", Past: "guarded"}},
-		{KindUnguard, wording.Verb{Base: "stop guarding", Past: "stopped guarding"}},
+		{KindGuard, wording.Verb{Base: "create", Past: "created"}},
+		{KindUnguard, wording.Verb{Base: "delete", Past: "deleted"}},
 	}
 }
 
@@ -104,7 +104,7 @@ func (d Decision) about() string {
 	switch d.Kind {
 	case KindCreate:
 		if n := d.Replicas; n > 0 {
-			return fmt.Sprintf("its Deployment with %d %s, for the %s that the deleted one left", n, wording.Plural(n, "replica", "replicas"),
+			return fmt.Sprintf("its Deployment with %d %s, for the %s of the deleted one", n, wording.Plural(n, "replica", "replicas"),
 				wording.Plural(n, "pod", "pods"))
 		}
 		return "its Deployment, empty at first"
@@ -113,20 +113,20 @@ func (d Decision) about() string {
 	case KindScale, KindPause, KindResume:
 		return fmt.Sprintf("its Deployment from %d to %d", d.Was, d.Replicas)
 	case KindSpare:
-		return d.spares()
+		return d.markedPods()
 	case KindGuard, KindUnguard:
-		return "its pods against evictions"
+		return "its PodDisruptionBudget"
 	}
 	return "its Deployment"
 }
 
-func (d Decision) spares() string {
+func (d Decision) markedPods() string {
 	var texts []string
 	if n := len(d.Spared); n > 0 {
-		texts = append(texts, fmt.Sprintf("%d %s as in use, to terminate last", n, wording.Plural(n, "pod", "pods")))
+		texts = append(texts, fmt.Sprintf("%d %s as in use, to delete last", n, wording.Plural(n, "pod", "pods")))
 	}
 	if n := len(d.Released); n > 0 {
-		texts = append(texts, fmt.Sprintf("%d %s as free again", n, wording.Plural(n, "pod", "pods")))
+		texts = append(texts, fmt.Sprintf("%d %s as no longer in use", n, wording.Plural(n, "pod", "pods")))
 	}
 	return strings.Join(texts, "; ")
 }

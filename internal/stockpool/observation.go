@@ -105,7 +105,7 @@ func (o Observations) Of(d Declaration) Observation {
 }
 
 // ErrChanged reports that an object differs from what was observed.
-var ErrChanged = errors.New("it was changed or replaced by another process: left untouched")
+var ErrChanged = errors.New("it was changed or replaced by another process: nothing was changed")
 
 // SpareCost is the deletion cost of marked pods: a ReplicaSet first deletes those that cost
 // less.

@@ -24,8 +24,8 @@ func Layout() []byte {
 	return data
 }
 
-// MakeAnew returns the remedy for a place that has documents and lost its description.
-func MakeAnew(s fmt.Stringer) string {
+// RepairHint returns the remedy for a place that has documents and lost its description.
+func RepairHint(s fmt.Stringer) string {
 	return fmt.Sprintf("gpupool store repair --store %s makes it a store again, and changes no document", s)
 }
 

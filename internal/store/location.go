@@ -57,7 +57,7 @@ func Parse(s string) (Location, error) {
 	backend, rest, found := strings.Cut(s, ":")
 	switch {
 	case !found:
-		return Location{}, fmt.Errorf("%q does not say what kind of store it is: write directory:%s, or kubernetes:NAMESPACE", s, orPlaceholder(s, "DIR"))
+		return Location{}, fmt.Errorf("invalid store %q: use directory:%s or kubernetes:NAMESPACE", s, orPlaceholder(s, "DIR"))
 	case Backend(backend) == Directory:
 		return InDirectory(rest)
 	case Backend(backend) == Kubernetes:
@@ -75,7 +75,7 @@ func InDirectory(path string) (Location, error) {
 		return Location{}, fmt.Errorf("the store's path %q begins with ~, which nothing expands here: write directory:$HOME%s", path, path[1:])
 	}
 	if strings.ContainsRune(path, 0) {
-		return Location{}, fmt.Errorf("the store's path %q holds a NUL byte", path)
+		return Location{}, fmt.Errorf("the store's path %q contains a NUL byte", path)
 	}
 	return Location{Backend: Directory, Path: filepath.Clean(path)}, nil
 }

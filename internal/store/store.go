@@ -76,10 +76,10 @@ var (
 	// ErrTooLarge says that a document exceeds the size limit of the store.
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrNoStore says that there is no store where one was expected.
-	ErrNoStore = errors.New("no store there")
+	ErrNoStore = errors.New("no store found")
 	// ErrUndescribed says that there are documents of a store, but not its description. Such a
 	// place must not be taken for an empty one.
-	ErrUndescribed = errors.New("no store there")
+	ErrUndescribed = errors.New("no store found")
 	// ErrNewerStore says that a newer gpupool laid the store out.
 	ErrNewerStore = errors.New("laid out by a newer gpupool")
 	// ErrDamagedStore says that the description of the store cannot be read.

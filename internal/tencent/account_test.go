@@ -13,7 +13,7 @@ import (
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
-	for _, secret := range [][2]string{{"AKIDnobody", "x"}, {cvmsim.DemoSecretID, "not-the-key"}} {
+	for _, secret := range [][2]string{{"AKIDunknown", "x"}, {cvmsim.DemoSecretID, "not-the-key"}} {
 		c := testConfig(sim.URL)
 		c.SecretID, c.SecretKey = secret[0], secret[1]
 		_, _, err := newClient(t, c).Launch(t.Context(), testRequest())

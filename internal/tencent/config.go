@@ -175,7 +175,7 @@ func (c Config) validate() error {
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.User != nil {
-		return nil, errors.New(`is no URL such as "http://127.0.0.1:9170"`)
+		return nil, errors.New(`is not a URL such as "http://127.0.0.1:9170"`)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	return u, nil

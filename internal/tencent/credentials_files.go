@@ -60,7 +60,7 @@ func readJSON(path string, v any) error {
 	}
 	// The decoder's own error may quote the file, and the file holds a secret.
 	if json.Unmarshal(data, v) != nil {
-		return fmt.Errorf("credentials: %s is no JSON object of strings as tccli writes it; run \"tccli configure\" again", path)
+		return fmt.Errorf("credentials: %s is not a JSON object of strings, as tccli writes it; run \"tccli configure\" again", path)
 	}
 	return nil
 }

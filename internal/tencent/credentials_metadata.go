@@ -43,7 +43,7 @@ func (s camRole) retrieve(ctx context.Context) (credentials, error) {
 	}
 	// The decoder's own error may quote the secret.
 	if json.Unmarshal(body, &answer) != nil {
-		return credentials{}, errors.New("the metadata service's answer is no JSON object")
+		return credentials{}, errors.New("the response of the metadata service is not a JSON object")
 	}
 	if answer.Code != "Success" || answer.SecretID == "" || answer.SecretKey == "" || answer.ExpiredTime == 0 {
 		return credentials{}, fmt.Errorf("the metadata service has no secret for the role: code %q", answer.Code)

@@ -107,7 +107,7 @@ func TestMarketsWithoutAQuota(t *testing.T) {
 	for name, fault := range map[string]cvmsim.Fault{
 		"not allowed":      {Kind: cvmsim.FaultError, Code: "UnauthorizedOperation"},
 		"not supported":    {Kind: cvmsim.FaultError, Code: "UnsupportedOperation"},
-		"unheard of":       {Kind: cvmsim.FaultError, Code: "NobodyKnows"},
+		"unheard of":       {Kind: cvmsim.FaultError, Code: "UnknownCode"},
 		"always failing":   {Kind: cvmsim.FaultError, Code: "InternalError"},
 		"always throttled": {Kind: cvmsim.FaultThrottle},
 		"always HTTP 502":  {Kind: cvmsim.FaultHTTP502},

@@ -140,7 +140,7 @@ func TestObservePool(t *testing.T) {
 			t.Errorf("%d seen, %v, calls %v", len(seen), err, client.Calls())
 		}
 	})
-	t.Run("a tag key nobody used yet", func(t *testing.T) {
+	t.Run("an unused tag key", func(t *testing.T) {
 		t.Parallel()
 		sim, client := startSim(t)
 		strict := true
@@ -183,8 +183,8 @@ func TestTransientFaultsOfReadsAreRetried(t *testing.T) {
 	}
 }
 
-// TestWhatTheCloudTellsOfAnInstance, and what its tags do.
-func TestWhatTheCloudTellsOfAnInstance(t *testing.T) {
+// TestObservedInstance covers its fields and its tags.
+func TestObservedInstance(t *testing.T) {
 	t.Parallel()
 	const wire = `{"Placement":{"Zone":"ap-singapore-2"},"InstanceId":"ins-00000001","InstanceType":"GN7.2XLARGE32","InstanceChargeType":"SPOTPAID",
 		"InstanceState":"LAUNCH_FAILED","RestrictState":"PROTECTIVELY_ISOLATED","CreatedTime":"2026-02-03T04:05:06Z","ExpiredTime":null,

@@ -78,7 +78,7 @@ func TestTerminateManyOfAllKinds(t *testing.T) {
 		}
 		for _, id := range call.InstanceIDs {
 			if !asked[id] {
-				t.Errorf("terminated %s, which nobody asked for", id)
+				t.Errorf("terminated %s, which was not requested", id)
 			}
 		}
 	}

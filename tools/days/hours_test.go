@@ -194,7 +194,7 @@ func (s *stage) settleMachine(p *pool, m *machine) {
 	m.job = nil
 	p.figures.moved++
 	if j.pod.Protected || j.pod.Controller == "" {
-		s.t.Errorf("%s at %s: the pod %s was evicted, and nobody may", p.Name, s.now, j.pod.Name)
+		s.t.Errorf("%s at %s: the pod %s was evicted without permission", p.Name, s.now, j.pod.Name)
 	}
 	p.queue = append([]*job{j}, p.queue...)
 }

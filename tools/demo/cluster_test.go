@@ -97,7 +97,7 @@ func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 				t.Error(err)
 			}
 			if strings.Contains(out.String(), own) {
-				t.Errorf("the demo tells of %s", own)
+				t.Errorf("the demo prints %s", own)
 			}
 			if diff := cmp.Diff(before, everything(t, c)); diff != "" {
 				t.Errorf("objects of the cluster before (-) and after (+):\n%s", diff)

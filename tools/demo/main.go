@@ -1,7 +1,6 @@
-// Demo plays the scripts in stories/, each from top to bottom as a terminal session:
-// a pool of spot instances that is healed, a budget of GPU-hours that is enforced, and
-// instances that are nodes, a warm stock of pods and a budget together. With arguments it
-// plays those stories instead: recording is the one that README shows.
+// Demo plays the scripts in stories/ as terminal sessions. They show a spot pool that
+// recovers, a budget that is enforced, and nodes, a stock pool and a budget together.
+// With arguments it plays those stories instead: recording is the one of the README.
 //
 // Everything happens on this machine, with a local CVM and a local Kubernetes, and nothing
 // costs money. Set GPUPOOL_BIN to the built binary, TERRAFORM to terraform or tofu, and

@@ -38,7 +38,7 @@ var lists = []list{
 	{title: "Event kinds", of: name{"history", "Kind"}},
 	{title: "Phases of records", of: name{"declaration", "Phase"}},
 	{title: "Conditions of instances", of: name{"spotpool/decide", "Condition"}},
-	{title: "Causes of cool-downs", of: name{"spotpool/markets", "Cause"}},
+	{title: "Causes of cooldowns", of: name{"spotpool/markets", "Cause"}},
 	{title: "Node health", of: name{"node", "Health"}},
 	{title: "Phases of drains", of: name{"node", "Phase"}},
 	{title: "Actions of budgets", of: name{"budget", "Action"}},

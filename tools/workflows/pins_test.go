@@ -14,7 +14,7 @@ import (
 // sets them up in a workflow.
 type pins map[string]string
 
-// versionInput is how an action is told the version of what it installs.
+// versionInput is the input of an action with the version of its tool.
 var versionInput = map[string]string{
 	"opentofu/setup-opentofu": "tofu_version",
 }

@@ -65,10 +65,10 @@ func TestUnsoundWorkflowsAreFound(t *testing.T) {
 		"no permissions at all":        {"on: push\npermissions:\n  contents: read\n", "on: push\n", "the workflow has no permissions"},
 		"rights for all jobs":          {"on: push\npermissions:\n  contents: read\n", "on: push\npermissions:\n  contents: write\n", "each job"},
 		"all rights":                   {"    permissions:\n      contents: read\n", "    permissions: write-all\n", "job ci has no permissions"},
-		"a release by nobody": {
+		"a release without a maintainer": {
 			"    permissions:\n      contents: read\n", "    permissions:\n      contents: write\n", "job ci has contents: write and no environment",
 		},
-		"an image by nobody": {
+		"an image without a maintainer": {
 			"    permissions:\n      contents: read\n", "    permissions:\n      packages: write\n", "job ci has packages: write and no environment",
 		},
 		"a token left on the disk":    {"          persist-credentials: false\n", "          fetch-depth: 0\n", "persist-credentials"},

@@ -25,12 +25,12 @@ type nodePool struct {
 	plain     bool                     // it has no nodes
 }
 
-// asItWas leaves a node as it was.
-func asItWas(*node.Node) {}
+// keepNode changes nothing.
+func keepNode(*node.Node) {}
 
-// PoolsWithNodes are pools that show all that is to be said of nodes: one that is calm,
-// one that drains, one with instances that join and fail, one of which replacing is
-// suspended, one whose cluster was not seen, one with a notice, and one without nodes.
+// PoolsWithNodes returns pools with nodes in each state: InSync, draining, joining and
+// failing, with suspended replacement, unobserved, and with an interruption notice. The last
+// pool has no nodes.
 func PoolsWithNodes(t *testing.T) []spotpools.Description {
 	t.Helper()
 	notReady := func(since time.Duration) func(*node.Node) {
@@ -38,20 +38,20 @@ func PoolsWithNodes(t *testing.T) []spotpools.Description {
 	}
 	noticed := func(n *node.Node) { n.TakenAt = At.Add(90 * time.Second) }
 	return []spotpools.Description{
-		nodePool{name: "a-calm", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas}}.explain(t),
+		nodePool{name: "a-calm", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: keepNode, 2: keepNode}}.explain(t),
 		nodePool{
-			name: "b-draining", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
+			name: "b-draining", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: keepNode, 2: keepNode, 3: keepNode},
 			drained: &node.Progress{
 				Cordoned: true, Observed: true, Left: 2,
-				Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would make it anew"},
+				Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would create it again"},
 			},
 		}.explain(t),
 		nodePool{
-			name: "c-failing", instances: 5, maximum: 6, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas, 4: notReady(12 * time.Minute)},
+			name: "c-failing", instances: 5, maximum: 6, ready: map[int]func(*node.Node){1: keepNode, 2: keepNode, 3: keepNode, 4: notReady(12 * time.Minute)},
 		}.explain(t),
 		nodePool{name: "d-suspended", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: notReady(time.Hour), 2: notReady(time.Hour)}}.explain(t),
-		nodePool{name: "e-unseen", instances: 2, maximum: 3, away: true, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas}}.explain(t),
-		nodePool{name: "g-noticed", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: asItWas, 2: noticed}}.explain(t),
+		nodePool{name: "e-unseen", instances: 2, maximum: 3, away: true, ready: map[int]func(*node.Node){1: keepNode, 2: keepNode}}.explain(t),
+		nodePool{name: "g-noticed", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: keepNode, 2: noticed}}.explain(t),
 		nodePool{name: "f-plain", instances: 2, maximum: 3, plain: true}.explain(t),
 	}
 }
@@ -60,7 +60,7 @@ func PoolsWithNodes(t *testing.T) []spotpools.Description {
 func GuideNodes(t *testing.T) spotpools.Description {
 	t.Helper()
 	return nodePool{
-		name: "train", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
+		name: "train", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: keepNode, 2: keepNode, 3: keepNode},
 		drained: &node.Progress{Cordoned: true, Observed: true, Left: 1, Blocked: []string{"ml/train-0 is protected from eviction"}},
 	}.explain(t)
 }
@@ -113,9 +113,9 @@ func (p nodePool) situation(at time.Time, change bool, before journal.Journal) d
 	return s
 }
 
-// watched is the journal after a look in each minute of an hour, of which only what it
-// remembers of nodes is kept after the first.
-func (p nodePool) watched() journal.Journal {
+// observedJournal returns the journal after an observation in each minute of an hour. Only
+// its knowledge of nodes changes after the first observation.
+func (p nodePool) observedJournal() journal.Journal {
 	j := decide.Decide(p.situation(At.Add(-time.Hour), false, journal.Journal{})).Journal
 	for at := At.Add(-time.Hour); at.Before(At); at = at.Add(time.Minute) {
 		s := p.situation(at, true, j)
@@ -137,7 +137,7 @@ func (p nodePool) watched() journal.Journal {
 
 func (p nodePool) explain(t *testing.T) spotpools.Description {
 	t.Helper()
-	s := p.situation(At, true, p.watched())
+	s := p.situation(At, true, p.observedJournal())
 	plan := decide.Decide(s)
 	if p.drained != nil {
 		if len(plan.Decisions) == 0 || plan.Decisions[0].Kind != spotpool.KindDrain {
@@ -152,7 +152,7 @@ func (p nodePool) explain(t *testing.T) spotpools.Description {
 		Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Messages: plan.Messages, Warnings: plan.Warnings,
 	}
 	if p.away {
-		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "looking at the nodes of the cluster: get nodes: " +
+		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "list nodes: " +
 			"connection refused"}
 	}
 	return spotpools.Description{

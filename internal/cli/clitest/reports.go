@@ -47,9 +47,9 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		}
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
-	unknown := &outcome.ErrorReport{Message: "nothing is launched, since the usage of its budget team-a is unknown: it has no status in the store " +
-		"directory:.gpupool until the next gpupool reconcile"}
-	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of " +
+	unknown := &outcome.ErrorReport{Message: "launches are blocked: usage of budget/team-a is unknown: it has no status in the store " +
+		"directory:.gpupool yet: run gpupool reconcile"}
+	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "budget/team-a is used up: 4.000 of 4.000 GPU-hours as of " +
 		"2026-01-02T03:04:00Z; launches resume once usage is below the limit"}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: At, FinishedAt: At.Add(3 * time.Second),
@@ -82,7 +82,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			},
 			{
 				Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: outcome.Done,
-				Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"},
+				Warnings: []string{"3 instances are held, above maximum 2, and none of them can be terminated"},
 			},
 			{
 				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1},
@@ -139,11 +139,11 @@ func EveryBudget() []budgets.Report {
 		}),
 		BudgetUsed("d-alert-only", 100, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
 		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: " +
-			"nothing was touched"}},
+			"nothing was changed"}},
 		{
 			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
 			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`},
 		},
-		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: []string{"Deployment ml/serve: someone else scaled it since"}},
+		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: []string{"Deployment ml/serve: another client scaled it since"}},
 	}
 }

@@ -32,9 +32,9 @@ func (o *PersonFlags) Register(cmd *cobra.Command, of *StoreFlags, lasts bool) {
 	f := cmd.Flags()
 	reason := "`TEXT` of the reason, for status, plans and the history."
 	if lasts {
-		process.DurationVar(cmd, &o.length, "for", 0, "Duration, such as 90m, 4h or 2d: from 1m to 30d.")
+		process.DurationVar(cmd, &o.length, "duration", 0, "How long it lasts, such as 90m, 4h or 2d: from 1m to 30d.")
 		f.StringVar(&o.until, "until", "", "End `TIME` instead of a duration: 06:00, \"2026-11-21 14:00\" or RFC 3339.")
-		process.Exclusive(cmd, "for", "until", "one is a duration, the other its end")
+		process.Exclusive(cmd, "duration", "until", "one is a duration, the other its end")
 		_ = cmd.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions)
 		reason += " Required."
 	}
@@ -63,11 +63,11 @@ func (o *PersonFlags) Request(ctx context.Context, place store.Store) (exception
 	return r, nil
 }
 
-// duration is the duration by --for or --until.
+// duration is the duration by --duration or --until.
 func (o *PersonFlags) duration(now time.Time) (time.Duration, error) {
 	switch {
 	case o.until == "" && o.length == 0:
-		return 0, errors.New("the duration is missing: set --for 4h or --until 06:00")
+		return 0, errors.New("the duration is missing: set --duration 4h or --until 06:00")
 	case o.until == "":
 		return o.length, nil
 	}

@@ -45,6 +45,6 @@ func (d *Details) Conditions(p stockpools.Report) {
 
 // conditionLabels are the labels of conditions that are not met.
 var conditionLabels = map[string]string{
-	decide.WithinBudget: "blocked: ", decide.Scheduled: "no room: ", decide.Started: "not started: ", decide.RolledOut: "rollout: ",
+	decide.WithinBudget: "blocked: ", decide.Scheduled: "unschedulable: ", decide.Started: "not started: ", decide.RolledOut: "rollout: ",
 	decide.Stocked: "short: ",
 }

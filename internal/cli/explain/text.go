@@ -123,7 +123,7 @@ func (p *page) recent(events []history.Event, object string) {
 	p.say("")
 	p.say("%s", p.Style.Paint(terminal.Bold, "recent events"))
 	if more := len(lines) - eventsAtMost; more > 0 {
-		p.say("%d earlier events: gpupool history %s", more, object)
+		p.say("%s: gpupool history %s", describe.Plural(more, "earlier event"), object)
 		lines = lines[more:]
 	}
 	p.Lines = append(p.Lines, lines...)
@@ -152,7 +152,7 @@ func (p *page) event(e history.Event) string {
 	if e.Node != "" {
 		line += ", node " + e.Node
 	}
-	if e.Outcome != "" {
+	if e.Outcome != "" && e.Outcome != history.Done {
 		line += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
 	}
 	if e.Kind == history.Notice {

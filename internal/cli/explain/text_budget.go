@@ -54,7 +54,7 @@ func (p *page) used(e budgets.Description) {
 	} else {
 		line += " GPU-hours used"
 	}
-	p.say("%s in the window %s, since %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
+	p.say("%s in the current window (%s), since %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
 	now := describe.Plural(u.ActivePods, "pod") + " with GPUs now"
 	if u.ActivePods > 0 {
 		now = fmt.Sprintf("%s with %s GPUs now", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs)

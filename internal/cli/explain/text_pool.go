@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -21,7 +22,7 @@ func (p *page) pool(e spotpools.Description) {
 	if !e.Observed {
 		return
 	}
-	p.say("capacity %d of minimum %d, %d held of maximum %d, %s CNY an hour", e.Capacity, e.Minimum, e.Held, e.Maximum, describe.Price(e.HourlyPrice))
+	p.say("capacity %d of minimum %d, %d held of maximum %d, %s", e.Capacity, e.Minimum, e.Held, e.Maximum, hourly(e.HourlyPrice))
 	switch {
 	case e.Phase == declaration.Creating:
 		p.Add(terminal.Yellow, "creating: ", "a run launches no instance for it")
@@ -38,7 +39,7 @@ func (p *page) pool(e spotpools.Description) {
 		p.gate(e.Gate)
 	}
 	p.nodes(e.Nodes)
-	p.Add(terminal.Dim, "seen: ", e.Messages...)
+	p.Add(terminal.Dim, "observed: ", e.Messages...)
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons)
 	}
@@ -55,6 +56,14 @@ func (p *page) pool(e spotpools.Description) {
 	}
 	p.instances(e)
 	p.health(e.Standings)
+}
+
+// hourly is the price of a pool.
+func hourly(p spotpool.Price) string {
+	if p == 0 {
+		return "price unknown"
+	}
+	return p.String() + " CNY an hour"
 }
 
 // heldBack is why a pool launches nothing in any offering; empty if it may launch.
@@ -140,7 +149,8 @@ func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 	case a.Launches > 0:
 		return p.Style.Paint(terminal.Cyan, fmt.Sprintf("launch %d", a.Launches))
 	case a.Code != "":
-		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + a.Why
+		words := strings.ReplaceAll(string(a.Code), "_", " ") + ": "
+		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + strings.TrimPrefix(a.Why, words)
 	case len(a.Cooldowns) > 0: // a cooldown does not exclude it
 		c := a.Cooldowns[0]
 		if c.Batch > 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// explainedStock are a stock pool that somebody scaled and whose pods wait, and one that
-// could not be looked at.
+// explainedStock returns a stock pool that another client scaled and whose pods wait, and one
+// that could not be observed.
 func explainedStock() []stockpools.Description {
 	status := decide.Status{
 		Phase: decide.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
@@ -31,7 +31,7 @@ func explainedStock() []stockpools.Description {
 	}
 	rooms := []stockpool.Room{{
 		Pool: "ap-singapore/train", ClusterUID: "c", Labels: map[string]string{"gpu": "t4"},
-		Why: "it has its minimum of 2, which is all that gpupool keeps. Raise minimum",
+		Why: "it has its minimum of 2, the number that gpupool keeps. Raise minimum",
 	}}
 	status = status.WithRooms(stockpool.Declaration{ClusterUID: "c", NodeSelector: map[string]string{"gpu": "t4"}}, rooms, nil)
 	revert := stockpool.Decision{
@@ -53,7 +53,7 @@ func explainedStock() []stockpools.Description {
 			Standings: []decide.Standing{
 				{Pod: "g1-a", Node: "gpu-1", CountsAs: decide.CountsInUse, Why: "allocated_selector selects it"},
 				{Pod: "g1-b", Node: "gpu-1", CountsAs: decide.CountsAvailable, Why: "it is ready, and not in use"},
-				{Pod: "g1-c", CountsAs: decide.CountsReplica, Why: "it waits for a node"},
+				{Pod: "g1-c", CountsAs: decide.CountsPending, Why: "it waits for a node"},
 			},
 			Writers: []drift.Writer{
 				{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},

@@ -26,7 +26,7 @@ the grace period starts again.
 until when and why. Terraform sees no difference.`
 
 const grantExamples = `  # 50 more GPU-hours for the next four hours
-  gpupool grant team-a 50 --for 4h --reason "release 3.1, agreed with the owner"
+  gpupool grant team-a 50 --duration 4h --reason "release 3.1, agreed with the owner"
 
   # Until 06:00
   gpupool grant team-a 50 --until 06:00 --reason "nightly training"
@@ -44,11 +44,11 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:     "grant BUDGET GPU_HOURS (--for DURATION | --until TIME) --reason TEXT",
+		Use:     "grant BUDGET GPU_HOURS (--duration DURATION | --until TIME) --reason TEXT",
 		Short:   "Add GPU-hours to a budget for a limited time",
 		Long:    grantHelp,
 		Example: grantExamples,
-		Args:    process.Arguments(`gpupool grant team-a 50 --for 4h --reason "release 3.1"`, "BUDGET", "GPU_HOURS"),
+		Args:    process.Arguments(`gpupool grant team-a 50 --duration 4h --reason "release 3.1"`, "BUDGET", "GPU_HOURS"),
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(true, store.Budgets),

@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 			fmt.Fprintln(&p.out, style.Paint(terminal.Bold, day))
 		}
 		then := clock.As(l.At)
-		at, message := lay.row(then.At(l.At), string(l.Kind), lay.called(l.Object), ""), what(&l, then)
+		at, message := lay.row(then.At(l.At), string(l.Kind), lay.nameOf(l.Object), ""), messageOf(&l, then)
 		room := style.Width
 		if room > 0 {
 			room = max(leastMessage, room-lay.message())
@@ -66,7 +65,7 @@ type layout struct {
 func (p *page) layout() layout {
 	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("NAME"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
 	for object := range p.objects {
-		l.names = max(l.names, utf8.RuneCountInString(l.called(object)))
+		l.names = max(l.names, utf8.RuneCountInString(l.nameOf(object)))
 	}
 	return l
 }
@@ -77,8 +76,8 @@ const leastMessage = 24
 // message is the column of messages.
 func (l layout) message() int { return len("15:04  ") + l.kinds + 2 + l.names + 2 }
 
-func (l layout) row(time, kind, name, what string) string {
-	return strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %-*s  %s", time, l.kinds, kind, l.names, name, what), " ")
+func (l layout) row(time, kind, name, message string) string {
+	return strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %-*s  %s", time, l.kinds, kind, l.names, name, message), " ")
 }
 
 func oneRegion(objects []string) string {
@@ -86,7 +85,7 @@ func oneRegion(objects []string) string {
 	for _, object := range objects {
 		region, _, pool := strings.Cut(history.Name(object), "/")
 		switch {
-		case !pool || region == one || !ofRegion(object):
+		case !pool || region == one || !hasRegion(object):
 		case one == "":
 			one = region
 		default:
@@ -96,13 +95,17 @@ func oneRegion(objects []string) string {
 	return one
 }
 
-// ofRegion reports whether the name of an object starts with a region.
-func ofRegion(object string) bool { return !strings.HasPrefix(object, "stock_pool/") }
+// hasRegion reports whether the name of an object starts with a region.
+func hasRegion(object string) bool { return !strings.HasPrefix(object, "stock_pool/") }
 
-// called is the name of an object, without a region that all have in common.
-func (l layout) called(object string) string {
+// nameOf returns the name of an object as commands accept it. It omits the region if all pools
+// have the same one.
+func (l layout) nameOf(object string) string {
 	name := printable.Line(history.Name(object))
-	if l.region != "" && ofRegion(object) {
+	if strings.HasPrefix(object, "budget/") {
+		return "budget/" + name
+	}
+	if l.region != "" && hasRegion(object) {
 		name = strings.TrimPrefix(name, l.region+"/")
 	}
 	return name
@@ -122,8 +125,8 @@ func color(k history.Kind) terminal.Color {
 	return terminal.Cyan
 }
 
-// what is the message of an event. The number of repetitions comes first.
-func what(l *history.Line, then terminal.Clock) string {
+// message returns the message of an event. The number of repetitions comes first.
+func messageOf(l *history.Line, then terminal.Clock) string {
 	text := summary(l.Event, then)
 	if l.Times > 1 {
 		text = fmt.Sprintf("%d× since %s: %s", l.Times, then.At(l.First), text)
@@ -134,26 +137,26 @@ func what(l *history.Line, then terminal.Clock) string {
 func summary(e *history.Event, then terminal.Clock) string {
 	switch e.Kind {
 	case history.Launch:
-		return fmt.Sprintf("%d %s%s", e.Count, paid(e), where(e))
+		return fmt.Sprintf("%d %s%s", e.Count, chargeName(e), offering(e))
 	case history.Refused:
-		return fault(e.Error) + where(e)
+		return fault(e.Error) + offering(e)
 	case history.Begin, history.Reclaim, history.Lost, history.End, history.Detach:
-		return strings.Join(e.InstanceIDs, " ") + where(e)
+		return strings.Join(e.InstanceIDs, " ") + offering(e)
 	case history.Join, history.Replace, history.Notice, history.Withdrawn, history.Drain, history.Drained, history.Uncordon,
 		history.DeleteNode:
-		return ofNode(e, then)
+		return nodeText(e, then)
 	case history.Terminate, history.Adopt:
 		return several(e.Count, e.InstanceIDs)
 	case history.Revert:
-		return reverted(e.Reasons)
+		return revertText(e.Reasons)
 	case history.Scale:
 		return strings.Join(e.Reasons, "; ")
 	case history.Freeze, history.Frozen, history.Pause, history.Paused, history.Resume, history.Evict, history.Evicted:
-		return enforced(e)
+		return enforcement(e)
 	case history.Threshold:
 		return fmt.Sprintf("%d%%", e.Threshold)
 	case history.Price:
-		return e.Price + " an hour" + where(e)
+		return e.Price + " CNY an hour" + offering(e)
 	case history.Failed, history.RunFailed, history.Loss:
 		return fault(e.Error)
 	case history.Grant, history.Hold:
@@ -162,17 +165,29 @@ func summary(e *history.Event, then terminal.Clock) string {
 	return first(e.Reasons)
 }
 
-// enforced describes the target and the outcome of an enforcement.
-func enforced(e *history.Event) string {
-	parts := []string{identities(slices.Concat(e.Workloads, e.Pods)), e.Outcome}
+// enforcement describes the target and the outcome of an enforcement.
+func enforcement(e *history.Event) string {
+	how := outcome(e)
+	parts := []string{identities(slices.Concat(e.Workloads, e.Pods)), how}
 	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // it has only its own workload
-		parts = []string{e.Outcome, first(e.Reasons)}
+		parts = []string{how, first(e.Reasons)}
+	}
+	if e.Kind == history.Frozen && how == "" {
+		parts = []string{"new GPU pods are blocked"}
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// reverted describes who changed which fields of a workload.
-func reverted(reasons []string) string {
+// outcome returns the outcome of an event. It is empty if the kind implies it.
+func outcome(e *history.Event) string {
+	if e.Outcome == history.Done {
+		return ""
+	}
+	return strings.ReplaceAll(e.Outcome, "_", " ")
+}
+
+// revertText describes the reverted changes of a workload and their authors.
+func revertText(reasons []string) string {
 	var by string
 	var changes []string
 	for _, reason := range reasons {
@@ -185,8 +200,8 @@ func reverted(reasons []string) string {
 	return by + strings.Join(changes, "; ")
 }
 
-// ofNode describes an event of an instance as a node.
-func ofNode(e *history.Event, then terminal.Clock) string {
+// nodeText describes an event of an instance as a node.
+func nodeText(e *history.Event, then terminal.Clock) string {
 	text := strings.Join(e.InstanceIDs, " ")
 	if e.Node != "" {
 		text += ", node " + e.Node
@@ -196,8 +211,8 @@ func ofNode(e *history.Event, then terminal.Clock) string {
 		return text + ": Tencent Cloud reclaims it at " + then.At(e.Until)
 	case e.Kind == history.Withdrawn:
 		return text + ": not reclaimed at " + then.At(e.Until)
-	case e.Outcome != "":
-		text += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
+	case outcome(e) != "":
+		text += ": " + outcome(e)
 	}
 	if why := first(e.Reasons); why != "" {
 		text += ": " + why
@@ -205,23 +220,19 @@ func ofNode(e *history.Event, then terminal.Clock) string {
 	return text
 }
 
-func paid(e *history.Event) string {
+func chargeName(e *history.Event) string {
 	if e.ChargeType == "POSTPAID_BY_HOUR" {
 		return "on-demand"
 	}
 	return "spot"
 }
 
-// where is an offering, with the zone relative to its region.
-func where(e *history.Event) string {
+// offering returns the offering of an event.
+func offering(e *history.Event) string {
 	if e.Offering == nil || *e.Offering == (history.Offering{}) {
 		return ""
 	}
-	zone := e.Offering.AvailabilityZone
-	if region, _ := path.Split(history.Name(e.Object)); region != "" {
-		zone = strings.TrimPrefix(zone, strings.TrimSuffix(region, "/")+"-")
-	}
-	return " " + e.Offering.InstanceType + " zone " + zone
+	return " " + e.Offering.InstanceType + " in " + e.Offering.AvailabilityZone
 }
 
 // fault is the class and code of an API error, or the message.
@@ -230,7 +241,7 @@ func fault(e *history.Error) string {
 	case e == nil:
 		return ""
 	case e.Code != "":
-		return strings.TrimSpace(e.Class + " " + e.Code)
+		return strings.TrimSpace(e.Code + " (" + e.Class + ")")
 	}
 	return e.Message
 }

@@ -9,10 +9,10 @@ func TestNamesAreNotCut(t *testing.T) {
 	for object, want := range map[string]string{
 		"spot_pool/ap-singapore/train":                                      "train",
 		"spot_pool/ap-singapore/training-of-the-large-language-models-blue": "training-of-the-large-language-models-blue",
-		"budget/team-a": "team-a",
+		"budget/team-a": "budget/team-a",
 	} {
-		if got := l.called(object); got != want {
-			t.Errorf("%s is called %q, not %q", object, got, want)
+		if got := l.nameOf(object); got != want {
+			t.Errorf("name of %s: %q, want %q", object, got, want)
 		}
 	}
 }

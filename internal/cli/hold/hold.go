@@ -26,7 +26,7 @@ itself; "gpupool release" ends it early.
 Terraform sees no difference.`
 
 const holdExamples = `  # Leave the pool unchanged during an investigation
-  gpupool hold ap-singapore/train --for 2h --reason "nodes hang in NVML, looking"
+  gpupool hold ap-singapore/train --duration 2h --reason "nodes hang in NVML, looking"
 
   # Until tomorrow morning
   gpupool hold train --until 06:00 --reason "driver upgrade tonight"
@@ -44,11 +44,11 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:     "hold POOL (--for DURATION | --until TIME) --reason TEXT",
+		Use:     "hold POOL (--duration DURATION | --until TIME) --reason TEXT",
 		Short:   "Pause a pool for a limited time",
 		Long:    holdHelp,
 		Example: holdExamples,
-		Args:    process.Arguments(`gpupool hold train --for 2h --reason "driver upgrade"`, "POOL"),
+		Args:    process.Arguments(`gpupool hold train --duration 2h --reason "driver upgrade"`, "POOL"),
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools),

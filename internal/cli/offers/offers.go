@@ -110,11 +110,11 @@ func (o *options) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
-	return o.nothingFits(region, markets.Offers)
+	return o.noMatch(region, markets.Offers)
 }
 
-// nothingFits is the error that no offer matches. It lists what is sold instead.
-func (o *options) nothingFits(region string, all []spotpool.Offer) error {
+// noMatch is the error that no offer matches. It lists what is sold instead.
+func (o *options) noMatch(region string, all []spotpool.Offer) error {
 	asking := &options{}
 	for _, asked := range []struct {
 		flag, value string
@@ -125,7 +125,7 @@ func (o *options) nothingFits(region string, all []spotpool.Offer) error {
 		{"gpu-type", o.gpuType, &asking.gpuType, func(f spotpool.Offer) string { return f.GPUType }},
 		{"instance-type", o.instanceType, &asking.instanceType, func(f spotpool.Offer) string { return f.InstanceType }},
 	} {
-		before, where := asking.filter(all), asking.where(region)
+		before, where := asking.filter(all), asking.scope(region)
 		if *asked.field = asked.value; len(asking.filter(all)) > 0 || len(before) == 0 {
 			continue
 		}
@@ -133,16 +133,16 @@ func (o *options) nothingFits(region string, all []spotpool.Offer) error {
 		for _, f := range before {
 			sold[asked.sold(f)] = true
 		}
-		return fmt.Errorf("no offers in %s with --%s %s: there are %s", where, asked.flag, asked.value, strings.Join(slices.Sorted(maps.Keys(sold)), ", "))
+		return fmt.Errorf("no offers in %s with --%s %s: use one of %s", where, asked.flag, asked.value, strings.Join(slices.Sorted(maps.Keys(sold)), ", "))
 	}
 	if len(asking.filter(all)) == 0 {
 		return fmt.Errorf("no GPU offers in %s", region)
 	}
-	return fmt.Errorf("all matching types are sold out in %s: omit --in-stock to list them", asking.where(region))
+	return fmt.Errorf("all matching types are sold out in %s: omit --in-stock to list them", asking.scope(region))
 }
 
-// where is the zone or region of the search.
-func (o *options) where(region string) string {
+// scope is the zone or region of the search.
+func (o *options) scope(region string) string {
 	if o.zone != "" {
 		return o.zone
 	}
@@ -163,7 +163,7 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 		case f.GPUs == "" || f.GPUs == "0":
 		case o.gpuType != "" && !strings.EqualFold(f.GPUType, o.gpuType):
 		case o.zone != "" && f.AvailabilityZone != o.zone:
-		case o.instanceType != "" && !ofType(f.InstanceType, o.instanceType):
+		case o.instanceType != "" && !matchesType(f.InstanceType, o.instanceType):
 		case o.inStock && !sold[f.AnyCharge()]:
 		default:
 			matching = append(matching, f)
@@ -178,7 +178,7 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 	return matching
 }
 
-func ofType(instanceType, wanted string) bool {
+func matchesType(instanceType, wanted string) bool {
 	family, _, _ := strings.Cut(instanceType, ".")
 	return strings.EqualFold(instanceType, wanted) || strings.EqualFold(family, wanted)
 }

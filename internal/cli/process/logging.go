@@ -40,8 +40,8 @@ func (f logFlags) validate() error {
 	return nil
 }
 
-// chosen reports whether logs replace progress.
-func (f logFlags) chosen() bool { return f.verbosity > 0 || f.format != "" }
+// enabled reports whether logs replace progress.
+func (f logFlags) enabled() bool { return f.verbosity > 0 || f.format != "" }
 
 // LogsJSON reports whether logs are JSON.
 func (s *Session) LogsJSON() bool { return s.log.format == logJSON }
@@ -49,7 +49,7 @@ func (s *Session) LogsJSON() bool { return s.log.format == logJSON }
 // Logger is the log of the command: decisions, and names and results of API calls. It
 // contains no request bodies, and so no secrets.
 func (s *Session) Logger() *slog.Logger {
-	if !s.log.chosen() {
+	if !s.log.enabled() {
 		return slog.New(slog.DiscardHandler)
 	}
 	level := slog.LevelInfo
@@ -61,25 +61,25 @@ func (s *Session) Logger() *slog.Logger {
 	}
 	settings := &slog.HandlerOptions{Level: level}
 	if s.log.format == logJSON {
-		settings.ReplaceAttr = inUTC
-		return slog.New(ofRuns{slog.NewJSONHandler(s.Stderr, settings)})
+		settings.ReplaceAttr = utcTime
+		return slog.New(runIDHandler{slog.NewJSONHandler(s.Stderr, settings)})
 	}
-	return slog.New(ofRuns{slog.NewTextHandler(s.Stderr, settings)})
+	return slog.New(runIDHandler{slog.NewTextHandler(s.Stderr, settings)})
 }
 
-// inUTC converts times to UTC.
-func inUTC(_ []string, a slog.Attr) slog.Attr {
+// utcTime converts times to UTC.
+func utcTime(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindTime {
 		a.Value = slog.TimeValue(a.Value.Time().UTC())
 	}
 	return a
 }
 
-// ofRuns is a handler that adds the run ID to records.
-type ofRuns struct{ slog.Handler }
+// runIDHandler is a handler that adds the run ID to records.
+type runIDHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.
-func (h ofRuns) Handle(ctx context.Context, r slog.Record) error {
+func (h runIDHandler) Handle(ctx context.Context, r slog.Record) error {
 	if id := outcome.RunID(ctx); id != "" {
 		r.AddAttrs(slog.String("run_id", id))
 	}
@@ -87,7 +87,7 @@ func (h ofRuns) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h ofRuns) WithAttrs(attrs []slog.Attr) slog.Handler { return ofRuns{h.Handler.WithAttrs(attrs)} }
+func (h runIDHandler) WithAttrs(attrs []slog.Attr) slog.Handler { return runIDHandler{h.Handler.WithAttrs(attrs)} }
 
 // WithGroup implements slog.Handler.
-func (h ofRuns) WithGroup(name string) slog.Handler { return ofRuns{h.Handler.WithGroup(name)} }
+func (h runIDHandler) WithGroup(name string) slog.Handler { return runIDHandler{h.Handler.WithGroup(name)} }

@@ -35,13 +35,13 @@ type Build struct {
 	Commit  string // empty if unknown
 }
 
-// withoutSteering is the process with streams that escape control characters. Standard
+// escapeControls is the process with streams that escape control characters. Standard
 // output may have colors.
-func (p Process) withoutSteering() Process {
+func (p Process) escapeControls() Process {
 	size := p.Terminal
 	p.Terminal = func(stream io.Writer) (width, height int, ok bool) { return size(terminal.Raw(stream)) }
 	colors := p.styleOf(p.Stdout).Color
-	p.Stdout, p.Stderr = terminal.Unsteered(p.Stdout, colors), terminal.Unsteered(p.Stderr, false)
+	p.Stdout, p.Stderr = terminal.NewEscapingWriter(p.Stdout, colors), terminal.NewEscapingWriter(p.Stderr, false)
 	return p
 }
 

@@ -28,7 +28,7 @@ type Session struct {
 // Run runs the command of the arguments and returns the exit code. newRoot makes the root
 // command.
 func Run(p Process, newRoot func(*Session) *cobra.Command) int {
-	p = p.withoutSteering()
+	p = p.escapeControls()
 	ctx, stop := p.interruptible(context.Background())
 	defer stop()
 	s := &Session{Process: p}
@@ -168,7 +168,7 @@ var ErrReaderGone error = syscall.EPIPE
 
 // StartProgress shows the progress of the command, unless there are logs or --quiet.
 func (s *Session) StartProgress() *terminal.Progress {
-	return terminal.StartProgress(s.Stderr, s.styleOf(s.Stderr), s.Now, !s.log.chosen() && !s.log.quiet)
+	return terminal.StartProgress(s.Stderr, s.styleOf(s.Stderr), s.Now, !s.log.enabled() && !s.log.quiet)
 }
 
 // OnInterrupt prints what happens after a first signal.

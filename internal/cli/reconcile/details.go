@@ -75,13 +75,13 @@ func withoutDrains(decisions []outcome.Result, n *decide.PoolNodes) []outcome.Re
 
 // addFailure adds an error, unless a decision has it.
 func addFailure(details *describe.Details, o outcome.Outcome, e *outcome.ErrorReport, decisions []outcome.Result) {
-	if e != nil && !reported(decisions, e) {
+	if e != nil && !hasError(decisions, e) {
 		details.Add(describe.OutcomeColor(o), string(o)+": ", e.Message)
 	}
 }
 
-// reported reports whether one of the decisions has this error.
-func reported(decisions []outcome.Result, e *outcome.ErrorReport) bool {
+// hasError reports whether one of the decisions has this error.
+func hasError(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	for _, d := range decisions {
 		if d.Error != nil && d.Error.Message == e.Message {
 			return true

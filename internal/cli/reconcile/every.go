@@ -16,10 +16,10 @@ func (o *options) repeat(ctx context.Context, w reconcile.World) error {
 	defer watcher.close()
 	for {
 		next := o.session.Now().Add(o.every)
-		if err := o.reportError(ctx, o.once(ctx, all, o.runOptions())); err != nil {
+		if err := o.reportError(ctx, o.runOnce(ctx, all, o.runOptions())); err != nil {
 			return err
 		}
-		if err := o.untilNext(ctx, all, watcher, next); err != nil {
+		if err := o.waitForNext(ctx, all, watcher, next); err != nil {
 			return err
 		}
 	}
@@ -39,13 +39,13 @@ func (o *options) reportError(ctx context.Context, err error) error {
 	return nil
 }
 
-// untilNext waits until the next run is due. Interruption notices start runs of their pools
+// waitForNext waits until the next run is due. Interruption notices start runs of their pools
 // at once.
-func (o *options) untilNext(ctx context.Context, all *reconcile.Runner, watcher *noticeWatcher, next time.Time) error {
+func (o *options) waitForNext(ctx context.Context, all *reconcile.Runner, watcher *noticeWatcher, next time.Time) error {
 	for {
 		watcher.update(ctx)
 		if asked, some := watcher.due(ctx); some {
-			if err := o.reportError(ctx, o.once(ctx, all, asked)); err != nil {
+			if err := o.reportError(ctx, o.runOnce(ctx, all, asked)); err != nil {
 				return err
 			}
 			continue

@@ -113,7 +113,7 @@ func (m metrics) vector(name, help string, labels ...string) *prometheus.GaugeVe
 }
 
 func (m metrics) run(report reconcile.Report, success bool) {
-	m.set("gpupool_run_success", "Whether the last run succeeded (1), or something failed (0).", oneIf(success))
+	m.set("gpupool_run_success", "Whether the last run succeeded (1), or something failed (0).", boolValue(success))
 	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by kind and outcome.", "kind", "outcome")
 	for _, of := range spotpool.Kinds() {
 		for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Short, outcome.Failed} {
@@ -253,7 +253,7 @@ func (m metrics) budgets(budgets []budgets.Report) {
 		}
 		tracked.WithLabelValues(b.Name).Set(float64(u.TrackedPods))
 		for _, percent := range b.AlertThresholds {
-			threshold.WithLabelValues(b.Name, strconv.Itoa(percent)).Set(oneIf(slices.Contains(b.Fired, percent)))
+			threshold.WithLabelValues(b.Name, strconv.Itoa(percent)).Set(boolValue(slices.Contains(b.Fired, percent)))
 		}
 	}
 }
@@ -297,7 +297,7 @@ func (m metrics) nodes(pools []spotpools.Report) {
 			nodes.WithLabelValues(p.Region, p.Name, state).Set(float64(n))
 		}
 		drains.WithLabelValues(p.Region, p.Name).Set(float64(p.Nodes.Draining))
-		suspended.WithLabelValues(p.Region, p.Name).Set(oneIf(p.Nodes.ReplacingSuspended != ""))
+		suspended.WithLabelValues(p.Region, p.Name).Set(boolValue(p.Nodes.ReplacingSuspended != ""))
 	}
 }
 
@@ -310,8 +310,8 @@ func inCNY(p spotpool.Price) float64 {
 	return value
 }
 
-// oneIf is the value of a boolean metric.
-func oneIf(yes bool) float64 {
+// boolValue is the value of a boolean metric.
+func boolValue(yes bool) float64 {
 	if yes {
 		return 1
 	}

@@ -108,7 +108,7 @@ func New(s *process.Session) *cobra.Command {
 	f.StringVar(&o.fromState, "from-state", "", "Also read declarations from this `FILE`, the output of terraform show -json or terraform state pull; "+
 		"- is standard input.")
 	f.BoolVar(&o.dryRun, "dry-run", false, "Print what a run would do, and change nothing.")
-	f.StringArrayVar(&o.assume, "assume", nil, "With --dry-run: assume another `ATTRIBUTE=VALUE`, such as budget/team-a.gpu_hours=200, "+
+	f.StringArrayVar(&o.assume, "assume", nil, "With --dry-run: assume another `ATTRIBUTE=VALUE`. Examples: budget/team-a.gpu_hours=200, "+
 		"pool/train.minimum=4 (also maximum, spot_max_price) or stock_pool/ml/g1.replicas=4 (also maximum). Can be repeated.")
 	f.BoolVar(&o.wait, "wait", false, "Wait for launched and changed instances, until --timeout.")
 	process.DurationVar(cmd, &o.every, "every", 0, "Repeat at this interval until interrupted.")
@@ -146,11 +146,11 @@ func (o *options) validate() error {
 	case o.given("every") && o.every == 0:
 		return process.Usagef("--every must be longer than 0, such as 40s: leave it out to run once")
 	case len(o.names) > 0 && o.metricsFile != "":
-		return process.Usagef("metrics are of all that is declared, and --metrics-file would lose those of what is not named: leave one of them out")
+		return process.Usagef("--metrics-file needs a run of all objects: omit NAME or --metrics-file")
 	case len(o.names) > 0 && o.acceptLoss != "":
 		return process.Usagef("a loss of the ledger is accepted for all budgets: with --accept-loss, name none")
 	case len(o.names) > 0 && o.given("keep-ledger"):
-		return process.Usagef("a run of some forgets nothing of the ledger: with --keep-ledger, name none")
+		return process.Usagef("--keep-ledger needs a run of all objects: omit NAME or --keep-ledger")
 	case len(o.assume) > 0 && !o.dryRun:
 		return process.Usagef("--assume needs --dry-run: nothing is assumed where anything is done")
 	case o.timeout == 0:

@@ -154,8 +154,8 @@ func withBudgets(r reconcile.Report) reconcile.Report {
 	return r
 }
 
-// victims is a report of a run that evicted nine pods of a budget, three that waited
-// next to them, could not evict two, and failed to pause two workloads of another budget.
+// victims returns the report of a run that evicted nine pods of a budget and three waiting
+// pods. It could not evict two pods, and failed to pause two workloads of another budget.
 func victims() reconcile.Report {
 	r := reconcile.Report{Budgets: []budgets.Report{
 		clitest.BudgetUsed("c-evicting", 103, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),

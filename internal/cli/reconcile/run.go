@@ -32,7 +32,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	case o.every > 0:
 		return o.repeat(ctx, w)
 	}
-	return o.once(ctx, w.Runner(), o.runOptions())
+	return o.runOnce(ctx, w.Runner(), o.runOptions())
 }
 
 // world prepares a run, without API calls.
@@ -72,9 +72,9 @@ func (o *options) openStore(ctx context.Context) (store.Store, error) {
 
 var errTimeout = errors.New("--timeout expired")
 
-// once runs once: it prints the report, writes metrics unless objects were selected, and
+// runOnce runs once: it prints the report, writes metrics unless objects were selected, and
 // returns an error with the exit code.
-func (o *options) once(ctx context.Context, all *reconcile.Runner, asked reconcile.RunOptions) error {
+func (o *options) runOnce(ctx context.Context, all *reconcile.Runner, asked reconcile.RunOptions) error {
 	started := o.session.Now().UTC()
 	limited, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()

@@ -57,7 +57,7 @@ func TestAStockPoolReads(t *testing.T) {
 				of[l.GetName()] = l.GetValue()
 			}
 			if of["namespace"] != "ml" || of["name"] != "pool-g1" {
-				t.Errorf("%s is told of %v, which was not seen", f.GetName(), of)
+				t.Errorf("%s is reported as %v, which was not observed", f.GetName(), of)
 			}
 			got[f.GetName()] = m.GetGauge().GetValue()
 		}

@@ -41,9 +41,9 @@ func chartOf(v layout, r reconcile.StatusReport, e entry) []string {
 	if len(values) < 2 {
 		return nil
 	}
-	what := "capacity, and - - minimum"
+	what := "capacity (line) and minimum (dashes)"
 	if strings.HasPrefix(e.object, "budget/") {
-		what = "percent used, and - - limit"
+		what = "percent used (line) and limit (dashes)"
 	}
 	highest := max(1, slices.Max(values), slices.Max(of))
 	options := []asciigraph.Option{
@@ -54,7 +54,7 @@ func chartOf(v layout, r reconcile.StatusReport, e entry) []string {
 		options = append(options, asciigraph.Width(most))
 	}
 	span := time.Duration(len(values)) * 15 * time.Minute
-	title := fmt.Sprintf("%s: %s; the last %s", e.title, what, terminal.Age(span))
+	title := fmt.Sprintf("%s: %s, last %s", e.title, what, terminal.Age(span))
 	chart := asciigraph.PlotMany([][]float64{of, values}, options...)
 	lines := []string{"", v.style.Paint(terminal.Bold, title)}
 	for line := range strings.SplitSeq(chart, "\n") {

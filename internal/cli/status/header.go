@@ -43,7 +43,7 @@ func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 			clock.When(h.Since)))
 	}
 	if h := r.UnderWay; h != nil {
-		add(terminal.Cyan, fmt.Sprintf("A run is in progress since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host,
+		add(terminal.Cyan, fmt.Sprintf("A run has been in progress since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host,
 			silent(*h, clock),
 			tooLong(r)))
 	}

@@ -38,7 +38,7 @@ func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock
 func moreHours(name string) string {
 	return fmt.Sprintf("Find the largest users, and grant more hours or raise gpu_hours:\n"+
 		"gpupool usage %s --by pod\n"+
-		"gpupool grant %[1]s 50 --for 4h --reason TEXT", name)
+		"gpupool grant %[1]s 50 --duration 4h --reason TEXT", name)
 }
 
 // budgetDetails describes a budget below its row.

@@ -28,15 +28,15 @@ func TestStockPoolsAreShown(t *testing.T) {
 			Type: decide.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node",
 		}),
 		pool("paused", decide.Paused, 0, decide.Condition{
-			Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up",
+			Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/team-a is used up",
 		}),
 		pool("kept", decide.Degraded, 2, decide.Condition{
-			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "the usage of its budget team-a is unknown",
+			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "usage of budget/team-a is unknown",
 		}),
 	}}
 	got := show(layout{zone: time.UTC}, report)
 	for _, want := range []string{
-		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "blocked: its budget team-a is used up",
+		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "unschedulable: 2 pods wait for a node", "blocked: budget/team-a is used up",
 		"ml/kept     Blocked",
 	} {
 		if !strings.Contains(got, want) {

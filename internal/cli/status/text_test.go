@@ -34,7 +34,7 @@ func budgetStatuses() []budgets.Description {
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
 		}
 		if n == 0 {
-			s.LastRunError = "budget/a-calm belongs to another cluster: nothing was touched"
+			s.LastRunError = "budget/a-calm belongs to another cluster: nothing was changed"
 		}
 		if n == 2 {
 			due := clitest.At.Add(5 * time.Minute)
@@ -149,9 +149,9 @@ func TestStatusForPeople(t *testing.T) {
 	}
 }
 
-// show is the text of a status whose states are set, as Status sets them.
+// show returns the text of a status with the states and totals that Status sets.
 func show(v layout, r reconcile.StatusReport) string {
-	r.SetStates()
+	r.Complete()
 	return text(v, r)
 }
 
@@ -206,7 +206,7 @@ func TestCharts(t *testing.T) {
 		}, func(string) bool { return false })
 	}
 	v := layout{style: terminal.Style{Width: 80, Height: 40}, width: 79}
-	r.SetStates()
+	r.Complete()
 	drawn := charts(v, r, 30)
 	for _, line := range drawn {
 		if v.style.Clip(line) != line {

@@ -75,7 +75,7 @@ func (s *screen) show(text string, draw func(room int) []string) error {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, line := range lines {
-		b.WriteString(s.style.Clip(terminal.WithoutSteering(line, s.style.Color)) + "\n")
+		b.WriteString(s.style.Clip(terminal.EscapeControls(line, s.style.Color)) + "\n")
 	}
 	s.lines = len(lines)
 	return process.PutTo(terminal.Raw(s.session.Stdout), b.String())

@@ -27,8 +27,8 @@ or Terraform configuration cannot use it.
 If a move was interrupted, run it again: it resumes. Until everything is copied,
 --cancel makes FROM usable again instead.
 
-Refused are a store in which a run or an apply is in progress, a store with an
-unreadable document, and a store that was moved before.`
+The command refuses a store in which a run or an apply is in progress, one with an
+unreadable document, and one that was moved before.`
 
 const moveExamples = `  # List what would be moved
   gpupool store move directory:/srv/gpupool kubernetes:gpupool-system --dry-run
@@ -174,7 +174,7 @@ func (o *moveOptions) movable(ctx context.Context, source stored.Movable) ([]sto
 		return nil, err
 	}
 	if len(strange) > 0 {
-		return nil, fmt.Errorf("nothing was moved: %s contains %s, which does not belong to a store: move it away, or upgrade gpupool "+
+		return nil, fmt.Errorf("nothing was moved: %s contains %s, which does not belong to a store. Move it away, or upgrade gpupool "+
 			"if a newer version wrote it", source, strings.Join(strange, ", "))
 	}
 	documents, err := move.Contents(ctx, source)

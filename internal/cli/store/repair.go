@@ -25,8 +25,8 @@ Active pools without a journal, and objects with a lost record, are listed also.
 Exit codes: 0 if the store is sound or was repaired; 3 if documents are unreadable or
 missing, also with --dry-run; 1 if it is refused or nothing is readable.
 
-Refused are a place without a readable document (terraform apply creates a new
-store), one with foreign files or objects, and one written by a newer gpupool. Move an
+The command refuses a place without a readable document (terraform apply creates a new
+store), with foreign files or objects, or with documents of a newer gpupool. Move an
 unreadable description away first.`
 
 const repairExamples = `  # Check a store
@@ -127,7 +127,7 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 	case found.newer != nil:
 		return "", fmt.Errorf("nothing was written to %s: %w", remains, found.newer)
 	case len(strange) > 0:
-		return "", fmt.Errorf("nothing was written to %s: it contains %s, which does not belong to a store: move it away, or upgrade "+
+		return "", fmt.Errorf("nothing was written to %s: it contains %s, which does not belong to a store. Move it away, or upgrade "+
 			"gpupool if a newer version wrote it", remains, strings.Join(strange, ", "))
 	case readable == 0:
 		return "", fmt.Errorf("nothing was written to %s: none of its %d documents is readable: %s", remains, documents, found.problems[0].Error)

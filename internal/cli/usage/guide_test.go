@@ -28,7 +28,7 @@ func TestBudgetExample(t *testing.T) {
 	}
 	pods := listing{by: byPod}
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"),
-		liveText(clitest.Plain, newLiveReport(live, pods), live, told{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
+		liveText(clitest.Plain, newLiveReport(live, pods), live, textOptions{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}
 }

@@ -32,7 +32,7 @@ type LiveReport struct {
 
 // live prints usage from the cluster and the ledger.
 func (o *options) live(ctx context.Context, names []string) error {
-	asked, err := o.asked(names)
+	asked, err := o.liveQuestion(names)
 	if err != nil {
 		return process.WrongUsage(err)
 	}
@@ -60,7 +60,7 @@ func (o *options) live(ctx context.Context, names []string) error {
 	if o.session.Output(process.CSV) {
 		err = o.session.Put(csvText(report.Pods, report.Listed))
 	} else {
-		how := told{listing: list, clock: o.clock(live.Declaration), past: !asked.At.IsZero()}
+		how := textOptions{listing: list, clock: o.clock(live.Declaration), past: !asked.At.IsZero()}
 		err = o.session.Print(report, func(style terminal.Style) string { return liveText(style, report, live, how) })
 	}
 	if err != nil {
@@ -69,8 +69,8 @@ func (o *options) live(ctx context.Context, names []string) error {
 	return o.verdict(report.Exceeded != nil && *report.Exceeded)
 }
 
-// asked returns the question about a budget, or about a selection of pods.
-func (o *options) asked(names []string) (budgets.Question, error) {
+// liveQuestion returns the question about a budget, or about a selection of pods.
+func (o *options) liveQuestion(names []string) (budgets.Question, error) {
 	asked := budgets.Question{}
 	if o.given("nodes") {
 		return asked, errors.New("--nodes needs --pods FILE")
@@ -91,7 +91,7 @@ func (o *options) asked(names []string) (budgets.Question, error) {
 	if asked.Budget = names[0]; asked.Budget == "" {
 		return asked, errors.New("the name of the budget is empty")
 	}
-	asked.Over, err = o.over()
+	asked.Over, err = o.windowAndLimit()
 	return asked, err
 }
 

@@ -41,7 +41,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 		p.uids, p.allocations, p.sets = map[string]bool{}, map[string]*ledger.Allocation{}, map[string]*ledger.LabelSet{}
 	}
 	pod := s.Namespace + "/" + s.Name
-	s.Labels = q.kept(s.Labels)
+	s.Labels = q.groupLabel(s.Labels)
 	uid := s.UID
 	if uid == "" {
 		s.UID = pod

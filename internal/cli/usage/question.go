@@ -29,8 +29,8 @@ type question struct {
 	clock    terminal.Clock
 }
 
-// kept is the label to group by.
-func (q question) kept(labels map[string]string) map[string]string {
+// groupLabel is the label to group by.
+func (q question) groupLabel(labels map[string]string) map[string]string {
 	value, there := labels[q.listing.label]
 	if !there {
 		return nil
@@ -42,7 +42,7 @@ func (q question) kept(labels map[string]string) map[string]string {
 func (o *options) question() (q question, err error) {
 	now := o.session.Now().UTC()
 	q = question{at: now, read: now}
-	over, err := o.over()
+	over, err := o.windowAndLimit()
 	if err != nil {
 		return q, err
 	}
@@ -67,8 +67,8 @@ func (o *options) question() (q question, err error) {
 	return q, err
 }
 
-// over returns the window and the limit of the flags.
-func (o *options) over() (budgets.Over, error) {
+// windowAndLimit returns the window and the limit of the flags.
+func (o *options) windowAndLimit() (budgets.Over, error) {
 	over := budgets.Over{Period: budget.Period(o.period), TimeZone: o.timeZone}
 	if _, err := budget.ParseWindow(o.window); err != nil {
 		return over, fmt.Errorf("--window: %w", err)

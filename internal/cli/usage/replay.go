@@ -105,7 +105,7 @@ func (o *options) replayed(ctx context.Context, names []string) error {
 	if !o.session.JSON() {
 		o.session.Warn(report.Warnings...)
 	}
-	how := told{listing: list, clock: o.clock(replay.Declaration)}
+	how := textOptions{listing: list, clock: o.clock(replay.Declaration)}
 	if err := o.session.Print(report, func(style terminal.Style) string { return replayText(style, replay, how) }); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (o *options) replayQuestion(names []string) (budgets.Question, listing, err
 	if err != nil {
 		return asked, l, err
 	}
-	if asked, err = o.asked(names); err != nil {
+	if asked, err = o.liveQuestion(names); err != nil {
 		return asked, l, err
 	}
 	if l.label != "" {

@@ -57,12 +57,12 @@ func TestReplaysForPeople(t *testing.T) {
 		replay budgets.LiveReplay
 		how    told
 	}{
-		"replay_never.txt": {clitest.Plain, early, told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_never.txt": {clitest.Plain, early, textOptions{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_once.txt": {
-			clitest.Colored, replayed(1), told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
+			clitest.Colored, replayed(1), textOptions{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
 		},
-		"replay_often.txt": {narrow, replayed(12), told{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
-		"replay_by_label.txt": {narrow, replayed(2), told{
+		"replay_often.txt": {narrow, replayed(12), textOptions{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_by_label.txt": {narrow, replayed(2), textOptions{
 			listing: listing{by: "label:example.com/team", label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		}},
 	} {

@@ -23,7 +23,7 @@ const (
 )
 
 // replayText is a replay as text: the result, the times, the users.
-func replayText(style terminal.Style, r budgets.LiveReplay, how told) string {
+func replayText(style terminal.Style, r budgets.LiveReplay, how textOptions) string {
 	var out bytes.Buffer
 	replaySummary(&out, style, r, how.clock)
 	thresholdsTable(&out, r, how.clock)
@@ -37,9 +37,9 @@ func replayText(style terminal.Style, r budgets.LiveReplay, how told) string {
 func replaySummary(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, c terminal.Clock) {
 	verdict := style.Paint(terminal.Green, "would never have been exceeded")
 	if n := len(r.Replayed.Exceeded); n > 0 {
-		verdict = style.Paint(terminal.Red, "would have been exceeded "+times(n)) + ", for " + lengthText(r.Total())
+		verdict = style.Paint(terminal.Red, "would have been exceeded "+times(n)) + ", " + lengthText(r.Total()) + " in total"
 	}
-	fmt.Fprintf(out, "%s GPU-hours in the %s %s\n", budget.Hours(r.Limit), windowText(r.Declaration), verdict)
+	fmt.Fprintf(out, "%s GPU-hours per %s %s\n", budget.Hours(r.Limit), windowText(r.Declaration), verdict)
 	at := c.Column(r.From, r.Until, r.PeakAt, r.CompleteFrom)
 	fmt.Fprintf(out, "from %s to %s (%s)\n", at(r.From), at(r.Until), lengthText(r.Until.Sub(r.From)))
 	fmt.Fprintf(out, "peak usage %s (%s) at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at(r.PeakAt))
@@ -58,6 +58,9 @@ func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c terminal.Clock) 
 	var moments []time.Time
 	for _, t := range r.Thresholds {
 		moments = append(moments, t.ReachedAt...)
+		if t.Before {
+			moments = append(moments, r.From)
+		}
 	}
 	at := c.Column(moments...)
 	t := &terminal.Table{}
@@ -68,7 +71,7 @@ func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c terminal.Clock) 
 			first, last = at(threshold.ReachedAt[0]), at(threshold.ReachedAt[n-1])
 		}
 		if threshold.Before {
-			n, first = n+1, "before"
+			n, first = n+1, "before "+at(r.From)
 		}
 		t.Add(fmt.Sprintf("%d%%", threshold.Percent), budget.Hours(threshold.Amount), fmt.Sprint(n), first, last)
 	}
@@ -77,7 +80,7 @@ func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c terminal.Clock) 
 }
 
 // excessTable lists the latest excesses with their largest users.
-func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, how told) {
+func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, how textOptions) {
 	all := r.Replayed.Exceeded
 	shown := all[max(0, len(all)-excessesAtMost):]
 	var moments []time.Time
@@ -103,12 +106,12 @@ func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, 
 	}
 	t.Write(out)
 	if more := len(all) - len(shown); more > 0 {
-		fmt.Fprintf(out, "%s earlier\n", times(more))
+		fmt.Fprintf(out, "%s omitted\n", describe.Plural(more, "earlier row"))
 	}
 }
 
 // breakdown selects namespaces or the label of --by.
-func (t told) breakdown(byNamespace map[string]int64, byLabel map[string]map[string]int64) map[string]int64 {
+func (t textOptions) breakdown(byNamespace map[string]int64, byLabel map[string]map[string]int64) map[string]int64 {
 	if t.listing.label != "" {
 		return byLabel[t.listing.label]
 	}
@@ -117,7 +120,7 @@ func (t told) breakdown(byNamespace map[string]int64, byLabel map[string]map[str
 
 // holdersTables list the largest users during excesses, by the field of --by, or by
 // namespace and by each breakdown label of the budget.
-func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how told) {
+func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how textOptions) {
 	list := func(title string, amounts map[string]int64) {
 		top := cmp.Or(how.listing.top, holdersAtMost)
 		total := int64(0)

@@ -44,7 +44,7 @@ func podsTable(out *bytes.Buffer, style terminal.Style, r Report, q question) {
 	for _, p := range r.Pods {
 		end, state := "-", style.Paint(terminal.Green, "active")
 		if p.End != nil {
-			end, state = at(*p.End), "ended, from "+strings.ReplaceAll(*p.EndSource, "_", " ")
+			end, state = at(*p.End), "ended ("+strings.ReplaceAll(*p.EndSource, "_", " ")+")"
 		}
 		t.Add(p.Namespace, p.Name, p.GPUs, at(p.Start), end, p.GPUHours, state)
 	}
@@ -99,15 +99,15 @@ func perMille(used, limit int64) int64 { return budget.PartOf(used, limit, 1000)
 // tenthsText formats thousandths in percent.
 func tenthsText(perMille int64) string { return fmt.Sprintf("%d.%d%%", perMille/10, perMille%10) }
 
-// told has the options of the text.
-type told struct {
+// textOptions has the options of the text.
+type textOptions struct {
 	listing listing
 	clock   terminal.Clock
 	past    bool // usage at --at
 }
 
 // liveText is usage as text, with its accuracy.
-func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how told) string {
+func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how textOptions) string {
 	text := podsText(style, Report{
 		ConsumedGPUHours: r.ConsumedGPUHours, ConsumedMilliGPUSeconds: r.ConsumedMilliGPUSeconds,
 		RemainingGPUHours: r.RemainingGPUHours, Exceeded: r.Exceeded, ExceededSince: r.ExceededSince,
@@ -136,7 +136,7 @@ func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how to
 }
 
 // heldText describes the GPUs in use, and when they exhaust the limit.
-func heldText(r LiveReport, live budgets.LiveUsage, how told) string {
+func heldText(r LiveReport, live budgets.LiveUsage, how textOptions) string {
 	held, now := r.BurnRateGPUs+" GPUs", "in use now"
 	if live.Usage.BurnRate == 1000 {
 		held = "1 GPU"

@@ -16,8 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// condition is what is waited for: a capacity of pools, that so many pods of stock pools
-// are available, or all that are declared, or that all of them and budgets have recovered.
+// condition is a condition of --for: a capacity of pools, a number of available pods of
+// stock pools, ready stock pools, or recovered objects of any kind.
 type condition struct {
 	text      string
 	number    int // of capacity and available
@@ -93,7 +93,7 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 		if b.UsageReport != nil && b.Outcome != outcome.Failed {
 			r.AsOf = &b.AsOf
 		}
-		r.said, r.Missing = ofBudget(b)
+		r.said, r.Missing = budgetState(b)
 		r.Reached = r.Missing == "" && r.AsOf != nil
 		results = append(results, r)
 	}
@@ -172,9 +172,9 @@ func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 	return said, missing
 }
 
-// ofBudget is the state of a budget, and why it has not recovered. It has recovered if a
+// budgetState is the state of a budget, and why it has not recovered. It has recovered if a
 // fresh status is below the limit and no enforcement is in effect.
-func ofBudget(b budgets.Description) (said, missing string) {
+func budgetState(b budgets.Description) (said, missing string) {
 	switch {
 	case b.Error != nil:
 		return "", "unknown: " + b.Error.Message

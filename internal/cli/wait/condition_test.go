@@ -63,7 +63,7 @@ func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 		t.Errorf("%v: %+v", err, results)
 	}
 	seen := report{}
-	seen.take(time.Now(), nil)
+	seen.update(time.Now(), nil)
 	if seen.Reached {
 		t.Error("of nothing all is reached")
 	}

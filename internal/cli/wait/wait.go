@@ -68,7 +68,7 @@ func New(s *process.Session) *cobra.Command {
 		Short:   "Wait for a condition of a pool, a stock pool or a budget",
 		Long:    waitHelp,
 		Example: waitExamples,
-		Args:    named,
+		Args:    requireNames,
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
@@ -86,8 +86,8 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// named requires a name.
-func named(_ *cobra.Command, args []string) error {
+// requireNames requires a name.
+func requireNames(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("NAME is missing: gpupool wait train --for capacity=4")
 	}
@@ -125,7 +125,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	seen, err := o.until(ctx, o.store.World(place, o.cloud.Lazy(), o.store.Cluster()).Runner(), wanted, names)
+	seen, err := o.waitUntil(ctx, o.store.World(place, o.cloud.Lazy(), o.store.Cluster()).Runner(), wanted, names)
 	if err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// until observes until the condition is met or the time is over. Failed observations are
+// waitUntil observes until the condition is met or the time is over. Failed observations are
 // retried; the objects must be declared.
-func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condition, names []string) (report, error) {
+func (o *options) waitUntil(ctx context.Context, all *reconcile.Runner, wanted condition, names []string) (report, error) {
 	progress := o.session.StartProgress()
 	defer progress.Stop()
 	deadline := o.session.Now().Add(o.timeout)
@@ -155,13 +155,13 @@ func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condi
 		case errors.As(err, &unknown), err != nil && latest.Objects == nil:
 			return latest, err
 		case err != nil: // earlier observations no longer count
-			latest.forget(err)
+			latest.markUnobserved(err)
 		default:
 			results, err := wanted.judge(seen)
 			if err != nil {
 				return latest, err
 			}
-			latest.take(seen.At, results)
+			latest.update(seen.At, results)
 		}
 		if latest.Reached {
 			return latest, nil
@@ -179,16 +179,16 @@ func (o *options) until(ctx context.Context, all *reconcile.Runner, wanted condi
 	}
 }
 
-// take updates the report with an observation.
-func (r *report) take(at time.Time, results []result) {
+// update updates the report with an observation.
+func (r *report) update(at time.Time, results []result) {
 	r.At, r.Objects, r.Reached = at, results, len(results) > 0
 	for _, of := range results {
 		r.Reached = r.Reached && of.Reached
 	}
 }
 
-// forget marks all objects as not observed.
-func (r *report) forget(why error) {
+// markUnobserved marks all objects as not observed.
+func (r *report) markUnobserved(why error) {
 	for n := range r.Objects {
 		of := &r.Objects[n]
 		of.Reached, of.Missing = false, "not observed: "+why.Error()

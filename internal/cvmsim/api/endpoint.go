@@ -100,13 +100,13 @@ func (e *Endpoint) run(a *Action, req request, ready prepared, clock time.Time, 
 			return failure
 		}
 		before, after := fault.passes()
-		w.GoOn(before)
+		w.AdvanceTime(before)
 		c := &Call{
 			Region: req.Region, Now: w.Now(), RequestID: record.RequestID, Identity: req.Identity, Account: e.account,
 			Fate: fault.fate(), Record: record,
 		}
 		answer, failure = ready.run(w, c)
-		w.GoOn(after)
+		w.AdvanceTime(after)
 		return nil
 	})
 	record.Fault = fault.Kind

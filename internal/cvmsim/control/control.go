@@ -56,7 +56,7 @@ func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 		return time.Time{}, fieldError("step", "the clock goes forward only")
 	}
 	err = p.store.Change(func(w *world.World) error {
-		w.GoOn(step)
+		w.AdvanceTime(step)
 		now = w.Now()
 		return nil
 	})

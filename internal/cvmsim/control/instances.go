@@ -60,12 +60,12 @@ func describeForControl(in *world.Instance) Instance {
 		out.Tags[t.Key] = t.Value
 	}
 	out.Pool, out.UID, out.Seq, out.Config = out.Tags[world.PoolTag], out.Tags[world.UIDTag], out.Tags[world.SeqTag], out.Tags[world.ConfigTag]
-	out.ListedAt, out.ReclaimAt, out.ExpiresAt = toCome(in.ListedAt), toCome(in.ReclaimAt), toCome(in.ExpiresAt)
+	out.ListedAt, out.ReclaimAt, out.ExpiresAt = futureTime(in.ListedAt), futureTime(in.ReclaimAt), futureTime(in.ExpiresAt)
 	return out
 }
 
-// toCome returns a future time, or nil if there is none.
-func toCome(at time.Time) *time.Time {
+// futureTime returns a future time, or nil if there is none.
+func futureTime(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}

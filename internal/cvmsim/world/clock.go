@@ -9,8 +9,8 @@ import (
 // Now returns the world's time: the base clock plus all steps.
 func (w *World) Now() time.Time { return w.clock().Add(w.general.Offset) }
 
-// GoOn advances the world's clock and runs everything that falls due.
-func (w *World) GoOn(step time.Duration) {
+// AdvanceTime advances the world's clock and runs everything that falls due.
+func (w *World) AdvanceTime(step time.Duration) {
 	if step > 0 {
 		w.general.Offset += step
 		w.changes.touch(generalKind, "")

@@ -58,7 +58,7 @@ func budgetExceeded(r *rig) {
 	}
 
 	r.pass(2 * time.Minute)
-	r.says(r.reconcile(), "no instances are desired: its budget team-a has been exceeded for certain since")
+	r.says(r.reconcile(), "no instances are desired: budget/team-a has been exceeded for certain since")
 	drained := r.audit.Taken()
 	for _, pod := range pods {
 		r.gone(pod)
@@ -86,7 +86,7 @@ func budgetExceeded(r *rig) {
 	r.pass(time.Hour)
 	r.says(r.reconcile(), "no instances are desired")
 	adopted := r.apply().SpotPools().Adopt(r.t.Context(), r.pool.Region, r.pool.Name, []string{"ins-12345678"}, false)
-	if adopted == nil || !strings.Contains(adopted.Error(), "its exceeded budget team-a drains it") {
+	if adopted == nil || !strings.Contains(adopted.Error(), "budget/team-a is exceeded and drains it") {
 		r.t.Errorf("adopting into a pool that its budget drains: %v", adopted)
 	}
 	if said := string(r.data("wait", r.pool.Name, "--for", "recovered", "--timeout", "0s")); !strings.Contains(said,

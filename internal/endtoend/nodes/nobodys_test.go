@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// nobodysNodes: if two nodes claim to be one instance, nothing is drained or terminated there.
+// ambiguousNodes: if two nodes claim to be one instance, nothing is drained or terminated there.
 // A node with the address of an instance and the ID of another cloud, or none, is not changed.
-func nobodysNodes(r *rig) {
+func ambiguousNodes(r *rig) {
 	r.create(2, 2)
 	own := r.own()
 	strangers := []*corev1.Node{

@@ -26,7 +26,7 @@ func TestNodes(t *testing.T) {
 		{"a scale-in that is delayed", delayedScaleIn},
 		{"machines that never join", neverJoin},
 		{"a budget exceeded and recovered", budgetExceeded},
-		{"nodes that are nobody's", nobodysNodes},
+		{"ambiguous nodes", ambiguousNodes},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func neverJoin(r *rig) {
 	for range 2 {
 		there := r.own()
 		r.pass(5 * time.Minute)
-		r.says(r.reconcile(), late+" is replaced: it never became a Ready node within the 15m of join_timeout")
+		r.says(r.reconcile(), late+" needs a replacement: it never became a Ready node within the 15m of join_timeout")
 		next := r.launched(there)
 		r.audit.Wants(r.t, "when "+late+" did not join", "TerminateInstances "+late+" ok", "RunInstances "+next+" ok")
 		r.reconcile()
@@ -138,7 +138,7 @@ func neverJoin(r *rig) {
 	}
 	for range 3 {
 		r.pass(time.Hour)
-		r.says(r.reconcile(), "replacing is suspended: 2 instances of the configuration", "in a row never joined the cluster", "gpupool release")
+		r.says(r.reconcile(), "replacement is suspended: 2 instances of the configuration", "in a row never joined the cluster", "gpupool release")
 	}
 	r.audit.Wants(r.t, "for hours")
 

@@ -139,7 +139,7 @@ func orphaned(r *rig) {
 	r.reconcile()
 	r.audit.Wants(r.t, "of a run that has no pool")
 
-	r.refuses("is not managed by gpupool and was left untouched", config)
+	r.refuses("is not managed by gpupool and was not changed", config)
 	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
 	r.audit.Wants(r.t, "of a refusal and an import")
 	r.apply(config)
@@ -178,7 +178,7 @@ func deletedAlone(r *rig) {
 		return nil
 	})
 	dry := r.work.Must("gpupool", "reconcile", "--kubeconfig", r.run, "--dry-run").Stdout
-	if !strings.Contains(words(dry), "its Deployment with 2 replicas, for the pods that the deleted one left") {
+	if !strings.Contains(words(dry), "its Deployment with 2 replicas, for the pods of the deleted one") {
 		r.t.Errorf("a dry run says\n%s", dry)
 	}
 	r.says(r.reconcile(), "done create: its Deployment was deleted")
@@ -215,7 +215,7 @@ func takenOver(r *rig) {
 		}
 	}
 	config := r.pool(attributes{"pod_security_level": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
-	r.refuses("is not managed by gpupool and was left untouched", config)
+	r.refuses("is not managed by gpupool and was not changed", config)
 	r.reconcile()
 	r.audit.Wants(r.t, "while it is somebody else's")
 	untouched("by a name")

@@ -228,7 +228,7 @@ func TestAnotherBudgetOfTheName(t *testing.T) {
 		resource.TestStep{Config: w.BudgetConfig(budget())},
 		resource.TestStep{
 			PreConfig: become("0123456789abcdef0123456789abcdef"),
-			Config:    w.BudgetConfig(budget()), ExpectError: message("holds another budget under the name team-a (uid 0123456789abcdef0123456789abcdef"),
+			Config:    w.BudgetConfig(budget()), ExpectError: message("has another budget with the name team-a (uid 0123456789abcdef0123456789abcdef"),
 		},
 		resource.TestStep{
 			PreConfig: func() { become(mine)() },

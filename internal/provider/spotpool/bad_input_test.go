@@ -28,7 +28,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("spot_max_price")`, `invalid price "cheap"`, `"3.50"`}},
 		"a price in units":      {providertest.Values{"max_hourly_cost": "30 CNY"}, []string{`"max_hourly_cost"`, `invalid price "30 CNY"`}},
 		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `nvalid duration "soon"`}},
-		"an endless cool-down":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
+		"an endless cooldown":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
 		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
 		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
 		"no time to create": {
@@ -46,7 +46,7 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"an empty strategy":    {providertest.Values{"allocation_strategy": ""}, []string{`"allocation_strategy"`, `"" is not known`}},
 		"an empty charge type": {providertest.Values{"instance_charge_type": ""}, []string{`"instance_charge_type"`, `"" is not known`}},
-		"an empty cool-down":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `nvalid duration ""`}},
+		"an empty cooldown":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `nvalid duration ""`}},
 		"an empty timeout":     {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `nvalid duration ""`}},
 		"an empty cost":        {providertest.Values{"max_hourly_cost": ""}, []string{`"max_hourly_cost"`, `invalid price ""`}},
 		"an empty price":       {offerings(offering(zone2, t4, "")), []string{`AttributeName("spot_max_price")`, `invalid price ""`}},
@@ -151,8 +151,8 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	diags := s.Validate(train(providertest.Values{"on_demand_base": 3}))
 	contains(t, diags, "WARNING", `"on_demand_base"`, "only minimum 2 are launched")
 	diags = s.Validate(train(drained))
-	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once the budget team-a has been exceeded for 30m, all instances of the pool are terminated, "+
-		"each after a drain of its node of at most 10m", "gpupool/protected")
+	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once budget/team-a has been exceeded for 30m, all instances of the pool are terminated, "+
+		"each after a drain of at most 10m", "gpupool/protected")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}
@@ -236,7 +236,7 @@ func TestBadSurroundings(t *testing.T) {
 		},
 			`sa-saopaulo.*sells\s+no\s+spot`},
 		"provider's region":   {map[string]string{"region": `"ap-guangzhou"`}, nil, `not one of the pool's region`},
-		"no endpoint":         {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is no URL`},
+		"no endpoint":         {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is not a URL`},
 		"store in no cluster": {map[string]string{"store": `{ kubernetes_namespace = "gpupool-system" }`}, nil, `no\s+Kubernetes\s+cluster\s+is\s+configured`},
 		"both stores":         {map[string]string{"store": `{ kubernetes_namespace = "x", directory = "y" }`}, nil, `either directory or`},
 		"no store":            {map[string]string{"store": `{}`}, nil, `either directory or`},

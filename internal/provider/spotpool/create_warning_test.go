@@ -86,12 +86,12 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 		"priority, with the first sold out": {
 			market: []market{soldOut(zone2)}, minimum: "2", planned: []string{firstLaunch},
 			says: []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-3: capacity 0 is below minimum 2; 2.09 CNY an hour each; skipped spot " +
-				"GN7.2XLARGE32 in ap-singapore-2: sold out"},
+				"GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock"},
 		},
 		"the lowest price, and a zone that doesn't sell the type": {
 			market: []market{costs(zone3, "1.11")}, pool: attributes{"allocation_strategy": `"lowest_price"`, "offerings": elsewhere},
 			minimum: "2", planned: []string{firstLaunch},
-			says: []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-3", "1.11 CNY an hour each", "not sold there"},
+			says: []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-3", "1.11 CNY an hour each", "not sold: "},
 		},
 		"balanced, with an on-demand base": {
 			pool: attributes{"allocation_strategy": `"balanced"`, "on_demand_base": "1"}, minimum: "3",

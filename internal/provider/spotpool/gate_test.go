@@ -45,7 +45,7 @@ func TestGateOfANewPool(t *testing.T) {
 	plan := func() providertest.Planned { return s.Plan(nil, train(gated)) }
 	missing := plan()
 	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a is not declared yet", "No instances are launched before it is declared",
-		`has no budget "team-a", nor any other. `, record.DeclaredTogether)
+		`has no budget "team-a", and no other. `, record.DeclaredTogether)
 	declareBudget(t, w)
 	contains(t, s.Plan(nil, train(providertest.Values{"budget": "team-x"})).Diagnostics, `has no budget "team-x": did you mean "team-a"? It has team-a`)
 	unjudged := plan()
@@ -116,9 +116,9 @@ func TestGateOfAPool(t *testing.T) {
 	}
 	more := train(gated).With(providertest.Values{"minimum": 3})
 	p := s.Plan(o, more)
-	contains(t, p.Diagnostics, "nothing can be launched now", "its budget team-a is used up")
+	contains(t, p.Diagnostics, "nothing can be launched now", "budget/team-a is used up")
 	o, diags := s.Apply(p)
-	contains(t, diags, "WARNING", "below the minimum of 3", "its budget team-a is used up")
+	contains(t, diags, "WARNING", "below the minimum of 3", "budget/team-a is used up")
 	if n := len(w.Pool("train")); n != 2 || strings.Contains(diags.String(), "ERROR") {
 		t.Errorf("%d instances: %s", n, diags)
 	}
@@ -126,7 +126,7 @@ func TestGateOfAPool(t *testing.T) {
 	w.Judge("team-a", ago(3*time.Hour))
 	refresh()
 	p = s.Plan(o, more)
-	contains(t, p.Diagnostics, "nothing can be launched now", "the usage of its budget team-a is unknown", "max_status_age")
+	contains(t, p.Diagnostics, "nothing can be launched now", "usage of budget/team-a is unknown", "max_status_age")
 	if !p.State.Equal(o.State) {
 		t.Errorf("the plan does something behind a closed gate: %v", p.Attribute("planned_actions"))
 	}
@@ -141,7 +141,7 @@ func TestGateOfAPool(t *testing.T) {
 	// The gate closes between plan and apply: the apply keeps to it, and warns.
 	w.Judge("team-a", used(1000))
 	o, diags = fresh(t, w).Apply(p)
-	contains(t, diags, "WARNING", "its budget team-a is used up")
+	contains(t, diags, "WARNING", "budget/team-a is used up")
 	if n := len(w.Pool("train")); n != 2 {
 		t.Errorf("%d instances, not 2", n)
 	}
@@ -277,7 +277,7 @@ func TestShortcutHeedsTheGate(t *testing.T) {
 		{"open", used(1), 0, ""},
 		{"closed over a whole pool", used(1000), 0, ""},
 		{"closed over a short pool", used(1000), 1, "is used up"},
-		{"stale over a short pool", ago(3 * time.Hour), 0, "the usage of its budget team-a is unknown"},
+		{"stale over a short pool", ago(3 * time.Hour), 0, "usage of budget/team-a is unknown"},
 		{"about to be used up", used(950), 0, ""},
 	} {
 		w.Judge("team-a", test.judge)

@@ -20,7 +20,7 @@ func TestAPoolOnHold(t *testing.T) {
 	}
 	s = fresh(t, w)
 	o, diags := s.Read(o)
-	const told = ": looking. Nothing is launched or terminated before. To end the hold:\ngpupool release ap-singapore/train"
+	const told = ": looking. Until then, no instance is launched or terminated. To end the hold:\ngpupool release ap-singapore/train"
 	p := s.Plan(o, train(nil))
 	contains(t, append(diags, p.Diagnostics...), "WARNING", "on hold by ann until", told)
 	if !p.State.Equal(o.State) {

@@ -52,7 +52,7 @@ func TestABudgetOfAnotherCluster(t *testing.T) {
 	}
 	belongsTo(otherCluster)
 	refused := []string{
-		"ERROR", "Wrong cluster", "budget team-a counts pods of the cluster", otherCluster, own, "Set a budget of the pool's own cluster, or none",
+		"ERROR", "Wrong cluster", "budget/team-a counts pods of the cluster", otherCluster, own, "Set a budget of the pool's own cluster, or none",
 	}
 	contains(t, s.Plan(nil, config).Diagnostics, refused...)
 	_, diags := s.Apply(planned) // it was another when that was planned

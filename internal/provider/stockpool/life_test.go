@@ -171,7 +171,7 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 	run(t,
 		resource.TestStep{
 			Config:      config,
-			ExpectError: message("is not managed by gpupool and was left untouched"),
+			ExpectError: message("is not managed by gpupool and was not changed"),
 		},
 		resource.TestStep{
 			Config: config, ResourceName: address, ImportState: true, ImportStateId: s.namespace + "/pool-g1", ImportStatePersist: true,

@@ -49,7 +49,7 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 		if day < oldest && !m.AddOnly {
 			continue // it would be dropped at once
 		}
-		if err := a.toDay(ctx, day, days[day]); err != nil {
+		if err := a.addToDay(ctx, day, days[day]); err != nil {
 			a.Unreported += len(days[day])
 			a.warn(fmt.Errorf("%d events of %s are not in the history of the store %s: %w", len(days[day]), day, m.Store, err))
 		}
@@ -70,8 +70,8 @@ func (a *adding) warn(err error) {
 	}
 }
 
-// toDay adds events to one day. A lock that is needed is kept until it is done.
-func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
+// addToDay adds events to one day. A lock that is needed is kept until it is done.
+func (a *adding) addToDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
 	var held store.Lock
 	late := false // another process has the lock
 	defer func() {
@@ -89,13 +89,13 @@ func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Ev
 		if err != nil || len(missing) == 0 {
 			return err
 		}
-		if held == nil && a.untidy(h) {
+		if held == nil && a.needsTidying(h) {
 			// If the lock is taken, its holder does the work.
 			if held, err = a.lock(ctx, 0); err != nil {
 				return err
 			}
 		}
-		if held != nil && a.untidy(h) {
+		if held != nil && a.needsTidying(h) {
 			a.tidy(ctx, h)
 		}
 		trimmed, dropped, changes, err := a.plan(h, missing, late)
@@ -146,8 +146,8 @@ func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, erro
 	return held, err
 }
 
-// untidy reports whether earlier days were not tidied today, or more is kept than allowed.
-func (a *adding) untidy(h *history.Head) bool {
+// needsTidying reports whether earlier days were not tidied today, or more is kept than allowed.
+func (a *adding) needsTidying(h *history.Head) bool {
 	return !a.AddOnly && h.Day == a.today && (!h.Tidied || a.keep().Over(h))
 }
 

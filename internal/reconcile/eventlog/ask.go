@@ -10,24 +10,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Answer is what the history tells.
+// Answer is the result of a query.
 type Answer struct {
 	Events []history.Event // in the order of their time
-	// Objects are those of which anything is told in the documents that were read,
-	// whether asked for or not.
+	// Objects are all objects with events in the documents that were read, also if the
+	// query does not select them.
 	Objects []string
-	// Lost says what of it can't be read.
+	// Lost describes the parts of the history that cannot be read.
 	Lost []string
-	// KeptSince is up to when events were dropped, as far as was seen; zero where none
-	// were.
+	// KeptSince is the time before which events were dropped. It is zero if no document
+	// reports dropped events.
 	KeptSince time.Time
 }
 
-// probed is how many days are looked for one by one; of more, all documents are listed.
+// probed is the most days that are read by name. For more days, all documents are listed.
 const probed = 62
 
-// Ask returns the events that are asked for. The error says that the store can't be
-// read at all.
+// Ask returns the events that the query selects. It fails if the store cannot be read at
+// all.
 func (m *Log) Ask(ctx context.Context, q history.Query) (Answer, error) {
 	var events []history.Event
 	answer, err := m.Walk(ctx, q, func(e *history.Event) error {
@@ -38,41 +38,40 @@ func (m *Log) Ask(ctx context.Context, q history.Query) (Answer, error) {
 	return answer, err
 }
 
-// Walk tells the events that are asked for one by one, in the order of their time, and
-// holds no more of them than documents have whose times overlap. The answer has all but
-// the events. The error is that of who is told, or says that the store can't be read at
-// all.
-func (m *Log) Walk(ctx context.Context, q history.Query, tell func(*history.Event) error) (Answer, error) {
+// Walk calls yield with each event that the query selects, in the order of their time. The
+// answer has everything except the events. Walk keeps only the events of documents whose
+// times overlap in memory. It fails if yield fails, or if the store cannot be read at all.
+func (m *Log) Walk(ctx context.Context, q history.Query, yield func(*history.Event) error) (Answer, error) {
 	d, err := m.documents()
 	if err != nil {
 		return Answer{}, err
 	}
-	a := asking{documents: d, query: q, tell: tell, seen: history.Seen{}, objects: map[string]bool{}}
-	days, err := a.days(ctx, m.Now())
+	w := walk{documents: d, query: q, yield: yield, seen: history.Seen{}, objects: map[string]bool{}}
+	days, err := w.days(ctx, m.Now())
 	if err != nil {
 		return Answer{}, err
 	}
 	for _, day := range days {
-		if err := a.day(ctx, day); err != nil {
+		if err := w.day(ctx, day); err != nil {
 			return Answer{}, err
 		}
 	}
-	a.answer.Objects = slices.Sorted(maps.Keys(a.objects))
-	return a.answer, nil
+	w.answer.Objects = slices.Sorted(maps.Keys(w.objects))
+	return w.answer, nil
 }
 
-type asking struct {
+type walk struct {
 	*documents
 	query   history.Query
-	tell    func(*history.Event) error
-	last    time.Time // of what was told
+	yield   func(*history.Event) error
+	last    time.Time // the time of the last event
 	seen    history.Seen
 	answer  Answer
 	objects map[string]bool
 }
 
-func (a *asking) days(ctx context.Context, now time.Time) ([]history.Day, error) {
-	since, until := a.query.Since, a.query.Until
+func (w *walk) days(ctx context.Context, now time.Time) ([]history.Day, error) {
+	since, until := w.query.Since, w.query.Until
 	if until.IsZero() { // clocks can be ahead of this one
 		until = later(now.Add(24*time.Hour), since.Add((probed-1)*24*time.Hour))
 	}
@@ -83,12 +82,12 @@ func (a *asking) days(ctx context.Context, now time.Time) ([]history.Day, error)
 		}
 		return days, nil
 	}
-	if err := a.list(ctx); err != nil {
+	if err := w.list(ctx); err != nil {
 		return nil, err
 	}
 	days := map[history.Day]bool{}
-	for name := range a.listed {
-		if day, _, ok := history.ParseName(name); ok && a.query.Overlaps(day.Begin(), day.Next().Begin()) {
+	for name := range w.listed {
+		if day, _, ok := history.ParseName(name); ok && w.query.Overlaps(day.Begin(), day.Next().Begin()) {
 			days[day] = true
 		}
 	}
@@ -102,25 +101,26 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// errMoved says that a segment was made into another one meanwhile.
+// errMoved reports that a segment is missing: another process may have compacted it into
+// another one.
 var errMoved = errors.New("it is missing: restore it from a copy")
 
-// day tells what is asked for of a day. What someone else makes compact meanwhile is
-// read again.
-func (a *asking) day(ctx context.Context, day history.Day) error {
+// day yields the selected events of a day. It reads the day again if another process
+// compacts it meanwhile.
+func (w *walk) day(ctx context.Context, day history.Day) error {
 	const attempts = 3
 	for n := 1; ; n++ {
-		sources, err := a.heads(ctx, day, n == attempts || a.listed != nil)
+		sources, err := w.heads(ctx, day, n == attempts || w.listed != nil)
 		if err != nil {
 			return err
 		}
-		since := a.last // before which all was told that was there
+		since := w.last // earlier events were yielded
 		err = history.InOrder(sources, func(e *history.Event) error {
-			if e.At.Before(since) || a.seen.Again(e) {
+			if e.At.Before(since) || w.seen.Again(e) {
 				return nil
 			}
-			a.last = e.At
-			return a.tell(e)
+			w.last = e.At
+			return w.yield(e)
 		})
 		if !errors.Is(err, errMoved) {
 			return err
@@ -128,46 +128,47 @@ func (a *asking) day(ctx context.Context, day history.Day) error {
 	}
 }
 
-// heads reads the heads of a day. Sources are what these have, and the segments that
-// they tell of.
-func (a *asking) heads(ctx context.Context, day history.Day, finally bool) ([]history.Source, error) {
+// heads reads the heads of a day. It returns their events and the segments that they list
+// as sources.
+func (w *walk) heads(ctx context.Context, day history.Day, finally bool) ([]history.Source, error) {
 	var sources []history.Source
-	told, damaged := map[string]bool{}, false
+	listed, damaged := map[string]bool{}, false
 	for number := 1; ; number++ {
 		name := day.HeadName(number)
-		doc, found, err := a.read(ctx, name)
+		doc, found, err := w.read(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
 			break
 		}
-		h, err := a.codec.Head(name, doc.Data, a.query)
+		h, err := w.codec.Head(name, doc.Data, w.query)
 		if err != nil {
-			a.lose(day, time.Time{}, time.Time{}, err)
+			w.lose(day, time.Time{}, time.Time{}, err)
 			damaged = true
 			continue
 		}
-		a.note()
+		w.note()
 		sources = append(sources, source(h.Events, func() ([]history.Event, error) { return h.Events, nil }))
-		if h.KeptSince.After(a.answer.KeptSince) {
-			a.answer.KeptSince = h.KeptSince
+		if h.KeptSince.After(w.answer.KeptSince) {
+			w.answer.KeptSince = h.KeptSince
 		}
 		for _, s := range h.Segments {
-			told[s.Name] = true
-			if from, to := s.Span(); a.query.Overlaps(from, to) {
-				sources = append(sources, history.Source{From: s.From, Fetch: func() ([]history.Event, error) { return a.segment(ctx, day, s, finally) }})
+			listed[s.Name] = true
+			if from, to := s.Span(); w.query.Overlaps(from, to) {
+				sources = append(sources, history.Source{From: s.From, Fetch: func() ([]history.Event, error) { return w.segment(ctx, day, s, finally) }})
 			}
 		}
 	}
 	if !damaged {
 		return sources, nil
 	}
-	untold, err := a.untold(ctx, day, told)
-	return append(sources, untold...), err
+	unlisted, err := w.unlistedSegments(ctx, day, listed)
+	return append(sources, unlisted...), err
 }
 
-// source is one of events that were read already, at least to see when they begin.
+// source returns a source whose events were read before, at least to find the time of the
+// first one.
 func source(events []history.Event, fetch func() ([]history.Event, error)) history.Source {
 	if len(events) == 0 {
 		return history.Source{Fetch: fetch}
@@ -175,61 +176,61 @@ func source(events []history.Event, fetch func() ([]history.Event, error)) histo
 	return history.Source{From: events[0].At.UnixMilli(), Fetch: fetch}
 }
 
-// segment reads what is asked for of a segment. The error is errMoved where it is not
-// there, unless it is finally said to be lost.
-func (a *asking) segment(ctx context.Context, day history.Day, s history.Segment, finally bool) ([]history.Event, error) {
+// segment reads the selected events of a segment. If the segment is missing, it fails with
+// errMoved, or with finally, records the segment as lost.
+func (w *walk) segment(ctx context.Context, day history.Day, s history.Segment, finally bool) ([]history.Event, error) {
 	from, to := s.Span()
-	doc, found, err := a.read(ctx, s.Name)
+	doc, found, err := w.read(ctx, s.Name)
 	switch {
 	case err != nil:
 		return nil, err
 	case !found && !finally:
 		return nil, errMoved
 	case !found:
-		a.lose(day, from, to, errMoved)
+		w.lose(day, from, to, errMoved)
 		return nil, nil
 	}
-	events, err := a.codec.Segment(s.Name, doc.Data, a.query)
+	events, err := w.codec.Segment(s.Name, doc.Data, w.query)
 	if err != nil {
-		a.lose(day, from, to, err)
+		w.lose(day, from, to, err)
 		return nil, nil
 	}
-	a.note()
+	w.note()
 	return events, nil
 }
 
-// untold are the segments of a day whose head can't be read. They are read to see when
-// they begin, and again when it is their turn.
-func (a *asking) untold(ctx context.Context, day history.Day, told map[string]bool) ([]history.Source, error) {
-	if err := a.list(ctx); err != nil {
+// unlistedSegments returns the segments of a day that no readable head lists. They are read
+// to find the time of their first event, and again in their turn.
+func (w *walk) unlistedSegments(ctx context.Context, day history.Day, listed map[string]bool) ([]history.Source, error) {
+	if err := w.list(ctx); err != nil {
 		return nil, err
 	}
 	var sources []history.Source
-	for _, name := range a.names(day) {
-		if _, head, ok := history.ParseName(name); !ok || head > 0 || told[name] {
+	for _, name := range w.names(day) {
+		if _, head, ok := history.ParseName(name); !ok || head > 0 || listed[name] {
 			continue
 		}
-		read := func() ([]history.Event, error) { return a.codec.Segment(name, a.listed[name].Data, a.query) }
+		read := func() ([]history.Event, error) { return w.codec.Segment(name, w.listed[name].Data, w.query) }
 		events, err := read()
 		if err != nil {
-			a.lose(day, time.Time{}, time.Time{}, err)
+			w.lose(day, time.Time{}, time.Time{}, err)
 			continue
 		}
-		a.note()
+		w.note()
 		sources = append(sources, source(events, read))
 	}
 	return sources, nil
 }
 
-// note notes of what the document tells that was read last.
-func (a *asking) note() {
-	for _, object := range a.codec.Objects() {
-		a.objects[object] = true
+// note adds the objects of the document that was read last.
+func (w *walk) note() {
+	for _, object := range w.codec.Objects() {
+		w.objects[object] = true
 	}
 }
 
-func (a *asking) lose(day history.Day, from, to time.Time, err error) {
-	if text := lost(day, from, to, err); !slices.Contains(a.answer.Lost, text) {
-		a.answer.Lost = append(a.answer.Lost, text)
+func (w *walk) lose(day history.Day, from, to time.Time, err error) {
+	if text := lost(day, from, to, err); !slices.Contains(w.answer.Lost, text) {
+		w.answer.Lost = append(w.answer.Lost, text)
 	}
 }

@@ -42,7 +42,7 @@ func (e *AbsentError) Error() string {
 func (e *AbsentError) text() string {
 	text := fmt.Sprintf("the store %s has no %s %q", e.Store, e.Title, e.Key)
 	if len(e.Known) == 0 {
-		return text + ", nor any other"
+		return text + ", and no other"
 	}
 	if nearest := wording.Nearest(e.Key, e.Known); nearest != "" {
 		return fmt.Sprintf("%s: did you mean %q? It has %s", text, nearest, strings.Join(e.Known, ", "))

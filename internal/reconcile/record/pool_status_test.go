@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
 
-func nobody(string) bool { return false }
+func noPool(string) bool { return false }
 
 // TestPoolStatusesAreWrittenWhereTheyChange: a run of many unchanged pools writes nothing, and
 // a changed pool has only its own document written.
@@ -52,17 +52,17 @@ func TestPoolStatusesAreWrittenWhereTheyChange(t *testing.T) {
 		}
 		return n
 	}
-	save(nobody)
+	save(noPool)
 	first := revisions()
 	if len(first) < 2 || len(first) > 16 {
 		t.Errorf("100 pools are spread over %d documents", len(first))
 	}
-	save(nobody)
+	save(noPool)
 	if n := changed(first, revisions()); n != 0 {
 		t.Errorf("%d documents are written where nothing changed", n)
 	}
 	statuses["uid-7"] = declaration.PoolStatus{Pool: "ap-singapore/p7", Observed: true, Capacity: 1, Shortfall: 1, Why: "sold out"}
-	save(nobody)
+	save(noPool)
 	second := revisions()
 	if n := changed(first, second); n != 1 {
 		t.Errorf("%d documents are written for one pool", n)
@@ -112,7 +112,7 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 			statuses[d.UID] = *status
 		}
 	}
-	if err := k.SavePoolStatuses(t.Context(), statuses, nobody); err != nil {
+	if err := k.SavePoolStatuses(t.Context(), statuses, noPool); err != nil {
 		t.Fatal(err)
 	}
 	rooms, err := k.Rooms(t.Context())
@@ -128,13 +128,13 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 	}
 }
 
-// TestDamagedPoolStatusesAreWrittenAnew: nothing depends on them.
-func TestDamagedPoolStatusesAreWrittenAnew(t *testing.T) {
+// TestDamagedPoolStatusesAreReplaced: nothing depends on them.
+func TestDamagedPoolStatusesAreReplaced(t *testing.T) {
 	t.Parallel()
 	s := draft.Empty(store.Location{})
 	k := record.Repository{Store: s, Clock: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }}
 	statuses := map[string]declaration.PoolStatus{"uid": {Pool: "ap-singapore/train", Capacity: 1}}
-	if err := k.SavePoolStatuses(t.Context(), statuses, nobody); err != nil {
+	if err := k.SavePoolStatuses(t.Context(), statuses, noPool); err != nil {
 		t.Fatal(err)
 	}
 	docs, err := s.List(t.Context(), store.Statuses)
@@ -144,8 +144,8 @@ func TestDamagedPoolStatusesAreWrittenAnew(t *testing.T) {
 	if _, err := s.Write(t.Context(), docs[0].Key, []byte("{"), docs[0].Revision); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.SavePoolStatuses(t.Context(), statuses, nobody); err == nil {
-		t.Error("what is damaged is not told of")
+	if err := k.SavePoolStatuses(t.Context(), statuses, noPool); err == nil {
+		t.Error("the damage is not reported")
 	}
 	shard, err := record.Load[declaration.PoolStatuses](t.Context(), s, store.Statuses, docs[0].Key.Name)
 	if err != nil || shard.Value.Pools["uid"].Capacity != 1 {

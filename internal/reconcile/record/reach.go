@@ -29,7 +29,7 @@ func Reach[C Cluster](ctx context.Context, connect func(context.Context) (C, err
 	}
 	uid, err = cluster.UID(ctx)
 	if err == nil && uid == "" {
-		err = errors.New("the namespace kube-system has no uid: what answers is no Kubernetes cluster")
+		err = errors.New("the namespace kube-system has no uid: the address is not that of a Kubernetes API server")
 	}
 	return cluster, uid, err
 }

@@ -53,7 +53,7 @@ func (f refusals[D]) Unfinished(d D) string {
 
 func (f refusals[D]) another(d D, uid, advice string) error {
 	own, _ := d.Identity()
-	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", f.Store, f.noun, d.Key(), uid,
+	return fmt.Errorf("the store %s has another %s with the name %s (uid %s, and this one is %s): nothing was changed. %s", f.Store, f.noun, d.Key(), uid,
 		own, advice)
 }
 

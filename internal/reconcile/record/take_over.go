@@ -79,7 +79,7 @@ func (l Lifecycle[D]) overrules(ctx context.Context, t StateEntry[D], old Stored
 	case err != nil:
 		return false, err
 	case old.Exists() && oldUID != uid:
-		return false, fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and the state has %s)", l.Store, l.noun, t.Declaration.Key(), oldUID,
+		return false, fmt.Errorf("the store %s has another %s with the name %s (uid %s, and the state has %s)", l.Store, l.noun, t.Declaration.Key(), oldUID,
 			uid)
 	case !old.Exists() && tombstone.Exists():
 		return false, fmt.Errorf("this %s (uid %s) was destroyed at %s: the state is older than that", l.noun, uid,

@@ -38,7 +38,7 @@ func (p *pass) act(ctx context.Context) error {
 	p.soFar.Refused, p.soFar.Halted = nil, "" // refusals may be over by now
 	p.soFar.Drained, p.soFar.Uncordoned, p.soFar.Forgotten, p.soFar.TokensEnded = nil, nil, nil, nil
 	acting := &actor{flow: p.flow, pass: p, journal: j, observation: observation}
-	return acting.decideAndDo(ctx)
+	return acting.decideAndAct(ctx)
 }
 
 // actor carries out the decisions about one pool under its lock.
@@ -50,9 +50,9 @@ type actor struct {
 	counted     bool // the pods with GPUs were counted, or could not be
 }
 
-// decideAndDo decides and acts until there are no decisions. Each one, and each refusal,
+// decideAndAct decides and acts until there are no decisions. Each one, and each refusal,
 // changes the input of the next.
-func (a *actor) decideAndDo(ctx context.Context) error {
+func (a *actor) decideAndAct(ctx context.Context) error {
 	for {
 		plan := decide.Decide(a.pass.situation(a.observation, a.flow.unreported(a.journal.Value)))
 		if plan.Chooses() && a.count(ctx) {

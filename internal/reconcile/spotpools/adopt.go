@@ -51,14 +51,14 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	}
 	plan := decide.Decide(situation(d, observation, nodeObservation{}, f.unreported(j.Value), f.gate(ctx, d), nil))
 	if plan.Wanted != nil {
-		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so an adopted instance would be terminated. Adopt once the "+
+		return fmt.Errorf("nothing was adopted into %s: budget/%s is exceeded and drains it, so an adopted instance would be terminated. Adopt once the "+
 			"budget is no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)
 	}
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(plan.Members, func(m decide.Member) bool { return m.ID == id })
 	})
-	if reasons := unfit(d, plan.Held, ids, candidates); len(reasons) > 0 {
+	if reasons := adoptionProblems(d, plan.Held, ids, candidates); len(reasons) > 0 {
 		return fmt.Errorf("nothing was adopted into %s:\n- %s", d.Object(), strings.Join(reasons, "\n- "))
 	}
 	if dryRun || len(ids) == 0 {
@@ -75,8 +75,8 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	return err
 }
 
-// unfit returns why instances cannot be adopted.
-func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Instance) []string {
+// adoptionProblems returns why instances cannot be adopted.
+func adoptionProblems(d spotpool.Declaration, held int, ids []string, found []spotpool.Instance) []string {
 	byID := map[string]spotpool.Instance{}
 	for _, i := range found {
 		byID[i.ID] = i

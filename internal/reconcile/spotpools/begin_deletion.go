@@ -21,7 +21,7 @@ func (x deletion) beginDeletion(ctx context.Context, d spotpool.Declaration) (st
 		return r, err
 	}
 	if !r.Exists() {
-		left, err := x.leftUnder(ctx, d)
+		left, err := x.hasRemaining(ctx, d)
 		if err != nil || !left {
 			return stored{}, err
 		}
@@ -43,10 +43,10 @@ func (x deletion) beginDeletion(ctx context.Context, d spotpool.Declaration) (st
 	return r, x.records().WriteTombstone(ctx, d, x.now())
 }
 
-// leftUnder reports whether instances are left of a pool with a tombstone. It fails if another
+// hasRemaining reports whether instances are left of a pool with a tombstone. It fails if another
 // pool has its name by now.
-func (x deletion) leftUnder(ctx context.Context, d spotpool.Declaration) (bool, error) {
-	left, err := x.leftOf(ctx, d)
+func (x deletion) hasRemaining(ctx context.Context, d spotpool.Declaration) (bool, error) {
+	left, err := x.remainingInstances(ctx, d)
 	if err != nil || len(left) == 0 {
 		return false, err
 	}
@@ -79,7 +79,7 @@ func (x deletion) refuseDeletion(ctx context.Context, d spotpool.Declaration) er
 	if d.DeletionProtection {
 		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
 	}
-	if err := x.refuseHeld(ctx, d); err != nil {
+	if err := x.refuseOnHold(ctx, d); err != nil {
 		return err
 	}
 	j, err := x.loadJournal(ctx, d)

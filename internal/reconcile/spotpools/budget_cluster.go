@@ -14,7 +14,7 @@ type BudgetClusterError struct{ Object, Pool, Budget, Cluster string }
 
 // Error says which clusters, and what to do.
 func (e *BudgetClusterError) Error() string {
-	return fmt.Sprintf("the budget %s counts pods of the cluster whose namespace kube-system has the uid %s, but the nodes of %s are in the one with %s. %s",
+	return fmt.Sprintf("budget/%s counts pods of the cluster with uid %s, but the nodes of %s are in the cluster with uid %s. %s",
 		e.Budget, e.Cluster, e.Object, e.Pool, e.Advice())
 }
 
@@ -33,10 +33,10 @@ func (g gates) SameBudget(ctx context.Context, d spotpool.Declaration) error {
 	if err != nil || !r.Exists() {
 		return nil //nolint:nilerr // the gate says why
 	}
-	return ofSameCluster(d, r.Value)
+	return requireSameCluster(d, r.Value)
 }
 
-func ofSameCluster(d spotpool.Declaration, b declaration.Budget) error {
+func requireSameCluster(d spotpool.Declaration, b declaration.Budget) error {
 	if theirs := b.Declaration.ClusterUID; d.Nodes != nil && d.ClusterUID != "" && theirs != d.ClusterUID {
 		return &BudgetClusterError{Object: d.Object(), Pool: d.ClusterUID, Budget: d.Budget, Cluster: theirs}
 	}

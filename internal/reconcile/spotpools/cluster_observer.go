@@ -188,8 +188,8 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodeObservation{remark: fmt.Sprintf("the cluster of %s cannot be cleaned up: nodes may stay cordoned or marked, so that a pool that adopts "+
-			"them ignores their interruption notices, and bootstrap tokens may stay valid: %s", d.Object(), err)}
+		return nodeObservation{remark: fmt.Sprintf("the cluster of %s cannot be cleaned up. Nodes may stay cordoned or marked, and a pool that adopts "+
+			"them then ignores their interruption notices. Bootstrap tokens may stay valid: %s", d.Object(), err)}
 	case err != nil:
 		return nodeObservation{err: err}
 	}

@@ -35,8 +35,8 @@ func spread(sizes []int) [][]int {
 // meeting is a choice of one kind together with a choice of another.
 type meeting struct{ i, a, j, b int }
 
-// pairwise lists combinations in which each choice of one kind meets each of every other kind
-// at least once, except for kinds that may stay apart. The same sizes make the same list.
+// pairwise lists combinations that contain each pair of choices of two kinds at least once.
+// Kinds in apart need not meet. The result depends only on the arguments.
 func pairwise(sizes []int, apart ...[2]int) [][]int {
 	var wanted []meeting
 	open := map[meeting]bool{}

@@ -41,7 +41,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err != nil || gone {
 		return nil, err
 	}
-	p, err := deletion{f}.emptyAndRemove(ctx, d, deadline, true)
+	p, err := deletion{f}.terminateAndRemove(ctx, d, deadline, true)
 	return p.leftovers(), err
 }
 
@@ -105,16 +105,16 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 	return nil
 }
 
-// emptyAndRemove terminates or detaches what a pool whose deletion was begun still has, and
+// terminateAndRemove terminates or detaches what a pool whose deletion was begun still has, and
 // removes its record and journal. The error says what is left, or why it could not
 // observe. If a person insists, terminations that Tencent Cloud refused are retried.
-func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) (*pass, error) {
+func (x deletion) terminateAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) (*pass, error) {
 	p := &pass{
 		flow: x.Flow, declaration: withoutInstances(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is being destroyed"},
 		soFar: decide.SoFar{Insists: insists, Destroys: insists},
 	}
 	err := x.retry(ctx, deadline, func(ctx context.Context) error {
-		return x.records().Locked(ctx, d, func(ctx context.Context) error { return x.emptyOnce(ctx, d, p) })
+		return x.records().Locked(ctx, d, func(ctx context.Context) error { return x.emptyPool(ctx, d, p) })
 	})
 	if err != nil && context.Cause(ctx) != nil {
 		err = errors.Join(err, context.Cause(ctx))
@@ -122,10 +122,10 @@ func (x deletion) emptyAndRemove(ctx context.Context, d spotpool.Declaration, de
 	if err == nil {
 		return p, nil
 	}
-	var there *stillThereError
+	var there *remainingError
 	if p.latest != nil && !errors.As(err, &there) { // only an earlier observation succeeded
 		if left := p.latest.left(); len(left) > 0 {
-			err = &stillThereError{left: left, failure: err}
+			err = &remainingError{left: left, failure: err}
 		}
 	}
 	return p, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
@@ -154,15 +154,15 @@ func withoutInstances(d spotpool.Declaration) spotpool.Declaration {
 	return d
 }
 
-// stillThereError says what is left of a pool that is being destroyed.
-type stillThereError struct {
+// remainingError says what is left of a pool that is being destroyed.
+type remainingError struct {
 	left    []string
 	failure error // why it could not be terminated; nil if that only takes time
 	waits   bool  // some of it may disappear by itself, or can be terminated later
 	unknown bool  // a launch has no definite outcome yet
 }
 
-func (e *stillThereError) Error() string {
+func (e *remainingError) Error() string {
 	text := fmt.Sprintf("%d left (%s)", len(e.left), strings.Join(e.left, ", "))
 	if e.failure != nil {
 		text += ": " + e.failure.Error()
@@ -170,19 +170,19 @@ func (e *stillThereError) Error() string {
 	return text
 }
 
-func (e *stillThereError) Unwrap() error { return e.failure }
+func (e *remainingError) Unwrap() error { return e.failure }
 
 // retryable reports whether a later observation may show less, or more that can be terminated.
-func (e *stillThereError) retryable() bool {
+func (e *remainingError) retryable() bool {
 	if e.failure == nil || errors.Is(e.failure, errNotYet) {
 		return e.waits
 	}
 	return e.unknown || worthRetrying(e.failure)
 }
 
-// emptyOnce observes a pool that is being deleted, under its lock, and terminates or untags its
+// emptyPool observes a pool that is being deleted, under its lock, and terminates or untags its
 // instances. If there are none, it removes the pool's record and journal.
-func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
+func (x deletion) emptyPool(ctx context.Context, d spotpool.Declaration, p *pass) error {
 	// Another process may have completed the deletion while the lock was free: then no journal
 	// is written.
 	r, err := x.records().Still(ctx, d, declaration.Deleting)
@@ -191,7 +191,7 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 	}
 	x.records().NoteDeletion(&x.outbox, *r)
 	x.report(ctx)
-	if err := x.refuseHeld(ctx, d); err != nil {
+	if err := x.refuseOnHold(ctx, d); err != nil {
 		return err
 	}
 	if err := x.records().WriteTombstone(ctx, d, x.now()); err != nil { // a kill may have prevented it
@@ -217,7 +217,7 @@ func (x deletion) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass
 		if outcome.AnyPlanned(p.results) {
 			failure = outcome.ErrPlanned
 		}
-		return &stillThereError{left: left, failure: failure, waits: p.latest.waits(), unknown: p.uncertain}
+		return &remainingError{left: left, failure: failure, waits: p.latest.waits(), unknown: p.uncertain}
 	}
 	return x.clear(ctx, d, p.latest)
 }
@@ -262,7 +262,7 @@ func (x deletion) clear(ctx context.Context, d spotpool.Declaration, seen *poolO
 	if err != nil {
 		return err
 	}
-	x.reportHoldsOf(ctx, d, declaration.Holds{Holds: holds.Holds}, x.now())
+	x.reportPoolHolds(ctx, d, declaration.Holds{Holds: holds.Holds}, x.now())
 	if err := record.Holds(x.Repository).Forget(ctx, d.UID); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 func (t target) deletes() string {
 	switch {
 	case t.hold != nil:
-		return fmt.Sprintf("leaves it alone, since it is on hold %s", t.hold)
+		return fmt.Sprintf("leaves it unchanged, since it is on hold %s", t.hold)
 	case t.declaration.OnDestroy == spotpool.DestroyRetain:
 		return "removes its tags from its instances, which keep running, and then its record"
 	case t.declaration.Nodes != nil:

@@ -167,7 +167,7 @@ func TestMachinesOfATombstone(t *testing.T) {
 	}
 	report := w.CleanRuns()
 	if len(report.Warnings) != 1 || !contains(report.Warnings[0], ids[0], d.UID, "terraform import") {
-		t.Errorf("the run warns %q, want it to tell of %s", report.Warnings, ids[0])
+		t.Errorf("the run warns %q, want it to name %s", report.Warnings, ids[0])
 	}
 	state, err := w.Pools(nil).View(context.Background(), d)
 	if err != nil || state.Destroyed || len(state.Warnings) == 0 {

@@ -143,14 +143,14 @@ func (a nodeStep) noteAttempts(ctx context.Context, attempts []attempt) error {
 		case drain.Phase == node.Done, drain.Ends():
 			a.note(ctx, t.d, outcome.Done, nil)
 		default:
-			a.note(ctx, t.d, outcome.Short, waitsFor(drain))
+			a.note(ctx, t.d, outcome.Short, drainBlocker(drain))
 		}
 	}
 	return nil
 }
 
-// waitsFor returns what a drain waits for.
-func waitsFor(d node.Drain) error {
+// drainBlocker returns what a drain waits for.
+func drainBlocker(d node.Drain) error {
 	text := fmt.Sprintf("node %s is draining, and %d %s left; the next run continues", d.Node, d.Left, wording.Plural(d.Left, "pod is", "pods are"))
 	if d.Phase == node.Kept {
 		text = fmt.Sprintf("the drain of node %s timed out with %d %s left, and drain.on_timeout keeps it", d.Node, d.Left,

@@ -162,6 +162,6 @@ func suffer(t *testing.T, op operation, extra int, listingDelay time.Duration, f
 	defer cancel()
 	w.kept(op, d, op.do(ctx, w.HastyProcess(), d))
 	w.Sim.Server.ClearFaults()
-	w.Step(2 * time.Minute) // cool-downs end, failed launches leave
+	w.Step(2 * time.Minute) // cooldowns end, failed launches leave
 	w.recovered(op, d, extra)
 }

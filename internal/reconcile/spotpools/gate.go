@@ -46,15 +46,15 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	}
 	status, found, err := g.budgetStatus(ctx, d.Budget, made)
 	if err == nil {
-		err = cmp.Or(ofSameCluster(d, found), declaration.Trust(found, status, g.now()))
+		err = cmp.Or(requireSameCluster(d, found), declaration.Trust(found, status, g.now()))
 	}
 	if err != nil {
-		why := "the usage of its budget " + d.Budget + " is unknown"
+		why := "usage of budget/" + d.Budget + " is unknown"
 		var undeclared *record.UndeclaredError
 		if errors.As(err, &undeclared) {
-			why = "its budget " + d.Budget + " is not declared"
+			why = "budget/" + d.Budget + " is not declared"
 		}
-		err = fmt.Errorf("nothing is launched, since %s: %w", why, err)
+		err = fmt.Errorf("launches are blocked: %s: %w", why, err)
 		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: err.Error()}, err
 	}
 	if !status.Usage.Exceeded() {
@@ -64,7 +64,7 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 }
 
 func exceededReason(s budget.Status) string {
-	text := fmt.Sprintf("its budget %s is used up: %s of %s GPU-hours as of %s", s.Name, budget.Hours(s.Usage.Consumed), budget.Hours(s.Usage.Limit),
+	text := fmt.Sprintf("budget/%s is used up: %s of %s GPU-hours as of %s", s.Name, budget.Hours(s.Usage.Consumed), budget.Hours(s.Usage.Limit),
 		s.At.UTC().Format(time.RFC3339))
 	if end := s.Usage.WindowEnd; end.After(s.At) {
 		text += ", in a window that ends " + end.UTC().Format(time.RFC3339)
@@ -83,7 +83,7 @@ func (g gates) budgetStatus(ctx context.Context, name string, made map[string]bu
 	}
 	status, known, err := g.Repository.LimitedStatus(ctx, r.Value.Declaration, g.now())
 	if err == nil && !known {
-		err = fmt.Errorf("it has no status in the store %s until the next gpupool reconcile", g.Repository.Store)
+		err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", g.Repository.Store)
 	}
 	return status, r.Value, err
 }

@@ -29,9 +29,8 @@ func (w *world) told() []history.Event {
 	return answer.Events
 }
 
-// toldOf are the ids of instances in events of a kind, in order, each as often as it
-// is told.
-func toldOf(events []history.Event, kind history.Kind) []string {
+// idsOf returns the ids of instances in events of a kind, in order, with repetitions.
+func idsOf(events []history.Event, kind history.Kind) []string {
 	var ids []string
 	for _, e := range events {
 		if e.Kind == kind {
@@ -63,8 +62,8 @@ func (w *world) did(action string) []string {
 
 func (w *world) tells(kind history.Kind, want []string) {
 	w.t.Helper()
-	if got := toldOf(w.told(), kind); !slices.Equal(got, want) {
-		w.t.Errorf("%s is told of %v, and the cloud has %v", kind, got, want)
+	if got := idsOf(w.told(), kind); !slices.Equal(got, want) {
+		w.t.Errorf("%s has %v, and the API has %v", kind, got, want)
 	}
 }
 
@@ -116,7 +115,7 @@ func TestTheHistoryHasEachEventOnce(t *testing.T) {
 		for _, e := range w.told() {
 			kinds[e.Kind]++
 			if e.Actor == "" || e.Object != d.Object() && e.Object != history.Run {
-				t.Errorf("an event of nobody: %+v", e)
+				t.Errorf("an event without an object: %+v", e)
 			}
 		}
 		if kinds[history.Create] != 1 || kinds[history.Update] != 1 || kinds[history.Destroy] != 1 || kinds[history.Terminate] == 0 {
@@ -235,7 +234,7 @@ func TestADeletionThatWasRefusedIsNotTold(t *testing.T) {
 			}
 			w.Cluster.RemoveNode("node-" + id)
 			w.mustRun(reconcile.RunOptions{})
-			if told := toldOf(w.told(), history.DeleteNode); len(told) != c.want {
+			if told := idsOf(w.told(), history.DeleteNode); len(told) != c.want {
 				t.Errorf("told is the deletion of the nodes of %v", told)
 			}
 		})

@@ -57,7 +57,7 @@ func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (He
 	if err != nil {
 		return Held{}, err
 	}
-	h.reportHoldsOf(ctx, d, after, now)
+	h.reportPoolHolds(ctx, d, after, now)
 	err = h.records().Locked(ctx, d, func(context.Context) error { return nil })
 	if record.IsLocked(err) {
 		held.Busy, err = err.Error(), nil
@@ -103,7 +103,7 @@ func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Releas
 		return h, nil
 	})
 	if err == nil {
-		h.reportHoldsOf(ctx, d, after, r.At)
+		h.reportPoolHolds(ctx, d, after, r.At)
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (h holder) resumeReplacing(ctx context.Context, d spotpool.Declaration) (su
 	return suspended, nil
 }
 
-func (h holder) reportHoldsOf(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
+func (h holder) reportPoolHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
 	h.note(holds.Events(d, now)...)
 	h.report(ctx)
 }
@@ -178,8 +178,8 @@ func (h holder) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.H
 	return holds.At(h.now()), nil
 }
 
-// refuseHeld refuses the deletion of a pool that is on hold.
-func (h holder) refuseHeld(ctx context.Context, d spotpool.Declaration) error {
+// refuseOnHold refuses the deletion of a pool that is on hold.
+func (h holder) refuseOnHold(ctx context.Context, d spotpool.Declaration) error {
 	hold, err := h.holdOn(ctx, d)
 	if err != nil || hold == nil {
 		return err
@@ -187,7 +187,7 @@ func (h holder) refuseHeld(ctx context.Context, d spotpool.Declaration) error {
 	return &spotpool.HeldError{Declaration: d, Hold: *hold}
 }
 
-func isHeld(err error) bool {
+func isOnHold(err error) bool {
 	var held *spotpool.HeldError
 	return errors.As(err, &held)
 }

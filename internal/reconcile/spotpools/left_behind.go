@@ -16,8 +16,8 @@ import (
 // destruction or the last find.
 const searchFor = 24 * time.Hour
 
-// leftOf returns the instances with the UID of a destroyed pool that are not terminating.
-func (o *cloudObserver) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, error) {
+// remainingInstances returns the instances with the UID of a destroyed pool that are not terminating.
+func (o *cloudObserver) remainingInstances(ctx context.Context, d spotpool.Declaration) ([]string, error) {
 	found, _, err := o.Cloud.ObservePool(ctx, d.Region, d.UID, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading instances of the destroyed pool %s: %w", d.Key(), err)
@@ -31,16 +31,16 @@ func (o *cloudObserver) leftOf(ctx context.Context, d spotpool.Declaration) ([]s
 	return left, nil
 }
 
-// leftWarning warns of instances of a destroyed pool.
-func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
+// remainingWarning warns of instances of a destroyed pool.
+func remainingWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
 	return fmt.Sprintf("%s was destroyed at %s, and %d instances still have its uid %s and cost money: %s. %s, or remove the tag gpupool/uid from them",
 		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
 }
 
-// LookForLeft searches for instances of a recently destroyed pool, and records when it found
+// FindRemaining searches for instances of a recently destroyed pool, and records when it found
 // some. It ignores tombstones of other kinds, and of pools that have a record again.
-func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tombstone]) error {
-	d, isPool := poolOf(t.Value)
+func (r *Run) FindRemaining(ctx context.Context, t record.Document[declaration.Tombstone]) error {
+	d, isPool := tombstonePool(t.Value)
 	last := t.Value.DestroyedAt
 	if t.Value.LeftAt.After(last) {
 		last = t.Value.LeftAt
@@ -52,7 +52,7 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	if err != nil || account != d.AccountID {
 		return err
 	}
-	left, err := r.kind.flow.leftOf(ctx, d)
+	left, err := r.kind.flow.remainingInstances(ctx, d)
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -64,14 +64,14 @@ func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	if again.Exists() { // an import would take the new pool
 		remedy = fmt.Sprintf("%s is another pool now, so do not destroy it for them: terminate them in the console", d.Key())
 	}
-	r.kind.warnings.Add(leftWarning(d, t.Value.DestroyedAt, left, remedy))
+	r.kind.warnings.Add(remainingWarning(d, t.Value.DestroyedAt, left, remedy))
 	t.Value.LeftAt = r.kind.flow.now().UTC().Truncate(time.Second)
 	_, err = record.Save(ctx, r.kind.flow.Repository.Store, store.Tombstones, d.UID, t, t.Value)
 	return err
 }
 
-// poolOf returns the identity of the pool of a tombstone; false for another kind.
-func poolOf(t declaration.Tombstone) (spotpool.Declaration, bool) {
+// tombstonePool returns the identity of the pool of a tombstone; false for another kind.
+func tombstonePool(t declaration.Tombstone) (spotpool.Declaration, bool) {
 	key, isPool := strings.CutPrefix(t.Object, "spot_pool/")
 	region, name, ok := splitKey(key)
 	return spotpool.Declaration{Region: region, Name: name, UID: t.UID, AccountID: t.AccountID}, isPool && ok

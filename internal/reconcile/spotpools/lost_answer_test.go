@@ -68,7 +68,7 @@ func TestLostBeforeItsEffect(t *testing.T) {
 		}
 	}
 	if failed != 1 {
-		t.Errorf("the report tells of %d failed decisions, want the lost launch once: %v", failed, report.Decisions)
+		t.Errorf("the report has %d failed decisions, want the lost launch once: %v", failed, report.Decisions)
 	}
 	w.Verify(2)
 	if n := w.Launched(); n != 4 {

@@ -63,7 +63,7 @@ func nodeOperations() []operation {
 			instances: 0, launches: 2, costly: true,
 		},
 		{
-			name: "scale-in of nodes that a disruption budget delays, taken back",
+			name: "scale-in of nodes that a disruption budget delays, undone",
 			prepare: func(w *world) spotpool.Declaration {
 				d := w.mustJoin(3, 4)
 				for _, i := range w.Own() {

@@ -192,9 +192,9 @@ func TestGivenUpNodesAreUsableAgain(t *testing.T) {
 	_ = state
 }
 
-// TestPodsThatNothingMakesAnew are waited for until the drain times out, or evicted where
+// TestPodsWithoutController: a drain waits for them until the drain times out, or evicted where
 // that is declared.
-func TestPodsThatNothingMakesAnew(t *testing.T) {
+func TestPodsWithoutController(t *testing.T) {
 	t.Parallel()
 	for _, unmanaged := range []node.Unmanaged{node.Wait, node.Evict} {
 		t.Run(string(unmanaged), func(t *testing.T) {

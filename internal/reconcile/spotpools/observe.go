@@ -20,14 +20,14 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 		return state, err
 	}
 	if tombstone.Exists() {
-		left, err := f.leftOf(ctx, d)
+		left, err := f.remainingInstances(ctx, d)
 		if err != nil {
 			return state, err
 		}
 		if state.Destroyed = len(left) == 0; state.Destroyed {
 			return state, nil
 		}
-		state.Warnings = append(state.Warnings, leftWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to keep it"))
+		state.Warnings = append(state.Warnings, remainingWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to keep it"))
 		if err := f.records().Foreign(r, d); err != nil {
 			return state, err
 		}
@@ -108,18 +108,18 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 		}
 	}
 	if len(uids) == 0 {
-		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance in %s has the tag gpupool/pool = %q. "+
-			"Check the region and the name; gpupool adopt adopts untagged instances into a pool", region, name, f.Repository.Store, region, name)
+		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance has the tag gpupool/pool = %q. "+
+			"Check the region and the name; gpupool adopt adopts untagged instances into a pool", region, name, f.Repository.Store, name)
 	}
 	if len(uids) > 1 {
 		return wanted, fmt.Errorf("%d pools named %s have instances in %s, and the store %s has a record of none: import with the store that has it", len(uids),
 			name, region, f.Repository.Store)
 	}
-	return fromInstances(wanted, account, found), nil
+	return deriveDeclaration(wanted, account, found), nil
 }
 
-// fromInstances derives what it can of a declaration from a pool's instances.
-func fromInstances(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
+// deriveDeclaration derives what it can of a declaration from a pool's instances.
+func deriveDeclaration(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
 	d.AccountID = account
 	for _, i := range found {
 		if i.PoolUID == "" || i.State.Ending() {

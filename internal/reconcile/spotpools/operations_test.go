@@ -34,7 +34,7 @@ type operation struct {
 }
 
 func operations() []operation {
-	others := slices.Concat(interrupted(), atTheEdge(), nodeOperations(), tokenOperations())
+	others := slices.Concat(interrupted(), withoutSpareCapacity(), nodeOperations(), tokenOperations())
 	for n := range others {
 		others[n].costly = true
 	}
@@ -133,8 +133,8 @@ func interrupted() []operation {
 	}
 }
 
-// atTheEdge are operations on pools that have no room to spare.
-func atTheEdge() []operation {
+// withoutSpareCapacity are operations on pools that have no room to spare.
+func withoutSpareCapacity() []operation {
 	refresh := func(d *spotpool.Declaration) {
 		d.ImageID = "img-b2c3d4e5"
 		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}

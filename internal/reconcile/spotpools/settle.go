@@ -34,7 +34,7 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 		err := p.observeAgain(ctx)
 		if err == nil && (len(p.latest.plan.Decisions) > 0 || p.failure != nil) {
 			p.failure, p.uncertain = nil, false
-			err = p.flow.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return p.actByRecord(ctx) })
+			err = p.flow.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return p.actOnRecord(ctx) })
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(p.failure, context.DeadlineExceeded) {
 			p.failure = nil // the wait timed out, which is reported below
@@ -46,9 +46,9 @@ func (p *pass) settle(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// actByRecord acts by the current record: another process may have changed the pool while the
+// actOnRecord acts by the current record: another process may have changed the pool while the
 // lock was free, or begun to destroy it.
-func (p *pass) actByRecord(ctx context.Context) error {
+func (p *pass) actOnRecord(ctx context.Context) error {
 	r, err := p.flow.records().Load(ctx, p.declaration.Key())
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (p *pass) drainTexts() []string {
 
 // worthRetrying reports whether a retry may succeed soon.
 func worthRetrying(err error) bool {
-	var there *stillThereError
+	var there *remainingError
 	switch {
 	case record.IsLocked(err):
 		return true

@@ -83,7 +83,7 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	case p.Hold != nil:
 		return false, fmt.Sprintf("it is on hold %s", p.Hold)
 	case p.Wanted != nil && p.Gate != nil:
-		return false, fmt.Sprintf("its exceeded budget %s drains it", p.Gate.Budget)
+		return false, fmt.Sprintf("budget/%s is exceeded and drains it", p.Gate.Budget)
 	case launches > 0:
 		return true, fmt.Sprintf("the next run launches %d", launches)
 	case unobserved > 0:
@@ -97,13 +97,13 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	case p.Shortfall > 0 && len(p.Short) > 0:
 		return false, strings.Join(p.Short, "; ")
 	case p.Held >= p.Maximum && p.Minimum == p.Maximum:
-		return false, fmt.Sprintf("it holds its maximum of %d. Raise minimum and maximum", p.Maximum)
+		return false, fmt.Sprintf("it has its maximum of %d. Raise minimum and maximum", p.Maximum)
 	case p.Held >= p.Maximum:
-		return false, fmt.Sprintf("it holds its maximum of %d", p.Maximum)
+		return false, fmt.Sprintf("it has its maximum of %d", p.Maximum)
 	case p.Capacity > p.Minimum:
 		return false, fmt.Sprintf("it has %d, and launches none above its minimum of %d. Raise minimum above %d", p.Capacity, p.Minimum, p.Capacity)
 	case p.Capacity == p.Minimum:
-		return false, fmt.Sprintf("it has its minimum of %d, which is all that gpupool keeps. Raise minimum", p.Minimum)
+		return false, fmt.Sprintf("it has its minimum of %d, the number that gpupool keeps. Raise minimum", p.Minimum)
 	}
 	return false, fmt.Sprintf("it has %d of its minimum %d", p.Capacity, p.Minimum)
 }

@@ -30,22 +30,22 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 		grows bool
 		why   string
 	}{
-		"it has its minimum": {of(2, 2, nil), false, "it has its minimum of 2, which is all that gpupool keeps. Raise minimum"},
+		"it has its minimum": {of(2, 2, nil), false, "it has its minimum of 2, the number that gpupool keeps. Raise minimum"},
 		"it has more than its minimum": {of(2, 2, func(p *Report) { p.Minimum = 0 }), false,
 			"it has 2, and launches none above its minimum of 0. Raise minimum above 2"},
-		"it is at its maximum": {of(4, 4, nil), false, "it holds its maximum of 4"},
-		"both are one":         {of(2, 2, func(p *Report) { p.Maximum = 2 }), false, "it holds its maximum of 2. Raise minimum and maximum"},
+		"it is at its maximum": {of(4, 4, nil), false, "it has its maximum of 4"},
+		"both are one":         {of(2, 2, func(p *Report) { p.Maximum = 2 }), false, "it has its maximum of 2. Raise minimum and maximum"},
 		"a hold": {of(0, 0, func(p *Report) {
 			p.Hold = &spotpool.Hold{Exception: exception.Exception{Who: "ann", Why: "migration", Until: until}}
 			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "used up"}
 		}), false, "it is on hold by ann until 2026-01-02T03:04:05Z: migration"},
 		"its gate": {of(1, 1, func(p *Report) {
-			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is exceeded"}
-		}), false, "its budget team-a is exceeded"},
+			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "budget/team-a is exceeded"}
+		}), false, "budget/team-a is exceeded"},
 		"drained": {of(1, 1, func(p *Report) {
 			p.Gate, p.Wanted = &GateReport{Budget: "team-a", Closed: true, Reason: "x"}, new(int)
 			p.Nodes.Joining = 1
-		}), false, "its exceeded budget team-a drains it"},
+		}), false, "budget/team-a is exceeded and drains it"},
 		"cooling down, or above a cap": {of(1, 1, func(p *Report) {
 			p.Short = []string{"spot A: cooling down", "spot B: above max_hourly_cost"}
 		}), false, "spot A: cooling down; spot B: above max_hourly_cost"},

@@ -34,7 +34,7 @@ func (a tokenStep) addToken(ctx context.Context, r spotpool.Request) (filled spo
 	}
 	cluster, err := a.cluster(ctx)
 	if err != nil {
-		a.noteNoToken(ctx, err)
+		a.noteMissingToken(ctx, err)
 		return r, false, nil
 	}
 	filled, refused, err := a.createAny(ctx, cluster, r, *how)
@@ -44,7 +44,7 @@ func (a tokenStep) addToken(ctx context.Context, r spotpool.Request) (filled spo
 	case err != nil:
 		return r, false, err
 	case refused != nil:
-		a.noteNoToken(ctx, refused)
+		a.noteMissingToken(ctx, refused)
 		return r, false, nil
 	}
 	return filled, true, nil
@@ -124,8 +124,8 @@ func tokenTaken(err error) error {
 	return fmt.Errorf("%w, which this pool did not create and does not change: delete that Secret if it is not needed", err)
 }
 
-// noteNoToken notes that a launch is not requested, since its instances could not join.
-func (a tokenStep) noteNoToken(ctx context.Context, err error) {
+// noteMissingToken notes that a launch is not requested, since its instances could not join.
+func (a tokenStep) noteMissingToken(ctx context.Context, err error) {
 	if a.d.Resume {
 		a.pass.uncertain = true
 		err = fmt.Errorf("the outcome of launch %d is unknown, and it is retried once its instances can get a valid bootstrap token: %w",

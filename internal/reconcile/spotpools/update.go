@@ -124,7 +124,7 @@ func (u update) recordAgain(ctx context.Context, r stored, d spotpool.Declaratio
 		return r, err
 	}
 	if tombstone.Exists() {
-		left, err := u.leftOf(ctx, d)
+		left, err := u.remainingInstances(ctx, d)
 		if err != nil {
 			return r, err
 		}

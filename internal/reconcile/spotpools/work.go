@@ -112,8 +112,8 @@ func (w *work) finishDeletion(ctx context.Context) (err error) {
 	if w.options.Wait {
 		wait = w.options.WaitTimeout
 	}
-	w.pass, err = deletion{w.flow}.emptyAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
-	if w.deleted = err == nil; isHeld(err) {
+	w.pass, err = deletion{w.flow}.terminateAndRemove(ctx, w.target.declaration, time.Now().Add(wait), false)
+	if w.deleted = err == nil; isOnHold(err) {
 		return loop.Skip(err)
 	}
 	return err

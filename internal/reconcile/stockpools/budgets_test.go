@@ -32,9 +32,9 @@ func (d *fixture) budget(action budget.Action) {
 	d.Declare(func(b *budget.Declaration) { b.Enforce.Action = action })
 }
 
-// TestABudgetsPauseIsHeededByThePoolItself: the budget leaves the pool's Deployment to
+// TestPoolRespectsThePauseOfItsBudget: the budget leaves the pool's Deployment to
 // it, and pauses others; the pool comes back once usage falls.
-func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
+func TestPoolRespectsThePauseOfItsBudget(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.budget(budget.Pause)
@@ -105,15 +105,15 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	d.is(2, decide.Degraded)
 	viewed, err := d.Process().StockPools().View(context.Background(), state.Declaration)
 	if err != nil || !slices.ContainsFunc(viewed.Warnings, func(text string) bool {
-		return strings.Contains(text, "it cannot grow: its budget team-a is used up")
+		return strings.Contains(text, "it cannot grow: budget/team-a is used up")
 	}) {
 		t.Errorf("a refresh warns %q: %v", viewed.Warnings, err)
 	}
 }
 
-// TestABudgetThatNobodyDeclaredIsReportedAtPlan: it may come by the same apply, so it is
+// TestUndeclaredBudgetIsReportedAtPlan: it may come by the same apply, so it is
 // refused by nothing.
-func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
+func TestUndeclaredBudgetIsReportedAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	named := pool(func(d *stockpool.Declaration) { d.Budget = "team-a" })
@@ -135,15 +135,15 @@ func TestABudgetThatNobodyDeclaredIsReportedAtPlan(t *testing.T) {
 		t.Errorf("a creation warns %q", text)
 	}
 	within := d.report(d.Run()).Of(decide.WithinBudget)
-	if within.Status != "Unknown" || !strings.Contains(within.Message, `its budget team-x is not declared: `) ||
+	if within.Status != "Unknown" || !strings.Contains(within.Message, `budget/team-x is not declared: `) ||
 		!strings.Contains(within.Message, `did you mean "team-a"?`) {
 		t.Errorf("of a name that is misspelled, a run says %+v", within)
 	}
 }
 
-// TestALabelExemptsNobody: a Deployment that only has the label of stock pools is paused like
+// TestLabelExemptsNoWorkload: a Deployment that only has the label of stock pools is paused like
 // any other.
-func TestALabelExemptsNobody(t *testing.T) {
+func TestLabelExemptsNoWorkload(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.budget(budget.Pause)
@@ -170,9 +170,9 @@ func TestANewPoolWaitsForItsBudget(t *testing.T) {
 	d.is(2, decide.Ready)
 }
 
-// TestWhatNobodyKeepsIsPaused: a budget pauses a Deployment whose stock pool is being created,
+// TestUnmanagedDeploymentIsPaused: a budget pauses a Deployment whose stock pool is being created,
 // is being deleted or has no record.
-func TestWhatNobodyKeepsIsPaused(t *testing.T) {
+func TestUnmanagedDeploymentIsPaused(t *testing.T) {
 	t.Parallel()
 	phases := map[string]func(*fixture){
 		"creating": func(d *fixture) { d.phase(declaration.Creating) },

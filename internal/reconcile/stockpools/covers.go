@@ -116,13 +116,13 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 		if of.mayCover(d) {
 			counted = of.counted(pods)
 		}
-		left, since := l.leftTo(p, of)
+		left, since := l.isLeftToPool(p, of)
 		switch {
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
 		case of.Err != nil && counted != nil:
 			covers = append(covers, decide.Cover{
-				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err),
+				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether budget/%s covers it is unknown: %v", of.Key, of.Err),
 			})
 		case of.Err == nil && left && counted == nil:
 			c := l.cover(ctx, of, pods[:1], pods, now)
@@ -138,10 +138,10 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 	return covers
 }
 
-// leftTo reports whether a budget leaves pods that it counts by their own labels to the pool,
+// isLeftToPool reports whether a budget leaves pods that it counts by their own labels to the pool,
 // and since when. This run or an earlier pause may have noted that. A declaration that changed
 // since may have other pods.
-func (l *limits) leftTo(p *pass, of limit) (left bool, since time.Time) {
+func (l *limits) isLeftToPool(p *pass, of limit) (left bool, since time.Time) {
 	j := p.journal.Value
 	left = j.Generation == p.declaration.Generation && slices.Contains(j.CountedBy, of.Key)
 	if of.unread || of.declaration.ClusterUID != p.declaration.ClusterUID {
@@ -156,7 +156,7 @@ func (l *limits) leftTo(p *pass, of limit) (left bool, since time.Time) {
 }
 
 func unknown(name string, err error) decide.Cover {
-	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("the usage of its budget %s is unknown: %v", name, err)}
+	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("usage of budget/%s is unknown: %v", name, err)}
 }
 
 // undeclared returns the cover of a named budget without a record in the store.
@@ -166,7 +166,7 @@ func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 		_, err = l.status(ctx, r.Value.Declaration)
 		return unknown(name, cmp.Or(err, errors.New("it was evaluated just now")))
 	}
-	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("its budget %s is not declared: %v", name, err)}
+	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("budget/%s is not declared: %v", name, err)}
 }
 
 // cover returns the effect of a budget on a pool, given the pods that it counts.
@@ -187,13 +187,13 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	switch {
 	case counted == nil: // only the pool names it
 		counted, unsure = pods[:1], "the budget counts no resources of its pods"
-	case !slices.ContainsFunc(counted, of.surelyHolds):
+	case !slices.ContainsFunc(counted, of.certainlyUsesGPUs):
 		unsure = "its template does not show whether its pods hold GPUs"
 	}
 	if c.ByDrift {
 		by = ", which counts its pods because of undeclared labels of its Deployment,"
 	}
-	c.Reason = fmt.Sprintf("its budget %s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
+	c.Reason = fmt.Sprintf("budget/%s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
 	leaves := func(p podTemplate) bool {
 		return !of.declaration.Stops(status, p.set, l.Repository.Store.Location().Namespace, now)
 	}
@@ -216,7 +216,7 @@ func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Stat
 	if !ok {
 		status, there, err := l.Repository.LimitedStatus(ctx, of, l.Clock())
 		if err == nil && !there {
-			err = fmt.Errorf("it has no status in the store %s until the next gpupool reconcile", l.Repository.Store)
+			err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Repository.Store)
 		}
 		known = readStatus{status: status, err: err}
 		l.read[of.Name] = known

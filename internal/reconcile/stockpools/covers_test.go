@@ -119,7 +119,7 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 		gpus  int
 		says  string // nothing where it does not hold
 	}{
-		"a damaged record": {func(d *fixture) { d.rewrite("team-b", damaged) }, 1, "whether the budget team-b covers it is unknown: "},
+		"a damaged record": {func(d *fixture) { d.rewrite("team-b", damaged) }, 1, "whether budget/team-b covers it is unknown: "},
 		"a selector":       {func(d *fixture) { d.redeclare("team-b", unreadable) }, 1, `"Near" is no operator`},
 		"weights": {func(d *fixture) {
 			d.redeclare("team-b", func(b *budget.Declaration) { b.ResourceWeights = map[string]string{"a/b": "many"} })
@@ -191,11 +191,11 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 		},
 		"label gone": {
 			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { delete(of.Labels, "team") }, covered: true, pauses: true,
-			says: "its budget b is used up",
+			says: "budget/b is used up",
 		},
 		"protected": {
 			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels[budget.ProtectedKey] = "true" }, covered: true,
-			says: "its budget b is used up",
+			says: "budget/b is used up",
 		},
 		"a limit": {
 			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
@@ -229,7 +229,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 			},
 			covered: true, pauses: true,
 		},
-		"what nobody counts": {
+		"uncounted pods": {
 			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
 			edit: func(of *corev1.PodTemplateSpec) {
 				of.Spec.Containers = append(of.Spec.Containers, holding("example.com/npu"))

@@ -93,7 +93,7 @@ func (f *Flow) changed(ctx context.Context, r stored, d stockpool.Declaration) (
 		return d.WithIdentity(cmp.Or(d.UID, record.NewID()), d.Generation+1), nil
 	}
 	old := r.Value.Declaration
-	if d.UID == "" && tookOver(r, d) {
+	if d.UID == "" && isTakeover(r, d) {
 		d = d.WithIdentity(old.Identity()) // a take-over that was interrupted after it was recorded
 	}
 	d.DeploymentUID = old.DeploymentUID

@@ -46,21 +46,21 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 		}
 		select {
 		case <-ctx.Done():
-			return of.notice, &stillEndingError{d.Object(), of.ending}
+			return of.notice, &terminatingError{d.Object(), of.ending}
 		case <-time.After(f.pollInterval()):
 		}
 	}
 }
 
-// stillEndingError reports that pods are still terminating.
-type stillEndingError struct {
+// terminatingError reports that pods are still terminating.
+type terminatingError struct {
 	object string
 	// pods is how many are terminating without a Deployment; 0 while the Deployment waits for
 	// its own.
 	pods int
 }
 
-func (e *stillEndingError) Error() string {
+func (e *terminatingError) Error() string {
 	what := "its Deployment is being deleted and waits for its pods to terminate"
 	if e.pods > 0 {
 		what = fmt.Sprintf("its Deployment is gone, and %d of its pods %s terminating", e.pods, wording.Plural(e.pods, "is", "are"))
@@ -113,7 +113,7 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 		}
 		return of, err
 	default:
-		if of = leftBy(d, observation.Pods); of.ending > 0 {
+		if of = remainingPods(d, observation.Pods); of.ending > 0 {
 			return of, nil
 		}
 	}
@@ -126,9 +126,9 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 	return of, err
 }
 
-// leftBy sorts the pods of a deleted Deployment: it waits for those that terminate, and names
+// remainingPods sorts the pods of a deleted Deployment: it waits for those that terminate, and names
 // those that keep running. Those may be wanted.
-func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
+func remainingPods(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 	var running []string
 	for _, p := range pods {
 		switch {

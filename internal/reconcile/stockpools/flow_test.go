@@ -115,7 +115,7 @@ func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 		change func(*stockpool.Declaration)
 		says   string
 	}{
-		"a taken name": {before: foreign, says: "is not managed by gpupool and was left untouched"},
+		"a taken name": {before: foreign, says: "is not managed by gpupool and was not changed"},
 		"no namespace": {before: func(d *fixture) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
 		"no quantity":  {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is not a quantity`},
 		"another's pods": {
@@ -201,7 +201,7 @@ func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 		t.Errorf("its container is called %s", name)
 	}
 	if slices.Contains(d.Cluster.Acts, "CreateStock "+key) {
-		t.Error("it was created anew")
+		t.Error("it was created again")
 	}
 	d.is(2, decide.Ready)
 }

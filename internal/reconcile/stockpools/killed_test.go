@@ -82,7 +82,7 @@ var operations = map[string]operation{
 		},
 		do: run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Revert},
 	},
-	"create anew": {
+	"create again": {
 		before: func(d *fixture) { d.create(guarded); d.Cluster.Put(key, nil) },
 		do:     run, replicas: 2, phase: decide.Ready, once: []history.Kind{history.Revert},
 	},

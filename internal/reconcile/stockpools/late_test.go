@@ -37,7 +37,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	m := faults.Killed("CreateStock", false)
 	_ = run(d, d.ProcessBy(m))
 	if again := d.journal().Opened; again == "" || again == first {
-		t.Errorf("it is created anew under %q, and was under %q", again, first)
+		t.Errorf("it is created again as %q, and was %q", again, first)
 	}
 	d.is(2, decide.Ready)
 }

@@ -31,7 +31,7 @@ func TestAnOrphaningDeleteEndsNoPods(t *testing.T) {
 
 			r, err := d.Runner().Run(t.Context(), reconcile.RunOptions{DryRun: true})
 			if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Outcome != outcome.Planned ||
-				!strings.Contains(r.Decisions[0].Summary(), "with 2 replicas, for the pods that the deleted one left") {
+				!strings.Contains(r.Decisions[0].Summary(), "with 2 replicas, for the pods of the deleted one") {
 				t.Fatalf("a dry run says %+v, %v", r.Decisions, err)
 			}
 			d.Run()

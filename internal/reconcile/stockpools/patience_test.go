@@ -49,8 +49,8 @@ func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
 	}
 }
 
-// TestACreationThatNobodyFinishes fails once an apply would long be over.
-func TestACreationThatNobodyFinishes(t *testing.T) {
+// TestUnfinishedCreation fails once an apply would long be over.
+func TestUnfinishedCreation(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Cluster.Failing["CreateStock"] = errors.New("no answer")

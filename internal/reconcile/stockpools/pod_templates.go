@@ -58,8 +58,8 @@ func (l limit) counted(pods []podTemplate) []podTemplate {
 	return counted
 }
 
-// surelyHolds reports whether the template shows that its pods hold GPUs; resource claims do
+// certainlyUsesGPUs reports whether the template shows that its pods hold GPUs; resource claims do
 // not show it.
-func (l limit) surelyHolds(p podTemplate) bool {
+func (l limit) certainlyUsesGPUs(p podTemplate) bool {
 	return len(l.counts.See(p.pod, gpu.World{}).Shares) > 0
 }

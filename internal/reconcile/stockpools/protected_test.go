@@ -44,7 +44,7 @@ func TestAProtectedPodKeepsItsPoolFromBeingPaused(t *testing.T) {
 			budget: func(b *budget.Declaration) { b.Enforce.ProtectedPriorityClass = "high" },
 			pod:    func(p *stockpool.Pod) { p.Priority = 999 },
 		},
-		"priority classes that nobody can read": {
+		"unreadable priority classes": {
 			budget: func(b *budget.Declaration) { b.Enforce.ProtectedPriorityClass = "high" },
 			pod:    func(*stockpool.Pod) {}, fails: "PriorityClasses", says: "whether its pods are protected is unknown: no answer",
 		},

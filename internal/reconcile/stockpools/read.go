@@ -70,15 +70,15 @@ func (f *Flow) known(ctx context.Context, d stockpool.Declaration) (r stored, de
 		return r, err == nil && tombstone.Exists(), err
 	}
 	r, err = f.records().Load(ctx, d.Key())
-	if err != nil || !tookOver(r, d) {
+	if err != nil || !isTakeover(r, d) {
 		return stored{}, false, err
 	}
 	return r, false, nil
 }
 
-// tookOver reports whether a record is of a pool that took over the Deployment of a declaration
+// isTakeover reports whether a record is of a pool that took over the Deployment of a declaration
 // without a UID.
-func tookOver(r stored, d stockpool.Declaration) bool {
+func isTakeover(r stored, d stockpool.Declaration) bool {
 	return r.Exists() && d.DeploymentUID != "" && d.DeploymentUID == r.Value.Declaration.DeploymentUID
 }
 

@@ -28,7 +28,7 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	}
 	old, taken := r.Value.Declaration, false
 	if r.Exists() && d.UID == "" {
-		taken = r.Value.Phase != declaration.Creating && !tookOver(r, d)
+		taken = r.Value.Phase != declaration.Creating && !isTakeover(r, d)
 		d = d.WithIdentity(old.Identity())
 		d.DeploymentUID = old.DeploymentUID
 	}

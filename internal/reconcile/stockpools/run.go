@@ -184,7 +184,7 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) {
 	if now.Value.Phase == declaration.Deleting {
 		if w.clearing, err = w.connection.clear(ctx, now); err == nil && !w.clearing.gone {
-			err = loop.Skip(&stillEndingError{now.Value.Declaration.Object(), w.clearing.ending})
+			err = loop.Skip(&terminatingError{now.Value.Declaration.Object(), w.clearing.ending})
 		}
 		return loop.Done, err
 	}
@@ -211,7 +211,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 		return report, nil
 	}
 	if e.Became == outcome.Done {
-		if e.Became = becameOf(p.plan); outcome.AnyPlanned(w.results) {
+		if e.Became = planOutcome(p.plan); outcome.AnyPlanned(w.results) {
 			e.Became = outcome.Planned
 		}
 	}
@@ -219,7 +219,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	return newReport(p.declaration, p.warned(), e), w.results
 }
 
-func becameOf(p decide.Plan) outcome.Outcome {
+func planOutcome(p decide.Plan) outcome.Outcome {
 	if p.Status.Of(decide.Stocked).Reason == decide.AtMaximum {
 		return outcome.Short
 	}

@@ -46,7 +46,7 @@ func (p *pass) state(ctx context.Context, waited bool) State {
 	}
 	if waited && !s.Status.Settled() {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. Follow it with gpupool status",
-			s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, whyNot(s.Status)))
+			s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, notReadyReason(s.Status)))
 	}
 	return s
 }
@@ -63,8 +63,8 @@ func held(s decide.Status) (texts []string) {
 	return texts
 }
 
-// whyNot returns why pods are not ready.
-func whyNot(s decide.Status) string {
+// notReadyReason returns why pods are not ready.
+func notReadyReason(s decide.Status) string {
 	var texts []string
 	for _, kind := range []string{decide.Scheduled, decide.Started, decide.RolledOut} {
 		if c := s.Of(kind); c.Status == "False" {

@@ -30,7 +30,7 @@ func (d *fixture) imported() stockpools.State {
 // also where it declares something else.
 func TestAnImportTakesACreationUp(t *testing.T) {
 	t.Parallel()
-	for name, replicas := range map[string]int{"as declared": 2, "changed": 3} {
+	for name, replicas := range map[string]int{"in sync": 2, "changed": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newFixture(t)

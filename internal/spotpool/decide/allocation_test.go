@@ -87,7 +87,7 @@ func TestALaunchSaysWhyItGoesWhereItGoes(t *testing.T) {
 		t.Fatalf("decisions: %q", p.Decisions)
 	}
 	want := "launch 1 spot GN7.2XLARGE32 in ap-singapore-3: capacity 1 is below minimum 2; 3.00 CNY an hour each; " +
-		"skipped spot GN7.2XLARGE32 in ap-singapore-2: sold out"
+		"skipped spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock"
 	if got := p.Decisions[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -100,9 +100,9 @@ func TestAnEmptyPlanSaysWhy(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(offered(seen(pool()), offer(zone2, "2", soldOut)))
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: sold out")
-	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-3: not sold there")
+	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock")
+	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-3: not sold: the zone does not offer it")
 	if len(p.Journal.Cooldowns) > 0 {
-		t.Errorf("a listing that says sold out is asked anew each run, and needs no cool-down: %+v", p.Journal.Cooldowns)
+		t.Errorf("a sold-out listing is read in each run, and needs no cooldown: %+v", p.Journal.Cooldowns)
 	}
 }

@@ -23,7 +23,7 @@ type Appraisal struct {
 	VCPUs int `json:"vcpus,omitempty"`
 	// The vCPUs left of the account's spot quota in the zone. Absent if unknown.
 	SpotVCPUs *int `json:"spot_vcpus,omitempty"`
-	// Its cool-downs.
+	// Its cooldowns.
 	Cooldowns []markets.Cooldown `json:"cooldowns,omitempty"`
 	// The pool's instances of this offering.
 	Held int `json:"held"`

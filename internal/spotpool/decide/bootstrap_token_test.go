@@ -153,7 +153,7 @@ func at(s decide.Situation, after time.Duration) decide.Situation {
 	return s
 }
 
-func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
+func TestUnneededTokensAreDeleted(t *testing.T) {
 	t.Parallel()
 	const end, again = "delete the bootstrap token abcdef of launch 1", "retry launch 1: 2 spot GN7.2XLARGE32 in ap-singapore-2"
 	with := func(s decide.Situation, change func(*decide.Situation)) decide.Situation {
@@ -236,7 +236,7 @@ func TestTokensOfAClusterThatWasGivenUp(t *testing.T) {
 	s.Declaration.Nodes, s.Declaration.BootstrapToken, s.Declaration.UserData = nil, nil, ""
 	s.Observation.Cluster = node.Observation{}
 	if !s.Journal.NeedsCluster(s.Declaration) {
-		t.Error("nobody asks the cluster any more, and a token is valid there")
+		t.Error("no further observation of the cluster, and a token is valid there")
 	}
 	p := decide.Decide(s)
 	shouldDecide(t, p)

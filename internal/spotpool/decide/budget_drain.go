@@ -17,7 +17,7 @@ func (v View) drainForBudget() View {
 	if since.IsZero() || v.Now.Before(since.Add(time.Duration(d.BudgetGracePeriod))) {
 		return v
 	}
-	v.emptied = fmt.Sprintf("its budget %s has been exceeded for certain since %s, for longer than the %s of budget_grace_period", d.Budget,
+	v.emptied = fmt.Sprintf("budget/%s has been exceeded for certain since %s, for longer than the %s of budget_grace_period", d.Budget,
 		wording.Instant(since), d.BudgetGracePeriod)
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}

@@ -16,7 +16,7 @@ func drainedByBudget(d *spotpool.Declaration) {
 	withNodes(d)
 }
 
-var usedUp = spotpool.Gate{Closed: true, Certain: true, Reason: "its budget team-a is used up"}
+var usedUp = spotpool.Gate{Closed: true, Certain: true, Reason: "budget/team-a is used up"}
 
 // budgeted plays the observations of one pool of 2 at its budget, minute by minute.
 type budgeted struct {
@@ -49,7 +49,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	b.observe(0, spotpool.Gate{})
 	p := b.observe(1, usedUp)
 	shouldSay(t, "warnings", p.Warnings,
-		`its budget team-a is used up. As on_budget_exceeded is "drain", the pool's nodes are drained and its instances terminated from 2026-03-01T12:31:00Z on, unless the budget is no longer exceeded by then`)
+		`budget/team-a is used up. As on_budget_exceeded is "drain", the pool's nodes are drained and its instances terminated from 2026-03-01T12:31:00Z on, unless the budget is no longer exceeded by then`)
 	if p.Wanted != nil || p.Minimum != 2 {
 		t.Errorf("within the grace, counts are %+v", p.Counts)
 	}
@@ -58,7 +58,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	if p.Wanted == nil || *p.Wanted != 0 || p.Minimum != 2 || p.Maximum != 4 || p.Shortfall != 0 {
 		t.Errorf("drained, counts are %+v", p.Counts)
 	}
-	const why = "its budget team-a has been exceeded for certain since 2026-03-01T12:01:00Z, for longer than the 30m of budget_grace_period"
+	const why = "budget/team-a has been exceeded for certain since 2026-03-01T12:01:00Z, for longer than the 30m of budget_grace_period"
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, why)
 
 	for n, d := range p.Decisions {
@@ -84,7 +84,7 @@ func TestWhatIsNotCertainEndsNothing(t *testing.T) {
 	t.Parallel()
 	for name, gate := range map[string]spotpool.Gate{
 		"open":      {},
-		"estimated": {Closed: true, Reason: "its budget team-a is used up"},
+		"estimated": {Closed: true, Reason: "budget/team-a is used up"},
 		"stale":     {Closed: true, Unknown: true, Certain: true, Reason: "its status is old"},
 		"opened":    {Certain: true},
 	} {

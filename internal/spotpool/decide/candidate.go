@@ -64,9 +64,9 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 	if v.Observation.Offers != nil {
 		switch {
 		case !sold:
-			return c, obstacle{code: spotpool.BecauseNotSold, text: "not sold there"}
+			return c, obstacle{code: spotpool.BecauseNotSold, text: "not sold: the zone does not offer it"}
 		case offer.Stock == spotpool.StockNone:
-			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out"}
+			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out: Tencent Cloud has no stock"}
 		case charge == spotpool.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
 			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price %s is above spot_max_price %s", offer.Price,
 				o.SpotMaxPrice)}

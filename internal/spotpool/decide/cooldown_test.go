@@ -68,7 +68,7 @@ func TestACooldownEnds(t *testing.T) {
 	p = decide.Decide(s)
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 	if len(p.Journal.Cooldowns) > 0 {
-		t.Errorf("cool-downs that are over stay in the journal: %+v", p.Journal.Cooldowns)
+		t.Errorf("cooldowns that are over stay in the journal: %+v", p.Journal.Cooldowns)
 	}
 }
 

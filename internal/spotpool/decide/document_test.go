@@ -17,7 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// What is kept between runs reads back as it was written.
+// Documents read back as they were written.
 func TestDocumentsReadBackAsWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -68,8 +68,8 @@ func TestUnknownConfigurations(t *testing.T) {
 	}
 }
 
-// What an import finds counts as current until the configuration next changes,
-// and not again when it changes back.
+// Imported instances count as current until the configuration changes. They do not count as
+// current again when it changes back.
 func TestConfigurationsAcceptedAtImport(t *testing.T) {
 	t.Parallel()
 	old := instance("ins-1", drifted)

@@ -23,14 +23,14 @@ func deleteTokens(v View, t Tally) (_ Tally, r Result) {
 	var left []launches.JoinToken
 	for _, m := range v.Journal.Tokens {
 		tried := slices.Contains(v.SoFar.TokensEnded, m.ID)
-		if forgets(v, m, seen, tried) {
+		if dropsToken(v, m, seen, tried) {
 			continue
 		}
 		left = append(left, m)
 		if (d.Nodes != nil || seen) && now.Before(m.ExpiresAt) { // else a cluster that is gone for good would block the destroy
 			r.TokensLeft = append(r.TokensLeft, m.ID)
 		}
-		why := whyEndToken(v, m)
+		why := deletionReason(v, m)
 		if why == "" || !seen || tried {
 			continue
 		}
@@ -47,10 +47,10 @@ func deleteTokens(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// forgets reports whether an expired token leaves the journal, though its Secret could not
+// dropsToken reports whether an expired token leaves the journal, though its Secret could not
 // be deleted. The token of a launch that may be retried stays: the journal shows that its
 // Secret is the pool's own.
-func forgets(v View, m launches.JoinToken, seen, tried bool) bool {
+func dropsToken(v View, m launches.JoinToken, seen, tried bool) bool {
 	if _, open := v.Journal.Find(m.Sequence); open && v.Declaration.BootstrapToken != nil {
 		return false
 	}
@@ -61,8 +61,8 @@ func forgets(v View, m launches.JoinToken, seen, tried bool) bool {
 	return over >= retryTokenFor && (tried || !seen)
 }
 
-// whyEndToken says why a token is no longer needed; empty if it may be.
-func whyEndToken(v View, m launches.JoinToken) string {
+// deletionReason says why a token is no longer needed; empty if it may be.
+func deletionReason(v View, m launches.JoinToken) string {
 	intent, open := v.Journal.Find(m.Sequence)
 	switch {
 	case v.Declaration.BootstrapToken == nil:

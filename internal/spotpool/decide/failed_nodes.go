@@ -28,11 +28,11 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	}
 	suspended := v.nodes.ReplacingSuspended
 	if suspended != "" {
-		ends := "it resumes once fewer fail"
+		ends := "replacement resumes when fewer fail"
 		if v.Journal.NeverJoining(d) != "" {
-			ends = "it resumes once a node joins or the configuration changes. To resume it now:\ngpupool release " + d.Key()
+			ends = "replacement resumes when a node joins or the configuration changes. To resume it now:\ngpupool release " + d.Key()
 		}
-		r.warnf("replacing is suspended: %s. Check the nodes; %s", suspended, ends)
+		r.warnf("replacement is suspended: %s. Check the nodes; %s", suspended, ends)
 	}
 	var changes []fleet.Replacement
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
@@ -56,7 +56,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 				InstanceID: m.ID, Configuration: m.ConfigurationTag, Since: v.Now, Why: why, NeverJoined: m.Health == node.Late,
 			})
 			r.Replacing = append(r.Replacing, m.ID)
-			r.Messages = append(r.Messages, fmt.Sprintf("%s is replaced: %s", m.ID, why))
+			r.Messages = append(r.Messages, fmt.Sprintf("%s needs a replacement: %s", m.ID, why))
 		}
 	}
 	if len(changes) > 0 {
@@ -111,13 +111,13 @@ func endReplaced(v View, t Tally) (_ Tally, r Result) {
 		return t, r
 	}
 	d := v.Declaration
-	list := firstToEnd(t, replaced, len(replaced))
+	list := pickTerminations(t, replaced, len(replaced))
 	if t.running < d.Minimum {
 		// The replacement first, if there is room.
 		blocked := d.Minimum - t.coming - max(0, d.Maximum-t.total-t.launched)
 		n := 0
 		for n < min(blocked, len(list)) {
-			if missing, _ := missingAfter(v, t, list[:n+1], n+1); missing > 0 {
+			if missing, _ := missingReplacements(v, t, list[:n+1], n+1); missing > 0 {
 				break
 			}
 			n++

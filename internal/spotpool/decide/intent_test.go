@@ -81,7 +81,7 @@ func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
 	s.Journal = p.Journal
 	shouldDecide(t, decide.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
 
-	// What has not shown for long is not waited for.
+	// A launch that has not been listed for long is not waited for.
 	s = with(one)
 	s.Now = s.Now.Add(9 * time.Minute)
 	p = decide.Decide(s)
@@ -121,7 +121,7 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 	p = decide.Decide(s)
 	shouldDecide(t, p) // nothing without the pool's tags is ended
 
-	// What is still not listed after a minute is gone.
+	// An instance that is not listed after a minute is gone.
 	s.Declaration = pool()
 	s.Observation.Instances = s.Observation.Instances[:1]
 	p = decide.Decide(s)
@@ -181,8 +181,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// What is missing after it was listed once is gone at once.
-func TestWhatWasListedIsNotWaitedFor(t *testing.T) {
+// A listed instance that is missing later is gone at once.
+func TestListedInstanceIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)))
 	request := spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}
@@ -275,8 +275,8 @@ func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
 	s.Journal = journal.Journal{}
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	const why = "its journal was missing, or an old copy, at 2026-03-01T12:00:00Z, so instances launched shortly before may not be listed yet: " +
-		"nothing is launched until 2026-03-01T12:10:00Z, and any apply or reconcile after that launches the missing instances"
+	const why = "its journal was missing, or an old copy, at 2026-03-01T12:00:00Z, so recent launches may not be listed yet: " +
+		"nothing is launched until 2026-03-01T12:10:00Z. Any apply or reconcile after that launches the missing instances"
 	shouldSay(t, "short", p.Short.Texts(), why)
 	s.Observation.Instances = append(s.Observation.Instances, instance("ins-2"))
 	shouldSay(t, "warnings", decide.Decide(s).Warnings, why) // it lacks nothing, and may in a moment

@@ -133,7 +133,7 @@ func choice(v View, t Tally, to candidate, list []candidate, passed []skipped) [
 		reasons = append(reasons, fmt.Sprintf("%s CNY an hour each", price))
 	}
 	if to.avoided != "" {
-		reasons = append(reasons, fmt.Sprintf("no other offering can launch, so this one does despite its cool-down: %s", to.avoided))
+		reasons = append(reasons, fmt.Sprintf("no other offering can launch, so this one does despite its cooldown: %s", to.avoided))
 	}
 	var others []string
 	for _, o := range passed {

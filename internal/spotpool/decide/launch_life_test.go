@@ -137,7 +137,7 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 		l.s.Now = l.asked.Add(spotpool.TagLag + time.Second)
 		l.observe()
 	default:
-		t.Fatalf("the guide tells of %q, and nothing like that happens", event)
+		t.Fatalf("the guide has the event %q, which never happens", event)
 	}
 	if moved {
 		l.state = next
@@ -158,7 +158,7 @@ func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next launches.
 	var state launches.State
 	if l.s.Journal, state = before.Refuse(7, definite, l.s.Declaration.Cooldown,
 		l.s.Now); (state == launches.Refused) != (next == launches.Refused) {
-		t.Fatalf("%s: after the refusal it is told to be %s", l.state, state)
+		t.Fatalf("%s: after the refusal its state is %s", l.state, state)
 	}
 	if cools := len(l.s.Journal.Cooldowns) > 0; cools != (next == launches.Refused) {
 		t.Fatalf("%s: after the refusal, the offering cools down: %t", l.state, cools)

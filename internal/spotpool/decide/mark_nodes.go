@@ -17,7 +17,7 @@ func markNodes(v View, t Tally) (_ Tally, r Result) {
 		case m.Node.Pool == "":
 			r.Unmarked = append(r.Unmarked, m.Node)
 		default:
-			r.warnf("node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its "+
+			r.warnf("node %s of %s has the mark of another pool (uid %s). Its interruption notices are ignored, and it is not deleted when its "+
 				"instance is gone. Remove the mark:\nkubectl annotate node %s gpupool/pool-uid-", m.Node.Name, m.ID, m.Node.Pool, m.Node.Name)
 		}
 	}

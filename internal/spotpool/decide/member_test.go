@@ -23,7 +23,7 @@ func TestWhatEachStateCountsAs(t *testing.T) {
 		"running, expired":                 {instance("ins-1", func(i *spotpool.Instance) { i.Restricted = true }), decide.Restricted, true, false},
 		"pending":                          {instance("ins-1", inState(spotpool.StatePending), fresh), decide.Launching, true, true},
 		"pending for the launch timeout":   {instance("ins-1", inState(spotpool.StatePending), old), decide.Stuck, true, false},
-		"pending since nobody knows":       {instance("ins-1", inState(spotpool.StatePending), launched(time.Time{})), decide.Launching, true, true},
+		"pending without a time":         {instance("ins-1", inState(spotpool.StatePending), launched(time.Time{})), decide.Launching, true, true},
 		"starting":                         {instance("ins-1", inState(spotpool.StateStarting)), decide.Launching, true, true},
 		"rebooting, and launched long ago": {instance("ins-1", inState(spotpool.StateRebooting), old), decide.Launching, true, true},
 		"stopping":                         {instance("ins-1", inState(spotpool.StateStopping)), decide.Stopped, true, false},
@@ -95,8 +95,8 @@ func TestWhatIsNotThePoolsOwn(t *testing.T) {
 	shouldSay(t, "warnings", p.Warnings,
 		"ins-3 (account 200, ap-singapore), ins-4 (account 100012345678, ap-tokyo) have this pool's uid, but not its account or region: ignored")
 
-	nobodys := pool(func(d *spotpool.Declaration) { d.UID = "" })
-	if own := fleet.Tagged(nobodys, seen(nobodys, foreign...).Observation); len(own) > 0 {
+	unowned := pool(func(d *spotpool.Declaration) { d.UID = "" })
+	if own := fleet.Tagged(unowned, seen(unowned, foreign...).Observation); len(own) > 0 {
 		t.Errorf("a pool without a uid has none of its own: %v", own)
 	}
 }

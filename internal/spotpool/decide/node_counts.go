@@ -98,7 +98,7 @@ func (r DrainReport) String() string {
 	case node.Asked:
 		return fmt.Sprintf("its node %s will be drained, as requested at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
 	case node.Draining:
-		return fmt.Sprintf("its node %s has been draining since %s (%s): %s; %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), r.afterwards())
+		return fmt.Sprintf("its node %s has been draining since %s (%s): %s; %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), r.timeoutAction())
 	case node.Done, node.TimedOut:
 		if !r.TakenAt.IsZero() {
 			return fmt.Sprintf("its node %s has had %s since %s; Tencent Cloud reclaims it at %s", r.Node, r.left(), wording.Instant(r.EndedAt),
@@ -126,8 +126,8 @@ func (r DrainReport) left() string {
 	return text
 }
 
-// afterwards says what happens to the instance when the drain times out.
-func (r DrainReport) afterwards() string {
+// timeoutAction says what happens to the instance when the drain times out.
+func (r DrainReport) timeoutAction() string {
 	at := "at " + wording.Instant(r.Until)
 	switch {
 	case !r.TakenAt.IsZero():

@@ -121,15 +121,15 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		"Ready, pods counted":    {counted, "ins-1", "its node node-ins-1 is Ready, with 0 GPU pods"},
 		"notice":                 {counted, "ins-2", "its node node-ins-2 is Ready, with 1 GPU pod"},
 		"joining": {
-			inCluster(two, nodeOf("ins-1")), "ins-2", "it is not a Ready node yet, and has until 2026-03-01T12:15:00Z to join (join_timeout 15m)",
+			inCluster(two, nodeOf("ins-1")), "ins-2", "it is not a Ready node yet, and must join by 2026-03-01T12:15:00Z (join_timeout 15m)",
 		},
 		"not Ready for a while": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2", notReady(9*time.Minute))), "ins-2",
-			"its node node-ins-2 is not Ready since 2026-03-01T11:51:00Z, and has until 2026-03-01T12:01:00Z to recover (unhealthy_timeout 10m)",
+			"its node node-ins-2 has not been Ready since 2026-03-01T11:51:00Z, and must recover by 2026-03-01T12:01:00Z (unhealthy_timeout 10m)",
 		},
 		"its Node is gone": {
 			inCluster(remembered(two), nodeOf("ins-1")), "ins-2",
-			"its node node-ins-2 is not Ready since 2026-03-01T12:00:00Z, and has until 2026-03-01T12:10:00Z to recover (unhealthy_timeout 10m)",
+			"its node node-ins-2 has not been Ready since 2026-03-01T12:00:00Z, and must recover by 2026-03-01T12:10:00Z (unhealthy_timeout 10m)",
 		},
 		"never joined": {
 			inCluster(remembered(three, "ins-3"), nodeOf("ins-1"), nodeOf("ins-2")), "ins-3",
@@ -137,14 +137,14 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		},
 		"replaced": {
 			replaced, "ins-3",
-			"it never became a Ready node within the 15m of join_timeout; it is being replaced since 2026-03-01T12:00:00Z, " +
+			"it never became a Ready node within the 15m of join_timeout; it has been marked for replacement since 2026-03-01T12:00:00Z, " +
 				"and is terminated once its replacement works",
 		},
 		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while launches " +
 			"are blocked"},
 		"suspended": {
 			inCluster(remembered(two), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour))), "ins-1",
-			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacing is suspended, as 2 of the " +
+			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacement is suspended: 2 of the " +
 				"pool's 2 nodes fail at once",
 		},
 		"whose node can't be told": {

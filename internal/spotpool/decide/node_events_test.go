@@ -41,7 +41,7 @@ func shouldTell(t *testing.T, j journal.Journal, want ...string) {
 	}
 }
 
-func TestNodesAreToldOf(t *testing.T) {
+func TestNodeEvents(t *testing.T) {
 	t.Parallel()
 	now := noon.Add(-2 * time.Hour)
 	s := seen(pool(size(1, 2), withNodes), instance("ins-1"), instance("ins-2"))
@@ -70,7 +70,7 @@ func TestNodesAreToldOf(t *testing.T) {
 	shouldTell(t, step(10*time.Second, one, two).Journal)
 }
 
-func TestDrainsAreToldOf(t *testing.T) {
+func TestDrainEvents(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	s.Journal.Unreported = nil

@@ -17,13 +17,13 @@ func Standings(s Situation, plan Plan) []Standing {
 	var list []Standing
 	for _, m := range plan.Members {
 		standing := m.Standing(d.LaunchTimeout)
-		standing.AsNode = asNode{plan: plan, nodes: d.Nodes, now: s.Now, Member: m}.String()
+		standing.AsNode = nodeStanding{plan: plan, nodes: d.Nodes, now: s.Now, Member: m}.String()
 		list = append(list, standing)
 	}
 	return list
 }
 
-type asNode struct {
+type nodeStanding struct {
 	Member
 	plan  Plan
 	nodes *spotpool.Nodes
@@ -31,7 +31,7 @@ type asNode struct {
 }
 
 // String returns its health, and what follows.
-func (n asNode) String() string {
+func (n nodeStanding) String() string {
 	if n.nodes == nil || n.plan.Nodes == nil || !n.held() {
 		return ""
 	}
@@ -47,7 +47,7 @@ func (n asNode) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
-func (n asNode) health() string {
+func (n nodeStanding) health() string {
 	known, _ := n.plan.Journal.Of(n.ID)
 	status := known.Node
 	limits := n.nodes.Timeouts()
@@ -62,10 +62,10 @@ func (n asNode) health() string {
 		}
 		return text
 	case node.Joining:
-		return fmt.Sprintf("it is not a Ready node yet, and has until %s to join (join_timeout %s)", wording.Instant(status.Until(limits, n.now)),
+		return fmt.Sprintf("it is not a Ready node yet, and must join by %s (join_timeout %s)", wording.Instant(status.Until(limits, n.now)),
 			n.nodes.JoinTimeout)
 	case node.Unready:
-		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", status.Name, wording.Instant(status.Since),
+		return fmt.Sprintf("its node %s has not been Ready since %s, and must recover by %s (unhealthy_timeout %s)", status.Name, wording.Instant(status.Since),
 			wording.Instant(status.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
 	case node.Late, node.Unhealthy:
 		return failure(*n.nodes, n.Health, status.Name)
@@ -74,16 +74,16 @@ func (n asNode) health() string {
 }
 
 // replacement says whether it is replaced, and why not.
-func (n asNode) replacement() string {
+func (n nodeStanding) replacement() string {
 	switch {
 	case slices.Contains(n.plan.Replacing, n.ID):
 		return "a run would replace it now"
 	case n.Replaced():
-		return fmt.Sprintf("it is being replaced since %s, and is terminated once its replacement works", wording.Instant(n.ReplacedSince))
+		return fmt.Sprintf("it has been marked for replacement since %s, and is terminated once its replacement works", wording.Instant(n.ReplacedSince))
 	case !n.Health.Failed():
 		return ""
 	case n.plan.Nodes.ReplacingSuspended != "":
-		return "it is not replaced: replacing is suspended, as " + n.plan.Nodes.ReplacingSuspended
+		return "it is not replaced: replacement is suspended: " + n.plan.Nodes.ReplacingSuspended
 	case n.plan.Nodes.ReplacingAwaits != "":
 		return "it is not replaced while " + n.plan.Nodes.ReplacingAwaits + ": they may recover together"
 	case n.plan.Hold != nil:

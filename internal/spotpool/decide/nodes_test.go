@@ -242,7 +242,7 @@ func TestVictimsWithoutGPUPodsGoFirst(t *testing.T) {
 		situation decide.Situation
 		want      string
 	}{
-		"nobody counted":         {inCluster(s, nodes...), "ins-1"},
+		"uncounted pods":         {inCluster(s, nodes...), "ins-1"},
 		"all have some":          {counted(nodes, map[string]int{"node-ins-1": 1, "node-ins-2": 1, "node-ins-3": 1}), "ins-1"},
 		"one has none":           {counted(nodes, map[string]int{"node-ins-1": 1, "node-ins-2": 1}), "ins-3"},
 		"one is no node":         {counted(nodes[:2], map[string]int{"node-ins-1": 1, "node-ins-2": 2}), "ins-3"},
@@ -296,9 +296,9 @@ func TestADrainIsOfOneNode(t *testing.T) {
 	}
 }
 
-// TestARefusedEndDrainsNobodyElse: if Tencent Cloud refuses to terminate a drained instance, no
+// TestRefusedTerminationDrainsNoOtherNode: if Tencent Cloud refuses to terminate a drained instance, no
 // other node is drained, until an hour later or a new apply.
-func TestARefusedEndDrainsNobodyElse(t *testing.T) {
+func TestRefusedTerminationDrainsNoOtherNode(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
 	asked := decide.Decide(s)

@@ -161,7 +161,7 @@ func (w *world) node(d spotpool.Decision, kind faultKind, run *decide.SoFar) (go
 			return false, nil
 		}
 	default:
-		return false, fmt.Errorf("nobody knows how to %s", d.Kind)
+		return false, fmt.Errorf("unknown decision %s", d.Kind)
 	}
 	return true, nil
 }

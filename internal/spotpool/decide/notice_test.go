@@ -69,7 +69,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 		},
 		"a time too far ahead": {situation: doomedAfter(time.Hour)},
 		"a time that is over":  {situation: doomedAfter(-5 * time.Minute)},
-		"a node that is nobody": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"),
+		"an ambiguous node": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"),
 			nodeOf("ins-2"), nodeOf("ins-9", taken(time.Minute)))},
 	})
 

@@ -166,7 +166,7 @@ func TestTheWayBackToSpot(t *testing.T) {
 	}
 }
 
-// What a refresh just ended is no reason to fall back at once.
+// An instance that a refresh just terminated does not cause a fallback.
 func TestARefreshDoesNotFallBack(t *testing.T) {
 	t.Parallel()
 	s := offered(seen(pool(falling(2), refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", drifted), instance("ins-2")),

@@ -39,10 +39,10 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 		r.warnf("%s still %s none of the pool's tags: held, and never terminated by the pool. Set the tag gpupool/uid = %s, or terminate",
 			ids, wording.Have(n), d.UID)
 	})
-	if why := v.contradicted(); why != "" {
+	if why := v.ambiguousInstances(); why != "" {
 		r.warnf("%s", why)
 	}
-	if why := v.Journal.WhyLost(); why != "" {
+	if why := v.Journal.LossReason(); why != "" {
 		r.warnf("%s", why)
 	}
 	var others []string

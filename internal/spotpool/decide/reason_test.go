@@ -102,8 +102,8 @@ func TestTheBindingCauseIsSaidFirst(t *testing.T) {
 			d.Offerings = []spotpool.Offering{d.Offerings[0], d.Offerings[13], d.Offerings[12]}
 		}), []string{
 			"spot GN7.12XLARGE32 in ap-singapore-2: the market price 2.09 is above spot_max_price 2.00",
-			"spot GN7.13XLARGE32 in ap-singapore-2: sold out",
-			"spot GN7.0XLARGE32 in ap-singapore-2: not sold there",
+			"spot GN7.13XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock",
+			"spot GN7.0XLARGE32 in ap-singapore-2: not sold: the zone does not offer it",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestEveryReasonHasACode(t *testing.T) {
 		}
 		brief := p.Short.Brief()
 		if len(brief) > 3 || len(brief) == 0 && len(p.Short) > 0 {
-			t.Fatalf("%d reasons are told of as %q", len(p.Short), brief)
+			t.Fatalf("%d reasons are printed as %q", len(p.Short), brief)
 		}
 		if len(brief) > 0 && !slices.Contains(p.Short.Texts(), brief[0]) {
 			t.Fatalf("%q is none of the reasons %q", brief[0], p.Short.Texts())

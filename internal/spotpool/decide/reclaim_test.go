@@ -61,7 +61,7 @@ func TestMessages(t *testing.T) {
 				t.Errorf("notices (-want +got):\n%s", diff)
 			}
 			if avoided := len(p.Journal.Cooldowns) > 0; avoided != c.avoided {
-				t.Errorf("cool-downs: %+v", p.Journal.Cooldowns)
+				t.Errorf("cooldowns: %+v", p.Journal.Cooldowns)
 			}
 			s.Journal = p.Journal
 			if again := decide.Decide(s).Messages; len(again) > 0 {
@@ -75,7 +75,7 @@ func TestWhatWasNeverSeenAliveIsNoNews(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(size(0, 2)), instance("ins-1", inState(spotpool.StateTerminating))))
 	if len(p.Messages) > 0 || len(p.Journal.Cooldowns) > 0 {
-		t.Errorf("notices %q, cool-downs %+v", p.Messages, p.Journal.Cooldowns)
+		t.Errorf("notices %q, cooldowns %+v", p.Messages, p.Journal.Cooldowns)
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// TestRefreshAtTheEdge changes the image of a pool that uses its spot quota up, or
+// TestRefreshWithoutSpareQuota changes the image of a pool that uses its spot quota up, or
 // its cost cap, or whose price has risen above it. A refresh must not leave fewer
 // working instances than there were, and gets through where only what it ends
 // makes room for what it launches.
-func TestRefreshAtTheEdge(t *testing.T) {
+func TestRefreshWithoutSpareQuota(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := declarations().Draw(t, "declaration")

@@ -65,7 +65,7 @@ func TestRefresh(t *testing.T) {
 		"a pool that stays short is left": {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
 		"nothing can be launched in place": {
 			offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+			"spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock",
 		},
 	})
 }
@@ -165,7 +165,7 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 				return s
 			}(), []string{"terminate ins-1"}, "",
 		},
-		"nobody knows what can be had": {
+		"the market is unknown": {
 			offered(seen(pool(size(2, 4), rolling), old, instance("ins-2", drifted))), nil,
 			"2 to be replaced (drifted configuration): prices and stock are unknown, so a replacement may not be available",
 		},
@@ -177,7 +177,7 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 		"a spot one while spot is sold out": {
 			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand), instance("ins-2", drifted)),
 				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
-			nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+			nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock",
 		},
 	})
 }

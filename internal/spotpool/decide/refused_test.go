@@ -80,6 +80,6 @@ func TestAConvertedInstanceIsKept(t *testing.T) {
 	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) has another charge type now: the pool counts it and never terminates it. To detach it, remove the "+
 		"tag gpupool/uid")
 	if instance("ins-1", prepaid).Protection() == "" || instance("ins-1", onDemand).Protection() != "" {
-		t.Error("what is protected is told wrongly")
+		t.Error("the protection is reported wrongly")
 	}
 }

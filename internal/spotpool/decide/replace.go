@@ -87,7 +87,7 @@ func onDemandSwap(v View, t Tally) swap {
 		return swap{}
 	}
 	members := choose(v, t, func(m Member) bool { return m.ChargeType == spotpool.OnDemand && replaceable(m) })
-	members = firstToEnd(t, members, len(members))
+	members = pickTerminations(t, members, len(members))
 	// Of those that work, the drifted ones first. Else their replacements, which have no pods
 	// yet, would be terminated again and again.
 	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Or(leaving(a, b), trueFirst(a.Drifted, b.Drifted)) })
@@ -144,7 +144,7 @@ func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 	waits, awaited := waitForReady(v, t, s)
 	r.add(waits)
 	if !awaited && above <= 0 {
-		r.add(standstill(v, t, s, why))
+		r.add(blockedReplacement(v, t, s, why))
 	}
 	return t, r, false
 }
@@ -154,7 +154,7 @@ func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.Reasons) {
 	minimum, available, replaced := v.Declaration.Minimum, t.available, 0
 	hopeless := map[spotpool.Market]bool{}
-	for _, m := range firstToEnd(t, s.members, len(s.members)) {
+	for _, m := range pickTerminations(t, s.members, len(s.members)) {
 		runs := m.runs() // or did a moment ago, and may again
 		spared := runs && (short || available <= minimum-s.unavailable)
 		if len(batch) == s.batch || spared || hopeless[m.Market()] {
@@ -168,7 +168,7 @@ func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.
 			continue
 		}
 		if needed {
-			missing, reasons := missingAfter(v, t, append(batch[:len(batch):len(batch)], m), replaced+1)
+			missing, reasons := missingReplacements(v, t, append(batch[:len(batch):len(batch)], m), replaced+1)
 			if missing > 0 {
 				hopeless[m.Market()], why = true, reasons
 				continue
@@ -194,9 +194,9 @@ func unknownMarket(v View) string {
 	return ""
 }
 
-// missingAfter returns how many of n replacements could not be launched once the members are
+// missingReplacements returns how many of n replacements could not be launched once the members are
 // gone, and why. It tries that with their quota, cost and room.
-func missingAfter(v View, t Tally, ended []Member, n int) (int, spotpool.Reasons) {
+func missingReplacements(v View, t Tally, ended []Member, n int) (int, spotpool.Reasons) {
 	v.Declaration.MaxLaunchesPerRun, v.SoFar.Launched = t.launched+n, 0
 	t = t.without(v, ended)
 	trial, r := fill(v, t, n, t.byCharge[spotpool.OnDemand], false, "a trial")
@@ -211,9 +211,9 @@ func ids(list []Member) []string {
 	return names
 }
 
-// standstill says why nothing is replaced. why says what blocks the launch of replacements,
+// blockedReplacement says why nothing is replaced. why says what blocks the launch of replacements,
 // even once there is room.
-func standstill(v View, t Tally, s swap, why spotpool.Reasons) Result {
+func blockedReplacement(v View, t Tally, s swap, why spotpool.Reasons) Result {
 	d, r := v.Declaration, Result{Short: why}
 	switch {
 	case len(why) > 0:

@@ -51,7 +51,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 	missing := d.Minimum - t.coming
 	if blocked := missing - max(0, d.Maximum-t.total); missing > 0 && blocked > 0 && v.mayLaunch() {
 		isolated := choose(v, t, func(m Member) bool { return m.Condition == Isolated && m.expendable() })
-		trimmed, more := terminate(v, t, firstToEnd(t, isolated, blocked), false, "isolated by Tencent Cloud, and its replacement needs the room")
+		trimmed, more := terminate(v, t, pickTerminations(t, isolated, blocked), false, "isolated by Tencent Cloud, and its replacement needs the room")
 		r.add(more)
 		return trimmed, r
 	}
@@ -69,7 +69,7 @@ func spare(v View, t Tally, n int) []Member {
 		}
 	}
 	var chosen []Member
-	for _, m := range firstToEnd(t, expendable, len(expendable)) {
+	for _, m := range pickTerminations(t, expendable, len(expendable)) {
 		if len(chosen) == n {
 			break
 		}
@@ -143,7 +143,7 @@ func describe(m Member) string {
 	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
 }
 
-// firstToEnd picks n of a list to terminate, in this order:
+// pickTerminations picks n of a list to terminate, in this order:
 //
 //   - those whose termination was requested before
 //   - those whose nodes are drained or draining
@@ -155,7 +155,7 @@ func describe(m Member) string {
 //   - the newest
 //
 // Contested ones are last: they are kept, and do not block others.
-func firstToEnd(t Tally, list []Member, n int) []Member {
+func pickTerminations(t Tally, list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
 	slices.SortFunc(rest, func(a, b Member) int { return cmp.Or(rank(a, b), age(a, b)) })
@@ -166,7 +166,7 @@ func firstToEnd(t Tally, list []Member, n int) []Member {
 		for equals < len(rest) && rank(rest[0], rest[equals]) == 0 {
 			equals++
 		}
-		order = append(order, mostCrowded(rest[:equals], n-len(order), crowd)...)
+		order = append(order, pickFromLargestZone(rest[:equals], n-len(order), crowd)...)
 		rest = rest[equals:]
 	}
 	return order
@@ -195,9 +195,9 @@ func age(a, b Member) int {
 	return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// mostCrowded picks n of a list that is sorted by age, each time from the zone that has the
+// pickFromLargestZone picks n of a list that is sorted by age, each time from the zone that has the
 // most instances left.
-func mostCrowded(list []Member, n int, crowd map[string]int) []Member {
+func pickFromLargestZone(list []Member, n int, crowd map[string]int) []Member {
 	var zones []string
 	byZone := map[string][]Member{}
 	for _, m := range list {

@@ -133,7 +133,7 @@ func TestScaleIn(t *testing.T) {
 			"1 held above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
 				"protection, or raise maximum",
 		},
-		"a state that nobody knows is left alone": {
+		"an unknown state is left unchanged": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), []string{"terminate ins-1"}, "",
 			"ins-2 (FREEZING) is in a state that gpupool does not handle: held, but not capacity, and never terminated",
 		},

@@ -57,15 +57,15 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(leaving(a, b), age(a, b)) })
 	list = list[:max(0, min(n, len(list), t.available-v.Declaration.Minimum))]
 	if left := n - len(list); left > 0 {
-		r.because(keptSurplus(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))
+		r.because(surplusReason(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))
 	}
 	t, more := terminate(v, t, list, false, fmt.Sprintf("%s, for longer than surplus_after of %s", above, spotpool.Duration(limit)))
 	r.add(more)
 	return t, r
 }
 
-// keptSurplus says why some of a surplus cannot be terminated now, and until when, if known.
-func keptSurplus(v View, t Tally, what string) spotpool.Reason {
+// surplusReason says why some of a surplus cannot be terminated now, and until when, if known.
+func surplusReason(v View, t Tally, what string) spotpool.Reason {
 	r := spotpool.Reason{Code: spotpool.BecauseSurplus}
 	var protected, refused, fresh, others, causes []string
 	for _, m := range t.members {

@@ -99,7 +99,7 @@ func TestSuspendedReplacingIsReportedOnceAndWhenItEnds(t *testing.T) {
 			want: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
 			messages: []string{
 				"failing nodes are replaced again, which was suspended since 2026-03-01T12:00:00Z",
-				"ins-1 is replaced: its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout",
+				"ins-1 needs a replacement: its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout",
 			},
 		},
 	} {

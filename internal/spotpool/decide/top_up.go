@@ -16,13 +16,13 @@ func topUp(v View, t Tally) (_ Tally, r Result) {
 	if missing <= 0 {
 		return t, r
 	}
-	reason := whyBelow(v, t)
+	reason := shortfallReason(v, t)
 	if code, why := v.heldBack(); code != "" {
 		r.shortf(code, "%s", why)
 		return t, r
 	}
 	if room := t.room(v); room < missing {
-		r.because(noRoom(v, t, missing-room))
+		r.because(noRoomReason(v, t, missing-room))
 		missing = room
 	}
 	filled, more := fill(v, t, missing, t.byCharge[spotpool.OnDemand], false, reason)
@@ -72,8 +72,8 @@ func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 		fmt.Sprintf("no spot instance was available since %s, for longer than %s", wording.Instant(since), f.After))
 }
 
-// whyBelow says why the pool is below its minimum.
-func whyBelow(v View, t Tally) string {
+// shortfallReason says why the pool is below its minimum.
+func shortfallReason(v View, t Tally) string {
 	var but []string
 	if len(v.doomed) > 0 {
 		but = append(but, "as "+reclaims(v.doomed))
@@ -90,8 +90,8 @@ func whyBelow(v View, t Tally) string {
 	return fmt.Sprintf("capacity %d, %s, is below minimum %d", t.capacity, strings.Join(but, " and "), v.Declaration.Minimum)
 }
 
-// noRoom returns why n instances cannot be launched.
-func noRoom(v View, t Tally, n int) spotpool.Reason {
+// noRoomReason returns why n instances cannot be launched.
+func noRoomReason(v View, t Tally, n int) spotpool.Reason {
 	d, held := v.Declaration, t.total+t.launched
 	if d.Maximum-held > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
 		return spotpool.Reason{Code: spotpool.BecausePerRunCap, Text: fmt.Sprintf("max_launches_per_run is %d: %d more to be launched by the next run",

@@ -95,9 +95,9 @@ func (v View) heldBack() (spotpool.Code, string) {
 	case v.Gate.Closed:
 		return spotpool.BecauseGate, v.Gate.Reason
 	case len(v.doubtful) > 0:
-		return spotpool.BecauseContradiction, v.contradicted()
+		return spotpool.BecauseContradiction, v.ambiguousInstances()
 	case !v.Journal.LostAt.IsZero():
-		return spotpool.BecauseJournalLost, v.Journal.WhyLost()
+		return spotpool.BecauseJournalLost, v.Journal.LossReason()
 	case v.SoFar.Halted != "":
 		return spotpool.BecauseRefused, v.SoFar.Halted
 	}
@@ -110,8 +110,8 @@ func (v View) mayLaunch() bool {
 	return code == ""
 }
 
-// contradicted says which instances may be the pool's; empty if there are none.
-func (v View) contradicted() string {
+// ambiguousInstances says which instances may be the pool's; empty if there are none.
+func (v View) ambiguousInstances() string {
 	if len(v.doubtful) == 0 {
 		return ""
 	}

@@ -56,7 +56,7 @@ func (j Journal) recordEffect(e launches.Effect) Journal {
 }
 
 // Refuse records that a call for a launch was refused, and returns the new state of the
-// launch. If it is [launches.Refused], the cool-down of the refusal begins.
+// launch. If it is [launches.Refused], the cooldown of the refusal begins.
 func (j Journal) Refuse(sequence int64, e *spotpool.CloudError, cooldown spotpool.Duration, now time.Time) (Journal, launches.State) {
 	s, l, state := j.Launches.Refuse(sequence, e, now)
 	j.Launches = s

@@ -43,8 +43,8 @@ func (l Launch) requestedAt() time.Time {
 	return l.WrittenAt
 }
 
-// retried records another call, since the response to the last one was lost.
-func (l Launch) retried(now time.Time) Launch {
+// withRetry records another call, since the response to the last one was lost.
+func (l Launch) withRetry(now time.Time) Launch {
 	l.LostAt, l.AskedAt = l.requestedAt(), now
 	return l
 }

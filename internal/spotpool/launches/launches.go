@@ -31,7 +31,7 @@ func (s Launches) Open(l Launch) Launches {
 // Retry records that a launch is requested again, since the outcome of the last call is
 // unknown.
 func (s Launches) Retry(sequence int64, now time.Time) Launches {
-	s, _, _ = s.apply(sequence, askedAgain, func(l Launch) Launch { return l.retried(now) })
+	s, _, _ = s.apply(sequence, askedAgain, func(l Launch) Launch { return l.withRetry(now) })
 	return s
 }
 
@@ -65,7 +65,7 @@ func (s Launches) Refuse(sequence int64, e *spotpool.CloudError, now time.Time) 
 // effect, which one instance proves. After TagLag the other instances are ignored: they
 // failed, or were lost early.
 func (s Launches) Update(poolUID string, found []spotpool.Instance, now time.Time) (Launches, []Effect) {
-	s.LostAt = s.lostAt(poolUID, now)
+	s.LostAt = s.journalLostAt(poolUID, now)
 	for _, i := range found { // the journal may have been lost
 		s.LastSequence = max(s.LastSequence, i.SeqTag)
 	}
@@ -140,10 +140,10 @@ func (s Launches) Candidates(instances []spotpool.Instance) map[string]bool {
 	return ids
 }
 
-// lostAt returns when the journal was found missing; zero once everything that was launched
+// journalLostAt returns when the journal was found missing; zero once everything that was launched
 // before is listed with its tags. A pool without a UID does not exist yet, and the journal of
 // a new pool has a salt before the first decision.
-func (s Launches) lostAt(poolUID string, now time.Time) time.Time {
+func (s Launches) journalLostAt(poolUID string, now time.Time) time.Time {
 	switch {
 	case s.LostAt.IsZero() && s.Salt == "" && poolUID != "":
 		return now
@@ -153,13 +153,13 @@ func (s Launches) lostAt(poolUID string, now time.Time) time.Time {
 	return s.LostAt
 }
 
-// WhyLost says why nothing is launched after the loss of a journal, and until when; empty if
+// LossReason says why nothing is launched after the loss of a journal, and until when; empty if
 // none was lost recently.
-func (s Launches) WhyLost() string {
+func (s Launches) LossReason() string {
 	if s.LostAt.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so instances launched shortly before may not be listed yet: nothing is launched "+
-		"until %s, and any apply or reconcile after that launches the missing instances",
+	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so recent launches may not be listed yet: nothing is launched "+
+		"until %s. Any apply or reconcile after that launches the missing instances",
 		wording.Instant(s.LostAt), wording.Instant(s.LostAt.Add(spotpool.TagLag)))
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Cause is the cause of a cool-down.
+// Cause is the cause of a cooldown.
 type Cause string
 
-// The causes of a cool-down. An offering whose instance was just lost, or failed to launch,
+// The causes of a cooldown. An offering whose instance was just lost, or failed to launch,
 // is avoided if another one can launch. The other causes block an offering until the
-// cool-down is over.
+// cooldown is over.
 const (
 	CausedBySoldOut      Cause = "sold out"                             // the offering has no stock
 	CausedByPrice        Cause = "market price above the cap"           // the market price is above the maximum price
@@ -44,7 +44,7 @@ type Cooldown struct {
 	SpotMaxPrice spotpool.Price `json:"spot_max_price,omitempty"`
 }
 
-// Covers reports whether the cool-down applies to launches of an offering.
+// Covers reports whether the cooldown applies to launches of an offering.
 func (c Cooldown) Covers(o spotpool.Offering, charge spotpool.ChargeType) bool {
 	if c.Cause == CausedByPrice && c.SpotMaxPrice > 0 && (o.SpotMaxPrice == 0 || o.SpotMaxPrice > c.SpotMaxPrice) {
 		return false
@@ -64,19 +64,19 @@ func (c Cooldown) String() string {
 // Cooldowns are those of a pool, in the order in which they began.
 type Cooldowns []Cooldown
 
-// Add adds a cool-down, and removes an earlier one of the same market and kind.
+// Add adds a cooldown, and removes an earlier one of the same market and kind.
 func (list Cooldowns) Add(c Cooldown) Cooldowns {
 	return append(slices.DeleteFunc(slices.Clone(list), func(old Cooldown) bool {
 		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.Soft() == c.Cause.Soft()
 	}), c)
 }
 
-// At returns the cool-downs that are not over.
+// At returns the cooldowns that are not over.
 func (list Cooldowns) At(now time.Time) Cooldowns {
 	return slices.DeleteFunc(slices.Clone(list), func(c Cooldown) bool { return !now.Before(c.Until) })
 }
 
-// ForRefusal returns the cool-down after a refused launch; ok is false if there is none. A
+// ForRefusal returns the cooldown after a refused launch; ok is false if there is none. A
 // batch that was too large halves the next one, since RunInstances launches all of a batch or
 // nothing.
 func ForRefusal(r spotpool.Request, refusal *spotpool.CloudError, until time.Time) (c Cooldown, ok bool) {

@@ -10,7 +10,7 @@ import (
 )
 
 // A batch that was refused halves the next one in its market. A loss there begins another
-// cool-down, in addition to the first.
+// cooldown, in addition to the first.
 func ExampleForRefusal() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	offering := spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}

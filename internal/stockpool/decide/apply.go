@@ -16,7 +16,7 @@ func recoverRun(v View, t Tally) (Tally, Result) {
 }
 
 // apply brings the Deployment in sync. Before a scale-down it marks the pods in use, so that
-// they terminate last.
+// they are deleted last.
 func apply(v View, t Tally) (_ Tally, r Result) {
 	live, would, j := v.Observation.Deployment, v.Observation.WouldBe, v.Journal
 	of := stockpool.Decision{Was: v.Observation.Replicas(), Replicas: t.replicas}
@@ -52,7 +52,7 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 
 func applyReasons(v View, t Tally) (stockpool.Kind, []string) {
 	d, j, was, to := v.Declaration, v.Journal, v.Observation.Replicas(), t.replicas
-	paused, held := v.pausing(), v.heldBack()
+	paused, held := v.pausing(), v.growthBlockers()
 	declared := fmt.Sprintf("its declaration changed (generation %d)", d.Generation)
 	switch {
 	case paused != nil && was > 0 && j.PausedSince != nil:
@@ -77,7 +77,7 @@ func applyReasons(v View, t Tally) (stockpool.Kind, []string) {
 		return stockpool.KindScale, held
 	case d.ReplicasPolicy == stockpool.ReplicasAvailable:
 		n := v.taken()
-		return stockpool.KindScale, []string{fmt.Sprintf("%d of its pods %s in use, and %d must be available", n, isAre(n), d.Replicas)}
+		return stockpool.KindScale, []string{fmt.Sprintf("%d of its pods %s in use, and %d must be available", n, isOrAre(n), d.Replicas)}
 	}
 	return stockpool.KindScale, []string{"no budget limits it"}
 }

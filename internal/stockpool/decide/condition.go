@@ -115,7 +115,7 @@ func (v View) synced(t Tally, r Result) Condition {
 // withinBudget names all budgets that limit the pool. An exhausted budget counts even if
 // another one's usage is unknown.
 func (v View) withinBudget() Condition {
-	reasons := strings.Join(v.heldBack(), "; ")
+	reasons := strings.Join(v.growthBlockers(), "; ")
 	switch {
 	case slices.ContainsFunc(v.Covers, func(c Cover) bool { return c.Exceeded && !c.Unknown }):
 		return Condition{WithinBudget, no, "Exceeded", reasons}
@@ -127,7 +127,7 @@ func (v View) withinBudget() Condition {
 
 func stocked(d stockpool.Declaration, s Status) Condition {
 	wanted := d.Replicas
-	text := fmt.Sprintf("%d of %d %s available, and %d %s in use", s.Available, wanted, isAre(wanted), s.Allocated, isAre(s.Allocated))
+	text := fmt.Sprintf("%d of %d %s available, and %d %s in use", s.Available, wanted, isOrAre(wanted), s.Allocated, isOrAre(s.Allocated))
 	switch {
 	case s.Available >= wanted:
 		return Condition{Stocked, yes, "Available", ""}

@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	exceeded = decide.Cover{Budget: "team-a", Exceeded: true, Reason: "its budget team-a is used up"}
-	pausing  = decide.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "its budget team-a is used up"}
-	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: "the usage of its budget team-a is unknown"}
+	exceeded = decide.Cover{Budget: "team-a", Exceeded: true, Reason: "budget/team-a is used up"}
+	pausing  = decide.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "budget/team-a is used up"}
+	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: "usage of budget/team-a is unknown"}
 )
 
 func (w *world) has(t *testing.T, replicas int, phase decide.Phase) {
@@ -157,7 +157,7 @@ func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
 	w.covers = []decide.Cover{{Budget: "b", Unknown: true, Reason: "whether b covers it is unknown"}, pausing}
 	w.has(t, 0, decide.Paused)
 	if of := w.decide().Status.Of(decide.WithinBudget); of.Status != "False" ||
-		of.Message != "whether b covers it is unknown; its budget team-a is used up" {
+		of.Message != "whether b covers it is unknown; budget/team-a is used up" {
 		t.Errorf("of its budgets it says %+v", of)
 	}
 }

@@ -15,7 +15,7 @@ type TakenError struct {
 
 // Error says which object has the name, and what to do.
 func (e *TakenError) Error() string {
-	text := fmt.Sprintf("the %s %s (uid %s) is not managed by gpupool and was left untouched. ", e.Kind, e.Key, e.UID)
+	text := fmt.Sprintf("the %s %s (uid %s) is not managed by gpupool and was not changed. ", e.Kind, e.Key, e.UID)
 	if e.Lost {
 		text += "The one that gpupool created is gone. "
 	}
@@ -65,7 +65,7 @@ func create(v View, t Tally) (Tally, Result) {
 // none is known to be the runtime.
 func takeOver(v View, t Tally) (Tally, Result) {
 	if n := len(v.Observation.Deployment.Spec.Template.Spec.Containers); n != 1 {
-		return t, Result{Refused: fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was left untouched. Give the stock pool "+
+		return t, Result{Refused: fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was not changed. Give the stock pool "+
 			"another name", v.Declaration.Key(), n)}
 	}
 	reason := "the declaration takes it over"

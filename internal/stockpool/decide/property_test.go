@@ -125,9 +125,9 @@ func TestNoScaleDownOfItsOwnEndsAPodInUse(t *testing.T) {
 	})
 }
 
-// TestWhatNobodyKnowsChangesNothing: a budget of unknown usage neither grows a pool, nor pauses
+// TestUnknownUsageChangesNothing: a budget of unknown usage neither grows a pool, nor pauses
 // it, nor resumes it.
-func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
+func TestUnknownUsageChangesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(declared(func(d *stockpool.Declaration) {
@@ -161,12 +161,12 @@ func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 				break
 			}
 			if kind := p.Decisions[0].Kind; kind == stockpool.KindPause || kind == stockpool.KindResume {
-				t.Fatalf("it decides to %s by what nobody knows", p.Decisions[0])
+				t.Fatalf("it decides to %s with unknown usage", p.Decisions[0])
 			}
 			w.do(p, alive)
 		}
 		if now := len(w.pods); now > was || now == 0 && was > 0 {
-			t.Errorf("of %d pods it makes %d by what nobody knows", was, now)
+			t.Errorf("it scales %d pods to %d with unknown usage", was, now)
 		}
 	})
 }
@@ -201,14 +201,14 @@ func (w *world) run(t *rapid.T, dies death) {
 	if len(p.Decisions) == 0 {
 		return
 	}
-	before, declaredAnew := slices.Clone(w.pods), w.journal.Generation != w.declaration.Generation
+	before, redeclared := slices.Clone(w.pods), w.journal.Generation != w.declaration.Generation
 	w.do(p, dies)
 	now := 0
 	if w.live != nil {
 		now = int(*w.live.Spec.Replicas)
 	}
 	w.verifyBudgets(t, p, was, now)
-	w.verifyUse(t, p, before, declaredAnew, was, now)
+	w.verifyUse(t, p, before, redeclared, was, now)
 }
 
 // copied is what is observed now, with the answer of a dry run, and pods that nothing
@@ -239,7 +239,7 @@ func (w *world) verifyBudgets(t *rapid.T, p decide.Plan, was, now int) {
 }
 
 // verifyUse checks which pods a decision ended, of those that there were.
-func (w *world) verifyUse(t *rapid.T, p decide.Plan, before []stockpool.Pod, declaredAnew bool, was, now int) {
+func (w *world) verifyUse(t *rapid.T, p decide.Plan, before []stockpool.Pod, redeclared bool, was, now int) {
 	paused := slices.ContainsFunc(w.covers, func(c decide.Cover) bool { return c.Pauses && !c.Unknown })
 	if paused || now >= was {
 		return
@@ -252,7 +252,7 @@ func (w *world) verifyUse(t *rapid.T, p decide.Plan, before []stockpool.Pod, dec
 		if ended.Labels["session"] == "" || left(ended) {
 			continue
 		}
-		if toMaximum := was > d.Maximum && now == d.Maximum; d.ReplicasPolicy == stockpool.ReplicasAvailable && !declaredAnew && !toMaximum {
+		if toMaximum := was > d.Maximum && now == d.Maximum; d.ReplicasPolicy == stockpool.ReplicasAvailable && !redeclared && !toMaximum {
 			t.Errorf("%v ends %s, which is in use, by itself", p.Decisions[0], ended.Name)
 		}
 		for _, spared := range w.pods {

@@ -64,7 +64,7 @@ func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []strin
 	var lines []string
 	for n, r := range fit {
 		if n == roomsAtMost {
-			return append(lines, fmt.Sprintf("%d more %s would fit by their labels", len(fit)-n, wording.Plural(len(fit)-n, "spot pool", "spot pools")))
+			return append(lines, fmt.Sprintf("%d more %s matching labels", len(fit)-n, wording.Plural(len(fit)-n, "spot pool has", "spot pools have")))
 		}
 		lines = append(lines, roomText(r, instanceType(d, r)))
 	}
@@ -74,17 +74,17 @@ func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []strin
 // roomText reports whether the spot pool grows, or why it does not. only is the instance type
 // that the pods need; empty if any will do.
 func roomText(r stockpool.Room, only string) string {
-	by := "by its labels"
+	text := fmt.Sprintf("spot pool %s has matching labels", r.Pool)
 	if only != "" {
-		by += ", with an instance of the type " + only
+		text += " and the instance type " + only
 	}
 	switch {
 	case r.Why == "":
-		return fmt.Sprintf("the spot pool %s fits %s; gpupool explain %s reports whether it grows", r.Pool, by, r.Pool)
+		return text + "; gpupool explain " + r.Pool + " reports whether it grows"
 	case r.Grows:
-		return fmt.Sprintf("the spot pool %s fits %s, and grows: %s", r.Pool, by, r.Why)
+		return text + ", and grows: " + r.Why
 	}
-	return fmt.Sprintf("the spot pool %s fits %s, and does not grow: %s", r.Pool, by, r.Why)
+	return text + ", and does not grow: " + r.Why
 }
 
 // fits reports whether nodes of a spot pool match the pods' node selector. Of the labels that

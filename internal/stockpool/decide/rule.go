@@ -21,7 +21,7 @@ func (v View) rules() []Rule {
 		return append(list, refuseNamespace)
 	case live == nil:
 		return append(list, create)
-	case v.mayOwn():
+	case v.canTakeOver():
 		return append(list, takeOver)
 	case v.own() == nil:
 		return append(list, refuseForeign)

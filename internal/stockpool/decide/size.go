@@ -19,7 +19,7 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	if v.own() == nil {
 		has = 0
 	}
-	to, held := d.DesiredReplicas(v.taken()), v.heldBack()
+	to, held := d.DesiredReplicas(v.taken()), v.growthBlockers()
 	if of := v.own(); of != nil && d.ReplicasPolicy == stockpool.ReplicasAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
 		// Replacements for them would be taken as well, up to the maximum.
 		to = min(to, max(has, d.Replicas))
@@ -155,4 +155,4 @@ func (v View) rank(p stockpool.Pod) (r rank) {
 
 func (r rank) compare(other rank) int { return slices.Compare(r[:], other[:]) }
 
-func isAre(n int) string { return wording.Plural(n, "is", "are") }
+func isOrAre(n int) string { return wording.Plural(n, "is", "are") }

@@ -26,7 +26,7 @@ type CountsAs string
 const (
 	CountsAvailable CountsAs = "available"
 	CountsInUse     CountsAs = "in use"
-	CountsReplica   CountsAs = "replica"
+	CountsPending   CountsAs = "pending"
 	CountsNothing   CountsAs = "nothing"
 )
 
@@ -54,15 +54,15 @@ func (v View) standing(p stockpool.Pod) (counts CountsAs, why string) {
 	case v.inUse(p):
 		return CountsInUse, "allocated_selector selects it"
 	case p.Mismatch != "":
-		return CountsReplica, "it differs from its Deployment's template: " + p.Mismatch
+		return CountsPending, "it differs from its Deployment's template: " + p.Mismatch
 	case p.Ready:
 		return CountsAvailable, "it is ready, and not in use"
 	case p.Unschedulable != "":
-		return CountsReplica, "it waits for a node"
+		return CountsPending, "it waits for a node"
 	case p.Waiting != "":
-		return CountsReplica, p.Waiting
+		return CountsPending, p.Waiting
 	case p.Node == "":
-		return CountsReplica, "it has no node yet"
+		return CountsPending, "it has no node yet"
 	}
-	return CountsReplica, "it is not ready yet"
+	return CountsPending, "it is not ready yet"
 }

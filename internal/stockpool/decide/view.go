@@ -61,9 +61,9 @@ func (s Situation) own() *appsv1.Deployment {
 	return of
 }
 
-// mayOwn reports whether an unrecorded Deployment is the pool's: the declaration takes it over,
+// canTakeOver reports whether an unrecorded Deployment is the pool's: the declaration takes it over,
 // or an interrupted creation made it.
-func (s Situation) mayOwn() bool {
+func (s Situation) canTakeOver() bool {
 	of, j := s.Observation.Deployment, s.Journal
 	switch {
 	case of == nil || s.own() != nil:
@@ -75,7 +75,7 @@ func (s Situation) mayOwn() bool {
 }
 
 // Mine reports whether the observed Deployment is the pool's own, or would become it.
-func (s Situation) Mine() bool { return s.own() != nil || s.mayOwn() }
+func (s Situation) Mine() bool { return s.own() != nil || s.canTakeOver() }
 
 // pausing returns a budget that pauses the pool now; nil if none does.
 func (v View) pausing() *Cover {
@@ -86,8 +86,8 @@ func (v View) pausing() *Cover {
 	return &v.Covers[n]
 }
 
-// heldBack returns why the pool may not grow; nil if it may.
-func (v View) heldBack() []string {
+// growthBlockers returns why the pool may not grow; nil if it may.
+func (v View) growthBlockers() []string {
 	var reasons []string
 	for _, c := range v.Covers {
 		if c.Exceeded || c.Unknown {

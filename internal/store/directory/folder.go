@@ -30,10 +30,10 @@ func (s *Store) enter() (*folder, error) {
 	f := &folder{path: s.path, user: thisUser()}
 	info, err := f.judge()
 	if err != nil {
-		return nil, s.notEntered(err)
+		return nil, s.enterError(err)
 	}
 	if f.root, err = os.OpenRoot(s.path); err != nil {
-		return nil, s.notEntered(err)
+		return nil, s.enterError(err)
 	}
 	opened, err := f.root.Stat(".")
 	if err == nil && !os.SameFile(opened, info) {
@@ -41,12 +41,12 @@ func (s *Store) enter() (*folder, error) {
 	}
 	if err != nil {
 		f.leave()
-		return nil, s.notEntered(err)
+		return nil, s.enterError(err)
 	}
 	return f, nil
 }
 
-func (s *Store) notEntered(err error) error {
+func (s *Store) enterError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.absent()
 	}

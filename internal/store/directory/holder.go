@@ -35,16 +35,16 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s, err)
+		return nil, fmt.Errorf("cannot read the holder of the lock %q of %s: %w", name, s, err)
 	}
 	if host, err := os.Hostname(); err != nil || host != h.Host {
 		return nil, nil
 	}
-	h.Gone = !living(h.PID, h.Since)
+	h.Gone = !isAlive(h.PID, h.Since)
 	return &h, nil
 }
 
-func (f *folder) heldBy(about string) string {
+func (f *folder) holderText(about string) string {
 	h, err := f.holder(about)
 	if err != nil {
 		return "another process"

@@ -15,19 +15,19 @@ const ticks = 100
 // clockStep is by how much the clock may have been set since boot.
 const clockStep = time.Minute
 
-// living reports whether the process that took something at a time is alive. A process that began
+// isAlive reports whether the process that took something at a time is alive. A process that began
 // later only reuses its number.
-func living(pid int, then time.Time) bool {
+func isAlive(pid int, then time.Time) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false
 	}
-	began, known := begun(pid)
+	began, known := startTime(pid)
 	return !known || !began.IsZero() && began.Before(then.Add(clockStep))
 }
 
-// begun returns when a process began, if /proc reports it (proc_pid_stat(5)). It returns zero for
+// startTime returns when a process began, if /proc reports it (proc_pid_stat(5)). It returns zero for
 // one that ended and that its parent has not reaped.
-func begun(pid int) (time.Time, bool) {
+func startTime(pid int) (time.Time, bool) {
 	const state, started = 0, 19 // counted from the third, after the command in parentheses
 	of, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// living reports whether a process with this number exists.
-func living(pid int, _ time.Time) bool {
+// isAlive reports whether a process with this number exists.
+func isAlive(pid int, _ time.Time) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

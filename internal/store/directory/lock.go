@@ -67,9 +67,9 @@ func (s *Store) lockIn(ctx context.Context, f *folder, name string, wait time.Du
 	case err != nil:
 		return nil, s.explainLock(f, name, path+".lock", err)
 	case file == nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("gave up waiting: %w: %w", &store.LockedError{Name: name, Holder: f.heldBy(about)}, ctx.Err())
+		return nil, fmt.Errorf("gave up waiting: %w: %w", &store.LockedError{Name: name, Holder: f.holderText(about)}, ctx.Err())
 	case file == nil:
-		return nil, &store.LockedError{Name: name, Holder: f.heldBy(about)}
+		return nil, &store.LockedError{Name: name, Holder: f.holderText(about)}
 	}
 	l := &lock{folder: f, file: file, about: about}
 	l.release = sync.OnceValue(l.unlock)

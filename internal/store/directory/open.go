@@ -45,7 +45,7 @@ func at(path, command string) (*Store, error) {
 	}
 	absolute, err := filepath.Abs(location.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell where the store %s is: %w", location, err)
+		return nil, fmt.Errorf("cannot resolve the path of the store %s: %w", location, err)
 	}
 	if command == "" {
 		command = filepath.Base(os.Args[0])
@@ -85,7 +85,7 @@ func (s *Store) checkIn(f *folder) error {
 	if errors.Is(err, fs.ErrNotExist) && f.hasDocuments() {
 		// A new store gets its description before any document, so a missing one was lost.
 		if data, _, err = f.read(layoutFile); errors.Is(err, fs.ErrNotExist) {
-			return s.undescribed()
+			return s.descriptionError()
 		}
 	}
 	switch {
@@ -94,7 +94,7 @@ func (s *Store) checkIn(f *folder) error {
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, f.denied(layoutFile, err))
 	}
-	if err := store.CheckLayout(data, s, f.whole(layoutFile), "restore it from a copy, or move that file away, and then "+store.MakeAnew(s)); err != nil {
+	if err := store.CheckLayout(data, s, f.whole(layoutFile), "restore it from a copy, or move that file away, and then "+store.RepairHint(s)); err != nil {
 		return err
 	}
 	return s.unmarked(f)
@@ -144,15 +144,15 @@ func (s *Store) fill(f *folder) error {
 // unused refuses a directory that is used for something else, so that a mistaken path does not mix
 // a store with other files.
 func (f *folder) unused() error {
-	names, err := f.besides()
+	names, err := f.foreignNames()
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", f.path, names[0], layoutFile)
+	return fmt.Errorf("%s is not empty (it contains %s) and has no %s: name an empty or new directory", f.path, names[0], layoutFile)
 }
 
-// besides returns the names in the directory that an empty store does not have.
-func (f *folder) besides() ([]string, error) {
+// foreignNames returns the names in the directory that an empty store does not have.
+func (f *folder) foreignNames() ([]string, error) {
 	entries, err := f.list(".")
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func (f *folder) judge() (fs.FileInfo, error) {
 		err = fmt.Errorf("%s belongs to %s, and this runs as %s: run it as %s, name another store, or run chown -R %s %s as root",
 			f.path, f.owner, f.user, f.owner.name(), f.user.name(), f.path)
 	case info.Mode().Perm()&othersWrite != 0:
-		err = f.openToOthers(".", info)
+		err = f.refuseOpenToOthers(".", info)
 	case f.owner.uid != superuser && f.user.uid == superuser:
 		err = f.judgeAbove()
 	}
@@ -97,12 +97,12 @@ func (f *folder) trust(name string, info fs.FileInfo) error {
 		return f.unfit(name, "belongs to %s, and the store to %s: check its content, and run chown %s %s as root",
 			by, f.owner, f.owner.name(), f.whole(name))
 	case info.Mode().Perm()&othersWrite != 0:
-		return f.openToOthers(name, info)
+		return f.refuseOpenToOthers(name, info)
 	}
 	return nil
 }
 
-func (f *folder) openToOthers(name string, info fs.FileInfo) error {
+func (f *folder) refuseOpenToOthers(name string, info fs.FileInfo) error {
 	return f.unfit(name, "can be written by others than its owner (its mode is %s): check its content, and run chmod go-w %s. "+
 		"A store needs a file system that keeps modes",
 		octal(info), f.whole(name))
@@ -126,7 +126,7 @@ func (f *folder) give(file *os.File) error {
 		return nil
 	}
 	if err := file.Chown(f.owner.uid, f.owner.gid); err != nil {
-		return fmt.Errorf("cannot give it to %s, whose store this is: run this as %s: %w", f.owner, f.owner.name(), err)
+		return fmt.Errorf("cannot change its owner to %s, the owner of the store: run this as %s: %w", f.owner, f.owner.name(), err)
 	}
 	return nil
 }

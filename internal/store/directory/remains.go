@@ -45,9 +45,9 @@ func (r *Remains) Strange(context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer f.leave()
-	names, err := f.besides()
+	names, err := f.foreignNames()
 	if err != nil {
-		return nil, fmt.Errorf("cannot list what is in %s: %w", r.store, f.denied(".", err))
+		return nil, fmt.Errorf("cannot list the contents of %s: %w", r.store, f.denied(".", err))
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(store.Kinds(), store.Kind(name)) }), nil
 }
@@ -66,9 +66,9 @@ func (r *Remains) Describe(context.Context) error {
 	return s.checkIn(f)
 }
 
-// undescribed returns the error for documents without a description.
-func (s *Store) undescribed() error {
-	return fmt.Errorf("%w: %s has documents of a store, and no %s: %s", store.ErrUndescribed, s.path, layoutFile, store.MakeAnew(s))
+// descriptionError returns the error for documents without a description.
+func (s *Store) descriptionError() error {
+	return fmt.Errorf("%w: %s has documents of a store, and no %s: %s", store.ErrUndescribed, s.path, layoutFile, store.RepairHint(s))
 }
 
 // hasDocuments reports whether any file is where a store has documents.

@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// TestADescriptionThatIsLostIsMadeAnew, and the documents are as they were.
-func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
+// TestLostDescriptionIsRepaired, and the documents are as they were.
+func TestLostDescriptionIsRepaired(t *testing.T) {
 	t.Parallel()
 	path := private(t)
 	write(t, create(t, path), train, "a", "")
@@ -56,8 +56,8 @@ func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestRemainsAreNotDescribedAnewWhereADescriptionIs that can't be used.
-func TestRemainsAreNotDescribedAnewWhereADescriptionIs(t *testing.T) {
+// TestUnreadableDescriptionIsKept.
+func TestUnreadableDescriptionIsKept(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{"": store.ErrDamagedStore, `{"kind":"gpupool store","version":2}`: store.ErrNewerStore} {
 		path := private(t)

@@ -55,14 +55,14 @@ func (s *Store) read(ctx context.Context, key store.Key) (store.Document, error)
 	}
 	switch doc, drafted := s.written[key]; {
 	case doc != nil:
-		return copied(*doc), nil
+		return clone(*doc), nil
 	case drafted || s.under == nil:
 		return store.Document{}, fmt.Errorf("%s in the store %s: %w", key, s, store.ErrNotFound)
 	}
 	return s.under.Read(ctx, key)
 }
 
-func copied(doc store.Document) store.Document {
+func clone(doc store.Document) store.Document {
 	doc.Data = slices.Clone(doc.Data)
 	return doc
 }
@@ -84,7 +84,7 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	docs = slices.DeleteFunc(docs, func(doc store.Document) bool { _, drafted := s.written[doc.Key]; return drafted })
 	for doc := range maps.Values(s.written) {
 		if doc != nil && doc.Key.Kind == kind {
-			docs = append(docs, copied(*doc))
+			docs = append(docs, clone(*doc))
 		}
 	}
 	slices.SortFunc(docs, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })

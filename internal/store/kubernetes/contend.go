@@ -91,7 +91,7 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 			found = nil
 		case err != nil:
 			return nil, nil, kubeclient.Wrap("get", c.object(), err)
-		case heldAs(found) == c.who.String(): // renewed, since it may expire soon
+		case holderIdentity(found) == c.who.String(): // renewed, since it may expire soon
 		default:
 			if free, err := c.free(found); err != nil || !free {
 				return nil, found, err
@@ -116,7 +116,7 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	if now.IsZero() {
 		return false, errNoDate
 	}
-	over := heldAs(lease) == "" || now.After(expiry(lease)) || time.Since(c.since) > durationOf(lease)
+	over := holderIdentity(lease) == "" || now.After(expiry(lease)) || time.Since(c.since) > durationOf(lease)
 	return over || deathOf(lease).proven(), nil
 }
 
@@ -173,7 +173,7 @@ func (k *locks) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, k,
+		return nil, fmt.Errorf("cannot read the holder of the lock %q of %s: %w", name, k,
 			kubeclient.Wrap("get", "leases "+k.location.Namespace+"/"+objectName(locksKind, name), err))
 	}
 	h, now := holderIn(found), k.cluster.Now()

@@ -28,9 +28,9 @@ type process struct {
 	Started       uint64 `json:"started"` // in clock ticks since boot
 }
 
-// besides reports whether two processes have the same boot and namespaces, so that one can check
+// sharesHost reports whether two processes have the same boot and namespaces, so that one can check
 // whether the other lives.
-func (p process) besides(other process) bool {
+func (p process) sharesHost(other process) bool {
 	return p.Boot != "" && p.PIDNamespace != "" && p.Host == other.Host && p.Boot == other.Boot &&
 		p.PIDNamespace == other.PIDNamespace && p.TimeNamespace == other.TimeNamespace
 }
@@ -48,7 +48,7 @@ func deathOf(lease *coordinationv1.Lease) death {
 	if err != nil || holder.Nonce == "" || nonceOf(lease) != holder.Nonce {
 		return death{}
 	}
-	if here, known := thisProcess(); !known || !holder.besides(here) {
+	if here, known := thisProcess(); !known || !holder.sharesHost(here) {
 		return death{}
 	}
 	return holder.death()

@@ -42,7 +42,7 @@ func (p process) death() death {
 	if errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH) {
 		return death{fmt.Sprintf("there is no process %d", p.PID)}
 	}
-	if !procIsOurs() {
+	if !hasOwnProc() {
 		return death{}
 	}
 	found, err := stat(strconv.Itoa(p.PID))
@@ -56,9 +56,9 @@ func (p process) death() death {
 	return death{}
 }
 
-// procIsOurs reports whether /proc numbers processes as this one does: a container may have the
+// hasOwnProc reports whether /proc numbers processes as this one does: a container may have the
 // /proc of its host.
-func procIsOurs() bool {
+func hasOwnProc() bool {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return false

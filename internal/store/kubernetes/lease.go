@@ -37,12 +37,12 @@ func holderOf(lease *coordinationv1.Lease) string {
 	if h := holderIn(lease); h != nil {
 		return h.String()
 	}
-	return heldAs(lease)
+	return holderIdentity(lease)
 }
 
 // holderIn parses the holder of a Lease; nil if it is not in the form of newIdentity.
 func holderIn(lease *coordinationv1.Lease) *store.Holder {
-	parts := strings.Split(heldAs(lease), "/")
+	parts := strings.Split(holderIdentity(lease), "/")
 	n := len(parts)
 	if n < 4 || lease.Spec.AcquireTime == nil {
 		return nil
@@ -54,7 +54,7 @@ func holderIn(lease *coordinationv1.Lease) *store.Holder {
 	return &store.Holder{Command: strings.Join(parts[:n-3], "/"), PID: pid, Host: parts[n-3], Since: lease.Spec.AcquireTime.UTC()}
 }
 
-func heldAs(lease *coordinationv1.Lease) string {
+func holderIdentity(lease *coordinationv1.Lease) string {
 	if lease.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -63,7 +63,7 @@ func heldAs(lease *coordinationv1.Lease) string {
 
 // nonceOf returns the last part of a holder's identity.
 func nonceOf(lease *coordinationv1.Lease) string {
-	text := heldAs(lease)
+	text := holderIdentity(lease)
 	return text[strings.LastIndexByte(text, '/')+1:]
 }
 

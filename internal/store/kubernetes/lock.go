@@ -38,7 +38,7 @@ func newLock(c *contender, lease *coordinationv1.Lease, sent time.Time) *lock {
 		locks: c.locks, name: c.name, who: c.who, object: c.object(),
 		lost: make(chan struct{}), stop: stop, stopped: make(chan struct{}), lease: lease, renewed: sent,
 	}
-	l.release = sync.OnceValue(l.giveBack)
+	l.release = sync.OnceValue(l.releaseLease)
 	go l.keep(ctx)
 	return l
 }
@@ -96,7 +96,7 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 		wanted.Spec.RenewTime = new(metav1.NewMicroTime(at))
 		renewed, err := l.locks.update(ctx, wanted)
 		if err != nil {
-			return l.stillMine(ctx, err)
+			return l.isStillHeld(ctx, err)
 		}
 		l.lease, l.renewed = renewed, sent
 		// If this machine slept, its last reading of the time is long past. The response has the
@@ -108,8 +108,8 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 	return true, nil
 }
 
-// stillMine reports whether a Lease that could not be renewed is still ours.
-func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
+// isStillHeld reports whether a Lease that could not be renewed is still ours.
+func (l *lock) isStillHeld(ctx context.Context, err error) (bool, error) {
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -123,7 +123,7 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 		return false, nil
 	case err != nil:
 		return true, err
-	case heldAs(found) != l.who.String():
+	case holderIdentity(found) != l.who.String():
 		return false, nil
 	}
 	l.lease = found
@@ -133,7 +133,7 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 // errChanged allows an immediate second renewal.
 var errChanged = errors.New("the lease was changed by another process, and is still held")
 
-func (l *lock) giveBack() error {
+func (l *lock) releaseLease() error {
 	l.stop()
 	<-l.stopped
 	ctx := context.Background()
@@ -142,15 +142,15 @@ func (l *lock) giveBack() error {
 		// The Lease was changed since, perhaps by a renewal of ours that timed out.
 		found, err := l.locks.lease(ctx, l.name)
 		switch {
-		case apierrors.IsNotFound(err), err == nil && heldAs(found) != l.who.String():
+		case apierrors.IsNotFound(err), err == nil && holderIdentity(found) != l.who.String():
 			return nil
 		case err != nil:
-			return l.notGivenBack("get", err)
+			return l.releaseError("get", err)
 		}
 		l.lease = found
-		return l.notGivenBack("delete", l.remove(ctx))
+		return l.releaseError("delete", l.remove(ctx))
 	}
-	return l.notGivenBack("delete", err)
+	return l.releaseError("delete", err)
 }
 
 func (l *lock) remove(ctx context.Context) error {
@@ -163,7 +163,7 @@ func (l *lock) remove(ctx context.Context) error {
 	})
 }
 
-func (l *lock) notGivenBack(verb string, err error) error {
+func (l *lock) releaseError(verb string, err error) error {
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -71,7 +71,7 @@ func TestALostAnswerIsNeverTakenForSuccess(t *testing.T) {
 	}
 }
 
-func TestAWriteThatNobodyKnowsOfSaysSo(t *testing.T) {
+func TestWriteWithUnknownResult(t *testing.T) {
 	t.Parallel()
 	s, others, p := throughProxy(t, kubernetes.Options{})
 	p.set(every("POST", cutBefore))

@@ -42,8 +42,8 @@ func (l *layout) markOf(description object) (store.Mark, error) {
 	return store.DecodeMark(data, fmt.Sprintf("the entry %s of %s", store.MarkName, l.layoutPath()))
 }
 
-// unmarked refuses to write to a store that was moved since it was opened.
-func (l *layout) unmarked(ctx context.Context) error {
+// refuseMoved refuses to write to a store that was moved since it was opened.
+func (l *layout) refuseMoved(ctx context.Context) error {
 	if l.options.Moving || time.Since(time.UnixMilli(l.checked.Load())) < l.options.MarkFor {
 		return nil
 	}

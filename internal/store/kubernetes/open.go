@@ -107,7 +107,7 @@ func (l *layout) present(ctx context.Context) error {
 		return fmt.Errorf("cannot open the store %s: %w", l, kubeclient.Wrap("get", l.layoutPath(), err))
 	}
 	if err := store.CheckLayout([]byte(found.text[layoutEntry]), l, l.layoutPath(),
-		"restore it from a copy, or delete that ConfigMap, and then "+store.MakeAnew(l)); err != nil {
+		"restore it from a copy, or delete that ConfigMap, and then "+store.RepairHint(l)); err != nil {
 		return err
 	}
 	return l.judgeMark(found)
@@ -169,5 +169,5 @@ func (l *layout) createNamespace(ctx context.Context) error {
 // undescribed returns the error for documents without a description.
 func (l *layout) undescribed() error {
 	return fmt.Errorf("%w: the namespace %s at %s has documents of a store, and no configmap %s: %s",
-		store.ErrUndescribed, l.location.Namespace, l.cluster.Host(), layoutName, store.MakeAnew(l))
+		store.ErrUndescribed, l.location.Namespace, l.cluster.Host(), layoutName, store.RepairHint(l))
 }

@@ -161,9 +161,9 @@ func TestForbiddenVerbs(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	secret, plain := write(t, s, train, "a", ""), write(t, s, status, "a", "")
-	account := kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, "nobody")}
-	expectSays(t, tryOpen(t, account, namespace, false), nil, "get", "configmap", "gpupool.store", "nobody", "gpupool manifests")
-	expectSays(t, tryOpen(t, account, namespace+"-absent", true), nil, "get", "configmap", "gpupool.store", "nobody")
+	account := kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, "powerless")}
+	expectSays(t, tryOpen(t, account, namespace, false), nil, "get", "configmap", "gpupool.store", "powerless", "gpupool manifests")
+	expectSays(t, tryOpen(t, account, namespace+"-absent", true), nil, "get", "configmap", "gpupool.store", "powerless")
 
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "opener"}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}, ResourceNames: []string{"gpupool.store"}},
@@ -172,7 +172,7 @@ func TestForbiddenVerbs(t *testing.T) {
 	kubetest.Create(t, cluster, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "opener"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "opener"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "nobody"}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "powerless"}},
 	})
 	var limited *kubernetes.Store
 	kubetest.WaitFor(t, "the role to be in force", func(ctx context.Context) (err error) {
@@ -180,7 +180,7 @@ func TestForbiddenVerbs(t *testing.T) {
 		return err
 	})
 	_, err := limited.Read(t.Context(), train)
-	expectSays(t, err, nil, "get", "secrets", train.String(), "nobody")
+	expectSays(t, err, nil, "get", "secrets", train.String(), "powerless")
 	_, err = limited.List(t.Context(), store.Statuses)
 	expectSays(t, err, nil, "list", "configmaps")
 	_, err = limited.List(t.Context(), store.Budgets)
@@ -208,16 +208,16 @@ func TestUnusableClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := "http://" + listener.Addr().String()
+	refused := "http://" + listener.Addr().String()
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	expectSays(t, tryOpen(t, kubeclient.Config{Host: nobody}, "gpupool-system", true), nil, "kubernetes:gpupool-system", nobody, "check the address")
+	expectSays(t, tryOpen(t, kubeclient.Config{Host: refused}, "gpupool-system", true), nil, "kubernetes:gpupool-system", refused, "check the address")
 	wrong := kubeclient.Config{Host: cluster.Config().Host, ClusterCACertificate: string(cluster.Config().CAData), Token: "long-expired"}
 	err = tryOpen(t, wrong, "gpupool-system", true)
 	expectSays(t, err, nil, "kubernetes:gpupool-system", "credentials")
 	if strings.Contains(err.Error(), "long-expired") {
 		t.Errorf("the token is in the error %q", err)
 	}
-	expectSays(t, tryOpen(t, kubeclient.Config{Host: nobody}, "Not A Namespace", true), nil, "cannot be a Kubernetes namespace")
+	expectSays(t, tryOpen(t, kubeclient.Config{Host: refused}, "Not A Namespace", true), nil, "cannot be a Kubernetes namespace")
 }

@@ -58,7 +58,7 @@ func (p *place) list(ctx context.Context, kind store.Kind) ([]store.Document, er
 
 func (p *place) pages(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	in := p.of(kind)
-	o := metav1.ListOptions{LabelSelector: ofOtherKinds(kind), Limit: pageSize}
+	o := metav1.ListOptions{LabelSelector: otherKindsSelector(kind), Limit: pageSize}
 	var list []store.Document
 	for {
 		page, next, err := p.page(ctx, in, o)
@@ -97,9 +97,9 @@ func (p *place) object(key store.Key) string {
 	return p.of(key.Kind).resource() + " " + p.location.Namespace + "/" + documentName(key)
 }
 
-// ofOtherKinds selects objects without a kind, of unknown kinds, and of the given kinds. A
+// otherKindsSelector selects objects without a kind, of unknown kinds, and of the given kinds. A
 // declaration that lost its label must not seem to be deleted.
-func ofOtherKinds(but ...store.Kind) string {
+func otherKindsSelector(but ...store.Kind) string {
 	var names []string
 	for _, k := range store.Kinds() {
 		if !slices.Contains(but, k) {

@@ -140,7 +140,7 @@ func holdUntilKilled(ctx context.Context, s store.Store) error {
 	}
 	fmt.Println("held")
 	time.Sleep(time.Hour)
-	return errors.New("nobody killed it")
+	return errors.New("no process killed it")
 }
 
 // TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver has the process be of another

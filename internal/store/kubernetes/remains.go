@@ -46,10 +46,10 @@ func (r *Remains) Strange(ctx context.Context) ([]string, error) {
 	s := r.store
 	var names []string
 	for _, in := range []collection{s.maps, s.secrets} {
-		o := metav1.ListOptions{LabelSelector: kindLabel + "," + ofOtherKinds(), Limit: pageSize}
+		o := metav1.ListOptions{LabelSelector: kindLabel + "," + otherKindsSelector(), Limit: pageSize}
 		page, _, err := s.page(ctx, in, o)
 		if err != nil {
-			return nil, fmt.Errorf("cannot list what is in %s: %w", s, err)
+			return nil, fmt.Errorf("cannot list the contents of %s: %w", s, err)
 		}
 		for _, found := range page {
 			names = append(names, in.resource()+" "+s.location.Namespace+"/"+found.Name)

@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-// TestADescriptionThatIsLostIsMadeAnew, and the documents are as they were.
-func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
+// TestLostDescriptionIsRepaired, and the documents are as they were.
+func TestLostDescriptionIsRepaired(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)
 	namespace := cluster.Namespace(t)

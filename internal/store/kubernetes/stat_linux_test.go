@@ -31,13 +31,13 @@ func TestParseStat(t *testing.T) {
 func TestThisProcessIsNotProvenDead(t *testing.T) {
 	t.Parallel()
 	own, known := thisProcess()
-	if !known || !own.besides(own) {
+	if !known || !own.sharesHost(own) {
 		t.Fatalf("this process is not known: %+v", own)
 	}
 	if d := own.death(); d.proven() {
 		t.Errorf("this process is said to be dead: %s", d.evidence)
 	}
-	if (death{}).proven() || (process{}).besides(process{}) {
+	if (death{}).proven() || (process{}).sharesHost(process{}) {
 		t.Error("what is not known proves something")
 	}
 }

@@ -96,7 +96,7 @@ func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision 
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s, err)
 	}
-	if err := s.unmarked(ctx); err != nil {
+	if err := s.refuseMoved(ctx); err != nil {
 		return "", err
 	}
 	if revision != "" && !plausible(revision) {
@@ -152,7 +152,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 	if err := check(ctx, key); err != nil {
 		return err
 	}
-	if err := s.unmarked(ctx); err != nil {
+	if err := s.refuseMoved(ctx); err != nil {
 		return err
 	}
 	version := string(revision)

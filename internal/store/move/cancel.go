@@ -24,7 +24,7 @@ func Cancel(ctx context.Context, from store.Movable, to store.Location) (err err
 		return from.SetMark(ctx, store.Mark{})
 	}
 	if err := mark.Refuses(from); err != nil {
-		return fmt.Errorf("there is no move to %s to cancel: %w", to, err)
+		return fmt.Errorf("no move to %s is in progress: %w", to, err)
 	}
-	return fmt.Errorf("there is no move to cancel: the store %s is in use", from)
+	return fmt.Errorf("no move is in progress: the store %s is in use", from)
 }

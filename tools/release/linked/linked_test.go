@@ -23,7 +23,7 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 
 This program is distributed in the hope that it will be useful, but WITHOUT ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE. See the GNU General Public License for more details.
 `
-	own = "This software is for members of the club alone, who pass it on to nobody.\n"
+	own = "This software is for members of the club only, who must not pass it on.\n"
 )
 
 func TestClassify(t *testing.T) {
@@ -85,7 +85,7 @@ func TestLicensesOfWhatIsLinked(t *testing.T) {
 		"between the two":        {map[string]string{"LICENSE": mit, "sub/COPYING": mit}, []string{"LICENSE", "sub/COPYING"}, ""},
 		"of what is not linked":  {map[string]string{"LICENSE": mit, "cmd/LICENSE": gpl}, []string{"LICENSE"}, ""},
 		"code that is called so": {map[string]string{"LICENSE": mit, "license.go": own}, []string{"LICENSE"}, ""},
-		"nobody may pass it on":  {map[string]string{"LICENSE": own}, []string{"LICENSE"}, "read it"},
+		"must not pass it on":  {map[string]string{"LICENSE": own}, []string{"LICENSE"}, "read it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ func init() {
 func dial(ctx context.Context, _, address string) (net.Conn, error) {
 	found, ok := memory.Load(address)
 	if !ok {
-		return nil, fmt.Errorf("nobody listens at %s", address)
+		return nil, fmt.Errorf("connection refused at %s", address)
 	}
 	l := found.(*listener)
 	client, server := net.Pipe()

@@ -118,7 +118,7 @@ func (p *Process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	action := r.Header.Get("X-Tc-Action")
 	p.Pause()
 	sample := p.world.watch.Sample()
-	if action == "DescribeInstances" && p.beginsLook(r) {
+	if action == "DescribeInstances" && p.beginsObservation(r) {
 		p.looks(sample)
 	}
 	p.called(action)
@@ -150,13 +150,13 @@ func (p *Process) answered(action string) {
 	}
 }
 
-// beginsLook reports whether a call lists instances, and not those of a destroyed pool. One by
+// beginsObservation reports whether a call lists instances, and not those of a destroyed pool. One by
 // instance IDs completes an observation that began with a listing.
-func (p *Process) beginsLook(r *http.Request) bool {
+func (p *Process) beginsObservation(r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body) // a call that is cut short fails
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	about := func(text string) bool { return bytes.Contains(body, []byte(text)) }
-	return !about(`"InstanceIds":[`) && !slices.ContainsFunc(p.world.watch.said(), about)
+	return !about(`"InstanceIds":[`) && !slices.ContainsFunc(p.world.watch.reportedDestroyed(), about)
 }
 
 // answering hears of it when an answer is about to be written, or the connection taken

@@ -51,9 +51,9 @@ func (r records) journal() journal.Journal {
 	return j
 }
 
-// lossIsFresh reports whether the journal was found missing so recently that nothing is
+// isLossRecent reports whether the journal was found missing so recently that nothing is
 // launched yet. A creation that was killed before it wrote one looks the same.
-func (r records) lossIsFresh(now time.Time) bool {
+func (r records) isLossRecent(now time.Time) bool {
 	at := r.journal().LostAt
 	return !at.IsZero() && now.Sub(at) < spotpool.TagLag
 }

@@ -16,7 +16,7 @@ func (w *World) recoverPool(ctx context.Context, r schedule.Round) error {
 	if err := w.resume(ctx, r); err != nil {
 		return err
 	}
-	if w.records.lossIsFresh(w.cloud.Now()) {
+	if w.records.isLossRecent(w.cloud.Now()) {
 		if _, err := w.cloud.StepClock(spotpool.TagLag + time.Minute); err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (w *World) recoverPool(ctx context.Context, r schedule.Round) error {
 	if there && record.Phase == declaration.Active {
 		w.log.breaks(Pool.Unrecovered(termsOf(record.Declaration), w.cloud.machines(), w.cloud.Now()))
 	}
-	for _, uid := range w.watch.said() {
+	for _, uid := range w.watch.reportedDestroyed() {
 		for _, wrong := range w.records.left(uid) {
 			w.broken("the pool %s is gone, and %s", uid, wrong)
 		}
@@ -114,7 +114,7 @@ func (w *World) cleanReconcile(ctx context.Context) error {
 		return err
 	}
 	for _, p := range e.Report.SpotPools {
-		if p.Outcome != outcome.Done && !w.records.lossIsFresh(w.cloud.Now()) {
+		if p.Outcome != outcome.Done && !w.records.isLossRecent(w.cloud.Now()) {
 			w.broken("a clean reconcile says %s of the pool: %v %v", p.Outcome, p.Short, p.Error)
 		}
 	}

@@ -138,8 +138,8 @@ func (w *watch) gone(uid string) {
 	}
 }
 
-// said returns the UIDs of the pools that a program reported as destroyed.
-func (w *watch) said() []string {
+// reportedDestroyed returns the UIDs of the pools that a program reported as destroyed.
+func (w *watch) reportedDestroyed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.destroyed)

@@ -52,7 +52,7 @@ var checks = []struct {
 	run  func(*testing.T, Cloud)
 }{
 	{"one account", oneAccount},
-	{"the cloud's clock", cloudClock},
+	{"the clock of the API", cloudClock},
 
 	{"a launch is described", launchDescribed},
 	{"calls are counted", callsCounted},

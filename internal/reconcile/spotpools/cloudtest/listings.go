@@ -40,12 +40,12 @@ func cloudClock(t *testing.T, c Cloud) {
 	c.Step(time.Hour)
 	for n, after := range times() {
 		if moved := after.Sub(before[n]); moved < time.Hour || moved > time.Hour+time.Minute {
-			t.Errorf("listing %d: the time moved by %s with the cloud's hour", n, moved)
+			t.Errorf("listing %d: the time moved by %s in one hour of the API's clock", n, moved)
 		}
 	}
 }
 
-// callsCounted: reports and metrics show what a run asked of the cloud.
+// callsCounted: reports and metrics show the number of calls of a run.
 func callsCounted(t *testing.T, c Cloud) {
 	before := c.Calls()
 	copied := maps.Clone(before)

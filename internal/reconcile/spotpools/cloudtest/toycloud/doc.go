@@ -1,7 +1,7 @@
 // Package toycloud is a cloud in memory: the example for an author who writes the
 // adapter of a second cloud. It has all methods of spotpools.Cloud and passes cloudtest.
 //
-// What an adapter must do, and why:
+// Requirements of an adapter, with reasons:
 //
 //   - Launch is idempotent by token. A run writes the request to its journal, then calls
 //     Launch, then writes the ids. It may be killed in between, and the next run repeats
@@ -22,7 +22,7 @@
 //     (terminate.go)
 //   - Terminate only what was observed, as it was observed: of this region, and in a
 //     state that can be terminated. (terminate.go)
-//   - Times are the cloud's, since runs on several machines compare them.
+//   - Times are those of the API, since runs on several machines compare them.
 //
 // Write it in the order of the checks of cloudtest, and run them after each step: the
 // account, the clock, launches, listings, terminations, tags, markets.
@@ -30,8 +30,8 @@
 // An adapter adds what a cloud in memory does not need: credentials, a retry of calls
 // that had no effect, rate limits, and pages. Package tencent has them.
 //
-// The port is not all that a second cloud needs. Package spotpool has Tencent Cloud's forms
-// of ids and instance types, its disk types, charge types and states, and prices in CNY; an
+// A second provider needs more than the port. Package spotpool has Tencent Cloud's forms of
+// ids and instance types, its disk types, charge types and states. Prices are in CNY. An
 // adapter translates into them. The provider and the command line name *tencent.Client.
 // CONTRIBUTING.md lists these places, under "Clouds".
 package toycloud

@@ -42,7 +42,7 @@ func (c *Cloud) Terminate(ctx context.Context, region string, instances []spotpo
 			left[asked.ID] = "is of another region"
 		case i == nil:
 			ended = append(ended, asked.ID)
-		case i.tags[spotpool.TagUID] != asked.PoolUID && asked.PoolUID != "": // late tags are no change of owner
+		case i.tags[spotpool.TagUID] != asked.PoolUID && asked.PoolUID != "": // late tags do not change the owner
 			left[asked.ID] = "belongs to another pool by now"
 		case i.protected:
 			left[asked.ID] = "is protected: turn its termination protection off first"

@@ -16,7 +16,7 @@ const evil = "train\x1b]0;owned\x07\x1b[2J\u009b2J"
 
 // Whatever a state contains as a name, an address or a type, the terminal shows
 // it and does not obey it.
-func TestNamesOfAStateSteerNoTerminal(t *testing.T) {
+func TestNamesOfAStateAreEscaped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	w.create("train", 1, 2)
@@ -91,7 +91,7 @@ func TestNamesOfAStateSteerNoTerminal(t *testing.T) {
 }
 
 // So it is with what a store's records and API responses say.
-func TestNamesOfRecordsSteerNoTerminal(t *testing.T) {
+func TestNamesOfRecordsAreEscaped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	w.create("train", 1, 2)

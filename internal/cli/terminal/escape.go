@@ -8,19 +8,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
-// Unsteered is the stream with escaped control characters: names from outside must not move
+// NewEscapingWriter is the stream with escaped control characters: names from outside must not move
 // the cursor or set the title. If colors is true, those of Style.Paint pass.
-func Unsteered(stream io.Writer, colors bool) io.Writer { return &unsteered{stream, colors} }
+func NewEscapingWriter(stream io.Writer, colors bool) io.Writer { return &escapingWriter{stream, colors} }
 
-type unsteered struct {
+type escapingWriter struct {
 	stream io.Writer
 	colors bool
 }
 
-// Raw is the stream inside of Unsteered, to move the cursor. Text written there must be
+// Raw is the stream inside of NewEscapingWriter, to move the cursor. Text written there must be
 // printable already.
 func Raw(stream io.Writer) io.Writer {
-	if u, ok := stream.(*unsteered); ok {
+	if u, ok := stream.(*escapingWriter); ok {
 		return u.stream
 	}
 	return stream
@@ -28,8 +28,8 @@ func Raw(stream io.Writer) io.Writer {
 
 // Write implements io.Writer. A character that is split between two writes is shown as
 // invalid bytes.
-func (u *unsteered) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(u.stream, WithoutSteering(string(p), u.colors)); err != nil {
+func (u *escapingWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(u.stream, EscapeControls(string(p), u.colors)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -38,8 +38,8 @@ func (u *unsteered) Write(p []byte) (int, error) {
 // ownColors are the colors of Style.Paint.
 var ownColors = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
 
-// WithoutSteering is a text with escaped control characters, except colors.
-func WithoutSteering(s string, colors bool) string {
+// EscapeControls is a text with escaped control characters, except colors.
+func EscapeControls(s string, colors bool) string {
 	if !colors {
 		return printable.Text(s)
 	}
