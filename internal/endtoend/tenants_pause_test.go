@@ -102,7 +102,7 @@ func TestOwnersThatAreForgedAreNotPaused(t *testing.T) {
 func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	for name, document := range map[string]string{
-		"declared": `{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`,
+		"declared":     `{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`,
 		"paused again": `{"gpu_hours":"0.001","enforcement":{"action":"pause","on_manual_resume":"pause"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {

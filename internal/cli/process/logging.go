@@ -87,7 +87,11 @@ func (h runIDHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h runIDHandler) WithAttrs(attrs []slog.Attr) slog.Handler { return runIDHandler{h.Handler.WithAttrs(attrs)} }
+func (h runIDHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return runIDHandler{h.Handler.WithAttrs(attrs)}
+}
 
 // WithGroup implements slog.Handler.
-func (h runIDHandler) WithGroup(name string) slog.Handler { return runIDHandler{h.Handler.WithGroup(name)} }
+func (h runIDHandler) WithGroup(name string) slog.Handler {
+	return runIDHandler{h.Handler.WithGroup(name)}
+}

@@ -10,7 +10,9 @@ import (
 
 // NewEscapingWriter is the stream with escaped control characters: names from outside must not move
 // the cursor or set the title. If colors is true, those of Style.Paint pass.
-func NewEscapingWriter(stream io.Writer, colors bool) io.Writer { return &escapingWriter{stream, colors} }
+func NewEscapingWriter(stream io.Writer, colors bool) io.Writer {
+	return &escapingWriter{stream, colors}
+}
 
 type escapingWriter struct {
 	stream io.Writer

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// how often a head is read again that another process changed
+	// attempts is the most retries after another process changed a head.
 	attempts = 20
-	// lockName is that of the lock of all that changes more than a head.
+	// lockName is the lock for changes of anything except a head.
 	lockName = "history"
 	lockWait = 5 * time.Second
 )
 
-// Added is what became of events that were to be added.
+// Added is the result of an addition.
 type Added struct {
-	Events     int // that were not there
-	Unreported int // that could not be added
+	Events     int // new events
+	Unreported int // events that could not be added
 	Dropped    history.Dropped
 	Warnings   []string
 }
 
-// Add adds events: those that are not there yet.
+// Add adds the events that the history does not have.
 func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
-	a := adding{Log: m, today: history.DayOf(m.Now())}
+	a := addition{Log: m, today: history.DayOf(m.Now())}
 	if len(events) == 0 {
 		return a.Added
 	}
@@ -57,21 +57,21 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 	return a.Added
 }
 
-type adding struct {
+type addition struct {
 	Added
 	*Log
 	*documents
 	today history.Day
 }
 
-func (a *adding) warn(err error) {
+func (a *addition) warn(err error) {
 	if text := err.Error(); !slices.Contains(a.Warnings, text) {
 		a.Warnings = append(a.Warnings, text)
 	}
 }
 
-// addToDay adds events to one day. A lock that is needed is kept until it is done.
-func (a *adding) addToDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
+// addToDay adds events to one day. It releases its lock at the end.
+func (a *addition) addToDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
 	var held store.Lock
 	late := false // another process has the lock
 	defer func() {
@@ -80,7 +80,7 @@ func (a *adding) addToDay(ctx context.Context, day history.Day, events []history
 		}
 	}()
 	for range attempts {
-		a.fresh()
+		a.forgetList()
 		h, revision, err := a.head(ctx, day)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (a *adding) addToDay(ctx context.Context, day history.Day, events []history
 				return err
 			}
 			late = held == nil
-			continue // what was read may be old
+			continue // the documents may have changed
 		}
 		err = a.write(ctx, changes, revision, trimmed)
 		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
@@ -119,12 +119,12 @@ func (a *adding) addToDay(ctx context.Context, day history.Day, events []history
 		}
 		return err
 	}
-	return errors.New("others wrote to it again and again")
+	return errors.New("other processes keep changing it")
 }
 
-// plan is what is to be written for events, and removed then. Who is late for the lock
-// lets the head grow beyond what it should be.
-func (a *adding) plan(h *history.Head, events []history.Event, late bool) (trimmed []string, dropped history.Dropped, changes history.Changes, err error) {
+// plan returns the documents to write for events, and those to remove afterwards. Without the
+// lock, the head may grow beyond its limit.
+func (a *addition) plan(h *history.Head, events []history.Event, late bool) (trimmed []string, dropped history.Dropped, changes history.Changes, err error) {
 	if late {
 		changes, err = a.codec.AddWhole(h, events)
 		return nil, dropped, changes, err
@@ -136,8 +136,9 @@ func (a *adding) plan(h *history.Head, events []history.Event, late bool) (trimm
 	return trimmed, dropped, changes, err
 }
 
-// lock takes the lock of all changes of anything but a head; nil if another process has it.
-func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, error) {
+// lock takes the lock for changes of anything except a head. It returns nil if another process
+// has it.
+func (a *addition) lock(ctx context.Context, wait time.Duration) (store.Lock, error) {
 	held, err := a.Log.Store.Lock(ctx, lockName, wait)
 	var locked *store.LockedError
 	if errors.As(err, &locked) && ctx.Err() == nil {
@@ -147,12 +148,12 @@ func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, erro
 }
 
 // needsTidying reports whether earlier days were not tidied today, or more is kept than allowed.
-func (a *adding) needsTidying(h *history.Head) bool {
+func (a *addition) needsTidying(h *history.Head) bool {
 	return !a.AddOnly && h.Day == a.today && (!h.Tidied || a.keep().Over(h))
 }
 
-// head reads the head that is added to: the first that can be read, or isn't there.
-func (a *adding) head(ctx context.Context, day history.Day) (*history.Head, store.Revision, error) {
+// head returns the head for new events: the first readable one, or a new one.
+func (a *addition) head(ctx context.Context, day history.Day) (*history.Head, store.Revision, error) {
 	for number := 1; ; number++ {
 		h := &history.Head{Day: day, Number: number}
 		doc, found, err := a.read(ctx, h.Name())
@@ -167,13 +168,13 @@ func (a *adding) head(ctx context.Context, day history.Day) (*history.Head, stor
 	}
 }
 
-// missing are those of the events that no document has that could.
-func (a *adding) missing(ctx context.Context, h *history.Head, events []history.Event) ([]history.Event, error) {
+// missing returns the events that no document has.
+func (a *addition) missing(ctx context.Context, h *history.Head, events []history.Event) ([]history.Event, error) {
 	missing, errs := h.Missing(events)
 	for _, err := range errs {
 		a.warn(err)
 	}
-	missing, err := a.without(ctx, h.Near(missing), missing)
+	missing, err := a.removeRecorded(ctx, h.Near(missing), missing)
 	if err != nil || len(missing) == 0 {
 		return missing, err
 	}
@@ -193,10 +194,11 @@ func (a *adding) missing(ctx context.Context, h *history.Head, events []history.
 		return missing, nil //nolint:nilerr // queries report it; a duplicate is harmless
 	}
 	missing, _ = earlier.Missing(missing)
-	return a.without(ctx, earlier.Near(missing), missing)
+	return a.removeRecorded(ctx, earlier.Near(missing), missing)
 }
 
-func (a *adding) without(ctx context.Context, segments []history.Segment, events []history.Event) ([]history.Event, error) {
+// removeRecorded removes the events that the segments have.
+func (a *addition) removeRecorded(ctx context.Context, segments []history.Segment, events []history.Event) ([]history.Event, error) {
 	for _, s := range segments {
 		if len(events) == 0 {
 			break
@@ -220,7 +222,7 @@ func (a *adding) without(ctx context.Context, segments []history.Segment, events
 
 // write writes what changed. Segments come before the head that lists them, and unlisted
 // documents are removed after it.
-func (a *adding) write(ctx context.Context, changes history.Changes, revision store.Revision, trimmed []string) error {
+func (a *addition) write(ctx context.Context, changes history.Changes, revision store.Revision, trimmed []string) error {
 	for _, s := range changes.Segments {
 		if err := a.create(ctx, s); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // Log is the history of a store.
 type Log struct {
 	Store store.Store
-	// Keep is how much is kept; the zero value is history.DefaultRetention.
+	// Keep is the retention. Its zero value is history.DefaultRetention.
 	Keep history.Retention
 	// AddOnly skips the removal of old events and the compaction of days. A process that does
 	// not know the retention must not apply it.
@@ -32,11 +32,11 @@ func (m *Log) keep() history.Retention {
 
 func key(name string) store.Key { return store.Key{Kind: store.History, Name: name} }
 
-// documents are the history's documents as one command reads them.
+// documents reads the documents of the history for one command.
 type documents struct {
 	store store.Store
 	codec *history.Codec
-	// listed are all of them, once they had to be listed.
+	// listed has all documents; nil until they are listed.
 	listed map[string]store.Document
 }
 
@@ -74,7 +74,7 @@ func (d *documents) read(ctx context.Context, name string) (doc store.Document, 
 		if err == nil || ctx.Err() != nil {
 			return doc, err == nil, err
 		}
-		// One document can't be read, or none can: a list tells.
+		// A list shows whether only this document is unreadable.
 		if err := d.list(ctx); err != nil {
 			return doc, false, err
 		}
@@ -83,9 +83,9 @@ func (d *documents) read(ctx context.Context, name string) (doc store.Document, 
 	return doc, found, nil
 }
 
-func (d *documents) fresh() { d.listed = nil }
+func (d *documents) forgetList() { d.listed = nil }
 
-// names are those of a day's documents, once they were listed.
+// names returns the names of the listed documents of a day.
 func (d *documents) names(day history.Day) []string {
 	var names []string
 	for name := range d.listed {
@@ -97,8 +97,8 @@ func (d *documents) names(day history.Day) []string {
 	return names
 }
 
-// create writes a segment. An existing one of its name has the same events: a process was
-// killed before it listed it.
+// create writes a segment. An existing segment of this name has the same events: a process was
+// killed before it added the segment to the head.
 func (d *documents) create(ctx context.Context, segment history.Document) error {
 	_, err := d.store.Write(ctx, key(segment.Name), segment.Data, "")
 	if !errors.Is(err, store.ErrConflict) {
@@ -115,7 +115,7 @@ func (d *documents) create(ctx context.Context, segment history.Document) error 
 	return err
 }
 
-// remove removes a document, if it is there.
+// remove removes a document, if it exists.
 func (d *documents) remove(ctx context.Context, name string) error {
 	doc, found, err := d.read(ctx, name)
 	if err != nil || !found {

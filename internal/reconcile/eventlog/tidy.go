@@ -11,10 +11,10 @@ import (
 )
 
 // tidy drops the days before a head's that are too old or too many, and compacts the others.
-// The next process that adds events does what fails here. The lock is held.
-func (a *adding) tidy(ctx context.Context, today *history.Head) {
-	a.fresh()
-	defer a.fresh()
+// The next process that adds events retries failed parts. The caller has the lock.
+func (a *addition) tidy(ctx context.Context, today *history.Head) {
+	a.forgetList()
+	defer a.forgetList()
 	if err := a.list(ctx); err != nil {
 		a.warn(fmt.Errorf("the history could not be tidied: %w", err))
 		return
@@ -52,7 +52,7 @@ func (a *adding) tidy(ctx context.Context, today *history.Head) {
 }
 
 // drop removes a day, and its heads first, so that none lists a missing document.
-func (a *adding) drop(ctx context.Context, day history.Day) error {
+func (a *addition) drop(ctx context.Context, day history.Day) error {
 	names := a.names(day)
 	slices.SortStableFunc(names, func(x, y string) int { return rank(x) - rank(y) })
 	for _, name := range names {
@@ -73,7 +73,7 @@ func rank(name string) int {
 // compact makes a day's documents as few as possible, and returns their size in bytes. It
 // leaves a damaged day as it is, so that a copy can be restored. Today's head keeps the latest
 // time until which events were dropped.
-func (a *adding) compact(ctx context.Context, today *history.Head, day history.Day) (int64, error) {
+func (a *addition) compact(ctx context.Context, today *history.Head, day history.Day) (int64, error) {
 	whole, err := a.wholeDay(day)
 	if err != nil || whole.heads == 0 {
 		return whole.bytes, nil //nolint:nilerr // a query of the day reports it
@@ -81,8 +81,8 @@ func (a *adding) compact(ctx context.Context, today *history.Head, day history.D
 	today.Keep(whole.head.KeptSince)
 	var others []string
 	if whole.head.Compact && whole.heads == 1 {
-		for _, name := range whole.names { // left by who was killed
-			if name != whole.head.Name() && !tells(whole.head, name) {
+		for _, name := range whole.names { // left by a killed process
+			if name != whole.head.Name() && !lists(whole.head, name) {
 				others = append(others, name)
 			}
 		}
@@ -101,14 +101,14 @@ func (a *adding) compact(ctx context.Context, today *history.Head, day history.D
 		return whole.bytes, err
 	}
 	for _, name := range whole.names {
-		if name != h.Name() && !tells(h, name) {
+		if name != h.Name() && !lists(h, name) {
 			others = append(others, name)
 		}
 	}
 	return h.Bytes() + int64(len(changes.Head.Data)), a.removeAll(ctx, others)
 }
 
-func (a *adding) removeAll(ctx context.Context, names []string) error {
+func (a *addition) removeAll(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := a.remove(ctx, name); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (a *adding) removeAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-func tells(h *history.Head, name string) bool {
+func lists(h *history.Head, name string) bool {
 	return slices.ContainsFunc(h.Segments, func(s history.Segment) bool { return s.Name == name })
 }
 
@@ -130,7 +130,7 @@ type wholeDay struct {
 }
 
 // wholeDay reads all of a day. The error lists what cannot be read.
-func (a *adding) wholeDay(day history.Day) (wholeDay, error) {
+func (a *addition) wholeDay(day history.Day) (wholeDay, error) {
 	whole := wholeDay{names: a.names(day), head: &history.Head{Day: day, Number: 1}}
 	for _, name := range whole.names {
 		whole.bytes += int64(len(a.listed[name].Data))

@@ -140,7 +140,7 @@ func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
 	if m.Ending {
 		s.Why += "; its termination was requested"
 	}
-	if m.Doomed() {
+	if m.Interrupted() {
 		s.Why += "; Tencent Cloud reclaims it at " + wording.Instant(m.TakenAt)
 	}
 	if m.Replaced() {

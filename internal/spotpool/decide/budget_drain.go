@@ -17,7 +17,7 @@ func (v View) drainForBudget() View {
 	if since.IsZero() || v.Now.Before(since.Add(time.Duration(d.BudgetGracePeriod))) {
 		return v
 	}
-	v.emptied = fmt.Sprintf("budget/%s has been exceeded for certain since %s, for longer than the %s of budget_grace_period", d.Budget,
+	v.drainReason = fmt.Sprintf("budget/%s has been exceeded for certain since %s, for longer than the %s of budget_grace_period", d.Budget,
 		wording.Instant(since), d.BudgetGracePeriod)
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
@@ -28,8 +28,8 @@ func (v View) drainForBudget() View {
 func announceDrain(v View, t Tally) (_ Tally, r Result) {
 	d, since := v.Declaration, v.Journal.Exceeded.Since
 	switch {
-	case v.emptied != "":
-		r.warnf("no instances are desired: %s, and on_budget_exceeded is %q. They are launched again once the budget is no longer exceeded", v.emptied,
+	case v.drainReason != "":
+		r.warnf("no instances are desired: %s, and on_budget_exceeded is %q. They are launched again once the budget is no longer exceeded", v.drainReason,
 			d.OnBudgetExceeded)
 	case !since.IsZero():
 		r.warnf("%s. As on_budget_exceeded is %q, the pool's nodes are drained and its instances terminated from %s on, unless the budget is no "+

@@ -111,7 +111,7 @@ func prepare(s Situation) (View, Tally, Result) {
 func (v View) plan(t Tally, r Result) Plan {
 	r.Warnings = slices.DeleteFunc(r.Warnings, r.hasReason)
 	p := Plan{Counts: v.counts, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold, Nodes: v.nodes}
-	if v.emptied != "" {
+	if v.drainReason != "" {
 		p.Wanted = new(0)
 	}
 	p.Capacity = t.capacity

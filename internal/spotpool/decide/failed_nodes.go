@@ -17,7 +17,7 @@ import (
 // reverts that for instances that recover, and for all while replacing is suspended.
 func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
-	if d.Nodes == nil || v.emptied != "" {
+	if d.Nodes == nil || v.drainReason != "" {
 		return t, r
 	}
 	if !v.Observation.Cluster.Seen() {
@@ -40,7 +40,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		switch {
 		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
 			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
-		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Doomed(), !m.held() || !m.expendable() || !m.endable():
+		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Interrupted(), !m.held() || !m.expendable() || !m.endable():
 		case v.nodes.ReplacingAwaits != "":
 			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s), but not while %s: they may recover together", m.ID, whyFailed(v, m),
 				v.nodes.ReplacingAwaits)
@@ -153,7 +153,7 @@ func failure(n spotpool.Nodes, h node.Health, name string) string {
 func nodeCount(list []Member) node.Count {
 	var c node.Count
 	for _, m := range list {
-		if m.Health == node.Unknown || m.Ending || m.Doomed() {
+		if m.Health == node.Unknown || m.Ending || m.Interrupted() {
 			continue
 		}
 		c.Nodes++

@@ -69,8 +69,8 @@ type Member struct {
 // Replaced reports whether it is being replaced.
 func (m Member) Replaced() bool { return !m.ReplacedSince.IsZero() }
 
-// Doomed reports whether an interruption notice of the instance is in force.
-func (m Member) Doomed() bool { return !m.TakenAt.IsZero() }
+// Interrupted reports whether an interruption notice of the instance is in force.
+func (m Member) Interrupted() bool { return !m.TakenAt.IsZero() }
 
 // NoticeWithdrawn reports whether its node is drained for an interruption notice that was
 // withdrawn: a run uncordons the node.
@@ -83,14 +83,14 @@ func (m Member) contested() bool { return m.Match.Standing == node.Contested }
 
 func (m Member) held() bool { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool {
-	return (m.Condition == Running || m.Condition == Launching) && !m.Replaced() && !m.Doomed()
+	return (m.Condition == Running || m.Condition == Launching) && !m.Replaced() && !m.Interrupted()
 }
 
 // runs reports whether the instance runs and works, as far as is known, and its termination
 // was not requested.
 func (m Member) runs() bool {
 	works := m.Health == node.Unknown || m.Health == node.Healthy || m.Health == node.Unready
-	return m.Condition == Running && !m.Ending && works && !m.Replaced() && !m.Doomed()
+	return m.Condition == Running && !m.Ending && works && !m.Replaced() && !m.Interrupted()
 }
 
 // works reports whether the instance is capacity, and its termination was not requested.

@@ -177,7 +177,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 			continue
 		}
 		r.count(m)
-		if m.Doomed() {
+		if m.Interrupted() {
 			r.Notices = append(r.Notices, NoticeReport{InstanceID: m.ID, Node: m.Node.Name, TakenAt: m.TakenAt})
 		}
 	}

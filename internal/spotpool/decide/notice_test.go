@@ -16,10 +16,10 @@ func taken(after time.Duration) func(*node.Node) {
 
 // noticed is a pool of 2, whose second instance is reclaimed in two minutes.
 func noticed(changes ...func(*spotpool.Declaration)) decide.Situation {
-	return doomedAfter(2*time.Minute, changes...)
+	return interruptedAfter(2*time.Minute, changes...)
 }
 
-func doomedAfter(after time.Duration, changes ...func(*spotpool.Declaration)) decide.Situation {
+func interruptedAfter(after time.Duration, changes ...func(*spotpool.Declaration)) decide.Situation {
 	s := remembered(seen(pool(append(changes, withNodes)...), instance("ins-1"), instance("ins-2")))
 	return inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", taken(after)))
 }
@@ -37,7 +37,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 	}
 	shouldDecideEach(t, map[string]decisionCase{
 		"in two minutes": {situation: noticed(), want: []string{launch, drain}},
-		"a moment ago":   {situation: doomedAfter(-time.Minute), want: []string{launch, drain}},
+		"a moment ago":   {situation: interruptedAfter(-time.Minute), want: []string{launch, drain}},
 		"maximum leaves no room": {
 			situation: noticed(size(2, 2)), want: []string{drain}, short: "2 held already, and maximum is 2: no room for 1 more",
 		},
@@ -45,8 +45,8 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: noticed(size(2, 2)), want: []string{drain}, short: "Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, and its " +
 				"replacement is launched later",
 		},
-		"enough others work":                           {situation: noticed(size(1, 2)), want: []string{drain}},
-		"above maximum, the doomed one goes by itself": {situation: noticed(size(1, 1)), want: []string{drain}},
+		"enough others work": {situation: noticed(size(1, 2)), want: []string{drain}},
+		"above maximum, the interrupted one goes by itself": {situation: noticed(size(1, 1)), want: []string{drain}},
 		"the gate is closed": {
 			situation: with(noticed(), func(s *decide.Situation) { s.Gate = spotpool.Gate{Closed: true, Reason: "the budget is used up"} }),
 			want:      []string{drain}, short: "the budget is used up",
@@ -67,8 +67,8 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: with(noticed(), func(s *decide.Situation) { s.Observation.Cluster = node.Observation{} }),
 			short:     "the cluster was not observed: nothing is drained, replaced or terminated",
 		},
-		"a time too far ahead": {situation: doomedAfter(time.Hour)},
-		"a time that is over":  {situation: doomedAfter(-5 * time.Minute)},
+		"a time too far ahead": {situation: interruptedAfter(time.Hour)},
+		"a time that is over":  {situation: interruptedAfter(-5 * time.Minute)},
 		"an ambiguous node": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"),
 			nodeOf("ins-2"), nodeOf("ins-9", taken(time.Minute)))},
 	})
@@ -170,24 +170,24 @@ func TestARenewedNoticeLastsFromWhenItWasFirstSeen(t *testing.T) {
 	t.Parallel()
 	s := noticed(size(2, 4))
 	s.Journal.Unreported = nil
-	doomed := func(after time.Duration, change func(*node.Node)) bool {
+	interrupted := func(after time.Duration, change func(*node.Node)) bool {
 		t.Helper()
 		s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", change))
 		s.Now, s.Observation.At = noon.Add(after), noon.Add(after)
 		p := decide.Decide(s)
 		s.Journal = p.Journal
-		return p.Members[1].Doomed()
+		return p.Members[1].Interrupted()
 	}
 	for minutes := range 30 {
 		after := time.Duration(minutes) * time.Minute
-		if got, want := doomed(after, taken(after+2*time.Minute)), minutes < 7; got != want {
-			t.Errorf("%s after the notice it is taken for doomed: %t", after, got)
+		if got, want := interrupted(after, taken(after+2*time.Minute)), minutes < 7; got != want {
+			t.Errorf("%s after the notice it is counted as interrupted: %t", after, got)
 		}
 	}
-	if doomed(31*time.Minute, func(*node.Node) {}) {
-		t.Error("it is taken for doomed without a notice")
+	if interrupted(31*time.Minute, func(*node.Node) {}) {
+		t.Error("it is counted as interrupted without a notice")
 	}
-	if !doomed(32*time.Minute, taken(34*time.Minute)) {
+	if !interrupted(32*time.Minute, taken(34*time.Minute)) {
 		t.Error("a notice after the node had none is not heard")
 	}
 	shouldTell(t, s.Journal, "notice ins-2 node-ins-2", "notice ins-2 node-ins-2")

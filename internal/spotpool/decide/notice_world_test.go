@@ -34,11 +34,11 @@ func (w *world) giveNotice(t *rapid.T, id string) string {
 
 // brokenNotice says what a plan does wrong about interruption notices.
 func brokenNotice(s decide.Situation, p decide.Plan) string {
-	doomed := map[string]bool{}
+	interrupted := map[string]bool{}
 	for _, m := range p.Members {
-		doomed[m.ID] = m.Doomed()
-		if m.Doomed() && (m.ChargeType != spotpool.Spot || m.Match.Standing != node.Present || s.Now.Sub(m.Node.TakenAt) >= 5*time.Minute) {
-			return m.ID + " is taken for doomed"
+		interrupted[m.ID] = m.Interrupted()
+		if m.Interrupted() && (m.ChargeType != spotpool.Spot || m.Match.Standing != node.Present || s.Now.Sub(m.Node.TakenAt) >= 5*time.Minute) {
+			return m.ID + " is counted as interrupted"
 		}
 	}
 	launches, drained, refreshed := 0, false, false
@@ -51,18 +51,18 @@ func brokenNotice(s decide.Situation, p decide.Plan) string {
 			return "a drain for a notice comes before a launch"
 		case d.Kind == spotpool.KindLaunch && !d.Resume && !d.Refresh:
 			launches += d.Count
-		case d.Kind == spotpool.KindDrain && doomed[d.InstanceIDs[0]] == d.TakenAt.IsZero():
+		case d.Kind == spotpool.KindDrain && interrupted[d.InstanceIDs[0]] == d.TakenAt.IsZero():
 			return fmt.Sprintf("%s until %s", d.Summary(), d.TakenAt)
 		case d.Kind == spotpool.KindDrain:
 			drained = drained || !d.TakenAt.IsZero()
 		case s.Hold == nil && slices.ContainsFunc(d.InstanceIDs, func(id string) bool {
-			return doomed[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil ||
+			return interrupted[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil ||
 				p.Journal.DrainOf(id).Phase != node.Done)
 		}):
 			return d.Summary() + ", which Tencent Cloud reclaims"
 		}
 	}
-	if !slices.ContainsFunc(p.Members, decide.Member.Doomed) || s.Gate.Closed || s.Hold != nil || !p.Journal.LostAt.IsZero() {
+	if !slices.ContainsFunc(p.Members, decide.Member.Interrupted) || s.Gate.Closed || s.Hold != nil || !p.Journal.LostAt.IsZero() {
 		return ""
 	}
 	for _, r := range p.Short {

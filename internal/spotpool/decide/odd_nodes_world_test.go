@@ -17,19 +17,19 @@ import (
 // instance, other pools have the same addresses, clocks are off, readiness flaps, and notices
 // never expire.
 type oddities struct {
-	reuses     bool                 // a new machine gets the address and host name of one that is gone
-	providerID string               // what new nodes write before their instance's ID; empty: the right one
-	skew       time.Duration        // by how much the clocks of nodes are off
-	flaps      map[string]bool      // machines whose nodes are Ready every other minute
-	renews     map[string]bool      // machines whose nodes renew their notice for ever
-	strangers  []node.Node          // of other pools
-	registered int                  // Nodes so far
-	addresses  int                  // given out so far
-	doomed     map[string]time.Time // since when machines have been taken for doomed
+	reuses      bool                 // a new machine gets the address and host name of one that is gone
+	providerID  string               // what new nodes write before their instance's ID; empty: the right one
+	skew        time.Duration        // by how much the clocks of nodes are off
+	flaps       map[string]bool      // machines whose nodes are Ready every other minute
+	renews      map[string]bool      // machines whose nodes renew their notice for ever
+	strangers   []node.Node          // of other pools
+	registered  int                  // Nodes so far
+	addresses   int                  // given out so far
+	interrupted map[string]time.Time // since when machines have been counted as interrupted
 }
 
 func newOddities() oddities {
-	return oddities{flaps: map[string]bool{}, renews: map[string]bool{}, doomed: map[string]time.Time{}}
+	return oddities{flaps: map[string]bool{}, renews: map[string]bool{}, interrupted: map[string]time.Time{}}
 }
 
 // reuse says whether host names are used again: by machines that join at once, before the
@@ -160,14 +160,14 @@ func (c *cluster) endlessNotice(s decide.Situation, p decide.Plan, lost bool) st
 		return ""
 	}
 	for _, m := range p.Members {
-		since, before := c.doomed[m.ID]
+		since, before := c.interrupted[m.ID]
 		switch {
-		case !m.Doomed():
-			delete(c.doomed, m.ID)
+		case !m.Interrupted():
+			delete(c.interrupted, m.ID)
 		case !before:
-			c.doomed[m.ID] = s.Now
+			c.interrupted[m.ID] = s.Now
 		case s.Now.Sub(since) >= node.NoticeAhead+node.NoticeSlack:
-			return fmt.Sprintf("%s is taken for doomed since %s", m.ID, since)
+			return fmt.Sprintf("%s is counted as interrupted since %s", m.ID, since)
 		}
 	}
 	return ""

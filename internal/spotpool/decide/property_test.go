@@ -233,7 +233,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 	launched, sequence, ended := 0, s.Journal.LastSequence, map[string]bool{}
 	working := 0
 	for _, m := range p.Members {
-		if (m.Condition == decide.Running || m.Condition == decide.Launching) && !m.Ending && !m.Doomed() {
+		if (m.Condition == decide.Running || m.Condition == decide.Launching) && !m.Ending && !m.Interrupted() {
 			working++
 		}
 	}
@@ -284,7 +284,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 					return id + " is ended while " + string(m.State)
 				}
 				ended[id] = true
-				if m.Condition != decide.Running || m.Ending || m.Replaced() || m.Doomed() || decision.Refresh {
+				if m.Condition != decide.Running || m.Ending || m.Replaced() || m.Interrupted() || decision.Refresh {
 					continue
 				}
 				if spare--; spare < 0 {

@@ -26,7 +26,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 	// Instances that were not found yet may not exist: nothing is terminated for them. Those
 	// that Tencent Cloud reclaims disappear by themselves.
 	held := t.total - v.unseen
-	if surplus := held - len(v.doomed) - d.Maximum; surplus > 0 {
+	if surplus := held - len(v.interrupted) - d.Maximum; surplus > 0 {
 		var now []Member
 		chosen := spare(v, t, surplus)
 		for _, m := range chosen {
@@ -36,8 +36,8 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 		}
 		reason, above, remedy := aboveMaximum(v, held), fmt.Sprintf("above maximum %d", d.Maximum),
 			"Lift the protection, or raise maximum"
-		if v.emptied != "" {
-			reason, above, remedy = v.emptied, "of a pool that is drained", "Lift the protection to terminate them"
+		if v.drainReason != "" {
+			reason, above, remedy = v.drainReason, "of a pool that is drained", "Lift the protection to terminate them"
 		}
 		t, r = terminate(v, t, now, false, reason)
 		if later := len(chosen) - len(now); later > 0 {

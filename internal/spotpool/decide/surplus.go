@@ -14,7 +14,7 @@ import (
 // surplus returns how many working instances replacements left above the baseline. It is 0
 // during other replacements, since these are launched ahead.
 func (v View) surplus(t Tally) int {
-	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.emptied != "" || len(drifted(v, t))+len(onDemandSwap(v, t).members) > 0 {
+	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.drainReason != "" || len(drifted(v, t))+len(onDemandSwap(v, t).members) > 0 {
 		return 0
 	}
 	n := -v.Journal.Baseline

@@ -222,7 +222,7 @@ func TestTheBaselineFollowsWhatIsThere(t *testing.T) {
 func (w *world) brokenSurplus(s decide.Situation, p decide.Plan) string {
 	working := 0
 	for _, m := range p.Members {
-		if (m.Condition == decide.Running || m.Condition == decide.Launching) && !m.Ending && !m.Replaced() && !m.Doomed() {
+		if (m.Condition == decide.Running || m.Condition == decide.Launching) && !m.Ending && !m.Replaced() && !m.Interrupted() {
 			working++
 		}
 	}

@@ -75,8 +75,8 @@ func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 // shortfallReason says why the pool is below its minimum.
 func shortfallReason(v View, t Tally) string {
 	var but []string
-	if len(v.doomed) > 0 {
-		but = append(but, "as "+reclaims(v.doomed))
+	if len(v.interrupted) > 0 {
+		but = append(but, "as "+reclaims(v.interrupted))
 	}
 	if v.unseen > 0 {
 		but = append(but, fmt.Sprintf("with %d more requested", v.unseen))

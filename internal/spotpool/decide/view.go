@@ -16,14 +16,14 @@ import (
 // that counts now, see [View.drainForBudget]. No rule changes it.
 type View struct {
 	Situation
-	offers   map[spotpool.Market]spotpool.Offer
-	counts   spotpool.Counts // as observed, by the declaration as it stands
-	nodes    *PoolNodes      // nil if the pool has none
-	doomed   []Member        // Tencent Cloud reclaims them soon
-	doubtful []string        // instances with the pool's uid and contradictory data
-	unseen   int             // instances that pending launches may have launched and no observation found yet
-	unpriced string          // a held instance whose price is unknown
-	emptied  string          // why no instances are desired now; empty if minimum counts
+	offers      map[spotpool.Market]spotpool.Offer
+	counts      spotpool.Counts // as observed, by the declaration as it stands
+	nodes       *PoolNodes      // nil if the pool has none
+	interrupted []Member        // Tencent Cloud reclaims them soon
+	doubtful    []string        // instances with the pool's uid and contradictory data
+	unseen      int             // instances that pending launches may have launched and no observation found yet
+	unpriced    string          // a held instance whose price is unknown
+	drainReason string          // why no instances are desired now; empty if minimum counts
 }
 
 // begin returns the view of a situation, and the tally before anything is decided.
@@ -35,7 +35,7 @@ func begin(s Situation, u journal.Update) (View, Tally) {
 	}
 	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence}
 	v.counts = count(s.Declaration, t.members, v.unseen)
-	v.doomed = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Doomed() })
+	v.interrupted = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Interrupted() })
 	t.total, t.capacity, t.coming = v.counts.Held, v.counts.Capacity, v.counts.Capacity
 	t.byCharge, t.byZone = map[spotpool.ChargeType]int{}, map[string]int{}
 	for _, m := range t.members {

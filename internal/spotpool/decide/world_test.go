@@ -260,7 +260,7 @@ func (w *world) runs(id string) bool {
 func (w *world) loseJournal() {
 	w.journal = journal.Journal{}
 	if w.cluster != nil {
-		clear(w.cluster.doomed) // a new journal has seen no notice yet
+		clear(w.cluster.interrupted) // a new journal has seen no notice yet
 	}
 }
 

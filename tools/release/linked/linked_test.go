@@ -85,7 +85,7 @@ func TestLicensesOfWhatIsLinked(t *testing.T) {
 		"between the two":        {map[string]string{"LICENSE": mit, "sub/COPYING": mit}, []string{"LICENSE", "sub/COPYING"}, ""},
 		"of what is not linked":  {map[string]string{"LICENSE": mit, "cmd/LICENSE": gpl}, []string{"LICENSE"}, ""},
 		"code that is called so": {map[string]string{"LICENSE": mit, "license.go": own}, []string{"LICENSE"}, ""},
-		"must not pass it on":  {map[string]string{"LICENSE": own}, []string{"LICENSE"}, "read it"},
+		"must not pass it on":    {map[string]string{"LICENSE": own}, []string{"LICENSE"}, "read it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,32 +11,32 @@ import (
 )
 
 // countReclaims counts members that Tencent Cloud reclaims soon as leaving.
-func countReclaims(v View, t Tally) (Tally, Result) { return t.leave(v.doomed), Result{} }
+func countReclaims(v View, t Tally) (Tally, Result) { return t.leave(v.interrupted), Result{} }
 
-// endDoomed terminates members that Tencent Cloud reclaims, if the pool is above its maximum
+// endInterrupted terminates members that Tencent Cloud reclaims, if the pool is above its maximum
 // and their nodes are drained. So a node cannot keep an instance by a false notice.
-func endDoomed(v View, t Tally) (Tally, Result) {
+func endInterrupted(v View, t Tally) (Tally, Result) {
 	held := t.total - v.unseen
 	surplus := held - v.Declaration.Maximum
 	var now []Member
-	for _, m := range v.doomed {
+	for _, m := range v.interrupted {
 		drained := m.Drain.Phase == node.Done && m.Drain.UID == m.Node.UID && m.Node.Cordoned
 		if drained && len(now) < surplus && replaceable(m) && !slices.Contains(v.SoFar.Refused, m.ID) {
 			now = append(now, m)
 		}
 	}
-	reason := cmp.Or(v.emptied, aboveMaximum(v, held))
+	reason := cmp.Or(v.drainReason, aboveMaximum(v, held))
 	return t, Result{Decisions: termination(v, now, false, reason)}
 }
 
-// drainDoomed drains the nodes of members that Tencent Cloud reclaims, after the launch of
+// drainInterrupted drains the nodes of members that Tencent Cloud reclaims, after the launch of
 // their replacements. It also drains a node that was kept, since its instance disappears
 // anyway.
-func drainDoomed(v View, t Tally) (_ Tally, r Result) {
-	if missing := v.Declaration.Minimum - t.coming; len(v.doomed) > 0 && missing > 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s, and %s replacement is launched later", reclaims(v.doomed), wording.Plural(len(v.doomed), "its", "their"))
+func drainInterrupted(v View, t Tally) (_ Tally, r Result) {
+	if missing := v.Declaration.Minimum - t.coming; len(v.interrupted) > 0 && missing > 0 {
+		r.shortf(spotpool.BecauseReplacement, "%s, and %s replacement is launched later", reclaims(v.interrupted), wording.Plural(len(v.interrupted), "its", "their"))
 	}
-	for _, m := range v.doomed {
+	for _, m := range v.interrupted {
 		spent := m.Drain.TakenAt.IsZero() || m.Drain.TakenAt.Equal(m.TakenAt)
 		switch {
 		case m.Drain.Over() && m.Drain.UID == m.Node.UID && m.Node.Cordoned && spent:
@@ -52,7 +52,7 @@ func drainDoomed(v View, t Tally) (_ Tally, r Result) {
 }
 
 // reclaims says which members Tencent Cloud reclaims, and when the first of them.
-func reclaims(doomed []Member) string {
-	first := slices.MinFunc(doomed, func(a, b Member) int { return a.TakenAt.Compare(b.TakenAt) })
-	return fmt.Sprintf("Tencent Cloud reclaims %s at %s", wording.Some(ids(doomed)), wording.Instant(first.TakenAt))
+func reclaims(interrupted []Member) string {
+	first := slices.MinFunc(interrupted, func(a, b Member) int { return a.TakenAt.Compare(b.TakenAt) })
+	return fmt.Sprintf("Tencent Cloud reclaims %s at %s", wording.Some(ids(interrupted)), wording.Instant(first.TakenAt))
 }
