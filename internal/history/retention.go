@@ -17,7 +17,7 @@ type Retention struct {
 // DefaultRetention is the default retention.
 var DefaultRetention = Retention{For: 35 * 24 * time.Hour, Bytes: 64 << 20}
 
-// Dropped is what retention dropped; the zero value is nothing.
+// Dropped counts what retention dropped. The zero value is nothing.
 type Dropped struct {
 	Until     time.Time `json:"until,omitzero"` // earlier events were dropped
 	Documents int       `json:"documents,omitempty"`

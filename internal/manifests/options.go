@@ -50,7 +50,7 @@ type Options struct {
 	Stock Stock
 }
 
-// Mode is what runs gpupool reconcile.
+// Mode is the kind of object that runs gpupool reconcile.
 type Mode string
 
 // A CronJob starts a process for each run. A Deployment has one process that runs repeatedly, and

@@ -104,7 +104,7 @@ func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.
 	return err
 }
 
-// met is what a run encountered with the objects that it processed, and which it skipped.
+// met has the results of a run for the objects that it processed or skipped.
 type met struct {
 	seenTo, passedOver []declaration.Met
 	skipped            []string

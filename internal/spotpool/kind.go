@@ -15,7 +15,7 @@ const (
 	KindEndToken   Kind = "end_token"   // delete the Secret of a bootstrap token
 )
 
-// KindData is what reports and metrics need of a kind.
+// KindData is the data of a kind for reports and metrics.
 type KindData struct {
 	Kind Kind
 	Verb wording.Verb // which Summary begins with

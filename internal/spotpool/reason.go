@@ -116,7 +116,7 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s %s: %s", ChargeName(r.ChargeType), r.Offering.Market(r.ChargeType), r.Text)
 }
 
-// Reasons are why a pool stays as it is.
+// Reasons explain why a pool stays unchanged.
 type Reasons []Reason
 
 // Texts returns all of them for people.

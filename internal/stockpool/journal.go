@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Journal is what runs remember of a stock pool.
+// Journal is the state of a stock pool that is kept between runs.
 type Journal struct {
 	PoolUID string `json:"pool_uid"`
 	Object  string `json:"object"` // "stock_pool/default/pool-g1"

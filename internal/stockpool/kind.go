@@ -27,7 +27,7 @@ const (
 	KindUnguard Kind = "unguard" // delete the disruption budget
 )
 
-// KindData is what reports and metrics need of a kind.
+// KindData is the data of a kind for reports and metrics.
 type KindData struct {
 	Kind Kind
 	Verb wording.Verb // the beginning of Summary

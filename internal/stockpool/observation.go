@@ -9,7 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Observation is what was observed of one stock pool.
+// Observation is the observed state of one stock pool.
 type Observation struct {
 	ClusterUID string
 	At         time.Time // the cluster's clock; zero if nothing was observed

@@ -22,7 +22,7 @@ const EnvironmentVariable = "GPUPOOL_STORE"
 // defaultPath is relative to the working directory.
 const defaultPath = ".gpupool"
 
-// Location is where a store is.
+// Location is the location of a store.
 type Location struct {
 	Backend   Backend
 	Path      string // of a directory

@@ -132,7 +132,7 @@ type Lock interface {
 type Store interface {
 	Documents
 	Locks
-	// Location is where the store is.
+	// Location returns the location of the store.
 	Location() Location
 	// String returns the name of the store in the form of the flag --store: "directory:.gpupool".
 	String() string

@@ -38,7 +38,7 @@ type images struct {
 
 type imageKey struct{ region, id string }
 
-// imageObservation is what was read of one image, for which one caller asks while the others
+// imageObservation is the observation of one image. One caller reads it while the others
 // wait.
 type imageObservation struct {
 	mu   sync.Mutex

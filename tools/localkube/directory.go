@@ -21,7 +21,7 @@ const temporaryPattern = "localkube-*"
 // for a socket's path.
 const longestRoot = 86
 
-// directory is where one cluster keeps its keys, its data and its log. Its
+// directory has the keys, the data and the log of one cluster. Its
 // lock file is held while the cluster runs.
 type directory struct {
 	root      string

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// etcdSocket is where etcd listens. Only this user can reach it there, and it needs no port.
+// etcdSocket is the address of etcd. Only this user can reach it there, and it needs no port.
 func etcdSocket(dir *directory) string { return "unix://" + dir.path("etcd.sock") }
 
 // startEtcd returns once etcd serves. It ends with the process: each write is

@@ -28,7 +28,7 @@ func logTo(dir *directory, verbose bool) (flush func(), err error) {
 	return klog.Flush, nil
 }
 
-// logOutput is what etcd calls the place where it is to log.
+// logOutput is the log output in the configuration of etcd.
 func logOutput(dir *directory, verbose bool) string {
 	if verbose {
 		return "stderr"

@@ -12,7 +12,7 @@ type section struct {
 	with  []name // objects that have the same fields
 }
 
-// documents are what commands print.
+// documents are the JSON documents of commands.
 var documents = []section{
 	{title: "gpupool reconcile", of: name{"reconcile", "Report"}},
 	{title: "gpupool status", of: name{"reconcile", "StatusReport"}},

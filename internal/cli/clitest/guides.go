@@ -57,7 +57,7 @@ func Section(t *testing.T, page, heading string) string {
 	return rest
 }
 
-// Printed is what a page shows below a command.
+// Printed returns the output that a page shows below a command.
 func Printed(t *testing.T, page, command string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, "\n$ "+command+"\n")

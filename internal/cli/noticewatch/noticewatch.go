@@ -73,7 +73,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// agent is what the flags ask for.
+// agent returns the agent with the settings of the flags.
 func (o *options) agent() (*notice.Agent, error) {
 	if o.node == "" {
 		o.node = o.session.Getenv(nodeVariable)

@@ -41,5 +41,5 @@ func (s sizeFlag) String() string {
 	return fmt.Sprintf("%dMiB", s/mebibyte)
 }
 
-// Type is what help calls the flag's value.
+// Type is the name of the flag's value in help.
 func (s sizeFlag) Type() string { return "SIZE" }

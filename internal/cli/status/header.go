@@ -113,7 +113,7 @@ func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	return text
 }
 
-// whatStarts is how to check what starts runs.
+// whatStarts returns the commands that show what starts runs.
 func whatStarts(store string) string {
 	if namespace, found := strings.CutPrefix(store, "kubernetes:"); found {
 		return "kubectl get cronjobs,jobs -n " + namespace + "-run"

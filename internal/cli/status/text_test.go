@@ -222,7 +222,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// manyPools are 31 pools, of which so many fail with the same.
+// manyPools returns 31 pools. The last ones fail with the same error.
 func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 	t.Helper()
 	r := reconcile.StatusReport{

@@ -40,7 +40,7 @@ func (l kubectlList) readFile(ctx context.Context, s *process.Session, file stri
 	return nil
 }
 
-// head is what a list says of itself, before or after its items.
+// head has the metadata of a list, before or after its items.
 type head struct {
 	APIVersion string
 	Kind       string

@@ -54,7 +54,7 @@ type Group struct {
 	MilliGPUSeconds int64 `json:"milli_gpu_seconds"`
 }
 
-// LeftOut is what is not listed but counts in totals.
+// LeftOut counts the rows that are not listed but are part of totals.
 type LeftOut struct {
 	// The number of entries that are not listed.
 	Entries int `json:"entries"`
@@ -62,7 +62,7 @@ type LeftOut struct {
 	GPUHours string `json:"gpu_hours"`
 }
 
-// listing is what is listed, and in which order.
+// listing selects the rows and their order.
 type listing struct {
 	by    string // the value of --by
 	label string // its key

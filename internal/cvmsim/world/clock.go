@@ -18,7 +18,7 @@ func (w *World) AdvanceTime(step time.Duration) {
 	w.Advance(w.Now())
 }
 
-// eventKind is what happens at an event's time. The instance's record is authoritative; an event
+// eventKind is the kind of an event. The instance's record is authoritative; an event
 // that does not match it is stale.
 type eventKind int
 

@@ -140,7 +140,7 @@ func (v *view) act(ctx context.Context, method, what string, do func() error, ar
 	}, args...)
 }
 
-// Now is what everybody's clock should read.
+// Now returns the time of all clocks.
 func (c *state) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

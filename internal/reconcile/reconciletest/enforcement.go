@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// enforcementAPI is what budgets do to all but workloads.
+// enforcementAPI has the calls of budgets, except those for workloads.
 type enforcementAPI struct{ *view }
 
 func (c enforcementAPI) Alert(ctx context.Context, a budget.Event) error {

@@ -19,7 +19,7 @@ type Machine struct {
 	Reused bool
 }
 
-// nodeAPI is what spot pools see of nodes, and do to them.
+// nodeAPI has the calls of spot pools for nodes.
 type nodeAPI struct{ *view }
 
 // Join lets an instance become a Ready node, and returns the node's name.

@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// stockAPI is what stock pools see of a cluster, and do in it.
+// stockAPI has the calls of stock pools.
 type stockAPI struct{ *view }
 
 // stock are the Deployments of the cluster in memory, whose controller acts instantly.

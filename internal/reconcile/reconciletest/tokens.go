@@ -27,7 +27,7 @@ func JoiningPool(minimum, maximum int) spotpool.Declaration {
 	return d.WithDefaults()
 }
 
-// UserData is what a machine finds as its user data.
+// UserData returns the user data of a machine.
 func (w *World) UserData(id string) string {
 	asked := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/latest/user-data?instance_id="+id, http.NoBody)
 	answered := httptest.NewRecorder()

@@ -20,7 +20,7 @@ type Document[T any] struct {
 // Exists reports whether the document was there.
 func (d Document[T]) Exists() bool { return d.Revision != "" }
 
-// DocumentName is what errors call a document.
+// DocumentName returns the name of a document in errors.
 func DocumentName(s store.Store, key store.Key) string {
 	return fmt.Sprintf("%s in the store %s", key, s)
 }

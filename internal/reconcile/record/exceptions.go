@@ -72,7 +72,7 @@ func withRemedy(err error) error {
 		damaged.Reason)
 }
 
-// Excepted is what was decided about one thing, or why that can't be read.
+// Excepted has the grants or holds of one object, or the error of reading them.
 type Excepted[T any] struct {
 	Value T
 	Err   error

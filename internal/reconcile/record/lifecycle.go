@@ -20,7 +20,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Declaration is what a record needs of the declaration of a kind.
+// Declaration has the methods that a record needs of a declaration.
 type Declaration[D any] interface {
 	// Key is its name in the store, Object its name in reports and locks.
 	Key() string

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Orphan is an object of which the store has documents, and neither a record nor a
+// Orphan is an object with documents in the store, and neither a record nor a
 // tombstone: its record was lost.
 type Orphan struct {
 	Object string // "spot_pool/ap-singapore/train"; empty where no document tells
@@ -46,7 +46,7 @@ func (o Orphan) String() string {
 		cmp.Or(o.Object, "an object"), cmp.Or(o.UID, "unknown"), list, follows, record, list)
 }
 
-// DocumentNames lists what is left of it.
+// DocumentNames lists its documents.
 func (o Orphan) DocumentNames() string {
 	names := make([]string, len(o.Documents))
 	for n, key := range o.Documents {
@@ -184,7 +184,7 @@ func instancesOf(j declaration.Journal) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// explained is what tells why an object has documents: it is recorded, or was destroyed.
+// explained has the records and tombstones that explain the documents of an object.
 type explained struct {
 	uids map[string]bool
 	// objects are the names of those with a record or a tombstone; unread those whose UIDs are

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Cluster is what every kind asks of a Kubernetes cluster.
+// Cluster has the calls of a Kubernetes cluster that every kind needs.
 type Cluster interface {
 	// UID is that of the namespace kube-system: a cluster's identity.
 	UID(ctx context.Context) (string, error)
@@ -70,7 +70,7 @@ func (e *ClusterError) Error() string {
 		"was changed. %s", e.Object, e.Own, e.AtHand, e.Advice())
 }
 
-// Advice is what to do.
+// Advice returns the remedy.
 func (e *ClusterError) Advice() string {
 	return "Use the kubeconfig and the context of its own cluster" + e.Move
 }

@@ -16,7 +16,7 @@ type refusals[D Declaration[D]] struct {
 	brief       func(key string) string
 }
 
-// Noun is what messages call one of the kind: "pool".
+// Noun returns the name of the kind in messages, such as "pool".
 func (f refusals[D]) Noun() string { return f.noun }
 
 // ErrTaken reports that a thing cannot be created, because the store has a record of it.

@@ -163,7 +163,7 @@ func (o *clusterObserver) forgetCluster() {
 	o.last, o.failure = nil, nil
 }
 
-// nodeObservation is what was observed of a pool's cluster. It is empty if the pool needs
+// nodeObservation is the observed state of a pool's cluster. It is empty if the pool needs
 // none, or err is why it was not observed.
 type nodeObservation struct {
 	observation node.Observation

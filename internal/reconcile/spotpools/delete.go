@@ -154,7 +154,7 @@ func withoutInstances(d spotpool.Declaration) spotpool.Declaration {
 	return d
 }
 
-// remainingError says what is left of a pool that is being destroyed.
+// remainingError describes the rest of a pool that is being destroyed.
 type remainingError struct {
 	left    []string
 	failure error // why it could not be terminated; nil if that only takes time

@@ -4,7 +4,7 @@
 // Package spotpool/decide decides. The order of the steps is the protocol: a pending launch
 // is recorded before its request, and IDs are recorded before the lock is released.
 //
-// A work is what a run does about one pool. A pass is one operation on a pool, of a run or an
+// A work is the work of a run on one pool. A pass is one operation on a pool, of a run or an
 // apply. An actor carries out the decisions of a pass under the pool's lock.
 //
 // The package is large, since all of it acts on one pool under one lock:

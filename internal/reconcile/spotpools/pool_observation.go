@@ -34,7 +34,7 @@ func (p *pass) situation(o spotpool.Observation, j journal.Journal) decide.Situa
 	return s
 }
 
-// left returns, for people, what is left of the pool, such as instances and pending launches.
+// left describes the rest of the pool, such as instances and pending launches.
 func (l *poolObservation) left() []string {
 	var left []string
 	for _, m := range l.plan.Members {

@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
 
-// work is what a run does about one pool.
+// work is the work of a run on one pool.
 type work struct {
 	*kind
 	target target

@@ -137,7 +137,7 @@ func (k *kind) passOf(c connection, t target, all stockpool.Observations) (*pass
 	}, nil
 }
 
-// work is what a run does about one pool. It begins with the observation of all pools; if the
+// work is the work of a run on one pool. It begins with the observation of all pools; if the
 // pool is not in sync, it observes it again under the pool's lock.
 type work struct {
 	*kind

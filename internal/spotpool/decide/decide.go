@@ -14,7 +14,7 @@ import (
 // by IDs can return (RunInstances allows 500).
 const MaxBatch = 100
 
-// SoFar is what one run has done to a pool so far, and what was refused.
+// SoFar counts the changes of one run to a pool so far, and the refusals.
 type SoFar struct {
 	Launched  int  // instances requested, without refused launches
 	Refreshed bool // a batch of a refresh was started
@@ -53,7 +53,7 @@ type Situation struct {
 	OtherNodes node.Count
 }
 
-// Plan is what to do in a situation, and why nothing more is done.
+// Plan has the decisions in a situation, and why there are no more.
 type Plan struct {
 	spotpool.Counts
 	Result

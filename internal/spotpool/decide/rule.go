@@ -23,7 +23,7 @@ func (v View) rules() []Rule {
 	return append(list, uncordon, forgetDrains, deleteNodes, deleteTokens, warn)
 }
 
-// Result is what a rule adds to a plan.
+// Result is the part of a plan that a rule adds.
 type Result struct {
 	// Decisions are in the order in which they must be carried out. A launch never uses the
 	// room that a termination of the same plan makes.

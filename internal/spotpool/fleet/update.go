@@ -17,7 +17,7 @@ const endLag = 10 * time.Minute
 // their pods ended.
 const pastFor = 48 * time.Hour
 
-// Evidence is what an observation and the other parts of the journal show of a fleet.
+// Evidence is the input of an update of a fleet, from an observation and the rest of the journal.
 type Evidence struct {
 	Found    []OwnInstance
 	Nodes    node.Matches

@@ -15,7 +15,7 @@ import (
 
 const roomsAtMost = 3
 
-// preemption is what the scheduler adds to why a pod fits on no node.
+// preemption matches the preemption result in a scheduler message.
 var preemption = regexp.MustCompile(`[.,]? (no new claims to deallocate, )?preemption: .*$`)
 
 // WithRooms adds to a status which spot pool could grow for the pods that wait for a node, or

@@ -31,7 +31,7 @@ func (v View) rules() []Rule {
 	return append(list, warnUndeclared, warnUnlike, warnPaused, apply, guard)
 }
 
-// Result is what the rules decided for one stock pool.
+// Result has the decisions of the rules for one stock pool.
 type Result struct {
 	// Decisions are in order: the result of the first may change the others.
 	Decisions []stockpool.Decision

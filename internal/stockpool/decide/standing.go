@@ -19,7 +19,7 @@ type Standing struct {
 	Why string `json:"why,omitempty"`
 }
 
-// CountsAs is what a pod counts as.
+// CountsAs is the category of a pod.
 type CountsAs string
 
 // All but nothing count as one of the pool's replicas.

@@ -2,7 +2,7 @@ package decide
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 
-// Tally is what earlier rules decided. It is passed by value.
+// Tally counts the decisions of earlier rules. It is passed by value.
 type Tally struct {
 	replicas int // how many pods the Deployment must have now
 	unheld   int // how many without the limits of budgets

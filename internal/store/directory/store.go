@@ -42,7 +42,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Location is where the store is.
+// Location returns the location of the store.
 func (s *Store) Location() store.Location { return s.location }
 
 // String names the store as the flag --store does.

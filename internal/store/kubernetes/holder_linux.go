@@ -72,7 +72,7 @@ func hasOwnProc() bool {
 	return false
 }
 
-// processStat is what /proc reports of a process (proc_pid_stat(5)).
+// processStat is the status of a process in /proc (proc_pid_stat(5)).
 type processStat struct {
 	state   string
 	threads int

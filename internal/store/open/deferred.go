@@ -102,7 +102,7 @@ func (s *Deferred) vanished(err error) bool {
 	return true
 }
 
-// Location is where the store is.
+// Location returns the location of the store.
 func (s *Deferred) Location() store.Location { return s.location }
 
 // String names the store as the flag --store does.

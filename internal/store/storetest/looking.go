@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Place is where a store could be.
+// Place is a possible location of a store.
 type Place struct {
 	// Open opens the store, and creates it if requested and needed.
 	Open func(create bool) (store.Store, error)

@@ -38,7 +38,7 @@ const workers = 8
 // heartbeat is how often a node's lease is renewed, as the kubelet does.
 const heartbeat = 10 * time.Second
 
-// key is what to look at: a pod of a node, or the node itself if the pod is empty.
+// key is an item of the work queue: a pod of a node, or the node itself if the pod is empty.
 type key struct {
 	node string
 	pod  types.NamespacedName

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Next is what is to be done about a pod.
+// Next is the next step of a pod.
 type Next struct {
 	// Status is the new status, or nil.
 	Status *corev1.PodStatus

@@ -15,7 +15,7 @@ import (
 
 const mainPath = "github.com/gpupool/terraform-provider-gpupool"
 
-// Release is what a binary was built from, and for.
+// Release is the source and the platform of a binary.
 type Release struct {
 	Version  string // without a v
 	Commit   string

@@ -16,13 +16,13 @@ import (
 	"strings"
 )
 
-// Platform is what a binary runs on.
+// Platform is the platform of a binary.
 type Platform struct{ OS, Arch string }
 
 // String is the platform as Go and image registries write it.
 func (p Platform) String() string { return p.OS + "/" + p.Arch }
 
-// PlatformOf is what a binary was built for.
+// PlatformOf returns the platform of a binary.
 func PlatformOf(info *buildinfo.BuildInfo) (p Platform) {
 	for _, setting := range info.Settings {
 		switch setting.Key {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Part is what a module has in a binary, in bytes.
+// Part is the size of a module in a binary, in bytes.
 type Part struct {
 	Module string
 	Code   int // its functions

@@ -35,7 +35,7 @@ type turn struct {
 	resizes, renews, restyles, imports, destroys bool
 }
 
-// standing is what the rounds so far leave.
+// standing is the state after the rounds so far.
 type standing struct {
 	terms Terms
 	lived int // rounds since the pool was created

@@ -20,7 +20,7 @@ type Schedule struct {
 	Rounds []Round `json:"rounds"`
 }
 
-// Operation is what Terraform does in a round.
+// Operation is an operation of Terraform in a round.
 type Operation string
 
 // The operations.
@@ -29,7 +29,7 @@ const (
 	Destroy Operation = "destroy"
 )
 
-// Loss is what the store loses before a round, while nothing runs.
+// Loss is a loss of documents before a round, while nothing runs.
 type Loss string
 
 // The documents that may be lost.

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// Region is where the pool is, and GPUType what its machines are.
+// Region is the region of the pool, and GPUType the type of its machines.
 const (
 	Region  = "ap-singapore"
 	GPUType = "GN7.2XLARGE32"

@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
-// Programs are what is run in a world, with the state and the store that they keep.
+// Programs run in a world. They have a state and a store.
 type Programs interface {
 	// Run runs a command to its end. Its calls go through p, which it tells how to kill it.
 	Run(ctx context.Context, c Command, p *Process) (Ending, error)
@@ -37,7 +37,7 @@ const (
 	Orphaned = 1500 * time.Millisecond
 )
 
-// Verb is what a program does.
+// Verb is the command of a program.
 type Verb string
 
 // The verbs. All but Reconcile are Terraform's.
@@ -49,7 +49,7 @@ const (
 	Reconcile Verb = "reconcile"
 )
 
-// Command is what is run.
+// Command is a command line.
 type Command struct {
 	Verb   Verb
 	Terms  schedule.Terms // of the configuration
@@ -58,7 +58,7 @@ type Command struct {
 	Beside bool           // reconcile soon gives up on the lock of another run
 }
 
-// Ending is how a program ended.
+// Ending is the result of a program.
 type Ending struct {
 	Code   int // 0 is success
 	Text   string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// log is what happened, by rounds, and what was broken.
+// log records the events of each round and the violations.
 type log struct {
 	mu      sync.Mutex
 	started time.Time

@@ -61,7 +61,7 @@ func (p *Process) end() (killed bool, looked int) {
 	return p.killed != "", p.looked
 }
 
-// Killed is whom a kill ended; empty if none came.
+// Killed names the killed process; empty if there is none.
 func (p *Process) Killed() schedule.Victim {
 	p.mu.Lock()
 	defer p.mu.Unlock()

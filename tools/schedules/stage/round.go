@@ -18,7 +18,7 @@ const (
 	patience = 45 * time.Second
 )
 
-// BrokenError is what a schedule broke.
+// BrokenError has the violations of a schedule.
 type BrokenError struct {
 	Round  int // from 0
 	Broken []string

@@ -51,7 +51,7 @@ func (w *World) name(verb Verb) string {
 	return fmt.Sprintf("%d %s", w.runs, verb)
 }
 
-// Counts are what happened so far.
+// Counts count the events so far.
 func (w *World) Counts() schedule.Counts {
 	w.counting.Lock()
 	defer w.counting.Unlock()

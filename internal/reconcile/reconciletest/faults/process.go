@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// ErrKilled is what a process that was killed gets from everything it touches.
+// ErrKilled is the error of all calls of a killed process.
 var ErrKilled = errors.New("killed")
 
 // ErrUnanswered is the error of a call whose response is lost.
 var ErrUnanswered = errors.New("the connection was lost before the answer came")
 
-// Fault is what happens to one process: it is killed at a call, or calls fail.
+// Fault is an injected fault of one process: it is killed at a call, or calls fail.
 type Fault struct {
 	On    string // the first call of this name, or, if calls fail, each of it
 	At    int    // the nth call of any name, from 1; On then only names it
@@ -64,7 +64,7 @@ func Killed(on string, after bool) *Process {
 	return &Process{Fault: Fault{On: on, After: after}}
 }
 
-// Lock is what the end of a process frees.
+// Lock is a lock that the end of a process releases.
 type Lock interface{ Release() error }
 
 // Hook makes a call, unless the process is killed before it or is dead.
