@@ -16,7 +16,10 @@ type Rule func(View, Tally) (Tally, Result)
 // rules returns those of a plan, in their order. On hold, nodes are still uncordoned and
 // tokens deleted, since that terminates nothing.
 func (v View) rules() []Rule {
-	list := []Rule{markNodes, announceDrain, countReclaims, retryLaunches, replaceFailed, trim, endInterrupted, topUp, drainInterrupted, endReplaced, replace, endSurplus}
+	list := []Rule{
+		markNodes, announceDrain, countReclaims, retryLaunches, replaceFailed, trim, endInterrupted, topUp, drainInterrupted, endReplaced, replace,
+		endSurplus,
+	}
 	if v.Hold != nil {
 		list = []Rule{markNodes, reportHold}
 	}
