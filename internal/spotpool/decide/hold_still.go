@@ -20,7 +20,8 @@ func reportHold(v View, t Tally) (_ Tally, r Result) {
 		r.warnf("%s", reason)
 	}
 	if len(v.interrupted) > 0 {
-		r.warnf("%s: on hold, %s replacement is not launched, and no node is drained", reclaims(v.interrupted), wording.Plural(len(v.interrupted), "its", "their"))
+		r.warnf("%s: on hold, %s replacement is not launched, and no node is drained", reclaims(v.interrupted),
+			wording.Plural(len(v.interrupted), "its", "their"))
 	}
 	for _, intent := range v.Journal.Pending {
 		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %d instances has an unknown outcome, and is retried after the hold",

@@ -34,7 +34,8 @@ func endInterrupted(v View, t Tally) (Tally, Result) {
 // anyway.
 func drainInterrupted(v View, t Tally) (_ Tally, r Result) {
 	if missing := v.Declaration.Minimum - t.coming; len(v.interrupted) > 0 && missing > 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s, and %s replacement is launched later", reclaims(v.interrupted), wording.Plural(len(v.interrupted), "its", "their"))
+		r.shortf(spotpool.BecauseReplacement, "%s, and %s replacement is launched later", reclaims(v.interrupted),
+			wording.Plural(len(v.interrupted), "its", "their"))
 	}
 	for _, m := range v.interrupted {
 		spent := m.Drain.TakenAt.IsZero() || m.Drain.TakenAt.Equal(m.TakenAt)

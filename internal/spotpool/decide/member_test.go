@@ -23,7 +23,7 @@ func TestWhatEachStateCountsAs(t *testing.T) {
 		"running, expired":                 {instance("ins-1", func(i *spotpool.Instance) { i.Restricted = true }), decide.Restricted, true, false},
 		"pending":                          {instance("ins-1", inState(spotpool.StatePending), fresh), decide.Launching, true, true},
 		"pending for the launch timeout":   {instance("ins-1", inState(spotpool.StatePending), old), decide.Stuck, true, false},
-		"pending without a time":         {instance("ins-1", inState(spotpool.StatePending), launched(time.Time{})), decide.Launching, true, true},
+		"pending without a time":           {instance("ins-1", inState(spotpool.StatePending), launched(time.Time{})), decide.Launching, true, true},
 		"starting":                         {instance("ins-1", inState(spotpool.StateStarting)), decide.Launching, true, true},
 		"rebooting, and launched long ago": {instance("ins-1", inState(spotpool.StateRebooting), old), decide.Launching, true, true},
 		"stopping":                         {instance("ins-1", inState(spotpool.StateStopping)), decide.Stopped, true, false},
