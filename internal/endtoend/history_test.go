@@ -270,11 +270,11 @@ func (s *remembering) told() map[history.Kind][]string {
 	return told
 }
 
-// TestTheHistoryIsWhatHappened interrupts instances, evicts pods by a budget, and deletes some
+// TestHistoryMatchesEvents interrupts instances, evicts pods by a budget, and deletes some
 // by users. Meanwhile, runs are killed, doubled and missed for hours. In the end the history
 // has each launch, end, interruption and eviction once. It agrees with the records of the local
 // CVM and of the API server.
-func TestTheHistoryIsWhatHappened(t *testing.T) {
+func TestHistoryMatchesEvents(t *testing.T) {
 	t.Parallel()
 	kills := []struct {
 		effect string

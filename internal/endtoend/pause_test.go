@@ -104,8 +104,8 @@ func TestTwoBudgetsHoldAWorkload(t *testing.T) {
 	r.waitForPods(2)
 }
 
-// TestWhatIsScaledUpAgainIsTold has a person scale up what was paused.
-func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
+// TestScaledUpWorkloadIsReported has a person scale up what was paused.
+func TestScaledUpWorkloadIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))
 	kubetest.Create(t, r.server, kubetest.Deployment(r.namespace, "serve", 1, team, kubetest.GPUs(1)))

@@ -40,9 +40,9 @@ func absurd(count int, form string) kubetest.PodOption {
 var longName = strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d",
 	40) + ".example/" + strings.Repeat("e", 58) + "%05d"
 
-// TestNothingGetsPastAFreeze: a tenant whose budget is frozen creates pods with GPUs in forms
+// TestFreezeBlocksAllGPUPods: a tenant whose budget is frozen creates pods with GPUs in forms
 // that a policy could miss.
-func TestNothingGetsPastAFreeze(t *testing.T) {
+func TestFreezeBlocksAllGPUPods(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)
 	s.declareOwn(`{"gpu_hours":"0.001","enforcement":{"action":"freeze"}}`)

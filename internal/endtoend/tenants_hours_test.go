@@ -233,9 +233,9 @@ func TestLabelsOfAPodThatIsBoundAndNotYetTaken(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldPastTheSchedulerCounts has a tenant bind pods to a node himself:
+// TestPodsBoundWithoutSchedulerCount has a tenant bind pods to a node himself:
 // those that its kubelet takes on hold GPUs, and count.
-func TestWhatIsHeldPastTheSchedulerCounts(t *testing.T) {
+func TestPodsBoundWithoutSchedulerCount(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 4)
 	s.declareOwn(`{"gpu_hours":"1000","enforcement":{"action":"alert_only"}}`)

@@ -17,9 +17,9 @@ type tenantsRight struct {
 	editor, creator                    bool
 }
 
-// TestWhatTenantsMay: the two users have the rights that the guide on enforcement assumes, and
+// TestTenantPermissions: the two users have the rights that the guide on enforcement assumes, and
 // lack those that it excludes.
-func TestWhatTenantsMay(t *testing.T) {
+func TestTenantPermissions(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 2)
 	for _, test := range tenantsRights(s.others) {

@@ -7,9 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// TestWhatFollowsComesAfter: of one moment, what led to something comes before it, and
+// TestEventsAreOrderedByConsequence: of one moment, what led to something comes before it, and
 // no kind is left out.
-func TestWhatFollowsComesAfter(t *testing.T) {
+func TestEventsAreOrderedByConsequence(t *testing.T) {
 	t.Parallel()
 	a := about("train", 0)
 	merged, _ := history.Merge(nil,

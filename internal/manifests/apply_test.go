@@ -239,9 +239,9 @@ func waitJob(t *testing.T, cluster *kubetest.Cluster, job *batchv1.Job) batchv1.
 	return ended
 }
 
-// TestTheJobsVerdict: a run that finds another one under way must exit with 0, since a Job
+// TestJobVerdict: a run that finds another one under way must exit with 0, since a Job
 // counts nothing else as success. It uses the real controllers.
-func TestTheJobsVerdict(t *testing.T) {
+func TestJobVerdict(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)
 	o := options()

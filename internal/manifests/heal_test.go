@@ -53,10 +53,10 @@ func usedUp(t *testing.T, cluster *kubetest.Cluster, p reconcile.World, name str
 	return namespace
 }
 
-// TestTheNextRunHeals deletes all that freezes are made of while a budget is
+// TestNextRunRecovers deletes all that freezes are made of while a budget is
 // frozen, and applies it again. Then it has more budgets be exceeded than there are
 // slots: nothing is done to those without one.
-func TestTheNextRunHeals(t *testing.T) {
+func TestNextRunRecovers(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.StartOwn(t)
 	all := objects(t, options())

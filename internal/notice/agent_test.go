@@ -144,8 +144,8 @@ func TestANoticeIsMarkedOnce(t *testing.T) {
 	w.step(usual, "12:02:30Z", "set node-1")
 }
 
-// TestWhatIsNoAnswerIsNoNotice: nothing is marked, nothing is cleared, and it is reported once.
-func TestWhatIsNoAnswerIsNoNotice(t *testing.T) {
+// TestInvalidResponseIsNotANotice: nothing is marked, nothing is cleared, and it is reported once.
+func TestInvalidResponseIsNotANotice(t *testing.T) {
 	t.Parallel()
 	const page = "<!doctype html><html><head><title>Sign in</title></head></html>"
 	slow := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -271,8 +271,8 @@ func TestHalfOfANoticeIsCleared(t *testing.T) {
 	w.step(usual, "", "clear node-1")
 }
 
-// TestItEndsWhenItIsToldTo: also in the middle of a question.
-func TestItEndsWhenItIsToldTo(t *testing.T) {
+// TestStopsOnSignal: also in the middle of a question.
+func TestStopsOnSignal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stopped := errors.New("stopped")
@@ -286,7 +286,7 @@ func TestItEndsWhenItIsToldTo(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoEndpoint(t *testing.T) {
+func TestInvalidEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, endpoint := range []string{"", "metadata.tencentyun.com", "ftp://metadata.tencentyun.com", "http://", ":"} {
 		_, err := notice.NewMetadata(endpoint, time.Second)

@@ -17,9 +17,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/notice"
 )
 
-// TestTheLocalCVMTakesAnInstanceBack: its agent marks its own node on the API server, and
+// TestLocalCVMReclaimsAnInstance: its agent marks its own node on the API server, and
 // the agent of another instance does nothing.
-func TestTheLocalCVMTakesAnInstanceBack(t *testing.T) {
+func TestLocalCVMReclaimsAnInstance(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t, cvmsimtest.Slow)
 	ids := cvmsimtest.NewClient(t, sim).Run(cvmsimtest.Object{"InstanceCount": 2})

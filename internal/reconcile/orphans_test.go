@@ -74,9 +74,9 @@ func wantOneWarning(t *testing.T, of string, list, want []string) {
 	}
 }
 
-// TestWhatWasDestroyedIsNotLost: what a deletion left for a while is explained by its
+// TestDestroyedObjectIsNotLost: what a deletion left for a while is explained by its
 // tombstone.
-func TestWhatWasDestroyedIsNotLost(t *testing.T) {
+func TestDestroyedObjectIsNotLost(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)
 	b := d.Declare(func(b *budget.Declaration) { b.GPUHours = "1000" })

@@ -140,7 +140,7 @@ func TestStatusTellsThatRunsStopped(t *testing.T) {
 }
 
 // The day is written at most once a quarter hour, and not where nothing changed.
-func TestTheDayIsWrittenSeldom(t *testing.T) {
+func TestLastDayIsWrittenRarely(t *testing.T) {
 	t.Parallel()
 	d := reconciletest.NewFixture(t)
 	d.Declare()

@@ -42,7 +42,7 @@ func TestConfigurationTagsNeverMove(t *testing.T) {
 	}
 }
 
-func TestWhatAConfigurationTagCovers(t *testing.T) {
+func TestConfigurationTag(t *testing.T) {
 	t.Parallel()
 	base := spotpool.ConfigurationTag(full(), offering(zone2, t4), spotpool.Spot)
 	tag := func(change func(*spotpool.Configuration, *spotpool.Offering)) string {

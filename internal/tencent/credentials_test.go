@@ -32,7 +32,7 @@ func webIdentityConfig(t *testing.T, url string) Config {
 }
 
 // The precedence of all sources of credentials.
-func TestWhoseCredentials(t *testing.T) {
+func TestCredentialSources(t *testing.T) {
 	t.Parallel()
 	type change = func(*testing.T, *Config, string)
 	secret := func(_ *testing.T, c *Config, _ string) {

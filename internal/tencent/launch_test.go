@@ -21,7 +21,7 @@ import (
 
 func isCanceled(err error) bool { return errors.Is(err, context.Canceled) }
 
-func TestTheBodyOfALaunch(t *testing.T) {
+func TestLaunchRequestBody(t *testing.T) {
 	t.Parallel()
 	body, err := json.Marshal(runInstances(testRequest()))
 	if err != nil {
@@ -120,7 +120,7 @@ func changeEachField(t *testing.T, v reflect.Value, field string, check func(fie
 	v.Set(old)
 }
 
-func TestWhatALaunchLeavesOut(t *testing.T) {
+func TestLaunchOmitsDefaults(t *testing.T) {
 	t.Parallel()
 	r := testRequest()
 	r.ChargeType, r.Offering.SpotMaxPrice = spotpool.OnDemand, 0

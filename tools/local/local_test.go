@@ -56,7 +56,7 @@ func TestKubernetesServesUntilItIsStopped(t *testing.T) {
 }
 
 // A server that does not become ready is reported with its output.
-func TestWhatDoesNotStartIsAnError(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	t.Parallel()
 	const broken = "testdata/broken"
 	if _, err := StartKubernetes(t.Context(), broken, t.TempDir()); err == nil || !strings.Contains(err.Error(), "no room") {

@@ -54,8 +54,8 @@ func TestABudgetRecovers(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotSeenHasNotCome, not even a capacity of 0.
-func TestWhatWasNotSeenHasNotCome(t *testing.T) {
+// TestUnobservedPoolDoesNotMeetTheCondition, not even a capacity of 0.
+func TestUnobservedPoolDoesNotMeetTheCondition(t *testing.T) {
 	t.Parallel()
 	p := spotpools.Description{Report: spotpools.Report{Name: "train", Region: "ap-singapore"}, Phase: declaration.Active}
 	results, err := condition{capacity: true}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Description{p}})

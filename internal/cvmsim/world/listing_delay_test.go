@@ -74,7 +74,7 @@ func TestListingDelayOfLaterLaunches(t *testing.T) {
 
 // A failed launch or an interruption may end before the instance is listed, and earlier tags
 // are listed with it.
-func TestWhatHappensBeforeTheListing(t *testing.T) {
+func TestEventsBeforeTheListing(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t, cvmsimtest.Frozen, func(o *cvmsim.Options) {
 		o.ListingDelay, o.TagDelay, o.LaunchFailedLinger = time.Hour, time.Minute, time.Minute

@@ -21,7 +21,7 @@ const (
 	rows    = 24
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // screen is what a command shows on a terminal, line by line.
 func (s *scene) screen(args ...string) []string {

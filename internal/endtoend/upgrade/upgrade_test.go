@@ -134,9 +134,9 @@ func TestAnOlderStoreIsCalledOlder(t *testing.T) {
 	}
 }
 
-// TestWhatAnOlderGpupoolLeftIsWarnedOf has a new store. Remaining enforcement is neither lifted
+// TestLeftoversOfAnOlderVersionAreReported has a new store. Remaining enforcement is neither lifted
 // nor overlooked, until an operator follows the warnings.
-func TestWhatAnOlderGpupoolLeftIsWarnedOf(t *testing.T) {
+func TestLeftoversOfAnOlderVersionAreReported(t *testing.T) {
 	t.Parallel()
 	u := newUpgraded(t)
 	dir := t.TempDir() + "/store"

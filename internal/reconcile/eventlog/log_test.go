@@ -274,8 +274,8 @@ func TestMoreThanIsKeptGoes(t *testing.T) {
 	}
 }
 
-// TestWhoIsLateForTheLockLosesNothing: the head grows, and is divided by the next.
-func TestWhoIsLateForTheLockLosesNothing(t *testing.T) {
+// TestLateWriterLosesNoEvents: the head grows, and is divided by the next.
+func TestLateWriterLosesNoEvents(t *testing.T) {
 	t.Parallel()
 	s := inDirectory(t)
 	add(t, at(s, noon), many(noon, 10)...)
@@ -298,8 +298,8 @@ func TestWhoIsLateForTheLockLosesNothing(t *testing.T) {
 	expect(t, at(s, noon), events)
 }
 
-// TestWhatIsDamagedIsLostAlone.
-func TestWhatIsDamagedIsLostAlone(t *testing.T) {
+// TestOnlyDamagedDocumentsAreLost.
+func TestOnlyDamagedDocumentsAreLost(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		damage func(name string) bool
@@ -387,9 +387,9 @@ func TestWhatIsDamagedIsLostAlone(t *testing.T) {
 	}
 }
 
-// TestWhatIsMadeCompactMeanwhileIsReadAgain, and no event is reported twice: the day is
+// TestCompactedDaysAreReadAgain, and no event is reported twice: the day is
 // compacted while it is read.
-func TestWhatIsMadeCompactMeanwhileIsReadAgain(t *testing.T) {
+func TestCompactedDaysAreReadAgain(t *testing.T) {
 	t.Parallel()
 	s := inDirectory(t)
 	events := many(noon, 9000)
@@ -417,8 +417,8 @@ func TestWhatIsMadeCompactMeanwhileIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestWhoIsToldCanEndIt.
-func TestWhoIsToldCanEndIt(t *testing.T) {
+// TestYieldErrorEndsTheWalk.
+func TestYieldErrorEndsTheWalk(t *testing.T) {
 	t.Parallel()
 	s := inDirectory(t)
 	add(t, at(s, noon), many(noon, 20)...)
@@ -434,8 +434,8 @@ func TestWhoIsToldCanEndIt(t *testing.T) {
 	}
 }
 
-// TestNothingStopsARun: whatever the store answers is a warning.
-func TestNothingStopsARun(t *testing.T) {
+// TestHistoryErrorsDoNotStopARun: whatever the store answers is a warning.
+func TestHistoryErrorsDoNotStopARun(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk full")
 	for _, method := range []string{"Read", "List", "Write", "Lock", "Release"} {

@@ -227,8 +227,8 @@ func scale(t *testing.T, k *kind, replicas int) {
 	}
 }
 
-// TestWhatCannotBeginFailsAll, and an unreadable record fails by itself.
-func TestWhatCannotBeginFailsAll(t *testing.T) {
+// TestFailedBeginFailsAllObjects, and an unreadable record fails by itself.
+func TestFailedBeginFailsAllObjects(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, map[string]*work{"ml/a": {}, "ml/b": {}, "ml/left-out": {}})
 	k.begin = errors.New("the cluster can't be reached")

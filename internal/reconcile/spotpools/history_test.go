@@ -67,10 +67,10 @@ func (w *world) tells(kind history.Kind, want []string) {
 	}
 }
 
-// TestTheHistoryHasEachEventOnce has a pool lose an instance, grow, shrink and be destroyed.
+// TestHistoryHasEachEventOnce has a pool lose an instance, grow, shrink and be destroyed.
 // The run that repairs it is killed right after each of its effects, doubled and missed. The
 // events are compared with the simulator's own record.
-func TestTheHistoryHasEachEventOnce(t *testing.T) {
+func TestHistoryHasEachEventOnce(t *testing.T) {
 	t.Parallel()
 	heal := func(w *world, m *faults.Process) {
 		_, _ = w.Runner(m).Run(context.Background(), reconcile.RunOptions{})

@@ -206,9 +206,9 @@ func TestUnmanagedDeploymentIsPaused(t *testing.T) {
 	}
 }
 
-// TestWhatCantBeReadPausesNoStockPool: a budget does not take the place of a run on a
+// TestUnreadableBudgetPausesNoStockPool: a budget does not take the place of a run on a
 // guess. Where only the record is unreadable, other workloads are paused all the same.
-func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
+func TestUnreadableBudgetPausesNoStockPool(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		damage func(*fixture, string)

@@ -165,9 +165,9 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 	}
 }
 
-// TestTheLiveDeploymentCountsAsWell: labels that are added to it can put its pods under a
+// TestLiveDeploymentIsCounted: labels that are added to it can put its pods under a
 // budget, which leaves them to the pool.
-func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
+func TestLiveDeploymentIsCounted(t *testing.T) {
 	t.Parallel()
 	holding := func(name string) corev1.Container {
 		return corev1.Container{

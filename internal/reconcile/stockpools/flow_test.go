@@ -102,8 +102,8 @@ func TestATakenPodIsReplacedByARun(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongIsRefusedEarly, and nothing is left of it.
-func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
+// TestInvalidPoolIsRefusedEarly, and nothing is left of it.
+func TestInvalidPoolIsRefusedEarly(t *testing.T) {
 	t.Parallel()
 	foreign := func(d *fixture) {
 		of := pool().EmptyDeployment("")

@@ -57,9 +57,9 @@ func TestARecordThatCantBeReadIsReportedAtPlan(t *testing.T) {
 	}
 }
 
-// TestWhatTheClusterRefusesIsNotRecorded: an update that an admission policy refuses
+// TestRefusedChangesAreNotRecorded: an update that an admission policy refuses
 // leaves the record as it was, and a budget can still pause the pool.
-func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
+func TestRefusedChangesAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.budget(budget.Pause)

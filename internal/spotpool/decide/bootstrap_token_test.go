@@ -113,7 +113,7 @@ func TestATokenMakesNothingOutdated(t *testing.T) {
 	}
 }
 
-func TestTheIDOfATokenIsOfOneLaunch(t *testing.T) {
+func TestTokenIDIsUniquePerLaunch(t *testing.T) {
 	t.Parallel()
 	form, all := regexp.MustCompile(`^[a-z0-9]{6}$`), map[string]bool{}
 	for _, uid := range []string{"1", "2"} {

@@ -80,7 +80,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	back.observe(32, spotpool.Gate{}, "uncordon ins-1, the node node-ins-1", "uncordon ins-2, the node node-ins-2")
 }
 
-func TestWhatIsNotCertainEndsNothing(t *testing.T) {
+func TestUncertainUsageTerminatesNothing(t *testing.T) {
 	t.Parallel()
 	for name, gate := range map[string]spotpool.Gate{
 		"open":      {},

@@ -80,9 +80,9 @@ func TestAReadyNodeIsNeverDeleted(t *testing.T) {
 	}
 }
 
-// TestTheNodeOfAnInstanceThatIsGoneIsInTheWay: an unused Node is deleted, though a new instance
+// TestNodeOfAGoneInstanceBlocksItsName: an unused Node is deleted, though a new instance
 // has its address, so that this one can register.
-func TestTheNodeOfAnInstanceThatIsGoneIsInTheWay(t *testing.T) {
+func TestNodeOfAGoneInstanceBlocksItsName(t *testing.T) {
 	t.Parallel()
 	ours := func(n *node.Node) { n.Pool, n.Addresses = uid, []string{"10.0.0.2"} }
 	s := remembered(seen(pool(size(2, 3), withNodes), instance("ins-1"), instance("ins-2")))

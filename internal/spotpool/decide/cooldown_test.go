@@ -27,7 +27,7 @@ func after(t *testing.T, s decide.Situation, refusal *spotpool.CloudError) decid
 	return s
 }
 
-func TestWhatARefusalRulesOut(t *testing.T) {
+func TestRefusalScopes(t *testing.T) {
 	t.Parallel()
 	twoTypes := func(d *spotpool.Declaration) {
 		d.Offerings = []spotpool.Offering{offering(zone2, t4), offering(zone2, a10), offering(zone3, t4)}
@@ -111,7 +111,7 @@ func TestABatchIsHalvedDownToOne(t *testing.T) {
 	}
 }
 
-func TestTheRestOfABatchGoesElsewhere(t *testing.T) {
+func TestRestOfABatchUsesAnotherOffering(t *testing.T) {
 	t.Parallel()
 	s := after(t, seen(pool(size(4, 4))), refused(errorclass.Capacity, spotpool.ScopeOffering))
 	shouldDecide(t, decide.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-2", "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")

@@ -41,7 +41,7 @@ func TestPriceCaps(t *testing.T) {
 	}
 }
 
-func TestTheCapIsPartOfTheRequest(t *testing.T) {
+func TestRequestHasTheCap(t *testing.T) {
 	t.Parallel()
 	d := pool(func(d *spotpool.Declaration) {
 		d.Offerings[0].SpotMaxPrice = yuan("2.5")

@@ -49,8 +49,8 @@ func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
 	})
 }
 
-// TestTheHoldThatEndsLastCounts has holds end one by one, by themselves or released.
-func TestTheHoldThatEndsLastCounts(t *testing.T) {
+// TestLastEndingHoldCounts has holds end one by one, by themselves or released.
+func TestLastEndingHoldCounts(t *testing.T) {
 	t.Parallel()
 	var h spotpool.Holds
 	for _, length := range []time.Duration{2 * time.Hour, time.Hour} {

@@ -143,7 +143,7 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 		"tag gpupool/uid = "+uid+", or terminate")
 }
 
-func TestWhatLostItsTagsIsLetGo(t *testing.T) {
+func TestUntaggedInstanceIsReleased(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)), instance("ins-1"))
 	s.Journal = decide.Decide(s).Journal

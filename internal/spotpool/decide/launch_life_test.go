@@ -202,8 +202,8 @@ func (l *lived) shouldBe(t rapid.TB, guide life, want launches.State) {
 	}
 }
 
-// TestTheLifeOfALaunch has each event of the guide happen in each state.
-func TestTheLifeOfALaunch(t *testing.T) {
+// TestLaunchStateMachine has each event of the guide happen in each state.
+func TestLaunchStateMachine(t *testing.T) {
 	t.Parallel()
 	guide := drawn(t)
 	ways := map[launches.State][]string{
@@ -228,10 +228,10 @@ func TestTheLifeOfALaunch(t *testing.T) {
 	}
 }
 
-// TestNothingElseClosesALaunch lets anything happen to a launch, in any order. It is
+// TestOnlyTheseEventsCloseALaunch lets anything happen to a launch, in any order. It is
 // closed by ids, by a refusal after which no call may have launched anything, and by
 // instances that showed.
-func TestNothingElseClosesALaunch(t *testing.T) {
+func TestOnlyTheseEventsCloseALaunch(t *testing.T) {
 	t.Parallel()
 	guide := drawn(t)
 	var events []string

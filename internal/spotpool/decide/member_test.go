@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
-func TestWhatEachStateCountsAs(t *testing.T) {
+func TestConditionsOfStates(t *testing.T) {
 	t.Parallel()
 	fresh, old := launched(ago(14*time.Minute)), launched(ago(15*time.Minute))
 	for name, c := range map[string]struct {
@@ -79,7 +79,7 @@ func TestAnInstanceThatNeverComesUpIsStuck(t *testing.T) {
 	shouldDecide(t, decide.Decide(s)) // a later reboot has a time of its own
 }
 
-func TestWhatIsNotThePoolsOwn(t *testing.T) {
+func TestForeignInstances(t *testing.T) {
 	t.Parallel()
 	foreign := []spotpool.Instance{
 		instance("ins-1", func(i *spotpool.Instance) { i.PoolUID = "ffff" }),

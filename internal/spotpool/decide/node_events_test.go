@@ -100,7 +100,7 @@ func TestDrainEvents(t *testing.T) {
 	shouldTell(t, going.RecordUncordon("ins-1", soon).RecordUncordon("ins-1", soon), begun, "uncordon ins-1 node-ins-1")
 }
 
-func TestTheDeletionOfANodeIsToldOnceItIsSeen(t *testing.T) {
+func TestNodeDeletionIsReportedOnceObserved(t *testing.T) {
 	t.Parallel()
 	ours := func(n *node.Node) { n.Pool = uid }
 	s := remembered(seen(pool(size(1, 2), withNodes), instance("ins-1"), instance("ins-2")))

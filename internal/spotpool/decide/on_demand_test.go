@@ -123,7 +123,7 @@ func TestSinceWhenAPoolIsShort(t *testing.T) {
 	}
 }
 
-func TestTheWayBackToSpot(t *testing.T) {
+func TestReturnToSpot(t *testing.T) {
 	t.Parallel()
 	standIn := instance("ins-1", onDemand)
 	spot2, spot3 := instance("ins-2"), instance("ins-3")

@@ -74,7 +74,7 @@ func TestReasonsAreData(t *testing.T) {
 	}
 }
 
-func TestTheBindingCauseIsSaidFirst(t *testing.T) {
+func TestBindingCauseIsFirst(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		s    decide.Situation

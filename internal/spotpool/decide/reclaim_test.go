@@ -71,7 +71,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestWhatWasNeverSeenAliveIsNoNews(t *testing.T) {
+func TestUnknownInstancesAreNotReported(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(size(0, 2)), instance("ins-1", inState(spotpool.StateTerminating))))
 	if len(p.Messages) > 0 || len(p.Journal.Cooldowns) > 0 {

@@ -126,9 +126,9 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 		"uncordon ins-1, the node node-ins-1")
 }
 
-// TestTheWayBackToSpotAwaitsReadyNodes: an on-demand instance ends once a spot one has been
+// TestReturnToSpotAwaitsReadyNodes: an on-demand instance ends once a spot one has been
 // a Ready node for long enough.
-func TestTheWayBackToSpotAwaitsReadyNodes(t *testing.T) {
+func TestReturnToSpotAwaitsReadyNodes(t *testing.T) {
 	t.Parallel()
 	s := remembered(seen(pool(falling(1), withNodes), instance("ins-1", onDemand), instance("ins-2"), instance("ins-3")), "ins-3")
 	s.Journal.NeverJoined = node.Streak{}

@@ -51,7 +51,7 @@ func TestAPoolComesAboutEmptyAndIsThenFilled(t *testing.T) {
 	w.has(t, 2, decide.Ready)
 }
 
-func TestWhatIsNotObservedIsNotActedOn(t *testing.T) {
+func TestUnobservedObjectsAreNotChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
@@ -140,7 +140,7 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	}
 }
 
-func TestTheUnknownPausesNothing(t *testing.T) {
+func TestUnknownUsagePausesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
@@ -148,9 +148,9 @@ func TestTheUnknownPausesNothing(t *testing.T) {
 	w.has(t, 2, decide.Ready)
 }
 
-// TestWhatIsKnownGoesBeforeWhatIsNot: that one budget is used up is reported although another
+// TestKnownBudgetIsReportedFirst: that one budget is used up is reported although another
 // can't be read, and so is the other.
-func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
+func TestKnownBudgetIsReportedFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)

@@ -13,10 +13,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// TestWhateverHappensThePoolComesBack plays a pool through what people, budgets and kills may
+// TestPoolRecoversFromAnyFault plays a pool through what people, budgets and kills may
 // do to it. Nothing foreign is touched, and no pod runs whose Deployment is not recorded.
 // Budgets are respected, and once all is quiet the pool is in sync.
-func TestWhateverHappensThePoolComesBack(t *testing.T) {
+func TestPoolRecoversFromAnyFault(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(declared(func(d *stockpool.Declaration) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// TestWhatPodsCountAs: each pod as one thing, and none of a Deployment that is another's.
-func TestWhatPodsCountAs(t *testing.T) {
+// TestPodStandings: each pod as one thing, and none of a Deployment that is another's.
+func TestPodStandings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.settle()

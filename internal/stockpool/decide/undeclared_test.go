@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// TestWhatOthersAddIsDrift, and is no reason to end pods that serve.
-func TestWhatOthersAddIsDrift(t *testing.T) {
+// TestForeignAdditionsAreDrift, and is no reason to end pods that serve.
+func TestForeignAdditionsAreDrift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)

@@ -65,8 +65,8 @@ func TestReplacementFollowsTheStrategy(t *testing.T) {
 	}
 }
 
-// TestWhoWroteWhat: the latest first, without what was written of the status.
-func TestWhoWroteWhat(t *testing.T) {
+// TestFieldWriters: the latest first, without what was written of the status.
+func TestFieldWriters(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	entry := func(manager, subresource string, at time.Time, fields string) metav1.ManagedFieldsEntry {
@@ -91,9 +91,9 @@ func TestWhoWroteWhat(t *testing.T) {
 	}
 }
 
-// TestWhatOthersAddedIsFoundAndTakenOut: of what declarations have arguments for, and of
+// TestForeignAdditionsAreRemoved: of what declarations have arguments for, and of
 // nothing else.
-func TestWhatOthersAddedIsFoundAndTakenOut(t *testing.T) {
+func TestForeignAdditionsAreRemoved(t *testing.T) {
 	t.Parallel()
 	d := declared()
 	for want, add := range map[string]func(*corev1.PodTemplateSpec){

@@ -102,9 +102,9 @@ func additions() map[string]func(*corev1.PodSpec) {
 	}
 }
 
-// TestWhatAnApplicationLeavesIsDrift: what others add is reported or reverted, without a
+// TestUnappliedFieldsAreDrift: what others add is reported or reverted, without a
 // value that may be secret, and what the API server fills in is neither.
-func TestWhatAnApplicationLeavesIsDrift(t *testing.T) {
+func TestUnappliedFieldsAreDrift(t *testing.T) {
 	t.Parallel()
 	d := declared()
 	d.PodSecurityLevel = stockpool.Baseline

@@ -176,7 +176,7 @@ func holdUntilKilled(ctx context.Context, s store.Store) error {
 	return errors.New("no process killed it")
 }
 
-func TestTheLockOfAKilledProcessIsFree(t *testing.T) {
+func TestKilledProcessReleasesItsLock(t *testing.T) {
 	t.Parallel()
 	path := private(t)
 	s := create(t, path)
@@ -293,9 +293,9 @@ func TestAKilledWriterLeavesWholeDocuments(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledWriterLeftGoes kills writers under every write lock: the next writer under the
+// TestLeftoversOfAKilledWriterAreRemoved kills writers under every write lock: the next writer under the
 // same lock removes their files.
-func TestWhatAKilledWriterLeftGoes(t *testing.T) {
+func TestLeftoversOfAKilledWriterAreRemoved(t *testing.T) {
 	t.Parallel()
 	path := private(t)
 	s := create(t, path)

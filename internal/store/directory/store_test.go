@@ -164,7 +164,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoDocumentIsLeftAlone(t *testing.T) {
+func TestForeignFilesAreKept(t *testing.T) {
 	t.Parallel()
 	path := private(t)
 	s := create(t, path)

@@ -87,7 +87,7 @@ func says(t *testing.T, doing string, err error, texts ...string) {
 	}
 }
 
-func TestWhatIsNoFileFailsItsDocumentAlone(t *testing.T) {
+func TestSpecialFileFailsOnlyItsDocument(t *testing.T) {
 	t.Parallel()
 	for what, lay := range laid {
 		t.Run(what, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestWhatIsNoFileFailsItsDocumentAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsNoDescriptionOfAStore(t *testing.T) {
+func TestSpecialFileIsNotAStoreDescription(t *testing.T) {
 	t.Parallel()
 	for what, lay := range laid {
 		t.Run(what, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestWhatIsNoFileIsNoDescriptionOfAStore(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsNoLock(t *testing.T) {
+func TestSpecialFileIsNotALock(t *testing.T) {
 	t.Parallel()
 	for what, lay := range laid {
 		t.Run(what, func(t *testing.T) {

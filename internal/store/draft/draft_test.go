@@ -30,9 +30,9 @@ func TestIsAStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { t.Helper(); return draft.Over(open(t)) })
 }
 
-// TestWhatIsUnderItStays has a draft replace, delete and add, and be read as
+// TestDraftKeepsItsStore has a draft replace, delete and add, and be read as
 // though it were the store.
-func TestWhatIsUnderItStays(t *testing.T) {
+func TestDraftKeepsItsStore(t *testing.T) {
 	t.Parallel()
 	under := open(t)
 	key := func(name string) store.Key { return store.Key{Kind: store.Budgets, Name: name} }

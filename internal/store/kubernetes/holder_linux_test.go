@@ -96,9 +96,9 @@ func holderOn(t *testing.T, lease coordinationv1.Lease) map[string]any {
 	return holder
 }
 
-// TestWhoseDeathIsNotProvenKeepsItsLock lays Leases as others would have left
+// TestUnprovenDeathKeepsTheLock lays Leases as others would have left
 // them, renewed just now, and asks for their locks.
-func TestWhoseDeathIsNotProvenKeepsItsLock(t *testing.T) {
+func TestUnprovenDeathKeepsTheLock(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	cmd := holding(t, cluster, namespace)

@@ -221,8 +221,8 @@ func TestALeaseFromTheFutureIsJudgedByWhatIsSeen(t *testing.T) {
 	release(t, l)
 }
 
-// TestTheHolderOfALease is reported until its lease expires or is released.
-func TestTheHolderOfALease(t *testing.T) {
+// TestLeaseHolder is reported until its lease expires or is released.
+func TestLeaseHolder(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	kubetest.Create(t, cluster, leaseOf(namespace, time.Now().Add(-time.Hour)))

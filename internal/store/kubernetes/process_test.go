@@ -143,9 +143,9 @@ func holdUntilKilled(ctx context.Context, s store.Store) error {
 	return errors.New("no process killed it")
 }
 
-// TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver has the process be of another
+// TestLockOfAKilledProcessExpires has the process be of another
 // machine, as far as its Lease tells.
-func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
+func TestLockOfAKilledProcessExpires(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
 	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)

@@ -92,7 +92,7 @@ func TestConformanceWithFaultsToCome(t *testing.T) {
 	})
 }
 
-func TestWhatMayHoldSecretsIsASecretAndTheRestIsReadable(t *testing.T) {
+func TestOnlySecretKindsAreSecrets(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	for _, kind := range store.Kinds() {

@@ -53,7 +53,7 @@ func TestFaultBeforeAndAfter(t *testing.T) {
 	}
 }
 
-func TestTheKilledDoNothingAndHoldNothing(t *testing.T) {
+func TestKilledProcessesCallAndLockNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	f := storetest.Wrap(s, &storetest.Faults{After: storetest.At(1, storetest.ErrKilled)})

@@ -111,8 +111,8 @@ func TestLicensesOfWhatIsLinked(t *testing.T) {
 	}
 }
 
-// TestWhatIsLinkedHere asks of this project what CI asks.
-func TestWhatIsLinkedHere(t *testing.T) {
+// TestLinkedModules asks of this project what CI asks.
+func TestLinkedModules(t *testing.T) {
 	t.Parallel()
 	modules, err := Modules(t.Context(), "../../..", Platform{OS: "linux", Arch: "arm64"})
 	if err != nil {

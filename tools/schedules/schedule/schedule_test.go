@@ -110,7 +110,7 @@ func machine(id, state, uid string) cvmsim.Instance {
 	}
 }
 
-func TestWhatCountsAsHeldAndAsCapacity(t *testing.T) {
+func TestHeldAndCapacity(t *testing.T) {
 	t.Parallel()
 	restricted := machine("e", "RUNNING", "u")
 	restricted.RestrictState = "EXPIRED"
@@ -192,7 +192,7 @@ func TestForeignMachines(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeft(t *testing.T) {
+func TestScheduleLeft(t *testing.T) {
 	t.Parallel()
 	all := []cvmsim.Instance{machine("a", "TERMINATING", "u"), machine("b", "RUNNING", "v")}
 	if left := Left("u", all); len(left) != 1 {
