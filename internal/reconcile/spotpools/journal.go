@@ -93,7 +93,7 @@ func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j do
 
 // journalLost returns the error of a pool that stays short because its journal was lost.
 func journalLost(p decide.Plan) error {
-	if why := p.Journal.WhyLost(); why != "" && p.Shortfall > 0 {
+	if why := p.Journal.LossReason(); why != "" && p.Shortfall > 0 {
 		return errors.New(why)
 	}
 	return nil
