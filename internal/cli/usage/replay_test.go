@@ -55,7 +55,7 @@ func TestReplaysForPeople(t *testing.T) {
 	for name, tt := range map[string]struct {
 		style  terminal.Style
 		replay budgets.LiveReplay
-		how    told
+		how    textOptions
 	}{
 		"replay_never.txt": {clitest.Plain, early, textOptions{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_once.txt": {
