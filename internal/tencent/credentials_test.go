@@ -152,7 +152,7 @@ func TestCVMRoleMistakes(t *testing.T) {
 	tests := map[string]http.HandlerFunc{
 		`no CAM role "gpu-node"`: http.NotFound,
 		"answered HTTP 500":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
-		"no JSON object":         func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`secret-text`)) },
+		"not a JSON object":      func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`secret-text`)) },
 		`code "Failed"`:          func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"Code":"Failed"}`)) },
 	}
 	for want, handler := range tests {

@@ -109,9 +109,6 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	again.Error.Message, again.Error.RequestID = strings.ReplaceAll(refused.Error.Message, "7c1d-1", "7c1d-2"), "7c1d-2"
 	status.SpotPools[6].Failing = &again
 	status.UnderWay = &store.Holder{Command: "gpupool reconcile", PID: 12, Host: "ci", Since: clitest.At.Add(-20 * time.Second)}
-	status.Totals = reconcile.Totals{SpotPools: reconcile.PoolTotals{
-		OK: 3, Short: 2, Failing: 5, Held: 18, Capacity: 14, HourlyPrice: clitest.Price(t, "34.20"),
-	}}
 	b := &status.SpotPools[1]
 	b.Machines = []decide.Member{member("ins-bbbbbbb1", decide.Launching)}
 	return status
@@ -228,9 +225,6 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 	r := reconcile.StatusReport{
 		At: clitest.At, Store: "directory:.gpupool",
 		LastRun: &declaration.RunSummary{FinishedAt: clitest.At.Add(-20 * time.Second), Failed: failing},
-		Totals: reconcile.Totals{SpotPools: reconcile.PoolTotals{
-			OK: 31 - failing, Failing: failing, Held: 62, Capacity: 62, HourlyPrice: clitest.Price(t, "117.80"),
-		}},
 	}
 	for n := range 31 {
 		p := spotpools.Description{Phase: declaration.Active, Report: spotpools.Report{

@@ -32,10 +32,10 @@ func TestPodStandings(t *testing.T) {
 		got[s.Pod] = string(s.CountsAs) + ": " + s.Why
 	}
 	want := map[string]string{
-		"used": "in use: allocated_selector selects it", "ready": "available: it is ready, and not in use", "waits": "replica: it waits for a node",
-		"pulls": "replica: ImagePullBackOff", "new": "replica: it has no node yet", "starts": "replica: it is not ready yet",
+		"used": "in use: allocated_selector selects it", "ready": "available: it is ready, and not in use", "waits": "pending: it waits for a node",
+		"pulls": "pending: ImagePullBackOff", "new": "pending: it has no node yet", "starts": "pending: it is not ready yet",
 		"ends": "nothing: it is being deleted", "over": "nothing: it has ended: Failed",
-		"forged": "replica: it differs from its Deployment's template: it has no container runtime",
+		"forged": "pending: it differs from its Deployment's template: it has no container runtime",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
