@@ -42,7 +42,7 @@ func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                       "directory:DIR",
-		"./pools":                "write directory:./pools",
+		"./pools":                "use directory:./pools",
 		"etcd:pools":             `unknown kind "etcd"`,
 		"Directory:pools":        `unknown kind "Directory"`,
 		"directory:":             "lacks the path",
