@@ -64,7 +64,7 @@ func addVictims(details *describe.Details, alike []outcome.Result) {
 		d := result.Decision.(budget.Decision)
 		victims[n] = victim{name: d.Victim(), own: d.Reasons}
 		if d.Rank != nil {
-			order = ", by " + string(d.Rank.Order)
+			order = " (eviction_order: " + string(d.Rank.Order) + ")"
 			victims[n].number = fmt.Sprint(d.Rank.Number)
 			victims[n].own = slices.Concat(d.Reasons[:len(d.Reasons)-1], []string{d.Rank.Why})
 		}
