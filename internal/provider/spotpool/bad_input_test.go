@@ -28,7 +28,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("spot_max_price")`, `invalid price "cheap"`, `"3.50"`}},
 		"a price in units":      {providertest.Values{"max_hourly_cost": "30 CNY"}, []string{`"max_hourly_cost"`, `invalid price "30 CNY"`}},
 		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `nvalid duration "soon"`}},
-		"an endless cooldown":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
+		"an endless cooldown":   {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
 		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
 		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
 		"no time to create": {
@@ -46,7 +46,7 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"an empty strategy":    {providertest.Values{"allocation_strategy": ""}, []string{`"allocation_strategy"`, `"" is not known`}},
 		"an empty charge type": {providertest.Values{"instance_charge_type": ""}, []string{`"instance_charge_type"`, `"" is not known`}},
-		"an empty cooldown":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `nvalid duration ""`}},
+		"an empty cooldown":    {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `nvalid duration ""`}},
 		"an empty timeout":     {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `nvalid duration ""`}},
 		"an empty cost":        {providertest.Values{"max_hourly_cost": ""}, []string{`"max_hourly_cost"`, `invalid price ""`}},
 		"an empty price":       {offerings(offering(zone2, t4, "")), []string{`AttributeName("spot_max_price")`, `invalid price ""`}},
