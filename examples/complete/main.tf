@@ -1,5 +1,5 @@
 # GPU instances that become Kubernetes nodes, and a warm stock of pods on them. Both respect
-# a budget of GPU-hours. First apply what cluster.sh prints:
+# a budget of GPU-hours. Apply the output of cluster.sh first.
 #
 #   ./cluster.sh | kubectl apply -f -
 #   kubectl create namespace ml

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Body is what a document may hold. Each has its row in bodies.
+// Body is the body of a document. Each has its row in bodies.
 type Body interface {
 	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | BudgetUsage | PoolStatuses |
 		Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
 }
 
-// bodies are all that a document may hold. Of the bodies in one folder, the one that
-// most documents there hold comes first.
+// bodies are the bodies of all documents. In each folder, the most frequent one comes first.
 var bodies = []row{
 	body[SpotPool]{spotPoolKind, "spot_pools", func(b SpotPool) error {
 		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
@@ -46,7 +45,7 @@ var bodies = []row{
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
 }
 
-// The kinds with a remedy of their own.
+// The kinds with their own remedy.
 const (
 	spotPoolKind     = "spot_pool"
 	journalKind      = "journal"
@@ -64,8 +63,8 @@ const (
 )
 
 type body[T Body] struct {
-	kind   string // what an envelope calls it
-	folder string // where a store keeps it
+	kind   string // in an envelope
+	folder string // in a store
 	// validate returns an error if a body lacks values that each reader needs.
 	validate func(T) error
 }

@@ -86,10 +86,10 @@ func TestCheckTakesAnyBodyOfTheFolder(t *testing.T) {
 	if err := declaration.Check("statuses", "statuses/last_run", summary); err != nil {
 		t.Error(err)
 	}
-	if err := declaration.Check("journals", "journals/a", summary); err == nil || !strings.Contains(err.Error(), "it is no journal") {
+	if err := declaration.Check("journals", "journals/a", summary); err == nil || !strings.Contains(err.Error(), "its kind is not journal") {
 		t.Errorf("a summary among journals: %v", err)
 	}
 	if err := declaration.Check("elsewhere", "elsewhere/a", summary); err == nil || !strings.Contains(err.Error(), "unknown kind") {
-		t.Errorf("a folder that nobody knows: %v", err)
+		t.Errorf("an unknown folder: %v", err)
 	}
 }

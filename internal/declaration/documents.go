@@ -21,7 +21,7 @@ const (
 	Deleting Phase = "deleting" // its deletion is incomplete
 )
 
-// Record is what a store keeps of one declared thing.
+// Record is the record of a declared object in a store.
 type Record[D any] struct {
 	Phase       Phase     `json:"phase"`
 	Declaration D         `json:"declaration"`
@@ -44,39 +44,37 @@ type StockPool = Record[stockpool.Declaration]
 // StockJournal is a stock pool's journal.
 type StockJournal = stockpool.Journal
 
-// BudgetStatus is what the last run made of a budget.
+// BudgetStatus is the status of a budget by its last run.
 type BudgetStatus = budget.Status
 
-// BudgetUsage is what the last runs measured of budgets whose statuses they left as they
-// were, by the budgets' uids.
+// BudgetUsage has measurements of budgets whose statuses the last runs did not change, by UID.
 type BudgetUsage struct {
 	Budgets map[string]budget.Measurement `json:"budgets"`
 }
 
-// PoolStatuses are those of some spot pools, by their uids.
+// PoolStatuses are the statuses of some spot pools, by UID.
 type PoolStatuses struct {
 	Pools map[string]PoolStatus `json:"pools"`
 }
 
-// PoolStatus is how a spot pool stood when a run last saw to it.
+// PoolStatus is the status of a spot pool by its last run.
 type PoolStatus struct {
 	Pool       string    `json:"pool"`       // "ap-singapore/train"
-	Generation int64     `json:"generation"` // of the declaration that it was seen to by
-	Since      time.Time `json:"since"`      // when a run first found it to stand like this
-	// Capacity, Held and Shortfall are as in spotpool.Counts; Observed is false where they
-	// are not known.
+	Generation int64     `json:"generation"` // of the declaration of that run
+	Since      time.Time `json:"since"`      // the first run with this status
+	// Capacity, Held and Shortfall are as in spotpool.Counts. Observed is false if they are
+	// unknown.
 	Observed  bool `json:"observed"`
 	Capacity  int  `json:"capacity"`
 	Held      int  `json:"held"`
 	Shortfall int  `json:"shortfall"`
-	// Grows says that more instances are on their way. Why says which, or else why there
-	// are none.
+	// Grows reports that more instances are launching. Why lists them, or the reasons for none.
 	Grows bool   `json:"grows"`
 	Why   string `json:"why"`
 }
 
-// Pauses are workloads that a budget paused; where they are many, a part of them. The
-// document outlives its budget until all of them were resumed.
+// Pauses are workloads that a budget paused, or some of many. The document outlives its budget
+// until all are resumed.
 type Pauses struct {
 	BudgetUID  string  `json:"budget_uid"`
 	Budget     string  `json:"budget"` // its name
@@ -84,12 +82,11 @@ type Pauses struct {
 	Workloads  []Pause `json:"workloads"`
 }
 
-// PausePhase says how far a pause has come.
+// PausePhase is the phase of a pause.
 type PausePhase string
 
-// The phases of a pause. Pausing and resuming are recorded before they are done. A workload
-// that was started again and is not paused once more is remembered, so that later runs leave
-// it.
+// The phases of a pause. Pausing and Resuming are recorded before the change. Started marks a
+// workload that a user resumed, so that later runs do not pause it again.
 const (
 	Pausing  PausePhase = "pausing"
 	Paused   PausePhase = "paused"
@@ -101,43 +98,43 @@ const (
 type Pause struct {
 	budget.Workload
 	Phase PausePhase `json:"phase"`
-	// Replicas is how many it had, and gets back; a Job has no such number.
+	// Replicas is the number to restore. A Job has none.
 	Replicas int32     `json:"replicas,omitempty"`
 	At       time.Time `json:"at"`
-	// Labels and PriorityClassName are those of its template of pods. Of many labels
-	// only some are kept.
+	// Labels and PriorityClassName are those of its pod template. Of many labels, only some are
+	// kept.
 	Labels            map[string]string `json:"labels,omitempty"`
 	PriorityClassName string            `json:"priority_class_name,omitempty"`
 }
 
-// Grants are the hours that persons added to a budget for a while.
+// Grants are temporary extra GPU-hours of a budget.
 type Grants struct {
 	BudgetUID string `json:"budget_uid"`
 	Budget    string `json:"budget"` // its name
 	budget.Grants
 }
 
-// Holds say that persons keep a pool from launching and ending for a while.
+// Holds pause the launches and terminations of a pool for a while.
 type Holds struct {
 	PoolUID string `json:"pool_uid"`
 	Pool    string `json:"pool"` // "ap-singapore/train"
 	spotpool.Holds
 }
 
-// TombstoneLifetime is how long a tombstone stays.
+// TombstoneLifetime is the lifetime of a tombstone.
 const TombstoneLifetime = 30 * 24 * time.Hour
 
-// Tombstone says that a pool, a budget or a stock pool was destroyed, so that no stale state
-// brings it back.
+// Tombstone records that a pool, a budget or a stock pool was destroyed, so that a stale state does
+// not create it again.
 type Tombstone struct {
 	UID    string `json:"uid"`
 	Object string `json:"object"` // "spot_pool/ap-singapore/train", "budget/team-a", "stock_pool/ml/pool-g1"
-	// AccountID or ClusterUID is where it was.
+	// AccountID or ClusterUID is its place.
 	AccountID   string    `json:"account_id,omitempty"`
 	ClusterUID  string    `json:"cluster_uid,omitempty"`
 	DestroyedAt time.Time `json:"destroyed_at"`
 	ExpiresAt   time.Time `json:"expires_at"`
-	// LeftAt is when machines of a destroyed pool were last found to be there still.
+	// LeftAt is the last observation of instances that a destroyed pool left.
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
@@ -159,7 +156,7 @@ func StockTombstone(d stockpool.Declaration, now time.Time) Tombstone {
 // Expired reports whether the tombstone is no longer needed at now.
 func (t Tombstone) Expired(now time.Time) bool { return !now.Before(t.ExpiresAt) }
 
-// State is the newest Terraform state of one lineage that was seen.
+// State is the newest observed Terraform state of a lineage.
 type State struct {
 	Lineage string    `json:"lineage"`
 	Serial  int64     `json:"serial"`
@@ -182,13 +179,12 @@ func identifiedStock(d stockpool.Declaration) error {
 
 func (p Phase) validate() error {
 	if p != Creating && p != Active && p != Deleting {
-		return errors.New("its phase is none of creating, active and deleting")
+		return errors.New("its phase is not creating, active or deleting")
 	}
 	return nil
 }
 
-// validateJournal checks that no launch can be repeated with another body, or have a
-// number that was used before.
+// validateJournal checks that no launch is repeated with another body, or reuses a number.
 func validateJournal(j Journal) error {
 	for _, i := range j.Pending {
 		r := i.Request
@@ -196,29 +192,29 @@ func validateJournal(j Journal) error {
 			return fmt.Errorf("an intent: %w", err)
 		}
 		if r.Sequence < 1 || r.Sequence > j.LastSequence || r.SeqTag < 1 || r.Count < 1 {
-			return errors.New("an intent has a sequence or a count that cannot be")
+			return errors.New("an intent has an invalid sequence or count")
 		}
 	}
 	return nil
 }
 
-// validatePauses checks for what tells a workload apart and what it is resumed with.
+// validatePauses checks the identity of workloads, and the values that resume them.
 func validatePauses(p Pauses) error {
 	for _, w := range p.Workloads {
 		if err := present("namespace", w.Namespace, "api_version", w.APIVersion, "kind", w.Kind, "name", w.Name, "uid", w.UID); err != nil {
 			return fmt.Errorf("a workload: %w", err)
 		}
 		if w.Phase != Pausing && w.Phase != Paused && w.Phase != Resuming && w.Phase != Started {
-			return errors.New("the phase of a workload is none of pausing, paused, resuming and started")
+			return errors.New("the phase of a workload is not pausing, paused, resuming or started")
 		}
 		if w.Replicas < 0 {
-			return errors.New("a workload has a number of replicas that cannot be")
+			return errors.New("a workload has an invalid number of replicas")
 		}
 	}
 	return nil
 }
 
-// present takes names and values in turn, and names the first empty value.
+// present takes pairs of a name and a value. Its error names the first empty value.
 func present(pairs ...string) error {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] == "" {

@@ -102,7 +102,7 @@ func open(what, kind string, data []byte) (json.RawMessage, error) {
 		return damaged(withoutValues(err).Error())
 	}
 	if e.Kind != kind {
-		return damaged("it is no " + describe(kind))
+		return damaged("its kind is not " + describe(kind))
 	}
 	if len(e.Body) == 0 || string(e.Body) == "null" {
 		return damaged("it is empty")

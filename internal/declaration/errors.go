@@ -109,9 +109,8 @@ func withoutValues(err error) error {
 	return errors.New("one of its values is not of the right form")
 }
 
-// syntaxWithoutValues tells syntax errors apart by the texts of encoding/json, which
-// offers no other way. Were the texts to change, the error would only be less
-// helpful.
+// syntaxWithoutValues distinguishes syntax errors by their text in encoding/json, the only way. If
+// a text changes, the error is only less helpful.
 func syntaxWithoutValues(err *json.SyntaxError) error {
 	switch text := err.Error(); {
 	case text == "unexpected end of JSON input":
@@ -121,5 +120,5 @@ func syntaxWithoutValues(err *json.SyntaxError) error {
 	case strings.HasSuffix(text, "after top-level value"):
 		return errTrailing
 	}
-	return fmt.Errorf("it is no JSON at byte %d", err.Offset)
+	return fmt.Errorf("it is not valid JSON at byte %d", err.Offset)
 }

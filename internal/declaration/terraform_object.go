@@ -104,7 +104,7 @@ func (o object) firstInvalid(declaration any, err error) error {
 	return withoutValues(err)
 }
 
-// identity is what tells an object from others, as far as it can be read.
+// identity identifies an object, as far as it can be read.
 type identity struct{ Name, Region, Namespace, UID string }
 
 func (o object) identity() (i identity) {

@@ -30,7 +30,7 @@ func TestDefaultsAreTheDeclarations(t *testing.T) {
 	}.WithDefaults())
 	sameDefaults(t, stockresource.NewResource(), struct {
 		stockpool.Declaration
-		WaitForRollout bool `json:"wait_for_rollout"` // the provider's alone
+		WaitForRollout bool `json:"wait_for_rollout"` // only of the provider
 	}{stockpool.Declaration{}.WithDefaults(), true})
 }
 
@@ -44,7 +44,7 @@ func sameDefaults(t *testing.T, r resource.Resource, declaration any) {
 	if err := json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
-	delete(want, "published_at") // the record's alone
+	delete(want, "published_at") // only of the record
 	var resp resource.SchemaResponse
 	r.Schema(context.Background(), resource.SchemaRequest{}, &resp)
 	if diff := cmp.Diff(said(want), said(defaultsOf(t, resp.Schema.Attributes))); diff != "" {

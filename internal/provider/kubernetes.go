@@ -41,13 +41,13 @@ type execModel struct {
 
 func kubernetesAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"host": optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Without a scheme it is `https` where a certificate or " +
-			"`insecure` is given, else `http`, which no credentials are sent by. Also `KUBE_HOST`."),
+		"host": optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Without a scheme, it is `https` with a certificate or " +
+			"`insecure`, and `http` otherwise. No credentials are sent by `http`. Also `KUBE_HOST`."),
 		"username": optionalString("User of HTTP basic authentication. Also `KUBE_USER`."),
 		"password": optionalSecret("Password of HTTP basic authentication. Also `KUBE_PASSWORD`."),
 		"insecure": schema.BoolAttribute{
 			Optional:            true,
-			MarkdownDescription: "Whether the API server's certificate is taken without being verified. Also `KUBE_INSECURE`. Default: `false`.",
+			MarkdownDescription: "Whether to skip the verification of the API server's certificate. Also `KUBE_INSECURE`. Default: `false`.",
 		},
 		"tls_server_name": optionalString("Name that the API server's certificate is verified against. If omitted, that of the host. Also " +
 			"`KUBE_TLS_SERVER_NAME`."),

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
-// Each schema is well-formed, and each secret is marked as one.
+// Each schema is well-formed, secrets are sensitive, and arguments that replace say so.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	p := New("test")()
@@ -29,6 +29,11 @@ func TestSchemas(t *testing.T) {
 		factory().Schema(t.Context(), resource.SchemaRequest{}, &s)
 		if diags := s.Schema.ValidateImplementation(t.Context()); diags.HasError() {
 			t.Error(diags)
+		}
+		for _, name := range []string{"name", "namespace", "region"} { // the arguments that replace
+			if a, has := s.Schema.Attributes[name]; has && !strings.HasSuffix(a.GetMarkdownDescription(), " Changing this forces replacement.") {
+				t.Errorf("the description of %s does not say that a change replaces: %q", name, a.GetMarkdownDescription())
+			}
 		}
 	}
 	for _, factory := range p.DataSources(t.Context()) {

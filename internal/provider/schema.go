@@ -9,12 +9,12 @@ func providerSchema() schema.Schema {
 	attributes := cloudAttributes()
 	attributes["assume_role"] = schema.SingleNestedAttribute{
 		Optional:            true,
-		MarkdownDescription: "Role to assume with the token of an identity provider, such as a CI system.",
+		MarkdownDescription: "Role to assume with the configured credentials.",
 		Attributes:          assumeRoleAttributes(),
 	}
 	attributes["assume_role_with_web_identity"] = schema.SingleNestedAttribute{
 		Optional:            true,
-		MarkdownDescription: "Role to take on with the token of an identity provider, as CI systems hand out.",
+		MarkdownDescription: "Role to assume with the token of an identity provider, such as a CI system.",
 		Attributes:          webIdentityAttributes(),
 	}
 	attributes["kubernetes"] = schema.SingleNestedAttribute{
@@ -26,13 +26,13 @@ func providerSchema() schema.Schema {
 	}
 	attributes["store"] = schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Where declarations, journals and locks are stored. `gpupool reconcile` manages what is applied here from the same " +
+		MarkdownDescription: "Store of declarations, journals and locks. `gpupool reconcile` manages what is applied here from the same " +
 			"store. If omitted, the environment variable `GPUPOOL_STORE`, such as `directory:/srv/gpupool`, or else the directory `.gpupool` in " +
 			"the working directory. A missing store is created.",
 		Attributes: map[string]schema.Attribute{
 			"directory": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Path of a directory that is shared by all who manage these pools.",
+				MarkdownDescription: "Path of a directory that everyone who manages these pools shares.",
 			},
 			"kubernetes_namespace": schema.StringAttribute{
 				Optional:            true,
@@ -109,7 +109,7 @@ func webIdentityAttributes() map[string]schema.Attribute {
 		"session_name": optionalString("Name of the session, for the audit log."),
 		"session_duration": schema.Int64Attribute{
 			Optional:            true,
-			MarkdownDescription: "How long the session lasts in seconds, 1 to 43200; it is renewed in time. Default: `7200`.",
+			MarkdownDescription: "Session duration in seconds, 1 to 43200. Sessions are renewed in time. Default: `7200`.",
 		},
 	}
 }

@@ -184,7 +184,7 @@ func TestWhereTheStoreIs(t *testing.T) {
 		"in a pipeline":        {ci, `{}`, "directory:.gpupool", "Store may be lost"},
 		"kept by the pipeline": {ci, `{"store": {"directory": "/srv/pools"}}`, "directory:/srv/pools", ""},
 		"in a cluster":         {ci, `{"store": {"kubernetes_namespace": "gpupool-system"}}`, "kubernetes:gpupool-system", ""},
-		"a cluster alone":      {nil, `{"kubernetes": {"config_path": "~/.kube/config"}}`, "directory:.gpupool", ""},
+		"only a cluster":       {nil, `{"kubernetes": {"config_path": "~/.kube/config"}}`, "directory:.gpupool", ""},
 	} {
 		got, diags := configure(t, test.environment, test.arguments)
 		if got.Store.String() != test.store {
@@ -239,7 +239,7 @@ func later(t *testing.T, of tftypes.Type, values, field string) tftypes.Value {
 }
 
 // Plain HTTP to another host is reported as long as it is used.
-func TestPlainHTTPIsToldOf(t *testing.T) {
+func TestPlainHTTPIsReported(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string]int{
 		`{"protocol": "HTTP"}`: 1, `{"endpoint": "http://cvm.example", "protocol": "HTTP"}`: 1,

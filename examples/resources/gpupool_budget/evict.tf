@@ -10,7 +10,7 @@ provider "gpupool" {
 # in a run. Disruption budgets and protected pods are respected.
 resource "gpupool_budget" "team_a" {
   name      = "team-a"
-  gpu_hours = "100"
+  gpu_hours = 100
   window    = "24h"
   selector  = { namespaces = ["ml"], match_labels = { team = "a" } }
 

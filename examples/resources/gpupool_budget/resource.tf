@@ -9,7 +9,7 @@ provider "gpupool" {
 # 100 GPU-hours in any 24 hours, for the pods of team a. By default a budget only alerts.
 resource "gpupool_budget" "team_a" {
   name      = "team-a"
-  gpu_hours = "100"
+  gpu_hours = 100
   window    = "24h"
 
   selector = {

@@ -31,7 +31,7 @@ resource "gpupool_spot_pool" "train" {
 
 resource "gpupool_budget" "ml" {
   name      = "ml"
-  gpu_hours = "100"
+  gpu_hours = 100
   window    = "24h"
   selector  = { namespaces = ["ml"] }
 }

@@ -21,7 +21,7 @@ resource "gpupool_stock_pool" "team_b" {
 
 resource "gpupool_budget" "team_b" {
   name        = "team-b"
-  gpu_hours   = "100"
+  gpu_hours   = 100
   window      = "24h"
   selector    = { namespaces = ["default"], match_labels = { team = "b" } }
   enforcement = { action = "pause", grace_period = "10m" }

@@ -49,8 +49,7 @@ func contains(t *testing.T, diags providertest.Diagnostics, words ...string) {
 	}
 }
 
-// What is wrong with a declaration is said by a validation already, at its
-// attribute, once, and with what to do.
+// A validation reports each problem of a declaration once, at its attribute and with a remedy.
 func TestBadDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -116,9 +115,9 @@ func TestBadDeclarations(t *testing.T) {
 		"an illegal key":          {expression("", "Exists"), []string{`AttributeName("key")`, "is no key of a label"}},
 		"thresholds out of order": {providertest.Values{"thresholds": []int{80, 50}}, []string{`"thresholds"`, "ElementKeyInt(1)", "50 comes after 80"}},
 		"a threshold of nothing":  {providertest.Values{"thresholds": []int{0, 50, 100}}, []string{"ElementKeyInt(0)", "out of range"}},
-		"half a percent":          {providertest.Values{"thresholds": []float64{50, 50.5}}, []string{"ElementKeyInt(1)", "50.5 is no whole percent"}},
+		"half a percent":          {providertest.Values{"thresholds": []float64{50, 50.5}}, []string{"ElementKeyInt(1)", "50.5 is not a whole percent"}},
 		"half an eviction": {
-			enforcement(providertest.Values{"max_evictions_per_run": 1.5}), []string{`"max_evictions_per_run"`, "1.5 is no whole number of pods"},
+			enforcement(providertest.Values{"max_evictions_per_run": 1.5}), []string{`"max_evictions_per_run"`, "1.5 is not a whole number of pods"},
 		},
 		"endless evictions": {
 			enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is no whole number"},
@@ -208,8 +207,8 @@ func TestBadDeclarations(t *testing.T) {
 	}
 }
 
-// What is allowed and probably not meant is a warning of plans. A validation, which
-// comes before a destruction as well, says nothing of it.
+// A plan warns of values that are valid and probably not intended. A validation does not, since
+// it also precedes a destruction.
 func TestDoubtfulDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -231,14 +230,13 @@ func TestDoubtfulDeclarations(t *testing.T) {
 			t.Parallel()
 			contains(t, s.Plan(nil, values(test.change)).Diagnostics, test.want...)
 			if diags := s.Validate(values(test.change)); len(diags) > 0 {
-				t.Errorf("a validation says %s", diags)
+				t.Errorf("a validation reports %s", diags)
 			}
 		})
 	}
 }
 
-// What is not known yet is left to a later validation, and never taken for
-// something wrong.
+// Unknown values are left to a later validation, and are never problems.
 func TestUnknownValuesAreNotJudged(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -256,11 +254,11 @@ func TestUnknownValuesAreNotJudged(t *testing.T) {
 	if diags := s.Validate(values(providertest.Values{"window": nil, "period": providertest.Unknown})); len(diags) > 0 {
 		t.Errorf("with an unknown period for a window: %s", diags)
 	}
-	// What is known is judged all the same.
+	// Known values are validated anyway.
 	contains(t, s.Validate(values(providertest.Values{"window": providertest.Unknown, "gpu_hours": "x"})), `"gpu_hours"`)
 }
 
-// create plans and applies a budget, without a complaint.
+// create plans and applies a budget without diagnostics.
 func create(t *testing.T, s *providertest.Server, config providertest.Values) *providertest.Object {
 	t.Helper()
 	p := s.Plan(nil, config)
@@ -274,19 +272,18 @@ func create(t *testing.T, s *providertest.Server, config providertest.Values) *p
 	return o
 }
 
-// KUBECONFIG is the command line's: a provider that finds no cluster says that it
-// leaves it unread, where it is set.
-func TestKubeconfigIsNotReadAndSaidSo(t *testing.T) {
+// Only the CLI reads KUBECONFIG: without a cluster, the provider reports that it ignores it.
+func TestIgnoredKubeconfigIsReported(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
-	for kubeconfig, told := range map[string]bool{"/home/me/kubeconfig": true, "": false} {
+	for kubeconfig, want := range map[string]bool{"/home/me/kubeconfig": true, "": false} {
 		s, diags := w.Serve(map[string]string{"KUBECONFIG": kubeconfig}, nil)
 		if len(diags) > 0 {
 			t.Fatal(diags)
 		}
 		diags = s.For("gpupool_budget").Plan(nil, values(nil)).Diagnostics
 		contains(t, diags, "ERROR", "No Kubernetes cluster is configured", "config_path")
-		if got := strings.Contains(diags.String(), "KUBECONFIG is set (/home/me/kubeconfig), and not read, as by the official"); got != told {
+		if got := strings.Contains(diags.String(), "KUBECONFIG (/home/me/kubeconfig) is not read, as by the official"); got != want {
 			t.Errorf("KUBECONFIG=%s: %s", kubeconfig, diags)
 		}
 	}

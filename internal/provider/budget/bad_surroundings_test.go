@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// unreachable is the address of an API server that nobody answers at.
+// unreachable is the address of an API server that does not respond.
 func unreachable(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,7 +25,7 @@ func unreachable(t *testing.T) string {
 	return fmt.Sprintf(`{ host = "https://%s", token = "x" }`, listener.Addr())
 }
 
-// What only the cluster can know is an error at plan, and nothing is recorded.
+// A plan reports errors of the cluster, and records nothing.
 func TestBadSurroundings(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -56,7 +56,7 @@ func TestBadSurroundings(t *testing.T) {
 			return fmt.Sprintf("{ config_path = %q }", kubeconfig)
 		}, "Unauthorized: the credentials are missing, expired or of another cluster"},
 		"a forbidden verb": {func(t *testing.T) string {
-			return fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, w.Cluster.Namespace(t), "nobody"))
+			return fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, w.Cluster.Namespace(t), "without-rights"))
 		}, "the role needs the verb get on namespaces"},
 	}
 	for name, test := range tests {

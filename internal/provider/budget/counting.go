@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// counting is how usage is counted.
 type counting struct {
 	CountFrom       types.String `tfsdk:"count_from"`
 	PodEndEstimate  types.String `tfsdk:"pod_end_estimate"`
@@ -37,19 +36,18 @@ func sameWeight(a, b string) bool {
 
 func countingAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"count_from": kit.DefaultChoice(defaults.CountFrom, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, "+
-			"when its first container started."),
-		"pod_end_estimate": kit.DefaultChoice(defaults.PodEndEstimate, "Where the end of a pod is taken to be that nobody saw ending, between the last run "+
-			"that "+
-			"saw it and the one that missed it: at the former (`earliest`), half-way (`midpoint`) or at the latter (`latest`). Such ends are reported as "+
-			"estimated, with a bound."),
-		"resource_weights": kit.TextMap(kit.Optional, "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a "+
-			"number or a fraction, in the place of the default or beside it. Devices by DRA are named by their driver, such as `gpu.nvidia.com`. `\"0\"` "+
-			"leaves a resource out."),
-		"model_weights": kit.TextMap(kit.Optional, "Factors by GPU model, as the node's label has it, or by instance type, such as `{ \"Tesla-T4\" = \"0.5\" "+
-			"}`. What is not listed counts once."),
-		"breakdown_labels": kit.Texts(kit.Optional, "Keys of pod labels by which usage is broken down, beside the namespaces."),
-		"max_status_age": kit.DefaultDuration(defaults.MaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` "+
-			"launch, as a duration from `\"1m\"` to `\"30d\"`. An older one, or none, launches nothing."),
+		"count_from": kit.DefaultChoice(defaults.CountFrom, "Start of a pod's usage: `scheduled`, when the pod was bound to its node, or `running`, when "+
+			"its first container started."),
+		"pod_end_estimate": kit.DefaultChoice(defaults.PodEndEstimate, "Assumed end of a pod whose end was not observed, between the last run that "+
+			"observed it and the next run. `earliest` is the time of the former, `latest` that of the latter, and `midpoint` lies half-way. Such ends "+
+			"are reported as estimated, with an error bound."),
+		"resource_weights": kit.TextMap(kit.Optional, "GPUs per unit of a resource, as a number or a fraction, such as `{ \"nvidia.com/mig-1g.5gb\" = "+
+			"\"1/7\" }`. They override and extend the defaults. Name DRA devices by their driver, such as `gpu.nvidia.com`. With `\"0\"`, a resource is "+
+			"not counted."),
+		"model_weights": kit.TextMap(kit.Optional, "Factors by GPU model, as in the node's label, or by instance type, such as `{ \"Tesla-T4\" = \"0.5\" "+
+			"}`. All others have the factor 1."),
+		"breakdown_labels": kit.Texts(kit.Optional, "Keys of pod labels by which usage is broken down, in addition to namespaces."),
+		"max_status_age": kit.DefaultDuration(defaults.MaxStatusAge, "Highest age of the budget's status with which a spot pool with this `budget` "+
+			"launches instances, from `\"1m\"` to `\"30d\"`. With an older status or none, it launches nothing."),
 	}
 }

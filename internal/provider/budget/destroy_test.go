@@ -60,8 +60,8 @@ func TestDestructionNeedsARecord(t *testing.T) {
 	nothingRecorded(t, w)
 }
 
-// A destruction resumes what the budget paused. What someone resumed meanwhile stays
-// as it is, with a warning.
+// A destruction resumes paused workloads. It leaves a workload that a user resumed meanwhile, with
+// a warning.
 func TestDestructionResumes(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)

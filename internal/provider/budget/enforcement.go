@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// enforcement is what is done when the limit is reached.
 type enforcement struct {
 	Enforcement types.Object `tfsdk:"enforcement"`
 }
@@ -39,7 +38,7 @@ func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enfor
 	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, sameDuration)
 }
 
-// honored is true where a declaration leaves it out.
+// honored is true if a declaration omits it.
 var honored = attribute.Kind[types.Bool, *bool]{
 	Read: func(v types.Bool) (*bool, bool) { return v.ValueBoolPointer(), true },
 	Write: func(b *bool) types.Bool {
@@ -53,9 +52,9 @@ func enforcementAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
 		Default: objectdefault.StaticValue(attribute.NewObject(enforcementTypes, &absent, enforcementFields)),
-		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the " +
-			"store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation or label `gpupool/protected: \"true\"` " +
-			"(see `honor_pod_protection`). Where it is left out, nothing is enforced.",
+		MarkdownDescription: "Action when the limit is reached, and its safeguards. Never affected are pods of `kube-system`, `kube-public`, " +
+			"`kube-node-lease` and the store's namespace. The annotation or label `gpupool/protected: \"true\"` on a pod (see `honor_pod_protection`) " +
+			"or on its namespace also protects pods. If omitted, the budget only alerts.",
 		Attributes: enforcementAttributes(),
 	}
 }
@@ -63,34 +62,32 @@ func enforcementAttribute() schema.Attribute {
 func enforcementAttributes() map[string]schema.Attribute {
 	absent := defaults.Enforce
 	return map[string]schema.Attribute{
-		"action": kit.DefaultChoice(absent.Action, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; "+
-			"`pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, "+
-			"which heeds disruption budgets. A freeze, that of `evict` too, and a pause are undone when usage falls below the limit, or the budget "+
-			"is destroyed."),
-		"grace_period": kit.DefaultDuration(absent.GracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. "+
-			"It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
+		"action": kit.DefaultChoice(absent.Action, "Action when the limit is reached. `alert_only` only alerts. `freeze` blocks new GPU pods of the selector. "+
+			"`pause` suspends the pods' Jobs, and scales their Deployments and StatefulSets to zero. `evict` freezes, and evicts pods with the eviction "+
+			"API, which respects disruption budgets. Freezes and pauses are reverted when usage falls below the limit, or the budget is destroyed."),
+		"grace_period": kit.DefaultDuration(absent.GracePeriod, "Time before the action, from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. It starts at the "+
+			"latest of three times: usage reached the limit, this limit was applied, and a run first reported the crossing."),
 		"max_evictions_per_run": schema.NumberAttribute{
 			Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(values.OfNumber(absent.MaxEvictionsPerRun).ValueBigFloat()),
-			MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 to %d. Default: `%d`.", core.MaxEvictions, absent.MaxEvictionsPerRun),
+			MarkdownDescription: fmt.Sprintf("Highest number of pods that one run evicts, 1 to %d. Default: `%d`.", core.MaxEvictions, absent.MaxEvictionsPerRun),
 		},
-		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "How long pods may take to end, as a duration from `\"1s\"` to `\"30d\"`. While the "+
-			"budget evicts, a pod that is evicted gets this or its own `terminationGracePeriodSeconds`, whichever is shorter, and one that is ending "+
-			"already with more than this left gets less time, whoever deleted it. A pause is not done while a pod has more than this left."),
-		"eviction_order": kit.DefaultChoice(absent.EvictionOrder, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), "+
+		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "Longest termination grace period of pods while the budget evicts, from `\"1s\"` to "+
+			"`\"30d\"`. A shorter `terminationGracePeriodSeconds` of a pod applies. Covered pods that are already terminating are shortened, too. A pause "+
+			"is not complete while a pod has more time than this left."),
+		"eviction_order": kit.DefaultChoice(absent.EvictionOrder, "Order of evictions: `lowest_priority`, `newest_start` (the least work is lost), "+
 			"`spot_first` or `largest_usage`."),
-		"protected_priority_class": kit.Text(kit.Optional, "Priority class at and above whose value pods are never touched. Where the cluster does not have "+
-			"it, no pod is."),
-		"protected_namespaces": kit.Texts(kit.Optional, "Namespaces whose pods count and are never touched."),
-		"honor_pod_protection": kit.DefaultBool(absent.HonorsPods(), "Whether the annotation or label `gpupool/protected` on a pod itself spares it, "+
-			"which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and "+
-			"`protected_priority_class` still do."),
-		"on_manual_resume": kit.DefaultChoice(absent.OnManualResume, "What happens to a paused workload that another user resumes, for example by `kubectl "+
-			"scale`: `warn` leaves it running, reports it and does not count it as paused; `pause` pauses it again."),
-		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "What comes after a `pause` if pods of its workload still hold GPUs ten minutes later: "+
-			"`warn` has the run fail for this budget and name them; `evict` evicts these pods, up to `max_evictions_per_run`, gives those that are ending "+
-			"`max_grace_period`, and freezes the selector until usage falls below the limit."),
-		"max_gap": kit.DefaultDuration(absent.MaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the "+
-			"strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A "+
-			"freeze, which ends no pod, does not wait for that."),
+		"protected_priority_class": kit.Text(kit.Optional, "Priority class. Pods with its value or a higher one are never paused or evicted. If the cluster "+
+			"does not have the class, no pod is."),
+		"protected_namespaces": kit.Texts(kit.Optional, "Namespaces whose pods count toward usage, but are never affected."),
+		"honor_pod_protection": kit.DefaultBool(absent.HonorsPods(), "Whether the annotation or label `gpupool/protected` on a pod protects it. Anyone who "+
+			"may create the pod can set it. With `false`, only those of the namespace, `protected_namespaces` and `protected_priority_class` "+
+			"protect pods."),
+		"on_manual_resume": kit.DefaultChoice(absent.OnManualResume, "Action if another user resumes a paused workload, for example with `kubectl scale`. "+
+			"`warn` reports the workload, and no longer counts it as paused. `pause` pauses it again."),
+		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "Action if pods of a paused workload still hold GPUs after ten minutes. `warn` lists the "+
+			"pods, and the run fails for this budget. `evict` evicts them, up to `max_evictions_per_run`, and gives pods that are terminating "+
+			"`max_grace_period`. It also freezes the selector until usage falls below the limit."),
+		"max_gap": kit.DefaultDuration(absent.MaxGap, "Longest gap between two observations with which estimated usage can cause pauses and evictions, from "+
+			"`\"1s\"` to `\"30d\"`. After a longer gap, certain usage must reach the limit. A freeze does not depend on this, since it terminates no pods."),
 	}
 }

@@ -21,10 +21,10 @@ func TestAGrantIsNoDrift(t *testing.T) {
 	}
 	o, diags := s.Read(o)
 	p := s.Plan(o, config)
-	told := append(diags, p.Diagnostics...).String()
-	if !strings.Contains(told, "granted in addition to the declared 100: 50 GPU-hours by ann until ") ||
-		!strings.Contains(told, ": release 3.1. To end the grant: gpupool release budget/team-a") {
-		t.Errorf("got %s", told)
+	text := append(diags, p.Diagnostics...).String()
+	if !strings.Contains(text, "granted in addition to the declared 100: 50 GPU-hours by ann until ") ||
+		!strings.Contains(text, ": release 3.1. To end the grant: gpupool release budget/team-a") {
+		t.Errorf("got %s", text)
 	}
 	if !p.State.Equal(o.State) {
 		t.Errorf("a plan finds a difference: %s", p.State)

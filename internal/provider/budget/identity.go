@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
-// identityModel is what tells one budget of a store from the others.
+// identityModel identifies a budget in its store.
 type identityModel struct {
 	Name types.String `tfsdk:"name"`
 }
@@ -42,7 +42,7 @@ func (r *budgetResource) find(ctx context.Context, req resource.ImportStateReque
 		return m
 	}
 	if !isName(name) {
-		diags.AddError("Malformed import id", fmt.Sprintf("%q does not name a budget: write its name, such as \"team-a\".", name))
+		diags.AddError("Malformed import ID", fmt.Sprintf("%q is not the name of a budget: use a name such as \"team-a\".", name))
 		return m
 	}
 	var d core.Declaration
@@ -56,7 +56,6 @@ func (r *budgetResource) find(ctx context.Context, req resource.ImportStateReque
 	return model{Record: kit.NewRecord()}.declared(d)
 }
 
-// isName asks the core what a budget may be called.
 func isName(name string) bool {
 	return !slices.ContainsFunc(core.Declaration{Name: name}.Validate(time.LoadLocation), func(p core.Problem) bool { return p.Attribute == "name" })
 }

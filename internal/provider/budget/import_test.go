@@ -53,7 +53,7 @@ func TestImportChangesNothing(t *testing.T) {
 	)
 }
 
-// A budget that is there already is somebody's.
+// An existing budget is not overwritten.
 func TestBudgetThatExists(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -84,7 +84,7 @@ func TestMalformedImports(t *testing.T) {
 	w := providertest.NewWithCluster(t)
 	s := serve(t, w)
 	for id, want := range map[string]string{
-		"Team A": "does not name a budget", "a/b": "does not name a budget", "nobody": "has no budget \"nobody\"",
+		"Team A": "is not the name of a budget", "a/b": "is not the name of a budget", "team-x": "has no budget \"team-x\"",
 	} {
 		_, diags := s.Import(id, nil)
 		contains(t, diags, want)

@@ -74,7 +74,28 @@ func TestLifeOfABudget(t *testing.T) {
 	}
 }
 
-// Two ways of saying the same are no change.
+// Terraform converts a number without quotes, and the plan refuses a bad one by its digits.
+func TestGPUHoursAsANumber(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	hours := func(literal string) string { return w.BudgetConfig(budget(attributes{"gpu_hours": literal})) }
+	becomes := func(literal, want string) resource.TestStep {
+		return resource.TestStep{Config: hours(literal), ConfigStateChecks: []statecheck.StateCheck{text("gpu_hours", want)}}
+	}
+	same := func(literal string) resource.TestStep {
+		return resource.TestStep{Config: hours(literal), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())}
+	}
+	refused := func(literal, want string) resource.TestStep {
+		return resource.TestStep{Config: hours(literal), ExpectError: message(want)}
+	}
+	run(t,
+		becomes("100", "100"), same(`"100"`), becomes("0.5", "0.5"), becomes("1e3", "1000"), same("1000.0"), same(`"1000.000"`),
+		refused("0.0005", `"0.0005" has 4 digits after the point`), refused("0", `"0"`), refused("-1", `"-1"`),
+		refused("1e10", `"10000000000" is out of range`), refused("true", `"true"`),
+	)
+}
+
+// Equal values with other wording are no change.
 func TestSpellingIsNoChange(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -108,7 +129,7 @@ func TestSpellingIsNoChange(t *testing.T) {
 	)
 }
 
-// Someone else's change shows as a change that this configuration takes back.
+// A plan shows the changes of another configuration, and reverts them.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -135,7 +156,7 @@ func TestDrift(t *testing.T) {
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{generation(3), text("gpu_hours", "100")},
 		},
-		resource.TestStep{ // the record, written as someone else writes it, says the same
+		resource.TestStep{ // another wording of the same record
 			PreConfig:         change(func(d *core.Declaration) { d.Window = "1d" }),
 			Config:            w.BudgetConfig(budget()),
 			ConfigPlanChecks:  planned(plancheck.ExpectEmptyPlan()),
@@ -187,7 +208,7 @@ func TestDestroyedElsewhere(t *testing.T) {
 	)
 }
 
-// A budget that was destroyed elsewhere and declared anew is somebody's, and can be
+// A budget that another configuration destroyed and declared again is not overwritten. It can be
 // imported.
 func TestRecreatedElsewhere(t *testing.T) {
 	t.Parallel()
@@ -237,7 +258,7 @@ func TestAnotherBudgetOfTheName(t *testing.T) {
 	)
 }
 
-// A budget's record that nobody can read stops what depends on it.
+// An unreadable record of a budget stops the operations that depend on it.
 func TestDamagedRecord(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)

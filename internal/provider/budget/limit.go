@@ -15,7 +15,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// limit is the budget's name and its limit.
 type limit struct {
 	Name       types.String `tfsdk:"name"`
 	GPUHours   types.String `tfsdk:"gpu_hours"`
@@ -34,7 +33,7 @@ func (l *limit) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Carry(x, percents, &l.Thresholds, &d.Thresholds)
 }
 
-// percents are whole numbers; a validation refuses others.
+// percents are whole numbers: a validation refuses others.
 var percents = attribute.Kind[types.List, []int]{Read: values.Numbers, Write: values.OfNumbers, Same: slices.Equal[[]int]}
 
 func sameHours(a, b string) bool {
@@ -45,22 +44,22 @@ func sameHours(a, b string) bool {
 
 func limitAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": kit.Text(kit.Required, "Name of the budget, unique in its store: 1 to 50 lower-case letters, digits and hyphens, beginning and ending with a "+
-			"letter or digit. Another name replaces the budget."),
-		"gpu_hours": kit.Text(kit.Required, "The limit in GPU-hours: a decimal above zero and up to a billion, with at most three digits after the point, "+
-			"such as `\"100\"` or `\"12.5\"`. One GPU held for an hour is one GPU-hour; the function `gpu_hours` multiplies. A lower limit enforces nothing "+
-			"before the grace period is over."),
-		"window": kit.Text(kit.Optional, "Length of a rolling window: what was used that long before now counts. A duration from a minute to 400 days, such "+
-			"as `\"24h\"`, `\"7d\"` or `\"1d12h\"`. Either this or `period` is required."),
-		"period": kit.Text(kit.Optional, "Period of the calendar, at the beginning of which usage begins at zero again: `day`, `week` (from Monday), `month` "+
-			"or `quarter`."),
-		"time_zone": kit.Text(kit.Optional, "Time zone in which a `period` begins and ends, by its IANA name such as `\"Asia/Singapore\"`. Where it is left "+
-			"out, UTC. A rolling window has none."),
+		"name": kit.Text(kit.Required, "Name of the budget, unique in its store. Use 1 to 50 lower-case letters, digits and hyphens, with a letter or "+
+			"digit first and last. Changing this forces replacement."),
+		"gpu_hours": kit.Text(kit.Required, "Limit in GPU-hours, as a number such as `100` or a string such as `\"12.5\"`. It is above 0 and at most a "+
+			"billion, with at most three decimal places. One GPU for one hour is one GPU-hour. The function `gpu_hours` multiplies. A lower limit "+
+			"enforces nothing before the grace period has passed."),
+		"window": kit.Text(kit.Optional, "Length of a rolling window, from a minute to 400 days, such as `\"24h\"`, `\"7d\"` or `\"1d12h\"`. Usage older "+
+			"than this does not count. Conflicts with `period`; one of them is required."),
+		"period": kit.Text(kit.Optional, "Calendar period: `day`, `week` (from Monday), `month` or `quarter`. Usage starts at zero in each period. "+
+			"Conflicts with `window`; one of them is required."),
+		"time_zone": kit.Text(kit.Optional, "Time zone of `period`, as an IANA name such as `\"Asia/Singapore\"`. If omitted, UTC. Conflicts with "+
+			"`window`."),
 		"thresholds": schema.ListAttribute{
 			Optional: true, Computed: true, ElementType: types.NumberType,
 			Default: listdefault.StaticValue(values.OfNumbers(defaults.Thresholds)),
-			MarkdownDescription: "Percents of the limit that are told of when usage reaches them, whole ones from 1 to 1000, from low to high: in the " +
-				"run's report, and as an Event in each of the pods' namespaces. Default: `" + strings.Join(strings.Fields(fmt.Sprint(defaults.Thresholds)),
+			MarkdownDescription: "Alert thresholds in percent of the limit: whole numbers from 1 to 1000, in ascending order. If usage reaches one, the " +
+				"run reports it, and creates an Event in each namespace of the pods. Default: `" + strings.Join(strings.Fields(fmt.Sprint(defaults.Thresholds)),
 				", ") + "`.",
 		},
 	}

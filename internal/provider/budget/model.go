@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
-// model is the resource's values. Collections have the framework's own types, since
-// they or their elements may be unknown.
+// model has the resource's values. Collections have the framework's types, since they or their
+// elements may be unknown.
 type model struct {
 	limit
 	selector
@@ -17,10 +17,9 @@ type model struct {
 	kit.Record
 }
 
-// defaults is the declaration of a budget that leaves everything out.
 var defaults = core.Declaration{}.WithDefaults()
 
-// transfer carries the values into a declaration or out of it.
+// transfer copies the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.limit.transfer(x, d)
 	m.selector.transfer(x, d)
@@ -29,18 +28,16 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
 }
 
-// declaration reads the values as a declaration. A value that is null or unknown gets
-// its default; an empty text does not, since someone wrote it. A caller that may meet
-// unknown values must not validate them.
+// declaration converts the values. A null or unknown value gets its default, an empty string does
+// not. A caller with unknown values must not validate them.
 func (m model) declaration() core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	m.transfer(attribute.Into(nil), &d)
 	return d
 }
 
-// declared replaces the values that differ from d. Values that mean the same stay as
-// they were written: "1d" for 24h, lists in another order. A zone that was left out
-// stays so: it has no default in the schema, since a rolling window has none.
+// declared replaces the values that differ from d. Equal values keep their wording, such as "1d"
+// for 24h, or the order of a list. An omitted zone stays null: a rolling window has none.
 func (m model) declared(d core.Declaration) model {
 	zone := d.TimeZone
 	d = d.WithDefaults()
@@ -49,9 +46,8 @@ func (m model) declared(d core.Declaration) model {
 	return m
 }
 
-// planned is a plan's values, with prior's where they mean the same: "1d" for 24h,
-// "100.0" for 100, "0.5" for 1/2, lists in another order. A plan then shows no change
-// where there is none.
+// planned returns a plan's values. Equal values keep prior's wording, such as "1d" for 24h,
+// "100.0" for 100, or the order of a list. So a plan shows only real changes.
 func (m model) planned(prior model) model {
 	attribute.KeepWording(prior.transfer, m.transfer)
 	return m
@@ -63,11 +59,10 @@ func sameDuration(a, b string) bool {
 	return errWas == nil && errNow == nil && was == now
 }
 
-// filled is the state after an apply: the plan, with its unknown values filled in.
+// filled returns the state after an apply: the plan with its unknown values.
 func (m model) filled(d core.Declaration) model {
 	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	return m
 }
 
-// equal reports whether all values are the same.
 func (m model) equal(other model) bool { return attribute.Equal(m, other) }

@@ -77,8 +77,8 @@ func TestDeclarationSurvivesTheModel(t *testing.T) {
 	})
 }
 
-// What another one recorded gets into the state, and a plan is what its
-// configuration says, whatever was there before: only the wording may be kept.
+// A refresh takes over the record of another configuration. A plan has the values of its
+// configuration: only their wording may be the prior one.
 func TestChangesGetThrough(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -151,9 +151,9 @@ func TestAttributesAreNamedAsDeclarationsAre(t *testing.T) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		t.Fatal(err)
 	}
-	delete(fields, "published_at") // the record's alone
+	delete(fields, "published_at") // only of the record
 	attributes := budgetSchema(t).Attributes
-	delete(attributes, "timeouts") // Terraform's alone
+	delete(attributes, "timeouts") // only of Terraform
 	if diff := cmp.Diff(namesOf(fields), namesIn(attributes)); diff != "" {
 		t.Error(diff)
 	}

@@ -101,8 +101,8 @@ func (r *budgetResource) planDestroy(ctx context.Context, req resource.ModifyPla
 	}
 }
 
-// warnOfName warns of a budget that has the name already. It is no error, since a
-// replacement destroys it first: Terraform asks for that as for any other creation.
+// warnOfName warns of an existing budget of that name. It is not an error, since a replacement
+// destroys that budget first, and Terraform plans its creation like any other.
 func (r *budgetResource) warnOfName(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.StoreReady() {
 		return
@@ -113,13 +113,13 @@ func (r *budgetResource) warnOfName(ctx context.Context, d core.Declaration, dia
 	}
 	var exists *record.ExistsError
 	if errors.As(reader.Refusal(ctx, d), &exists) {
-		diags.AddWarning("Budget "+d.Name+" exists already", "If this plan replaces it, there is nothing to do: it is destroyed first. Otherwise the apply is "+
-			"refused: "+exists.Error()+".")
+		diags.AddWarning("Budget "+d.Name+" exists already", "If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+
+			exists.Error()+".")
 	}
 }
 
-// warnOfSelector warns of namespaces that the selector names and the cluster does not have.
-// An account that may not list namespaces can't tell: runs do.
+// warnOfSelector warns of namespaces in the selector that do not exist. An account that may not
+// list namespaces gets no warning: runs warn.
 func (r *budgetResource) warnOfSelector(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if len(d.Selector.Namespaces) == 0 || !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
@@ -131,17 +131,17 @@ func (r *budgetResource) warnOfSelector(ctx context.Context, d core.Declaration,
 	doubts, _ := reader.SelectorDoubts(ctx, d)
 	for _, doubt := range doubts {
 		diags.AddAttributeWarning(path.Root("selector").AtName("namespaces"), "Budget "+d.Name+" names a namespace that does not exist",
-			"As it stands, "+doubt+". Pods in it count once it exists.")
+			connection.Capital(doubt)+". Pods in it count once it exists.")
 	}
 }
 
-// declares reports whether both declare the same, as far as is known.
+// declares reports whether both declare the same, as far as values are known.
 func (m model) declares(prior model) bool {
 	m.Timeouts, m.Generation = prior.Timeouts, prior.Generation
 	return m.equal(prior)
 }
 
-// warnOfAction warns of pods that may end, where that is new.
+// warnOfAction warns of a new action that terminates pods.
 func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	if d.Enforce.Action == was.Enforce.Action {
 		return
@@ -150,40 +150,40 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	switch d.Enforce.Action {
 	case core.Evict:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s evicts pods", d.Name),
-			fmt.Sprintf("When its limit has been reached for %s, each run of gpupool reconcile keeps new pods with GPUs of the selector out and evicts up "+
-				"to %d pods that hold some. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
+			fmt.Sprintf("After its limit has been reached for %s, each gpupool reconcile run blocks new GPU pods of the selector, and evicts up to %d pods. "+
+				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
 	case core.Pause:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
-			fmt.Sprintf("When its limit has been reached for %s, a run of gpupool reconcile suspends the Jobs and scales the Deployments and StatefulSets "+
-				"of the selected pods to zero, until usage falls. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod))
+			fmt.Sprintf("After its limit has been reached for %s, gpupool reconcile suspends the Jobs of the selected pods, and scales their "+
+				"Deployments and StatefulSets to zero. They resume when usage falls below the limit. gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod))
 	}
 }
 
-// warnOfSharing warns of namespaces that share one budget, where that is new.
+// warnOfSharing warns of several namespaces that newly share a budget.
 func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
 	if !d.Selector.Shares() || was.Enforce.Action == d.Enforce.Action && was.Selector.Same(d.Selector) {
 		return
 	}
-	whose := "All namespaces with the labels that namespace_labels has"
+	whose := "All namespaces with the labels in namespace_labels"
 	if names := slices.Compact(slices.Sorted(slices.Values(d.Selector.Namespaces))); len(names) > 0 {
 		whose = "The namespaces " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
-	text := whose + " have one limit together: what the pods of one use is missing to the others"
+	text := whose + " share one limit: usage in one reduces what is left for the others"
 	if threat := threats[d.Enforce.Action]; threat != "" {
-		text += ", and when the limit is reached, " + threat + " in any of them, whichever used it up"
+		text += ". When the limit is reached, " + threat + " in any of them, whichever caused it"
 	}
 	diags.AddAttributeWarning(path.Root("selector"), fmt.Sprintf("Budget %s is shared by several namespaces", d.Name),
-		text+". Give each a budget of its own where they belong to people who don't share work.")
+		text+". If they belong to different teams, give each its own budget.")
 }
 
-// threats are what each action may do to pods when the limit is reached; alerts do nothing to them.
+// threats are the effects of actions on pods when the limit is reached. Alerts have none.
 var threats = map[core.Action]string{
 	core.Evict:  "pods may be evicted",
 	core.Pause:  "workloads may be paused",
-	core.Freeze: "new pods with GPUs may be kept out",
+	core.Freeze: "new GPU pods may be blocked",
 }
 
-// warnOfLimit warns of what a lower limit holds back, and from when pods may end.
+// warnOfLimit warns of the effects of a lower limit on pools, and of the time of its action.
 func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	before, errBefore := core.ParseHours(was.GPUHours)
 	limit, err := core.ParseHours(d.GPUHours)
@@ -191,27 +191,26 @@ func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaratio
 	if errBefore != nil || err != nil || errGrace != nil || limit >= before {
 		return
 	}
-	text := fmt.Sprintf("gpu_hours goes from %s to %s. ", was.GPUHours, d.GPUHours)
+	text := fmt.Sprintf("gpu_hours changes from %s to %s. ", was.GPUHours, d.GPUHours)
 	used, known := r.used(ctx, was)
 	switch {
 	case known != "" && used >= limit:
-		text += known + ", which is no less than the new limit. "
+		text += known + ", at least the new limit. "
 	case known != "":
 		text += known + ", less than the new limit. "
 	default:
-		text += "What was used is not known yet. "
+		text += "Usage is not known yet. "
 	}
-	text += "While it is at the limit or above, spot pools that name the budget launch nothing, and stock pools that it holds back do not grow"
+	text += "While usage is at the limit or above, spot pools that name the budget launch nothing, and stock pools under it do not grow."
 	if threat := threats[d.Enforce.Action]; threat != "" {
 		from := time.Now().UTC().Add(grace).Truncate(time.Second).Format(time.RFC3339)
-		text += fmt.Sprintf(", and %s from %s after this is applied on, not before %s", threat, d.Enforce.GracePeriod, from)
+		text += fmt.Sprintf(" From %s after the apply, not before %s, %s.", d.Enforce.GracePeriod, from, threat)
 	}
-	text += "."
 	diags.AddAttributeWarning(path.Root("gpu_hours"), "Limit of budget "+d.Name+" is lowered", text)
 }
 
-// used is what the last run counted, as an amount and in words; no words where it is
-// unknown.
+// used returns the usage that the last run counted, and describes it. If it is unknown, the
+// description is empty.
 func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount int64, words string) {
 	if !r.Connection.StoreReady() {
 		return 0, ""

@@ -20,8 +20,8 @@ func apply(t *testing.T, s *providertest.Server, o *providertest.Object, config 
 	return o, p.Diagnostics
 }
 
-// A lower limit says what was used, and from when pods may end.
-func TestLowerLimitIsToldOf(t *testing.T) {
+// A plan of a lower limit reports the usage, and when pods may be evicted.
+func TestPlanWarnsOfALowerLimit(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	s := serve(t, w)
@@ -39,16 +39,16 @@ func TestLowerLimitIsToldOf(t *testing.T) {
 	before := time.Now().UTC().Add(30 * time.Minute).Truncate(time.Second)
 	diags = s.Plan(o, lower("50")).Diagnostics
 	after := time.Now().UTC().Add(30 * time.Minute)
-	contains(t, diags, "WARNING", `"gpu_hours"`, "from 100 to 50", "not known yet", "evicted from 30m after this is applied on, not before ")
+	contains(t, diags, "WARNING", `"gpu_hours"`, "from 100 to 50", "not known yet", "From 30m after the apply, not before ", ", pods may be evicted.")
 	_, rest, _ := strings.Cut(diags.String(), "not before ")
-	if at, err := time.Parse(time.RFC3339, strings.TrimRight(rest, ".\n")); err != nil || at.Before(before) || at.After(after) {
+	if at, err := time.Parse(time.RFC3339, strings.SplitN(rest, ",", 2)[0]); err != nil || at.Before(before) || at.After(after) {
 		t.Errorf("pods may be evicted from %q on: %v", rest, err)
 	}
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}
 	w.Judge("team-a", func(s *core.Status) { s.Usage.Consumed = 60 * core.Hour })
-	contains(t, s.Plan(o, lower("50")).Diagnostics, "60.000 were used as of ", "no less than the new limit")
+	contains(t, s.Plan(o, lower("50")).Diagnostics, "60.000 were used as of ", "at least the new limit")
 	contains(t, s.Plan(o, lower("70")).Diagnostics, "60.000 were used as of ", "less than the new limit")
 	for _, same := range []string{"100", "100.000", "150"} {
 		if diags := s.Plan(o, lower(same)).Diagnostics; len(diags) > 0 {
@@ -57,9 +57,9 @@ func TestLowerLimitIsToldOf(t *testing.T) {
 	}
 	o, diags = apply(t, s, o, lower("50"))
 	contains(t, diags, "from 100 to 50")
-	// The milder actions say so, and each holds pools back.
+	// Milder actions have their own warnings, and each blocks pools.
 	for action, want := range map[string]string{
-		"alert_only": "do not grow.", "freeze": "new pods with GPUs may be kept out", "pause": "workloads may be paused",
+		"alert_only": "do not grow.", "freeze": "new GPU pods may be blocked", "pause": "workloads may be paused",
 	} {
 		change := lower("10").With(enforcement(providertest.Values{"action": action, "grace_period": "30m"}))
 		contains(t, s.Plan(o, change).Diagnostics, want, "spot pools that name the budget launch nothing")
@@ -67,8 +67,7 @@ func TestLowerLimitIsToldOf(t *testing.T) {
 	s.Destroy(o)
 }
 
-// What is doubtful in a budget is told of by each plan of it, and not by the one
-// that destroys it.
+// Each plan of a doubtful budget warns, except the plan that destroys it.
 func TestDoubtsEndWithTheBudget(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -84,7 +83,7 @@ func TestDoubtsEndWithTheBudget(t *testing.T) {
 	s.Destroy(o)
 }
 
-// What the last run warned of is told at each refresh.
+// Each refresh repeats the warnings of the last run.
 func TestWarningsOfTheLastRun(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -99,8 +98,8 @@ func TestWarningsOfTheLastRun(t *testing.T) {
 	s.Destroy(o)
 }
 
-// A record that is missing is told of, and planned to be written.
-func TestLostRecordIsToldOf(t *testing.T) {
+// A plan warns of a missing record, and an apply writes it.
+func TestPlanWarnsOfALostRecord(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	s := serve(t, w)
@@ -126,7 +125,7 @@ func TestLostRecordIsToldOf(t *testing.T) {
 	s.Destroy(again)
 }
 
-// Someone who updated the budget since the plan wins.
+// An update of the budget after the plan takes precedence.
 func TestPlanOfAnOlderGeneration(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -145,7 +144,7 @@ func TestPlanOfAnOlderGeneration(t *testing.T) {
 	s.Destroy(o)
 }
 
-// A budget that a run is at is waited for, for as long as the timeouts say.
+// An apply waits for a locked budget, up to its timeout.
 func TestLockedBudget(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)

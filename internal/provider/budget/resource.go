@@ -1,9 +1,8 @@
-// Package budget is the resource gpupool_budget: its schema, the conversion between
-// its values and a declaration, its plans, and the calls into package reconcile that
-// carry them out.
+// Package budget is the resource gpupool_budget: its schema, the conversion of its values to a
+// declaration, its plans, and the calls of package reconcile.
 //
-// The core package of the same name, imported as core, decides whom a budget covers
-// and what it has used.
+// The core package of the same name, imported as core, selects a budget's pods and counts their
+// usage.
 package budget
 
 import (
@@ -36,15 +35,14 @@ type budgetResource struct {
 	kit.Resource[model, core.Declaration, budgets.State, flow]
 }
 
-// defaultTimeout is how long an operation may take: it makes a few calls, and may
-// have to wait for a run that has the budget's lock.
+// defaultTimeout is enough for a few calls, and for a run that has the budget's lock.
 const defaultTimeout = 5 * time.Minute
 
-// recordedKey holds, in Terraform's private state, whether the store had a
-// record of the budget when it was last looked at.
+// recordedKey is the key, in Terraform's private state, of whether the store had a record of the
+// budget at the last refresh.
 const recordedKey = "recorded"
 
-// flow is what applies ask of the flow.
+// flow is the part of the flow that applies use.
 type flow interface {
 	Create(ctx context.Context, d core.Declaration) (budgets.State, error)
 	Update(ctx context.Context, d core.Declaration) (budgets.State, error)
@@ -78,8 +76,8 @@ func NewResource() resource.Resource {
 	return r
 }
 
-// view reads a budget, with the warnings of the last run, such as of pods that another
-// budget counts, too.
+// view reads a budget, with the warnings of the last run. One is about pods that another budget
+// counts, too.
 func (r *budgetResource) view(ctx context.Context, d core.Declaration) (budgets.State, error) {
 	reader, err := r.Connection.ReadBudgets(ctx)
 	if err != nil {
@@ -92,7 +90,7 @@ func (r *budgetResource) view(ctx context.Context, d core.Declaration) (budgets.
 	return state, err
 }
 
-// refresh takes over the store's record, and refuses another cluster than the budget's.
+// refresh reads the store's record, and refuses another cluster than the budget's.
 func (r *budgetResource) refresh(ctx context.Context, m model, _ core.Declaration, state budgets.State, resp *resource.ReadResponse) (model, error) {
 	uid, err := r.Connection.ClusterUID(ctx)
 	if err == nil {
@@ -113,7 +111,6 @@ func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (l
 	return left, err
 }
 
-// keep writes whether a budget is recorded.
 func keep(ctx context.Context, _ model, state budgets.State, private connection.PrivateWriter) diag.Diagnostics {
 	return private.SetKey(ctx, recordedKey, strconv.AppendBool(nil, state.Recorded))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
-// selector is which pods' GPU-hours count.
 type selector struct {
 	Selector types.Object `tfsdk:"selector"`
 }
@@ -39,7 +38,7 @@ func expressionFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, e
 	attribute.Members(x, f.List("values"), &e.Values)
 }
 
-// sameExpressions compares expressions, whatever the order of their values.
+// sameExpressions compares expressions. The order of their values does not matter.
 func sameExpressions(a, b []core.Expression) bool {
 	return slices.EqualFunc(a, b, func(a, b core.Expression) bool {
 		return a.Key == b.Key && a.Operator == b.Operator && attribute.SameMembers(a.Values, b.Values)
@@ -47,24 +46,25 @@ func sameExpressions(a, b []core.Expression) bool {
 }
 
 func selectorAttribute() schema.Attribute {
-	return kit.Object(kit.Required, "Whose GPU-hours count. Every part that is given must match, and at least one must be given. A pod's labels are taken as "+
-		"they were when it was bound to its node, and its namespace's as they were first seen: relabeling does not move what was used.", selectorAttributes())
+	return kit.Object(kit.Required, "Pods whose GPU-hours count. A pod must match all given arguments, and at least one is required. The labels of a pod are "+
+		"those at its binding to a node. The labels of its namespace are those at the first observation. Later label changes do not move past usage.",
+		selectorAttributes())
 }
 
 func selectorAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"namespaces":       kit.Texts(kit.Optional, "Names of namespaces, in one of which the pod is."),
-		"namespace_labels": kit.TextMap(kit.Optional, "Labels that the pod's namespace has, all of them."),
-		"match_labels":     kit.TextMap(kit.Optional, "Labels that the pod has, all of them."),
-		"match_expressions": kit.Objects(kit.Optional, "Requirements on the pod's labels, all of which are met, as in a label selector of "+
-			"Kubernetes.", expressionAttributes()),
+		"namespaces":       kit.Texts(kit.Optional, "Names of namespaces. The pod is in one of them."),
+		"namespace_labels": kit.TextMap(kit.Optional, "Labels of the pod's namespace. It has all of them."),
+		"match_labels":     kit.TextMap(kit.Optional, "Labels of the pod. It has all of them."),
+		"match_expressions": kit.Objects(kit.Optional, "Requirements on the pod's labels, as in a Kubernetes label selector. The pod meets all of them.",
+			expressionAttributes()),
 	}
 }
 
 func expressionAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"key":      kit.Text(kit.Required, "Key of the label."),
-		"operator": kit.Text(kit.Required, "`In`, `NotIn`, `Exists` or `DoesNotExist`. The negative ones also match pods that lack the label."),
+		"operator": kit.Text(kit.Required, "`In`, `NotIn`, `Exists` or `DoesNotExist`. `NotIn` and `DoesNotExist` also match pods without the label."),
 		"values":   kit.Texts(kit.Optional, "Values of the label, for `In` and `NotIn`."),
 	}
 }

@@ -40,7 +40,7 @@ func TestStoreInTheCluster(t *testing.T) {
 		resource.TestStep{
 			Config: w.BudgetConfigWith(map[string]string{
 				"store":      fmt.Sprintf("{ kubernetes_namespace = %q }", namespace),
-				"kubernetes": fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, namespace, "nobody")),
+				"kubernetes": fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, namespace, "without-rights")),
 			}, budget()),
 			ExpectError: message("the role needs the verb"),
 		},

@@ -7,9 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// Who may label pods chooses their budget: a plan says whose work a budget puts
-// into whose hands. Each case is planned by the real Terraform.
-func TestPlansTellWhoSharesABudget(t *testing.T) {
+// A user who may label pods chooses their budget: a plan warns of the users who share one. Each
+// case is a plan of the real Terraform.
+func TestPlansWarnOfSharedBudgets(t *testing.T) {
 	t.Parallel()
 	const (
 		anyone = "pods are chosen by labels alone, in all namespaces"
@@ -24,12 +24,12 @@ func TestPlansTellWhoSharesABudget(t *testing.T) {
 		{"labels alone, freeze", `{ match_labels = { team = "a" } }`, "freeze", anyone, shared},
 		{"labels alone, pause", `{ match_labels = { team = "a" } }`, "pause", anyone, shared},
 		{"labels alone, evict", `{ match_expressions = [{ key = "team", operator = "Exists" }] }`, "evict", anyone, shared},
-		{"labels alone, told of", `{ match_labels = { team = "a" } }`, "alert_only", "", "namespaces"},
+		{"labels alone, alert", `{ match_labels = { team = "a" } }`, "alert_only", "", "namespaces"},
 		{"one namespace", `{ namespaces = ["ml"], match_labels = { team = "a" } }`, "evict", "Budget team-a evicts pods", "namespaces"},
 		{"one of the labeled", `{ namespaces = ["ml"], namespace_labels = { team = "a" } }`, "freeze", "", "namespaces"},
 		{"two namespaces", `{ namespaces = ["ml", "dev"] }`, "evict", shared, anyone},
 		{"labels of namespaces", `{ namespace_labels = { team = "a" } }`, "pause", shared, anyone},
-		{"two namespaces, told of", `{ namespaces = ["ml", "dev"] }`, "alert_only", shared, anyone},
+		{"two namespaces, alert", `{ namespaces = ["ml", "dev"] }`, "alert_only", shared, anyone},
 	} {
 		d.Write(w.BudgetConfig(budget(attributes{"selector": test.selector, "enforcement": `{ action = "` + test.action + `" }`})))
 		warnings, _ := d.Plan()
@@ -39,9 +39,8 @@ func TestPlansTellWhoSharesABudget(t *testing.T) {
 	}
 }
 
-// That a budget is shared is said once, when it becomes so; that anyone can use
-// it up, for as long as that holds.
-func TestSharingIsToldOfWhenItIsNew(t *testing.T) {
+// A plan warns once of a budget that becomes shared, and always of one that anyone can use up.
+func TestPlansWarnOnceOfSharing(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	s := serve(t, w)
@@ -65,7 +64,7 @@ func TestSharingIsToldOfWhenItIsNew(t *testing.T) {
 	s.Destroy(o)
 }
 
-func warned(all []providertest.Told) string {
+func warned(all []providertest.Message) string {
 	var b strings.Builder
 	for _, w := range all {
 		b.WriteString(w.Severity + ": " + w.Summary + "\n" + w.Detail + "\n")

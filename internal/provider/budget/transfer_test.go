@@ -15,6 +15,6 @@ func TestEveryAttributeIsCarried(t *testing.T) {
 		Schema: budgetSchema(t),
 		Into:   model.declaration,
 		OutOf:  modelOf,
-		Alone:  []string{"timeouts"},
+		Extra:  []string{"timeouts"},
 	})
 }

@@ -64,8 +64,8 @@ func TestValuesKnownAfterApply(t *testing.T) {
 	)
 }
 
-// What is wrong with a value that is known only at apply is said then, at its
-// attribute, and nothing is recorded.
+// An apply reports a bad value that becomes known only then, at its attribute, and records
+// nothing.
 func TestBadValuesKnownAfterApply(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -78,8 +78,8 @@ func TestBadValuesKnownAfterApply(t *testing.T) {
 		"namespace": {
 			`"M L"`, attributes{"selector": "{ namespaces = [terraform_data.later.output] }"}, `selector.namespaces[0]: "M L" is no name of a namespace`,
 		},
-		"nobody":  {`[]`, attributes{"selector": "{ namespaces = terraform_data.later.output }"}, "selector is empty"},
-		"percent": {"50.5", attributes{"thresholds": "[terraform_data.later.output]"}, "thresholds[0]: 50.5 is no whole percent"},
+		"no pods": {`[]`, attributes{"selector": "{ namespaces = terraform_data.later.output }"}, "selector is empty"},
+		"percent": {"50.5", attributes{"thresholds": "[terraform_data.later.output]"}, "thresholds[0]: 50.5 is not a whole percent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,15 +13,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// warnOfDoubts warns of what is allowed and probably not meant. Plans call it; a
-// validation does not, as it also comes before a destruction, where this does not
-// matter.
+// warnOfDoubts warns of values that are valid and probably not intended. Plans call it. A
+// validation does not, since it also precedes a destruction.
 func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 	problem.Report(diags, d.WithDefaults().Warnings(), diag.SeverityWarning)
 }
 
-// problems are everything wrong with a configuration. The problems of window, period
-// and time_zone depend on all three.
+// problems returns all problems of a configuration. Those of window, period and time_zone depend
+// on all three.
 func (m model) problems(*diag.Diagnostics) []problem.Problem {
 	var problems problem.List = m.declaration().Validate(time.LoadLocation)
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
@@ -31,26 +30,25 @@ func (m model) problems(*diag.Diagnostics) []problem.Problem {
 	return m.evictions(m.thresholds(problems))
 }
 
-// thresholds adds the thresholds that are not whole, which the declaration can't
-// hold.
+// thresholds adds the thresholds that are not whole: a declaration cannot contain them.
 func (m model) thresholds(problems problem.List) problem.List {
 	for n, element := range m.Thresholds.Elements() {
 		percent, _ := element.(types.Number)
 		if _, whole := values.Whole(percent); !whole {
 			problems.Add(fmt.Sprintf("thresholds[%d]", n), fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold),
-				"%s is no whole percent", values.Digits(percent))
+				"%s is not a whole percent", values.Digits(percent))
 		}
 	}
 	return problems
 }
 
-// evictions adds a number of evictions that is not whole, likewise.
+// evictions adds a number of evictions that is not whole.
 func (m model) evictions(problems problem.List) problem.List {
 	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
 	if _, whole := values.Whole(most); !whole {
 		problems.Add("enforcement.max_evictions_per_run",
 			fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, defaults.Enforce.MaxEvictionsPerRun),
-			"%s is no whole number of pods", values.Digits(most))
+			"%s is not a whole number of pods", values.Digits(most))
 	}
 	return problems
 }

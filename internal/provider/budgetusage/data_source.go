@@ -1,6 +1,5 @@
-// Package budgetusage is the data source gpupool_budget_usage: what the last run of
-// gpupool reconcile made of a budget, as the store has it. It asks no cluster and
-// counts nothing itself.
+// Package budgetusage is the data source gpupool_budget_usage: the usage of a budget that the last
+// gpupool reconcile run wrote to the store. It reads no cluster, and counts nothing.
 package budgetusage
 
 import (
@@ -41,7 +40,7 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 		resp.Diagnostics.Append(connection.Error("Reading the usage of budget/"+name, err))
 		return
 	}
-	m := unjudged(state.Declaration)
+	m := uncounted(state.Declaration)
 	if state.Status != nil {
 		m = newModel(*state.Status)
 		state.Warnings = append(state.Warnings, state.Status.Warnings...)
@@ -67,20 +66,20 @@ func (s *usageDataSource) look(ctx context.Context, name string) (budgets.State,
 	return reader.View(ctx, d)
 }
 
-// doubt says why the values may not be up to date; nothing where they are new and of
-// the present declaration.
+// doubt describes why the values may be out of date. It is empty if they are fresh and of the
+// current declaration.
 func doubt(state budgets.State, now time.Time) string {
 	d, status := state.Declaration, state.Status
 	if status == nil {
-		return "No run of gpupool reconcile has judged it yet, so its usage is unknown and its values are null."
+		return "No gpupool reconcile run has counted it yet, so its usage is unknown and its values are null."
 	}
 	at := values.OfTime(status.At).ValueString()
 	if status.Generation != d.Generation {
-		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next "+
-			"run of gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
+		return fmt.Sprintf("It was changed after the count at %s: the values are those of its generation %d, and generation %d is declared. The next "+
+			"gpupool reconcile run counts it again.", at, status.Generation, d.Generation)
 	}
 	if longest, err := d.StatusAge(); err == nil && now.Sub(status.At) > longest {
-		return fmt.Sprintf("It was judged at %s, which is longer ago than max_status_age (%s): does gpupool reconcile still run?", at, d.MaxStatusAge)
+		return fmt.Sprintf("It was counted at %s, which is longer ago than max_status_age (%s). Check that gpupool reconcile still runs.", at, d.MaxStatusAge)
 	}
 	return ""
 }
@@ -112,8 +111,8 @@ type model struct {
 
 var hoursType = types.MapType{ElemType: types.StringType}
 
-// unjudged is what is known of a budget before its first run.
-func unjudged(d budget.Declaration) model {
+// uncounted returns the values of a budget before its first run.
+func uncounted(d budget.Declaration) model {
 	m := model{
 		Budget:   types.StringValue(d.Name),
 		Enforced: types.ListNull(types.StringType), ByNamespace: types.MapNull(types.StringType), ByLabel: types.MapNull(hoursType),
@@ -141,7 +140,7 @@ func newModel(s budget.Status) model {
 
 func hours(amount int64) types.String { return types.StringValue(budget.Hours(amount)) }
 
-// thousandths is a number of thousandths as the exact decimal.
+// thousandths returns n thousandths as an exact decimal.
 func thousandths(n int64) types.Number {
 	text := big.NewRat(n, 1000).FloatString(3)
 	f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
@@ -158,7 +157,7 @@ func moment(t *time.Time) types.String {
 	return values.OfTime(*t)
 }
 
-// notBefore is a moment in the whole second that does not come before it.
+// notBefore rounds a time up to a whole second.
 func notBefore(t *time.Time) types.String {
 	if t == nil {
 		return types.StringNull()

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// Values that don't speak for now say so.
+// Out-of-date values come with a warning.
 func TestDoubts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -18,14 +18,14 @@ func TestDoubts(t *testing.T) {
 		status *budget.Status
 		want   string
 	}{
-		"never judged":  {nil, "No run of gpupool reconcile has judged it yet"},
+		"never counted": {nil, "No gpupool reconcile run has counted it yet"},
 		"changed since": {&budget.Status{Generation: 1, At: now}, "values are those of its generation 1, and generation 2 is declared"},
-		"judged long ago": {
+		"counted long ago": {
 			&budget.Status{Generation: 2, At: now.Add(-61 * time.Minute)}, "2026-03-01T10:59:00Z, which is longer ago than max_status_age (1h)",
 		},
-		"judged a while ago":   {&budget.Status{Generation: 2, At: now.Add(-time.Hour)}, ""},
-		"judged by now":        {&budget.Status{Generation: 2, At: now}, ""},
-		"judged in the future": {&budget.Status{Generation: 2, At: now.Add(time.Second)}, ""},
+		"counted a while ago":   {&budget.Status{Generation: 2, At: now.Add(-time.Hour)}, ""},
+		"counted by now":        {&budget.Status{Generation: 2, At: now}, ""},
+		"counted in the future": {&budget.Status{Generation: 2, At: now.Add(time.Second)}, ""},
 	} {
 		got := doubt(budgets.State{Declaration: d, Status: test.status}, now)
 		if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {

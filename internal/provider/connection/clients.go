@@ -92,13 +92,12 @@ func (c *clients) kubernetes(ctx context.Context) (*kubeclient.Client, error) {
 	})
 }
 
-// noCluster is the client's error in the provider's words: only the CLI reads
-// KUBECONFIG.
+// noCluster is the client's error with the provider's arguments: only the CLI reads KUBECONFIG.
 func (c *clients) noCluster() error {
 	text := "no Kubernetes cluster is configured: set kubernetes.config_path, KUBE_CONFIG_PATH or KUBE_HOST, or run in a cluster"
 	if c.settings.Kubeconfig != "" {
-		text += fmt.Sprintf(". KUBECONFIG is set (%s), and not read, as by the official Kubernetes provider, "+
-			"since a plan must not depend on a shell. The gpupool CLI reads it", c.settings.Kubeconfig)
+		text += ". " + fmt.Sprintf("KUBECONFIG (%s) is not read, as by the official Kubernetes provider: a plan must not "+
+			"depend on a shell. The gpupool CLI reads it", c.settings.Kubeconfig)
 	}
 	return errors.New(text)
 }

@@ -60,7 +60,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	}
 	pools, err := c.SpotPools(t.Context())
 	if err != nil {
-		t.Fatalf("the store alone can't be opened: %v", err)
+		t.Fatalf("the store cannot be opened without the others: %v", err)
 	}
 	if _, err := os.Stat(s.Store.Path); err != nil || len(c.LostStore()) > 0 {
 		t.Errorf("who writes did not make the store: %v, %v", err, c.LostStore())

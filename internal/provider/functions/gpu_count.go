@@ -35,11 +35,11 @@ func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp
 		Summary: "GPUs that a pod's resource limits amount to",
 		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. " +
 			"Other resources, such as `cpu`, count nothing. " +
-			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The " +
-			"function `gpu_hours` takes either.\n\n" +
-			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: " +
-			"give weights where they matter. What a unit of each resource is worth is listed in [How usage is " +
-			"counted](../guides/how-usage-is-counted.md#gpus-per-pod).",
+			"Returns the shortest exact decimal with at most three decimal places, or else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The " +
+			"function `gpu_hours` accepts both.\n\n" +
+			"A budget also uses the labels of the pod's node, which report time-slicing, and MIG behind `nvidia.com/gpu`. This function has no node: " +
+			"pass weights if they matter. [How usage is counted](../guides/how-usage-is-counted.md#gpus-per-pod) lists the value of each " +
+			"resource.",
 		Parameters: []function.Parameter{
 			function.MapParameter{
 				Name: "resources", ElementType: types.StringType,
@@ -99,7 +99,7 @@ func parseLimits(table *gpu.Table, resources types.Map) (corev1.ResourceList, er
 		quantity, err := resource.ParseQuantity(texts[name])
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%q of %s is no quantity: write one such as 2, as Kubernetes does", texts[name], name)
+			return nil, fmt.Errorf("%q of %s is not a Kubernetes quantity: use one such as 2", texts[name], name)
 		case quantity.Sign() < 0:
 			return nil, fmt.Errorf("%q of %s is negative", texts[name], name)
 		}

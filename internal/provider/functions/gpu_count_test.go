@@ -60,7 +60,7 @@ func TestGPUCountOfNonsense(t *testing.T) {
 		resources, weights map[string]string
 		why                string
 	}{
-		{map[string]string{"nvidia.com/gpu": "two"}, nil, `"two" of nvidia.com/gpu is no quantity`},
+		{map[string]string{"nvidia.com/gpu": "two"}, nil, `"two" of nvidia.com/gpu is not a Kubernetes quantity`},
 		{map[string]string{"nvidia.com/gpu": "-1"}, nil, `"-1" of nvidia.com/gpu is negative`},
 		{map[string]string{"nvidia.com/gpu": "500m"}, nil, `"500m" of nvidia.com/gpu is not a whole number`},
 		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia.com/gpu": "1/0"}, "division by zero"},

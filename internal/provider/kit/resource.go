@@ -217,7 +217,7 @@ func (r *Resource[M, D, S, F]) written(ctx context.Context, m M, from tfsdk.Conf
 }
 
 func (r *Resource[M, D, S, F]) begin(m M, operation string, diags *diag.Diagnostics) (D, time.Duration) {
-	wait, unread := timeoutOf(m.timeouts(), operation, r.Kind.Timeout)
+	wait, unread := TimeoutOf(m.timeouts(), operation, r.Kind.Timeout)
 	diags.Append(unread...)
 	return r.Kind.Declaration(m, diags), wait
 }

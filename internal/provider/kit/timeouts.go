@@ -19,19 +19,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// Timeouts is the value of the argument timeouts of every resource: how long its creation,
-// update and destruction may take.
+// Timeouts is the value of the argument timeouts of every resource.
 type Timeouts = framework.Value
 
-// The range of a timeout. In less than a second nothing can be done, not even a
-// destruction; and a deadline must be near enough to be counted.
+// The range of a timeout. No operation completes in less than a second.
 const (
 	shortest = time.Second
 	longest  = 30 * 24 * time.Hour
 )
 
-// TimeoutsAttribute is the argument, with its default and the descriptions of its three
-// timeouts.
+// TimeoutsAttribute returns the argument, with its default and the descriptions of its timeouts.
 func TimeoutsAttribute(ctx context.Context, absent time.Duration, create, update, destroy string) schema.Attribute {
 	attribute, ok := framework.Attributes(ctx, framework.Opts{
 		Create: true, Update: true, Delete: true, CreateDescription: create, UpdateDescription: update, DeleteDescription: destroy,
@@ -39,23 +36,23 @@ func TimeoutsAttribute(ctx context.Context, absent time.Duration, create, update
 	if ok {
 		for operation, each := range attribute.Attributes {
 			if text, ok := each.(schema.StringAttribute); ok {
-				text.Validators = nil // timeoutProblems judges it, as durations are judged everywhere
+				text.Validators = nil // timeoutProblems validates it
 				attribute.Attributes[operation] = text
 			}
 		}
-		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"`, `\"1d\"` or `%q`.",
+		attribute.MarkdownDescription = fmt.Sprintf("Timeouts of the operations, as durations such as `\"90s\"`, `\"1d\"` or `%q`.",
 			duration.String(absent))
 	}
 	return attribute
 }
 
-// NoTimeouts is an argument that was left out.
+// NoTimeouts is an omitted argument.
 func NoTimeouts() Timeouts {
 	return Timeouts{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType})}
 }
 
-// timeoutOf is how long an operation may take: "create", "update" or "delete".
-func timeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duration, diag.Diagnostics) {
+// TimeoutOf returns the timeout of an operation: "create", "update" or "delete".
+func TimeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duration, diag.Diagnostics) {
 	text := values.FieldsOf(v.Object).Text(operation)
 	if text.ValueString() == "" {
 		return absent, nil
@@ -67,7 +64,7 @@ func timeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duratio
 	return d, nil
 }
 
-// timeoutProblems are the timeouts that are none, or out of range.
+// timeoutProblems returns the problems of invalid timeouts.
 func timeoutProblems(v Timeouts, absent time.Duration) []problem.Problem {
 	var problems problem.List
 	for _, operation := range []string{"create", "update", "delete"} {

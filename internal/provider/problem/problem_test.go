@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 )
 
-func TestProblemsAreToldAtTheirAttribute(t *testing.T) {
+func TestProblemsAreReportedAtTheirAttribute(t *testing.T) {
 	t.Parallel()
 	for attribute, want := range map[string]string{
 		"minimum": "minimum", "offerings[1].spot_max_price": "offerings[1].spot_max_price", "refresh.strategy": "refresh.strategy",
@@ -20,7 +20,7 @@ func TestProblemsAreToldAtTheirAttribute(t *testing.T) {
 		var diags diag.Diagnostics
 		problem.Report(&diags, []problem.Problem{{Attribute: attribute, Summary: "it is wrong"}}, diag.SeverityError)
 		if at, ok := diags[0].(diag.DiagnosticWithPath); !ok || at.Path().String() != want {
-			t.Errorf("a problem of %s is told at %v", attribute, diags[0])
+			t.Errorf("a problem of %s is reported at %v", attribute, diags[0])
 		}
 	}
 }

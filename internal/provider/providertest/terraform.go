@@ -113,10 +113,10 @@ func (d *Directory) Apply() {
 
 // Plan makes a plan and returns its warnings, and the pools' planned_actions by
 // address. Arguments are added to those of every plan.
-func (d *Directory) Plan(args ...string) (warnings []Told, actions map[string]PlannedActions) {
+func (d *Directory) Plan(args ...string) (warnings []Message, actions map[string]PlannedActions) {
 	d.tb.Helper()
 	file := filepath.Join(d.tb.TempDir(), "tfplan")
-	warnings = told(d.tb, d.Must("terraform", append([]string{"plan", "-input=false", "-json", "-out=" + file}, args...)...).Stdout)
+	warnings = messages(d.tb, d.Must("terraform", append([]string{"plan", "-input=false", "-json", "-out=" + file}, args...)...).Stdout)
 	var plan struct {
 		ResourceChanges []struct {
 			Address string
@@ -151,17 +151,16 @@ type PlannedActions struct {
 	Before, After []string
 }
 
-// Told is a diagnostic as Terraform prints it with -json.
-type Told struct{ Severity, Summary, Detail, Address string }
+// Message is a diagnostic as Terraform prints it with -json.
+type Message struct{ Severity, Summary, Detail, Address string }
 
-// told reads the diagnostics that a command printed with -json.
-func told(tb testing.TB, stream string) []Told {
+func messages(tb testing.TB, stream string) []Message {
 	tb.Helper()
-	var all []Told
+	var all []Message
 	for line := range strings.Lines(stream) {
 		var message struct {
 			Type       string
-			Diagnostic Told
+			Diagnostic Message
 		}
 		if err := json.Unmarshal([]byte(line), &message); err != nil {
 			tb.Fatalf("%v: %s", err, line)
@@ -174,9 +173,9 @@ func told(tb testing.TB, stream string) []Told {
 }
 
 // Diagnostics reads the diagnostics that a command printed with -json.
-func (d *Directory) Diagnostics(r Result) []Told {
+func (d *Directory) Diagnostics(r Result) []Message {
 	d.tb.Helper()
-	return told(d.tb, r.Stdout)
+	return messages(d.tb, r.Stdout)
 }
 
 // programs are the built binary and terraform or tofu. make test passes both; without

@@ -3,7 +3,7 @@
 // The framework decodes, walks and encodes a resource's values many times, attribute by
 // attribute, even if nothing changed. In a plan of a thousand pools that is most of the time.
 //
-// So a resource can refresh itself from its private state alone and report the few values that
+// So a resource can refresh itself from only its private state and report the few values that
 // change. It also records there whether it is idle, and the server here adds a fingerprint of
 // the configuration. If both match, the plan is the prior state. Everything else goes to the
 // framework.

@@ -109,7 +109,7 @@ func TestNoFingerprintOfAWriteOnlyValue(t *testing.T) {
 	}
 }
 
-func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
+func TestShortcutIsOnlyForSettledResources(t *testing.T) {
 	t.Parallel()
 	i := &inner{}
 	s := shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool})

@@ -13,8 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// What is wrong with a declaration is said by a validation already, at its
-// attribute, once, and with what to do.
+// A validation reports each problem of a declaration once, at its attribute and with a remedy.
 func TestBadDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -144,7 +143,7 @@ func TestBadDeclarations(t *testing.T) {
 	}
 }
 
-// What is allowed and probably not meant is a warning.
+// A validation warns of values that are valid and probably not intended.
 func TestDoubtfulDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -158,11 +157,10 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	}
 }
 
-// drained has a pool drained while its budget is exceeded.
+// drained drains a pool while its budget is exceeded.
 var drained = providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a", "nodes": providertest.Values{}}
 
-// What is not known yet is left to a later validation, and never taken for
-// something wrong.
+// Unknown values are left to a later validation, and are never problems.
 func TestUnknownValuesAreNotJudged(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -192,7 +190,7 @@ func TestUnknownValuesAreNotJudged(t *testing.T) {
 	if diags := s.Validate(everything); len(diags) > 0 {
 		t.Errorf("with everything unknown: %s", diags)
 	}
-	// What is known is judged all the same.
+	// Known values are validated anyway.
 	diags := s.Validate(train(providertest.Values{"maximum": providertest.Unknown, "minimum": -1}))
 	contains(t, diags, `"minimum"`, "below 0")
 }

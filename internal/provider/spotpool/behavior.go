@@ -40,7 +40,7 @@ func behaviorAttributes() map[string]schema.Attribute {
 		"refresh": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(refreshTypes, &refresh, refreshFields)),
-			MarkdownDescription: "How running instances are replaced when their configuration changes: image, type, disks, network, keys, user data, " +
+			MarkdownDescription: "Replacement of running instances when their configuration changes: image, type, disks, network, keys, user data, " +
 				"role, project or tags. New instances always get the changed configuration.",
 			Attributes: refreshAttributes(),
 		},
@@ -48,19 +48,19 @@ func behaviorAttributes() map[string]schema.Attribute {
 			"exceeded, nothing is launched, and the pool keeps its instances unless `on_budget_exceeded` is `drain`. The status of the last `gpupool "+
 			"reconcile` run counts. If there is none, or it is older than the budget's `max_status_age`, nothing is launched."),
 		"on_budget_exceeded": kit.DefaultChoice(defaults.OnBudgetExceeded,
-			"What happens to the instances while `budget` is exceeded. `keep` keeps them. `drain` drains their nodes and terminates all but protected "+
+			"Action on the instances while `budget` is exceeded. `keep` keeps them. `drain` drains their nodes and terminates all but protected "+
 				"instances once the budget has been exceeded for `budget_grace_period`. Only certain and fresh usage counts: nothing is terminated "+
 				"while usage is estimated, or the budget's status is missing or older than its `max_status_age`. Instances are launched again once the "+
 				"budget is no longer exceeded. `drain` needs `budget` and `nodes`."),
 		"budget_grace_period": kit.DefaultDuration(defaults.BudgetGracePeriod.String(),
-			"How long every run must have observed that the budget is exceeded before `on_budget_exceeded = \"drain\"` terminates instances. A duration "+
+			"Time for which every run must have observed an exceeded budget before `on_budget_exceeded = \"drain\"` terminates instances. A duration "+
 				"such as `\"30m\"`, at most `\"7d\"`."),
 		"deletion_protection": kit.DefaultBool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
-		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "What happens to the instances when the pool is destroyed. `delete` terminates them; "+
+		"on_destroy": kit.DefaultChoice(defaults.OnDestroy, "Action on the instances when the pool is destroyed. `delete` terminates them; "+
 			"`retain` removes gpupool's tags and keeps them running."),
 		"surplus_after": kit.DefaultDuration(core.Duration(defaults.SurplusLimit()).String(),
-			"How long instances stay that replacements left above what the pool keeps, because a replaced instance recovered or an interruption notice "+
-				"was withdrawn. Then they are drained and terminated, the newest first. A pool keeps `minimum`, and instances that were adopted or "+
+			"Time for which a surplus stays that replacements left, because a replaced instance recovered or an interruption notice was withdrawn. "+
+				"Then its instances are drained and terminated, the newest first. A pool keeps `minimum`, and instances that were adopted or "+
 				"remained when `minimum` was lowered. A duration from `\"1s\"` to `\"7d\"`; `\"0s\"` keeps them."),
 	}
 }
@@ -79,8 +79,8 @@ func refreshAttributes() map[string]schema.Attribute {
 			"`none` keeps drifted instances until they are terminated for another reason. `opportunistic` terminates those above `minimum`. `rolling` "+
 				"replaces them in batches: one apply starts at most one batch, and `gpupool reconcile` continues."),
 		"max_surge": kit.DefaultNumber(defaults.Refresh.MaxSurge,
-			"How many instances above `minimum` a rolling refresh may launch ahead, 0 or more. `maximum` bounds it."),
+			"Number of instances above `minimum` that a rolling refresh launches ahead, 0 or more. `maximum` bounds it."),
 		"max_unavailable": kit.DefaultNumber(defaults.Refresh.MaxUnavailable,
-			"How many instances below `minimum` a rolling refresh may leave, 0 or more. If `minimum` equals `maximum`, it must be at least 1."),
+			"Number of instances by which a rolling refresh may go below `minimum`, 0 or more. If `minimum` equals `maximum`, it must be at least 1."),
 	}
 }

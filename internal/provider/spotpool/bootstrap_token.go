@@ -38,10 +38,10 @@ func bootstrapTokenFields(x *attribute.Transfer, f *attribute.Fields, b *core.Bo
 func bootstrapTokenAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"groups": kit.Texts(kit.Required, "Groups of a kubelet that authenticates with the token, such as "+
-			"`system:bootstrappers:kubeadm:default-node-token` in a kubeadm cluster: `system:bootstrappers:`, and then lower-case letters, digits, "+
-			"colons and hyphens. The cluster's roles define their permissions."),
+			"`system:bootstrappers:kubeadm:default-node-token` in a kubeadm cluster. Each begins with `system:bootstrappers:`, followed by lower-case "+
+			"letters, digits, colons and hyphens. The cluster's roles define their permissions."),
 		"ttl": kit.DefaultDuration(defaults.BootstrapToken.TTL.String(),
-			"How long the token is valid after the launch, as a duration such as `\"30m\"`, from `\"5m\"` to `\"24h\"`. An instance that takes longer cannot "+
+			"Lifetime of the token after the launch, as a duration such as `\"30m\"`, from `\"5m\"` to `\"24h\"`. An instance that takes longer cannot "+
 				"join."),
 	}
 }

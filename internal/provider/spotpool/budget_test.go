@@ -87,7 +87,7 @@ func TestBudgetIsDestroyed(t *testing.T) {
 		contains(t, diags, "WARNING", "Spot pool ap-singapore/train", `has no budget "team-a"`, "Declare the budget")
 	}
 	if p := s.Plan(o, train(gated)); len(p.Diagnostics) > 0 || !p.State.Equal(o.State) {
-		t.Errorf("told twice: %s", p.Diagnostics)
+		t.Errorf("warned twice: %s", p.Diagnostics)
 	}
 	reclaim(t, w, 1)
 	s = fresh(t, w)

@@ -61,7 +61,7 @@ func configurationAttributes() map[string]schema.Attribute {
 		"data_disks":       kit.Objects(kit.Optional, "Data disks of each instance, at most 20. They are deleted with their instance.", dataDiskAttributes()),
 		"internet_max_bandwidth_out": kit.Whole(kit.Optional, "Outgoing bandwidth of each instance in Mbit/s, 1 to 10000, with a public IP address. If "+
 			"omitted or 0, instances have none."),
-		"internet_charge_type": kit.Text(kit.Optional, "How internet traffic is charged: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or "+
+		"internet_charge_type": kit.Text(kit.Optional, "Charge type of internet traffic: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or "+
 			"`BANDWIDTH_PACKAGE`. If omitted, Tencent Cloud's default."),
 		"user_data_raw": schema.StringAttribute{
 			Optional: true, Sensitive: true,

@@ -127,10 +127,10 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 			if len(short) > 0 {
 				headline = "Spot pool ap-singapore/train on the market at plan time"
 			}
-			told := about(t, warnings, headline)
-			says(t, told, append(test.says, "the apply checks them again before it launches"))
+			text := about(t, warnings, headline)
+			says(t, text, append(test.says, "the apply checks them again before it launches"))
 			var lines []string
-			for _, found := range regexp.MustCompile(`(?m)^- (.*)$`).FindAllStringSubmatch(told, -1) {
+			for _, found := range regexp.MustCompile(`(?m)^- (.*)$`).FindAllStringSubmatch(text, -1) {
 				lines = append(lines, found[1])
 			}
 			if diff := cmp.Diff(append(launches, short...), lines); diff != "" {
@@ -151,8 +151,8 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 	}
 }
 
-// A plan promises no launch that its apply refuses, because a pool of the name exists in the
-// store, or only by the tags of instances.
+// A plan promises no launch that its apply refuses. Here, a pool of that name exists in the store,
+// or only by the tags of instances.
 func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, elsewhere := range map[string]bool{"same store": false, "another store": true} {
@@ -169,8 +169,8 @@ func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
 			d.Setenv("GPUPOOL_STORE", "directory:"+storeDir)
 			d.Write(pool())
 			warnings, _ := d.Plan()
-			told := about(t, warnings, "Spot pool ap-singapore/train exists already")
-			says(t, told, []string{"it is destroyed first", "terraform import ADDRESS ap-singapore/train"}, "On the market at plan time")
+			text := about(t, warnings, "Spot pool ap-singapore/train exists already")
+			says(t, text, []string{"it is destroyed first", "terraform import ADDRESS ap-singapore/train"}, "On the market at plan time")
 			s.Destroy(o)
 		})
 	}

@@ -65,8 +65,8 @@ func forecast(ctx context.Context, reader connection.PoolReader, d core.Declarat
 	if gpus == "1 GPUs" {
 		gpus = "1 GPU"
 	}
-	return fmt.Sprintf("At its maximum of %s, with pods of the budget %s on its %s, the pool uses up the remaining %s GPU-hours "+
-		"(as of %s) by %s, before the budget's window ends. From then on nothing is launched.",
-		instances(d.Maximum), f.Budget, gpus, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339),
+	return fmt.Sprintf("The budget %s has %s GPU-hours left (as of %s). At the pool's maximum of %s, with the budget's pods on its %s, "+
+		"they are used up by %s, before the budget's window ends. After that, nothing is launched.",
+		f.Budget, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339), instances(d.Maximum), gpus,
 		f.ExhaustedAt.UTC().Truncate(time.Minute).Format(time.RFC3339))
 }

@@ -202,8 +202,8 @@ func TestWarningsOfAnApplyHaveAHeadlineOfTheirOwn(t *testing.T) {
 	s.Destroy(o)
 }
 
-// If a pool would use up its budget before the window ends, each refresh warns of it, with the
-// time, and so does the plan of a larger pool.
+// If a pool would use up its budget before the window ends, each refresh warns and has the time.
+// So does the plan of a larger pool.
 func TestForecast(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -222,9 +222,9 @@ func TestForecast(t *testing.T) {
 	o, _ := s.Apply(p)
 	s = fresh(t, w)
 	o, diags := s.Read(o)
-	contains(t, diags, "WARNING", "Spot pool ap-singapore/train", "uses up the remaining 50.000 GPU-hours")
+	contains(t, diags, "WARNING", "Spot pool ap-singapore/train", "has 50.000 GPU-hours left", "are used up by ")
 	if p := s.Plan(o, train(gated)); len(p.Diagnostics) > 0 {
-		t.Errorf("told twice: %s", p.Diagnostics)
+		t.Errorf("warned twice: %s", p.Diagnostics)
 	}
 	contains(t, s.Plan(o, train(gated).With(providertest.Values{"maximum": 8})).Diagnostics, "Budget may be used up", "on its 8 GPUs")
 	// There is no warning for a limit that no window of this pool reaches: two instances use 48
@@ -243,10 +243,10 @@ func TestForecastWeighsAsTheBudgetDoes(t *testing.T) {
 		weights map[string]string
 		gpus    string
 	}{
-		"a node's name of the model":        {map[string]string{"Tesla-T4": "2"}, "8"},
-		"the instance type":                 {map[string]string{"GN7.2XLARGE32": "3"}, "12"},
-		"the model before the instance":     {map[string]string{"Tesla-T4": "2", "GN7.2XLARGE32": "3"}, "8"},
-		"another model beside the instance": {map[string]string{"NVIDIA-A10": "2", "GN7.2XLARGE32": "3"}, "12"},
+		"a node's name of the model":     {map[string]string{"Tesla-T4": "2"}, "8"},
+		"the instance type":              {map[string]string{"GN7.2XLARGE32": "3"}, "12"},
+		"the model before the instance":  {map[string]string{"Tesla-T4": "2", "GN7.2XLARGE32": "3"}, "8"},
+		"another model and the instance": {map[string]string{"NVIDIA-A10": "2", "GN7.2XLARGE32": "3"}, "12"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -258,9 +258,8 @@ func TestForecastWeighsAsTheBudgetDoes(t *testing.T) {
 	}
 }
 
-// What answers for unchanged pools says what the framework says, whatever becomes
-// of their budget.
-func TestShortcutHeedsTheGate(t *testing.T) {
+// The shortcut for unchanged pools responds like the framework, for each status of their budget.
+func TestShortcutRespectsTheGate(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	declareBudget(t, w)
@@ -285,10 +284,10 @@ func TestShortcutHeedsTheGate(t *testing.T) {
 			reclaim(t, w, test.lose)
 		}
 		s = fresh(t, w)
-		full, told := s.ReadBare(o)
+		full, fullDiags := s.ReadBare(o)
 		short, diags := s.Read(o)
-		if !short.State.Equal(full.State) || diags.String() != told.String() {
-			t.Errorf("%s: the shortcut refreshes to %s (%s), and the framework to %s (%s)", test.name, short.State, diags, full.State, told)
+		if !short.State.Equal(full.State) || diags.String() != fullDiags.String() {
+			t.Errorf("%s: the shortcut refreshes to %s (%s), and the framework to %s (%s)", test.name, short.State, diags, full.State, fullDiags)
 		}
 		o = short
 		planned, bare := s.Plan(o, config), s.PlanBare(o, config)

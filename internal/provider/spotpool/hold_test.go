@@ -20,9 +20,9 @@ func TestAPoolOnHold(t *testing.T) {
 	}
 	s = fresh(t, w)
 	o, diags := s.Read(o)
-	const told = ": looking. Until then, no instance is launched or terminated. To end the hold:\ngpupool release ap-singapore/train"
+	const remedy = ": looking. Until then, no instance is launched or terminated. To end the hold:\ngpupool release ap-singapore/train"
 	p := s.Plan(o, train(nil))
-	contains(t, append(diags, p.Diagnostics...), "WARNING", "on hold by ann until", told)
+	contains(t, append(diags, p.Diagnostics...), "WARNING", "on hold by ann until", remedy)
 	if !p.State.Equal(o.State) {
 		t.Errorf("a plan finds a difference: %s", p.State)
 	}
@@ -31,7 +31,7 @@ func TestAPoolOnHold(t *testing.T) {
 		t.Errorf("planned on hold: %v", actions)
 	}
 	o, diags = s.Apply(p)
-	contains(t, diags, "WARNING", "below the minimum of 3", told)
+	contains(t, diags, "WARNING", "below the minimum of 3", remedy)
 	if n := len(w.Pool("train")); n != 2 {
 		t.Errorf("%d instances, not 2", n)
 	}

@@ -42,7 +42,7 @@ func TestPublicImageNeedsKeys(t *testing.T) {
 	s.Destroy(o)
 }
 
-// Who may not look at images plans all the same.
+// An account that may not describe images can plan anyway.
 func TestAnImageThatCannotBeLookedUpIsNoProblem(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
@@ -55,7 +55,7 @@ func TestAnImageThatCannotBeLookedUpIsNoProblem(t *testing.T) {
 }
 
 // An image that the account does not see may appear later.
-func TestAnImageThatIsNotThereIsToldOf(t *testing.T) {
+func TestMissingImageIsReported(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	address, err := url.Parse(w.Sim.URL)

@@ -18,7 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
-// A record in the store tells everything: importing from it and planning
+// A record in the store has all arguments: importing from it and planning
 // changes nothing.
 func TestImportFromTheRecord(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestImportByIdentity(t *testing.T) {
 			t.Errorf("the plan after importing %v changes something: %s %s", identity, p.Diagnostics, p.State)
 		}
 	}
-	for _, identity := range []providertest.Values{{"name": ""}, {"name": "nobody"}} {
+	for _, identity := range []providertest.Values{{"name": ""}, {"name": "team-x"}} {
 		if _, diags := s.Import("", identity); !strings.Contains(diags.String(), "ERROR") {
 			t.Errorf("importing %v: %s", identity, diags)
 		}
@@ -174,7 +174,7 @@ func TestSecondStateOfTheSamePool(t *testing.T) {
 
 // Machines of an account's other users, tagged by chance with the same name,
 // are never touched.
-func TestForeignMachinesAreLeftAlone(t *testing.T) {
+func TestForeignInstancesAreNotChanged(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	foreign, err := w.Sim.Server.Seed(cvmsim.SeedRequest{AvailabilityZone: zone2, InstanceType: t4, Count: 3, UID: "somebody-elses", Pool: "other"})

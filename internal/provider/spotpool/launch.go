@@ -34,16 +34,16 @@ func launchAttributes() map[string]schema.Attribute {
 		"offerings": kit.Objects(kit.Required, "Offerings in which the pool may launch, in order, at least one. List several zones and types, since a "+
 			"single one is often sold out.", offeringAttributes()),
 		"allocation_strategy": kit.DefaultChoice(defaults.AllocationStrategy,
-			"Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, one "+
-				"in the zone with the fewest of the pool's instances."),
+			"Choice of the offering that launches. `priority` takes the first in the list that can launch. `lowest_price` takes the cheapest at "+
+				"present prices. `balanced` takes one in the zone with the fewest of the pool's instances."),
 		"instance_charge_type": kit.DefaultChoice(defaults.InstanceChargeType,
-			"How instances are paid for: `SPOTPAID` for spot instances, or `POSTPAID_BY_HOUR` for on-demand instances."),
+			"Charge type of the instances: `SPOTPAID` for spot instances, or `POSTPAID_BY_HOUR` for on-demand instances."),
 		"launch_timeout": kit.DefaultDuration(defaults.LaunchTimeout.String(),
-			"How long an instance may take to start. After that it is not capacity, and it is replaced if `maximum` leaves room. A duration such as "+
-				"`\"15m\"`, at most `\"7d\"`."),
+			"Time for an instance to start, as a duration such as `\"15m\"`, at most `\"7d\"`. After that it is not capacity, and it is replaced if "+
+				"`maximum` leaves room."),
 		"cooldown": kit.DefaultDuration(defaults.Cooldown.String(),
-			"How long an offering is not used after it was sold out, and avoided after one of its instances "+
-				"was lost. A duration such as `\"20m\"`, at most `\"7d\"`."),
+			"Time during which an offering is not used after it was sold out, and avoided after one of its instances was lost. A duration such as "+
+				"`\"20m\"`, at most `\"7d\"`."),
 	}
 }
 

@@ -221,7 +221,7 @@ func TestTaintedPoolIsReplaced(t *testing.T) {
 	)
 }
 
-// What remains of a destroyed pool is its tombstone.
+// A destroyed pool leaves only its tombstone.
 func TestDestroyLeavesATombstone(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)

@@ -53,14 +53,13 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 	absent := *defaults.Nodes
 	return map[string]schema.Attribute{
 		"join_timeout": kit.DefaultDuration(absent.JoinTimeout.String(),
-			"How long an instance may run without becoming a Ready node before it is replaced, as a duration such as `\"15m\"`, at most `\"7d\"`. The "+
+			"Time for an instance to become a Ready node before it is replaced, as a duration such as `\"15m\"`, at most `\"7d\"`. The "+
 				"installation of a GPU driver takes from 15 to 25 minutes on some images."),
 		"unhealthy_timeout": kit.DefaultDuration(absent.UnhealthyTimeout.String(),
-			"How long a node may be not Ready, or missing, before its instance is replaced, as a duration such as `\"10m\"`, at most `\"7d\"`."),
+			"Time for which a node is not Ready, or missing, before its instance is replaced, as a duration such as `\"10m\"`, at most `\"7d\"`."),
 		"max_replacements_per_run": kit.DefaultNumber(absent.MaxReplacementsPerRun,
-			"How many instances one run may begin to replace, 1 or more. Replacing is suspended after two instances of one configuration in a row never "+
-				"joined. It is also suspended while more than a third, and at least two, of the nodes of the pool, or of all pools in the cluster, fail "+
-				"at once."),
+			"Highest number of instances that one run begins to replace, 1 or more. Replacement is suspended after two instances of one configuration in a row never "+
+				"joined. It is also suspended while at least two and over a third of the nodes in the pool, or in all pools, fail."),
 		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider ID is matched by its internal address. Use it only if "+
 			"no two networks of the cluster have the same addresses."),
 		"expected_labels": kit.TextMap(kit.Optional, "Labels of the pool's future nodes, such as `{ pool = \"train\" }`. They show which pods the pool "+
@@ -68,7 +67,7 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 		"drain": schema.SingleNestedAttribute{
 			Optional: true, Computed: true,
 			Default: objectdefault.StaticValue(attribute.NewObject(drainTypes, &absent.Drain, drainFields)),
-			MarkdownDescription: "How a node is drained before its instance is terminated: it is cordoned, and its pods are evicted within their " +
+			MarkdownDescription: "Drain of a node before its instance is terminated: it is cordoned, and its pods are evicted within their " +
 				"disruption budgets. Pods of daemon sets, mirror pods and completed pods are skipped, as by `kubectl drain`.",
 			Attributes: drainAttributes(),
 		},
@@ -78,11 +77,11 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 func drainAttributes() map[string]schema.Attribute {
 	absent := defaults.Nodes.Drain
 	return map[string]schema.Attribute{
-		"timeout": kit.DefaultDuration(absent.Timeout.String(), "How long a drain may take, as a duration such as `\"10m\"`, at most `\"7d\"`. A run does "+
+		"timeout": kit.DefaultDuration(absent.Timeout.String(), "Timeout of a drain, as a duration such as `\"10m\"`, at most `\"7d\"`. A run does "+
 			"not wait for it: the next run continues."),
-		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "What happens after the timeout: `terminate` terminates the instance with its remaining pods; "+
+		"on_timeout": kit.DefaultChoice(absent.OnTimeout, "Action after the timeout: `terminate` terminates the instance with its remaining pods; "+
 			"`keep` keeps it, and drains it again an hour later at the earliest."),
-		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "How pods without a controller are handled, which nothing would recreate: `wait` "+
-			"waits for them until the timeout; `evict` evicts them."),
+		"unmanaged_pods": kit.DefaultChoice(absent.UnmanagedPods, "Action on pods without a controller, which nothing recreates: `wait` waits for "+
+			"them until the timeout; `evict` evicts them."),
 	}
 }

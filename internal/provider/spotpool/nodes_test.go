@@ -38,8 +38,8 @@ func join(t *testing.T, w *providertest.World) {
 	}
 }
 
-// A pool's nodes are of one cluster, which the state has; they are drained before their
-// instances end, and the plan says so.
+// The state has the cluster of a pool's nodes. They are drained before their instances terminate,
+// and the plan lists the drains and the wait for them.
 func TestLifeOfAPoolWithNodes(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -62,7 +62,9 @@ func TestLifeOfAPoolWithNodes(t *testing.T) {
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid)),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions").AtSliceIndex(0),
-					knownvalue.StringRegexp(regexp.MustCompile(`^drain ins-\w+, the node ins-\w+: 2 held is above maximum 1`)))),
+					knownvalue.StringRegexp(regexp.MustCompile(`^drain ins-\w+, the node ins-\w+: 2 held is above maximum 1`))),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions").AtSliceIndex(1),
+					knownvalue.StringExact("wait up to 15m for 1 drain (timeouts.update); gpupool reconcile continues it"))),
 			Check: held(w, 1),
 		},
 		resource.TestStep{

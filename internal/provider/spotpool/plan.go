@@ -109,6 +109,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 		if p = previewUpdate(was, d, seen); !seen.Recorded {
 			p.warnings = append(p.warnings, r.Connection.RecordsAgain("keeps its size or replaces reclaimed instances"))
 		}
+		timeout, unread := kit.TimeoutOf(m.Timeouts, "update", defaultTimeout)
+		resp.Diagnostics.Append(unread...)
+		p.waitForDrains(timeout)
 		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
 	}
 	if !changed && len(p.actions) == 0 { // everything keeps its value

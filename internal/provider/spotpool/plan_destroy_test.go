@@ -11,7 +11,7 @@ import (
 )
 
 // about is the one warning with these words in its headline.
-func about(t *testing.T, warnings []providertest.Told, words string) string {
+func about(t *testing.T, warnings []providertest.Message, words string) string {
 	t.Helper()
 	var found []string
 	for _, w := range warnings {
@@ -142,9 +142,8 @@ func TestDestroyPlanWithoutALook(t *testing.T) {
 	s.Destroy(o)
 }
 
-// What a pool plans is no drift once it is done: the plan after an apply is
-// quiet.
-func TestPlanAfterApplyTellsOfNoDrift(t *testing.T) {
+// Planned actions are not drift once they are done: the plan after an apply has no changes.
+func TestPlanAfterApplyReportsNoDrift(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	d := w.Terraform()

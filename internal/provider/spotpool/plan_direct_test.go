@@ -152,8 +152,8 @@ func TestPlanNamesTheZonesOfTheRegion(t *testing.T) {
 		`has no zone "ap-singapore-22" that sells instances (did you mean "ap-singapore-2"?). It has ap-singapore-1, ap-singapore-2`)
 }
 
-// Lowering minimum alone ends nothing, which surprises people.
-func TestPlanWarnsWhenMinimumIsLoweredAlone(t *testing.T) {
+// Lowering only minimum terminates nothing, which is unexpected.
+func TestPlanWarnsWhenOnlyMinimumIsLowered(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
 	o := create(t, s, train(nil))
@@ -281,7 +281,7 @@ func TestShortcutPlansWhatTheFrameworkPlans(t *testing.T) {
 	}
 	refresh()
 	if p := alike("declared elsewhere", config); p.State.Equal(o.State) {
-		t.Error("what somebody else declared is not changed back")
+		t.Error("the declaration of another process is not reverted")
 	}
 	loseStore(t, w)
 	refresh("Store is missing")

@@ -9,12 +9,23 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // preview is what a plan shows of a pool.
 type preview struct {
 	actions  []string
+	drains   int // among the actions
 	warnings []string
+}
+
+// waitForDrains adds the wait of an update for its drains.
+func (p *preview) waitForDrains(timeout time.Duration) {
+	if p.drains == 0 {
+		return
+	}
+	p.actions = append(p.actions, fmt.Sprintf("wait up to %s for %d %s (timeouts.update); gpupool reconcile continues %s",
+		core.Duration(timeout), p.drains, wording.Plural(p.drains, "drain", "drains"), wording.Plural(p.drains, "it", "them")))
 }
 
 // previewCreate decides for an empty region with an unknown market. Planned values must not
@@ -150,6 +161,9 @@ func previewOf(plan decide.Plan, unobserved string) preview {
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
+		if decision.Kind == core.KindDrain {
+			p.drains++
+		}
 		if decision.Kind == core.KindLaunch && !decision.Resume && unobserved != "" {
 			p.actions[n] += ifAllowed(unobserved)
 		}

@@ -47,7 +47,7 @@ func lookedAt(d core.Declaration, running int) spotpools.State {
 	return spotpools.State{Declaration: d, Recorded: true, Observation: o, Journal: plan.Journal, Plan: plan}
 }
 
-// What is kept gives the same decisions as what was seen, for any pool.
+// The stored observation leads to the same decisions as the original, for any pool.
 func TestKeptObservationDecidesAlike(t *testing.T) {
 	t.Parallel()
 	for running := range 6 {

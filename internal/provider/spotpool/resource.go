@@ -134,7 +134,7 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 func keep(ctx context.Context, m model, state spotpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	keys, err := privateKeys(state, valuesOf(m))
 	if err != nil {
-		diags.AddError("Private state can't be written", err.Error())
+		diags.AddError("Cannot write the private state", err.Error())
 	}
 	for key, value := range keys {
 		diags.Append(private.SetKey(ctx, key, value)...)

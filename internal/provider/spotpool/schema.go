@@ -36,19 +36,19 @@ func computedAttributes() map[string]schema.Attribute {
 		"account_id": kit.Text(kit.Computed, "Account that owns the instances."),
 		"cluster_uid": kit.Text(kit.Computed, "Identity of the nodes' cluster: the UID of its namespace `kube-system`. Null for a pool without `nodes`. "+
 			"With another cluster, the pool is neither changed nor destroyed, and runs skip it."),
-		"generation": kit.Whole(kit.Computed, "How often the pool's declaration was written, beginning with 1."),
-		"capacity":   kit.Whole(kit.Computed, "How many instances worked, or were starting, when the pool was last observed."),
-		"planned_actions": kit.Texts(kit.Computed, "What the plan does to the pool's instances: launches, drains and terminations, each with its "+
-			"reasons. For a new pool it names no offering, since the market may change until the apply; a warning names one. It stays after the apply "+
-			"until the next refresh. Terraform up to 1.11 plans to destroy a removed pool before it refreshes, and then shows old actions; a warning "+
-			"names the instances that are terminated. If instances change between plan and apply, the apply may do less or more."),
+		"generation": kit.Whole(kit.Computed, "Version of the pool's declaration, starting at 1."),
+		"capacity":   kit.Whole(kit.Computed, "Number of instances that worked, or were starting, at the last observation."),
+		"planned_actions": kit.Texts(kit.Computed, "Planned actions on the pool's instances: launches, drains and terminations, each with its "+
+			"reasons, and the wait for drains. For a new pool they have no offering, since the market may change until the apply; a warning names one. They stay until the "+
+			"next refresh after the apply. Terraform up to 1.11 shows old actions for the destruction of a removed pool, which it does not refresh "+
+			"first. A warning lists the instances that are terminated. If instances change between plan and apply, the apply may do less or more."),
 	}
 }
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	absent := core.Duration(defaultTimeout).String()
 	return kit.TimeoutsAttribute(ctx, defaultTimeout,
-		fmt.Sprintf("How long a creation waits for its instances. A pool that is short then is created with a warning. Default: `%q`.", absent),
-		fmt.Sprintf("How long an update waits for its launches and terminations. Default: `%q`.", absent),
-		fmt.Sprintf("How long a destroy waits until the instances are gone. Default: `%q`.", absent))
+		fmt.Sprintf("Time for which a creation waits for its instances. A pool that is short then is created with a warning. Default: `%q`.", absent),
+		fmt.Sprintf("Time for which an update waits for its launches, drains and terminations. Default: `%q`.", absent),
+		fmt.Sprintf("Time for which a destroy waits until the instances are gone. Default: `%q`.", absent))
 }

@@ -77,7 +77,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 }
 
 // User data is in the state as a sensitive value, and nowhere else in output or state.
-func TestUserDataIsInItsAttributeAlone(t *testing.T) {
+func TestUserDataIsOnlyInItsAttribute(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	s := serve(t, w)

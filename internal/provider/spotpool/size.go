@@ -35,21 +35,21 @@ func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
 
 func sizeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": kit.Text(kit.Required, "Name of the pool, unique in its region and account: 1 to 50 lower-case letters, digits and hyphens, beginning "+
-			"and ending with a letter or digit. It is the tag `gpupool/pool` of each instance. Changing this forces replacement."),
+		"name": kit.Text(kit.Required, "Name of the pool, unique in its region and account. Use 1 to 50 lower-case letters, digits and hyphens, "+
+			"with a letter or digit first and last. It is the tag `gpupool/pool` of each instance. Changing this forces replacement."),
 		"region": kit.Text(kit.OptionalComputed, "Region of the pool, such as `ap-singapore`. If omitted, the provider's region at creation, which the "+
 			"pool keeps. Changing this forces replacement."),
-		"minimum": kit.Whole(kit.Required, "How many working instances the pool keeps, 0 or more. Missing instances are launched. A lower minimum "+
+		"minimum": kit.Whole(kit.Required, "Number of working instances to keep, 0 or more. Missing instances are launched. A lower minimum "+
 			"terminates nothing: instances are terminated above `maximum`, or as a surplus that replacements left, see `surplus_after`."),
-		"maximum": kit.Whole(kit.Required, "How many instances the pool may have at most, at least `minimum`. Pending launches, stopped and stuck "+
+		"maximum": kit.Whole(kit.Required, "Highest number of instances, at least `minimum`. Pending launches, stopped and stuck "+
 			"instances count. Instances above it are terminated: first those that do not work, then drifted configurations, the most expensive, the "+
 			"most crowded zone, the newest."),
 		"max_hourly_cost": kit.Text(kit.Optional, "Highest cost of all of the pool's instances, in CNY an hour, as a decimal string such as `\"30\"` or "+
 			"`\"12.50\"`. Launches that would exceed it at present prices are skipped. It terminates nothing. If omitted, there is no cap."),
 		"max_launches_per_run": kit.DefaultNumber(defaults.MaxLaunchesPerRun,
-			"How many instances one apply or one `gpupool reconcile` run may launch, 1 or more."),
-		"on_demand_base": kit.DefaultNumber(defaults.OnDemandBase, "How many of the pool's instances are on-demand (`POSTPAID_BY_HOUR`), which Tencent "+
-			"Cloud does not reclaim: 0 to `maximum`. They are launched first."),
+			"Highest number of instances that one apply or one `gpupool reconcile` run launches, 1 or more."),
+		"on_demand_base": kit.DefaultNumber(defaults.OnDemandBase, "Number of on-demand instances (`POSTPAID_BY_HOUR`) in the pool, 0 to `maximum`. Tencent "+
+			"Cloud does not reclaim them. They are launched first."),
 		"on_demand_fallback": kit.Object(kit.Optional, "Launches on-demand instances instead if the pool has been short of spot instances for a while. "+
 			"They are terminated once spot instances are available. If omitted, the pool stays short.", fallbackAttributes()),
 	}
@@ -65,7 +65,7 @@ func fallbackFields(x *attribute.Transfer, f *attribute.Fields, d *core.OnDemand
 func fallbackAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"after": kit.DefaultDuration(defaults.OnDemandFallback.After.String(),
-			"How long the pool must have been below `minimum`, as a duration such as `\"30m\"` or `\"1d\"`."),
-		"maximum": kit.Whole(kit.Required, "How many on-demand instances the fallback may launch, in addition to `on_demand_base`: 1 or more."),
+			"Time below `minimum` before the fallback launches, as a duration such as `\"30m\"` or `\"1d\"`."),
+		"maximum": kit.Whole(kit.Required, "Highest number of on-demand instances that the fallback launches, in addition to `on_demand_base`: 1 or more."),
 	}
 }

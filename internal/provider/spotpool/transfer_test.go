@@ -17,6 +17,6 @@ func TestEveryAttributeIsCarried(t *testing.T) {
 		Schema: poolSchema(t),
 		Into:   func(m model) core.Declaration { return m.declaration(&diag.Diagnostics{}) },
 		OutOf:  imported,
-		Alone:  []string{"timeouts", "user_data_raw_wo", "capacity", "planned_actions"},
+		Extra:  []string{"timeouts", "user_data_raw_wo", "capacity", "planned_actions"},
 	})
 }

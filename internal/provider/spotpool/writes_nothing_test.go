@@ -148,8 +148,8 @@ func unchanged(t *testing.T, p place, what string, do func()) {
 	}
 }
 
-// Read-only operations write nothing: not if there is no store yet, not if there is something
-// to report, and not if the store was lost.
+// Read-only operations write nothing: not without a store, not with something to report, and not
+// after the store was lost.
 func TestPlansWriteNothing(t *testing.T) {
 	t.Parallel()
 	for name, start := range places {
@@ -240,7 +240,7 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 	d := w.Terraform()
 	d.Write(pool())
 	if warnings, _ := d.Plan(); slices.ContainsFunc(warnings, isLostStore) {
-		t.Errorf("a first plan tells of a lost store: %v", warnings)
+		t.Errorf("a first plan warns of a lost store: %v", warnings)
 	}
 	d.Apply()
 	d.Write(pool() + "data \"gpupool_spot_pool\" \"train\" {\n  name = \"train\"\n}\n")
@@ -249,7 +249,7 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 		warnings, _ := d.Plan(args...)
 		n := slices.IndexFunc(warnings, isLostStore)
 		if n < 0 {
-			t.Errorf("a plan %v does not tell of the lost store: %v", args, warnings)
+			t.Errorf("a plan %v does not warn of the lost store: %v", args, warnings)
 			continue
 		}
 		for _, part := range []string{w.StoreDir, "gpupool reconcile refuses to run", "instances that are still running", "Applying a plan"} {
@@ -261,9 +261,9 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 	warnings, planned := d.Plan()
 	if diff := cmp.Diff(providertest.PlannedActions{Change: "update", Before: []string{}, After: []string{"record the pool in the store"}},
 		planned[address]); diff != "" {
-		t.Errorf("planned, beside %v:\n%s", warnings, diff)
+		t.Errorf("planned, with %v:\n%s", warnings, diff)
 	}
 	d.Apply() // a pool without a record is not destroyed
 }
 
-func isLostStore(d providertest.Told) bool { return d.Summary == "Store is missing" }
+func isLostStore(d providertest.Message) bool { return d.Summary == "Store is missing" }

@@ -44,7 +44,7 @@ func disruptionFields(x *attribute.Transfer, f *attribute.Fields, p *core.PodDis
 
 func disruptionAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"min_available": kit.Whole(kit.Required, "How many pods evictions must leave available, from 1 to `replicas` or `maximum`. With the "+
+		"min_available": kit.Whole(kit.Required, "Number of pods that evictions must leave available, from 1 to `replicas` or `maximum`. With the "+
 			"highest value, nodes with these pods cannot be drained."),
 	}
 }

@@ -87,9 +87,9 @@ func (s *scene) deployment() *appsv1.Deployment {
 	return of
 }
 
-func (s *scene) somebody(patch string) {
+func (s *scene) patch(change string) {
 	s.t.Helper()
-	_, err := s.Cluster.Client().AppsV1().Deployments(s.namespace).Patch(context.Background(), "pool-g1", types.StrategicMergePatchType, []byte(patch),
+	_, err := s.Cluster.Client().AppsV1().Deployments(s.namespace).Patch(context.Background(), "pool-g1", types.StrategicMergePatchType, []byte(change),
 		metav1.PatchOptions{FieldManager: "kubectl-edit"})
 	if err != nil {
 		s.t.Fatal(err)
@@ -141,7 +141,7 @@ func TestLifeOfAStockPool(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{kept(), number(address, "generation", 2)},
 		},
 		resource.TestStep{ // an apply reverts drift and declares nothing
-			PreConfig:         func() { s.somebody(`{"spec":{"replicas":1}}`) },
+			PreConfig:         func() { s.patch(`{"spec":{"replicas":1}}`) },
 			Config:            s.pool(attributes{"replicas": "3", "env": `{ A = "b" }`, "pod_disruption_budget": `{ min_available = 1 }`}),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionUpdate),
 			ConfigStateChecks: []statecheck.StateCheck{kept(), number(address, "generation", 2)},
@@ -198,7 +198,7 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 			Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionNoop),
 		},
 		resource.TestStep{ // the plan removes what was added
-			PreConfig:        func() { s.somebody(`{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}`) },
+			PreConfig:        func() { s.patch(`{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}`) },
 			Config:           config,
 			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
 		},
@@ -250,7 +250,7 @@ func TestARunRevertsDrift(t *testing.T) {
 					t.Fatalf("a run: %+v, %v", report.StockPools, err)
 				}
 				if of := s.deployment(); of == nil || of.UID == before || *of.Spec.Replicas != 2 {
-					t.Fatalf("it was not created anew: %+v", of)
+					t.Fatalf("it was not created again: %+v", of)
 				}
 			},
 			Config:            s.pool(),

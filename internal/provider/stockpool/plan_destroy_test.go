@@ -39,7 +39,7 @@ func TestPlansNamePodsInUseThatEnd(t *testing.T) {
 	warned := func(doing, words string, args ...string) {
 		t.Helper()
 		warnings, _ := d.Plan(args...)
-		ends := slices.DeleteFunc(slices.Clone(warnings), func(w providertest.Told) bool { return !strings.Contains(w.Summary, "to be deleted") })
+		ends := slices.DeleteFunc(slices.Clone(warnings), func(w providertest.Message) bool { return !strings.Contains(w.Summary, "to be deleted") })
 		if words == "" {
 			if len(ends) > 0 {
 				t.Errorf("%v: it warns %+v", args, ends)
@@ -56,7 +56,7 @@ func TestPlansNamePodsInUseThatEnd(t *testing.T) {
 	words := fmt.Sprintf("2 pods, 1 of them in use: %s", used)
 	warned("Destroying", words, "-destroy")
 	d.Must("terraform", "taint", address)
-	replaced := func(w providertest.Told) bool {
+	replaced := func(w providertest.Message) bool {
 		return strings.Contains(w.Detail, "it is destroyed first. Replacing it deletes "+words+". Otherwise")
 	}
 	if warnings, _ := d.Plan(); !slices.ContainsFunc(warnings, replaced) {

@@ -3,7 +3,7 @@ package stockpool_test
 import "testing"
 
 // TestAStockPoolIsReplaced by -replace and after taint: the apply makes another
-// Deployment. A plan of another one by that name tells that there is one.
+// Deployment. A plan of another one by that name warns of it.
 func TestAStockPoolIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -34,6 +34,6 @@ func TestAStockPoolIsReplaced(t *testing.T) {
 	other := s.Terraform()
 	other.Write(s.pool())
 	if warnings, _ := other.Plan(); !hears(warnings, "pool-g1 exists already") {
-		t.Errorf("a plan of another one tells %+v", warnings)
+		t.Errorf("a plan of another one warns %+v", warnings)
 	}
 }

@@ -47,7 +47,7 @@ func computedAttributes() map[string]schema.Attribute {
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	each := func(operation string) string {
-		return fmt.Sprintf("How long %s may take, such as `\"90s\"`. It waits for the pool's lock, and for pods. Default: `%q`.", operation,
+		return fmt.Sprintf("Timeout of %s, such as `\"90s\"`. It includes the waits for the pool's lock and for pods. Default: `%q`.", operation,
 			duration.String(defaultTimeout))
 	}
 	return kit.TimeoutsAttribute(ctx, defaultTimeout, each("a creation"), each("an update"), each("a destruction"))

@@ -39,7 +39,7 @@ func sizeAttributes() map[string]schema.Attribute {
 		"replicas_policy": kit.DefaultChoice(defaults.ReplicasPolicy, "`total` counts all pods. `available` counts the pods that are not in use. "+
 			"A pod is claimed by a label that `allocated_selector` selects, and replaced, so that the stock stays warm. If a pod is released or "+
 			"ends, the pool shrinks again. `available` requires `maximum` and `allocated_selector`."),
-		"maximum": kit.Whole(kit.Optional, "Most pods, in use or not. Requires `replicas_policy = \"available\"`."),
+		"maximum": kit.Whole(kit.Optional, "Highest number of pods, in use or not. Requires `replicas_policy = \"available\"`."),
 		"allocated_selector": kit.Text(kit.Optional, "Label selector of the pods in use, in the syntax of `kubectl --selector`: `\"session\"`, "+
 			"`\"state=claimed\"`. A scale-down deletes other pods first."),
 	}

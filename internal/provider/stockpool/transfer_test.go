@@ -33,7 +33,7 @@ func TestEveryAttributeIsCarried(t *testing.T) {
 		Schema: stockSchema(t),
 		Into:   model.declaration,
 		OutOf:  modelOf,
-		Alone:  []string{"timeouts", "env_wo", "wait_for_rollout"},
+		Extra:  []string{"timeouts", "env_wo", "wait_for_rollout"},
 	})
 }
 

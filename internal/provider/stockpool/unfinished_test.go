@@ -12,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-func hears(warnings []providertest.Told, headline string) bool {
-	return slices.ContainsFunc(warnings, func(w providertest.Told) bool { return strings.Contains(w.Summary, headline) })
+func hears(warnings []providertest.Message, headline string) bool {
+	return slices.ContainsFunc(warnings, func(w providertest.Message) bool { return strings.Contains(w.Summary, headline) })
 }
 
 // TestAnImportedCreationIsFinished by the next apply, as its plan says. No warning reports a

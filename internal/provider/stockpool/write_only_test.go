@@ -37,7 +37,7 @@ func TestWriteOnlyVariablesAreInNoState(t *testing.T) {
 	if _, changes := d.Plan(); changes[address].Change != "no-op" {
 		t.Errorf("without another version, the plan is to %s", changes[address].Change)
 	}
-	s.somebody(`{"spec":{"template":{"spec":{"containers":[{"name":"runtime","env":[{"name":"SECRET","value":"theirs"}]}]}}}}`)
+	s.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"runtime","env":[{"name":"SECRET","value":"theirs"}]}]}}}}`)
 	d.Must("gpupool", "reconcile")
 	has("PLAIN=1 SECRET=hunter1")
 	declare("hunter2", 2)

@@ -32,19 +32,19 @@ func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"name":           schema.StringAttribute{Required: true, MarkdownDescription: "Name of the stock pool."},
 			"namespace":      schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the stock pool."},
 			"uid":            kit.ComputedText("Random identifier of the stock pool."),
-			"generation":     kit.ComputedWhole("Version of its declaration."),
-			"deployment_uid": kit.ComputedText("UID of its Deployment."),
+			"generation":     kit.ComputedWhole("Version of the pool's declaration, starting at 1."),
+			"deployment_uid": kit.ComputedText("UID of the pool's Deployment."),
 			"phase": kit.ComputedText("Phase of the pool. `Pending`: no pod is ready yet. `Progressing`: a rollout is in progress. `Ready`: all " +
 				"desired pods are ready. `Degraded`: something is missing, and no rollout is in progress. `Pausing` and `Paused`: a budget has " +
 				"scaled it to zero, and pods still hold GPUs, or none does."),
-			"desired":   kit.ComputedWhole("How many pods it must have now."),
-			"replicas":  kit.ComputedWhole("How many pods there are."),
-			"allocated": kit.ComputedWhole("How many of these are in use."),
-			"available": kit.ComputedWhole("How many are ready and not in use."),
-			"waiting": kit.ComputedWhole("How many are pending because no node has room. The condition `Scheduled` has the reason, and which " +
+			"desired":   kit.ComputedWhole("Number of desired pods."),
+			"replicas":  kit.ComputedWhole("Number of pods."),
+			"allocated": kit.ComputedWhole("Number of pods in use."),
+			"available": kit.ComputedWhole("Number of pods that are ready and not in use."),
+			"waiting": kit.ComputedWhole("Number of pods that are pending because no node has room. The condition `Scheduled` has the reason, and which " +
 				"spot pool could grow."),
 			"observed_generation": kit.ComputedWhole("Generation of the declaration that was last applied."),
-			"synced_at":           kit.ComputedText("When the Deployment was last in sync, in UTC."),
+			"synced_at":           kit.ComputedText("Time at which the Deployment was last in sync, in UTC (RFC 3339)."),
 			"conditions": schema.ListNestedAttribute{
 				Computed: true,
 				MarkdownDescription: "Conditions: `Synced`, `WithinBudget`, `Scheduled`, `Started` and `RolledOut`, and `Stocked` with " +

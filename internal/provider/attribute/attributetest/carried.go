@@ -24,8 +24,8 @@ type Resource[M, D any] struct {
 	Schema schema.Schema
 	Into   func(M) D // the model's values as a declaration
 	OutOf  func(D) M // a declaration as the values of a model that had none
-	// Alone are the attributes that only Terraform has.
-	Alone []string
+	// Extra are the attributes that only Terraform has.
+	Extra []string
 }
 
 // forms are pairs of texts, for attributes of any text, of a number, and of a length
@@ -37,7 +37,7 @@ var forms = [][2]string{{"a", "b"}, {"10", "11"}, {"10m", "11m"}}
 func Carried[M, D any](t *testing.T, r Resource[M, D]) {
 	t.Helper()
 	for _, at := range r.leaves(r.Schema.Type().TerraformType(t.Context()), nil) {
-		if slices.Contains(r.Alone, at[0]) {
+		if slices.Contains(r.Extra, at[0]) {
 			continue
 		}
 		name := strings.Join(at, ".")
@@ -99,7 +99,7 @@ func (r Resource[M, D]) leaves(of tftypes.Type, above []string) [][]string {
 
 // value sets every attribute, and the one at a path to what a text stands for.
 func (r Resource[M, D]) value(of tftypes.Type, here, at []string, text string) tftypes.Value {
-	if len(here) == 1 && slices.Contains(r.Alone, here[0]) {
+	if len(here) == 1 && slices.Contains(r.Extra, here[0]) {
 		return tftypes.NewValue(of, nil)
 	}
 	switch of := of.(type) {
