@@ -56,8 +56,8 @@ func containerAttributes() map[string]schema.Attribute {
 		},
 		"env_wo": schema.MapAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
-			MarkdownDescription: "Environment variables in addition to `env` that are in neither the state nor a plan, and may come from " +
-				"ephemeral values. Requires `env_wo_version`. The store and the Deployment contain them.",
+			MarkdownDescription: "Environment variables in addition to `env`. Neither the state nor a plan contains them, and they may come " +
+				"from ephemeral values. Requires `env_wo_version`. The store and the Deployment contain them.",
 		},
 		"env_wo_version": kit.Whole(kit.Optional, "Version of `env_wo`, 1 or more. Change it to apply a changed `env_wo`. With the same version, "+
 			"the store keeps its values."),
