@@ -120,7 +120,7 @@ func TestBadDeclarations(t *testing.T) {
 			enforcement(providertest.Values{"max_evictions_per_run": 1.5}), []string{`"max_evictions_per_run"`, "1.5 is not a whole number of pods"},
 		},
 		"endless evictions": {
-			enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is no whole number"},
+			enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is not a whole number"},
 		},
 		"no threshold":      {providertest.Values{"thresholds": []int{}}, []string{`"thresholds"`, "No threshold"}},
 		"an unknown action": {enforcement(providertest.Values{"action": "delete"}), []string{`"action"`, `"delete" is not known`, `"evict"`}},

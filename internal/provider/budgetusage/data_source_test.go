@@ -116,8 +116,8 @@ func TestUsageOfABudget(t *testing.T) {
 				},
 			},
 			{
-				Config:      w.BudgetConfig(team + "data \"gpupool_budget_usage\" \"team_x\" {\n  budget = \"team-x\"\n}\n"),
-				ExpectError: regexp.MustCompile(`has\s+no\s+budget\s+"team-x";\s+it\s+has\s+team-a`),
+				Config:      w.BudgetConfig(team + "data \"gpupool_budget_usage\" \"missing\" {\n  budget = \"missing\"\n}\n"),
+				ExpectError: regexp.MustCompile(`has\s+no\s+budget\s+"missing";\s+it\s+has\s+team-a`),
 			},
 		},
 	})

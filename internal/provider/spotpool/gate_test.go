@@ -213,8 +213,8 @@ func TestForecast(t *testing.T) {
 	s := serve(t, w)
 	p := s.Plan(nil, train(gated))
 	soon, late := time.Now().UTC().Add(12*time.Hour+25*time.Minute), time.Now().UTC().Add(12*time.Hour+35*time.Minute)
-	contains(t, p.Diagnostics, "WARNING", "Budget may be used up", "on its 4 GPUs", "maximum of 4 instances", "remaining 50.000 GPU-hours (as of ")
-	_, rest, _ := strings.Cut(p.Diagnostics.String(), ") by ")
+	contains(t, p.Diagnostics, "WARNING", "Budget may be used up", "on its 4 GPUs", "maximum of 4 instances", "has 50.000 GPU-hours left (as of ")
+	_, rest, _ := strings.Cut(p.Diagnostics.String(), "used up by ")
 	stamp, _, _ := strings.Cut(rest, ",")
 	if at, err := time.Parse(time.RFC3339, stamp); err != nil || at.Before(soon) || at.After(late) {
 		t.Errorf("used up by %q, not in 12.5 hours: %v", stamp, err)
