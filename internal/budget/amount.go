@@ -41,7 +41,7 @@ func Hours(amount int64) string {
 func ParseHours(s string) (int64, error) {
 	parts := hoursForm.FindStringSubmatch(s)
 	if parts == nil {
-		return 0, fmt.Errorf("%q is no number of GPU-hours: write digits such as \"100\" or \"12.5\"", s)
+		return 0, fmt.Errorf("invalid number of GPU-hours %q: write digits such as \"100\" or \"12.5\"", s)
 	}
 	if len(parts[1]) > len(strconv.Itoa(MaxGPUHours)) {
 		return 0, tooManyHours(s)
@@ -51,11 +51,11 @@ func ParseHours(s string) (int64, error) {
 	}
 	whole, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of GPU-hours: %w", s, err)
+		return 0, fmt.Errorf("invalid number of GPU-hours %q: %w", s, err)
 	}
 	fraction, err := strconv.ParseInt((parts[2] + "000")[:3], 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of GPU-hours: %w", s, err)
+		return 0, fmt.Errorf("invalid number of GPU-hours %q: %w", s, err)
 	}
 	amount := whole*Hour + fraction*thousandth
 	switch {

@@ -49,8 +49,8 @@ func periodFollows(period Period, first date) date {
 	return first.AddDate(0, lasts[0], lasts[1])
 }
 
-// begins is the first moment of a day in a zone. Deliberately not time.Date
-// alone, which promises nothing where clocks skip or repeat midnight.
+// begins is the first moment of a day in a zone. time.Date does not define which moment it returns if clocks
+// skip or repeat midnight.
 func begins(day date, zone *time.Location) time.Time {
 	const reach = 36 * time.Hour // no zone is further from UTC, nor a change larger
 	var best time.Time
@@ -70,8 +70,8 @@ func begins(day date, zone *time.Location) time.Time {
 		}
 		consider(until)
 		if !until.After(at) {
-			// From 2040 on Go says of a leap year's last day that it is past the end of
-			// its bounds: they come to an end after 365 days (tzset in package time).
+			// From 2040 on, Go reports that the last day of a leap year is past its bounds. They end after
+			// 365 days: see tzset in package time.
 			until = at.Add(time.Hour)
 		}
 		at = until

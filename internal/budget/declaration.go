@@ -1,10 +1,9 @@
-// Package budget has what is declared of a GPU-hour budget, and the words for the rest:
-// whom it covers, over which window, its limit and grants, what may be decided about which
-// pods, and its status. How much was used is metered in package meter, and what follows is
-// decided in package decide; none of the three does IO or reads a clock.
+// Package budget declares GPU-hour budgets: the selected pods, the window, the limit and its grants,
+// decisions about pods, and the status. Package meter measures usage, and package decide chooses what to do.
+// None of the three does IO or reads a clock.
 //
-// It exports more names than other packages: most are the values that arguments of the
-// resource may have, kinds of decisions, and what a port hands over.
+// It exports more names than other packages: most are values of the resource's arguments, kinds of decisions,
+// and parameters of its ports.
 package budget
 
 import (
@@ -33,11 +32,11 @@ type Declaration struct {
 	Period   Period   `json:"period,omitempty"`
 	TimeZone string   `json:"time_zone,omitempty"` // an IANA name; UTC where empty
 	Selector Selector `json:"selector"`
-	// Thresholds are percents of the limit that are told of when they are crossed.
+	// Thresholds are the percents of the limit at which usage is reported.
 	Thresholds []int       `json:"thresholds,omitempty"`
 	Enforce    Enforcement `json:"enforcement"`
 	CountFrom  CountFrom   `json:"count_from,omitempty"`
-	// PodEndEstimate says when pods ended whose end nobody saw.
+	// PodEndEstimate says when a pod ended if its end was not observed.
 	PodEndEstimate ledger.EndEstimate `json:"pod_end_estimate,omitempty"`
 	// ResourceWeights are GPUs a unit, "1/7" or "0.5", in the place of the
 	// defaults; ModelWeights multiply by GPU model or instance type.
@@ -96,7 +95,7 @@ func (d Declaration) WithIdentity(uid string, generation int64) Declaration {
 	return d
 }
 
-// What a declaration gets that leaves it out.
+// The defaults of a declaration.
 const (
 	DefaultGracePeriod        = "10m"
 	DefaultMaxEvictionsPerRun = 10
@@ -109,7 +108,7 @@ const (
 // rolling window for it to fire again.
 const RearmBelow = 5
 
-// DefaultThresholds are the percents that are told of unless others are named.
+// DefaultThresholds are the alert thresholds in percent if none are declared.
 func DefaultThresholds() []int { return []int{50, 80, 100} }
 
 // WithDefaults fills in what a user may leave out. The window and the limit have
@@ -163,8 +162,8 @@ func (e Enforcement) LongestGrace() time.Duration {
 	return lengthOr(e.withDefaults().MaxGracePeriod, LongestDuration)
 }
 
-// GraceOf is how many seconds a pod gets to end that asks for so many: no more
-// than the budget lets it, and never zero, which would delete it by force.
+// GraceOf returns the grace period in seconds of a pod that asks for one. It is at most that of the budget,
+// and never zero, which would delete the pod by force.
 func (e Enforcement) GraceOf(asked int64) int64 {
 	return max(1, min(asked, int64(e.LongestGrace()/time.Second)))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// EffectTimeout is how long what was requested may take to show: after it, pods that hold
-// GPUs make it ineffective, unless they are deleted and about to be gone.
+// EffectTimeout is how long a request may take to show its effect. After it, pods that hold GPUs make it
+// ineffective, unless they are deleted and about to be gone.
 const EffectTimeout = 10 * time.Minute
 
 // effectsAtMost is how many effects a status lists of those that are the budget's own.

@@ -66,9 +66,8 @@ func (g Grants) changedAt(now time.Time) time.Time {
 	return at
 }
 
-// Granted is the declaration with the limit of now: the declared one and all that is
-// granted. A change of what is granted is a new limit, as one of gpu_hours is: its
-// grace begins anew.
+// Granted returns the declaration with the limit of now: the declared one plus all grants. A changed grant is
+// a new limit, as a changed gpu_hours is: its grace period starts again.
 func (d Declaration) Granted(g Grants, now time.Time) Declaration {
 	if at := g.changedAt(now); at.After(d.PublishedAt) {
 		d.PublishedAt = at
@@ -158,10 +157,9 @@ func (d Declaration) About(at time.Time) history.About {
 	return history.About{At: at, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID}
 }
 
-// LimitedAt is the status with the limit of now: what was granted when it was made, and
-// has ended since, by itself or by a release, no longer counts. A release removes a grant
-// from the budget's, so these must be read after the status. ended are those that no
-// longer count.
+// LimitedAt returns the status with the limit of now: grants that have ended since no longer count. A release
+// removes a grant from the budget's, so read the grants after the status. ended are those that no longer
+// count.
 func (s Status) LimitedAt(of Grants, now time.Time) (limited Status, ended []Grant) {
 	judged := s.Grants
 	s.Grants = nil

@@ -17,9 +17,9 @@ func grant(id, hours string, from time.Time, length time.Duration) Grant {
 	return Grant{Exception: exception.Exception{ID: id, From: from, Until: from.Add(length), Who: "ann", Why: "night"}, GPUHours: hours}
 }
 
-// TestTheLimitOfNow is the declared one and all that is granted at any moment, whatever
-// was dropped or released meanwhile, and it says when it last changed.
-func TestTheLimitOfNow(t *testing.T) {
+// TestLimitWithGrants expects the declared limit plus all grants at any moment, whatever was dropped or
+// released meanwhile. The status says when it last changed.
+func TestLimitWithGrants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := teamA()
@@ -93,7 +93,7 @@ func TestAStatusForgetsGrantsThatEnded(t *testing.T) {
 func TestBadGrantsAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, g := range map[string]Grant{
-		"is no number":    grant("a", "-5", noon, time.Hour),
+		"is not a number": grant("a", "-5", noon, time.Hour),
 		"are none":        grant("a", "0", noon, time.Hour),
 		"would be above ": grant("a", "999999999", noon, time.Hour),
 	} {
@@ -106,13 +106,13 @@ func TestBadGrantsAreRefused(t *testing.T) {
 		full.List = append(full.List, grant("a", "1", noon, time.Hour))
 	}
 	if _, err := full.Add(teamA(), grant("b", "1", noon, time.Hour), noon); err == nil {
-		t.Error("there is no end of grants")
+		t.Error("grants are not limited in number")
 	}
 }
 
-// TestGrantsAreToldUntilTheHistoryHasThem keeps what began and ended until it is told,
-// with the same ids however often that is tried.
-func TestGrantsAreToldUntilTheHistoryHasThem(t *testing.T) {
+// TestGrantsAreReportedUntilTheHistoryHasThem keeps each begin and end until it is in the history, with the
+// same ids at each attempt.
+func TestGrantsAreReportedUntilTheHistoryHasThem(t *testing.T) {
 	t.Parallel()
 	d, g := teamA(), Grants{}
 	for _, length := range []time.Duration{time.Hour, 2 * time.Hour} {

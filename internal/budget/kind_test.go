@@ -33,7 +33,7 @@ func TestEachKindSaysAllThatOthersTakeFromIt(t *testing.T) {
 		}
 		switch e := data.Event; {
 		case e == nil && data.Kind != KindAlert:
-			t.Errorf("%s: no Event tells of it", data.Kind)
+			t.Errorf("%s: no Event reports it", data.Kind)
 		case e == nil:
 		case !strings.HasPrefix(e.Reason, "GPUBudget") || e.Done == "" || reasons[e.Reason]:
 			t.Errorf("%s: its Event is %+v", data.Kind, *e)

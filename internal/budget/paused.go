@@ -38,8 +38,8 @@ func (s Status) WithPaused(list []PausedWorkload) Status {
 // maxLost limits how many lost pauses are listed.
 const maxLost = 20
 
-// LostPauses returns a warning for each workload that is stopped, and that no document of pauses
-// has any longer: nothing resumes it.
+// LostPauses returns a warning for each workload that is stopped but in no document of pauses: nothing
+// resumes it.
 func LostPauses(list []PausedWorkload) []string {
 	var texts []string
 	for _, p := range list[:min(len(list), maxLost)] {

@@ -22,8 +22,8 @@ type Ownership struct {
 	Workload Workload
 	// Reason says why there is none.
 	Reason string
-	// StockPool names the stock pool that the workload is of; empty where it is of none. A
-	// stock pool heeds budgets by itself, and its Deployment is not paused.
+	// StockPool names the stock pool of the workload, or is empty. A stock pool respects budgets by itself,
+	// and its Deployment is not paused.
 	StockPool string
 	// Labels are those of the workload's own template of pods.
 	Labels map[string]string

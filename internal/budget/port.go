@@ -43,12 +43,12 @@ type FreezeRule struct {
 	Budget    string
 	BudgetUID string
 	Selector  Selector
-	// ProtectedNamespaces are left alone, beside those of the system.
+	// ProtectedNamespaces are never enforced on, in addition to system namespaces.
 	ProtectedNamespaces []string
 	// IgnorePodProtection says that what is written on a pod itself does not let it
 	// in.
 	IgnorePodProtection bool
-	// Resources are counted beside those that are counted by default.
+	// Resources are counted in addition to the default ones.
 	Resources []string
 	// Ignored are not counted, whatever is by default: resources and DRA drivers.
 	Ignored []string
@@ -71,8 +71,8 @@ type WorkloadState struct {
 	Driven string
 }
 
-// ErrWorkloadChanged says that a workload is not as it was seen any longer.
-var ErrWorkloadChanged = errors.New("it was changed by someone else again and again")
+// ErrWorkloadChanged says that a workload no longer is as observed.
+var ErrWorkloadChanged = errors.New("another process keeps changing it")
 
 // EvictionBlockedError says that a disruption budget does not allow an eviction.
 type EvictionBlockedError struct {
@@ -92,8 +92,8 @@ func (e *EvictionBlockedError) Unwrap() error { return e.Err }
 type NotPausedError struct {
 	Workload Workload
 	Reason   string
-	Gone     bool // it is not there any longer
-	// Released says that the budget does not hold it any longer.
+	Gone     bool // it no longer exists
+	// Released says that the budget no longer holds it.
 	Released bool
 }
 
@@ -102,8 +102,7 @@ func (e *NotPausedError) Error() string {
 	return e.Workload.Kind + " " + e.Workload.Namespace + "/" + e.Workload.Name + ": " + e.Reason
 }
 
-// FreezeLag is how long a freeze may take to be heeded: an API server
-// looks for new bindings of policies once a second (k8s.io/apiserver,
-// pkg/admission/plugin/policy/generic/policy_source.go), and hears of them by a
-// watch first.
+// FreezeLag is how long a freeze may take to apply. An API server reads new policy bindings once a second,
+// and usually learns of them by a watch first. See pkg/admission/plugin/policy/generic/policy_source.go in
+// k8s.io/apiserver.
 const FreezeLag = 3 * time.Second

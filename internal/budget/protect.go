@@ -23,8 +23,8 @@ const systemPriority = 2_000_000_000
 // SystemNamespaces are never touched by enforcement.
 func SystemNamespaces() []string { return []string{"kube-system", "kube-public", "kube-node-lease"} }
 
-// Spares says why enforcement leaves a pod alone; empty if it does not. Classes are the
-// values of the cluster's priority classes.
+// Spares returns why enforcement does not touch a pod, or "". Classes are the values of the cluster's
+// priority classes.
 func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int32) string {
 	e := d.Enforce
 	marked := func(of ledger.Labels) bool { return Protects(of.Lookup(ProtectedKey)) }
@@ -60,10 +60,9 @@ func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int
 	return ""
 }
 
-// Stops says whether the budget wants a workload stopped now that heeds it by itself, as
-// stock pools do, by a status that is to be relied on: set is what its pods are told
-// apart by, which have no priority class. What the budget would leave alone is not to
-// stop.
+// Stops reports whether the budget wants a workload stopped now that respects budgets by itself, as stock
+// pools do. The status must be fresh. The set identifies its pods, which have no priority class. A workload
+// that enforcement does not touch is not stopped.
 func (d Declaration) Stops(s Status, set *ledger.LabelSet, storeNamespace string, now time.Time) bool {
 	switch {
 	case d.Enforce.Action != Pause, !s.Usage.Exceeded(), s.Unknown != nil, s.Withheld != "":

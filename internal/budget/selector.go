@@ -27,8 +27,8 @@ func (s Selector) Empty() bool {
 	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// Unbounded says whether pods of any namespace may be covered: whoever may label
-// pods anywhere chooses then that the budget pays for them.
+// Unbounded reports whether pods of any namespace may be covered. Everyone who may label pods then chooses
+// which pods the budget pays for.
 func (s Selector) Unbounded() bool { return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 }
 
 // Shares says whether pods of several namespaces that are named, or that labels
@@ -123,8 +123,8 @@ func (m *Matcher) MatchesLabels(set *ledger.LabelSet, of labels.Labels) bool {
 	return true
 }
 
-// Excludes reports whether the selector can't match pods of which some labels may
-// not be known: controllers and admission add some to those of a template.
+// Excludes reports whether the selector cannot match pods with these labels and unknown others: controllers
+// and admission add some to those of a template.
 func (s Selector) Excludes(set *ledger.LabelSet) bool {
 	if len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, set.Namespace) || !has(set.NamespaceLabels, ledger.LabelsOf(s.NamespaceLabels)) {
 		return true
@@ -170,7 +170,7 @@ func ParseSelector(expression string) (Selector, error) {
 		equal := r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals
 		switch _, twice := s.MatchLabels[e.Key]; {
 		case e.Operator == "":
-			return Selector{}, fmt.Errorf("%q compares the label %s by size: use =, !=, in, notin or the key alone", expression, e.Key)
+			return Selector{}, fmt.Errorf("%q compares the label %s by size: use =, !=, in, notin or only the key", expression, e.Key)
 		case !equal || twice:
 			s.MatchExpressions = append(s.MatchExpressions, e)
 			continue

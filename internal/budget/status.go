@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Status is what the last run made of a budget: the gate of the spot pools that
-// name it, and what data sources and later runs read. Amounts are in milli-GPU-
-// seconds, 3,600,000 of which are a GPU-hour; rates in milli-GPUs.
+// Status is a budget's result of the last run: the gate of the spot pools that name it, and the input of data
+// sources and later runs. Amounts are in milli-GPU-seconds: a GPU-hour has 3,600,000. Rates are in
+// milli-GPUs.
 type Status struct {
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
@@ -27,8 +27,8 @@ type Status struct {
 	// ExceededSince is the crossing, derived from the intervals; nil while the
 	// limit is not exceeded.
 	ExceededSince *time.Time `json:"exceeded_since"`
-	// Certain says that the limit is reached by what was seen for certain, without what
-	// is estimated, and that no loss of the ledger may have made usage higher than it was.
+	// Certain says that certain usage reaches the limit, without estimates. No loss of the ledger may have
+	// made usage higher than it was.
 	Certain bool `json:"certain,omitempty"`
 	// ReportedAt is the first run that reported this crossing; nil once usage is known
 	// to be below the limit.
@@ -36,19 +36,19 @@ type Status struct {
 	// EnforceAt is when the grace ends; nil while used is below the limit or
 	// nothing but alerts is declared.
 	EnforceAt *time.Time `json:"enforce_at"`
-	// Fired are the thresholds that were told of and have not re-armed.
+	// Fired are the thresholds that were reported and have not re-armed.
 	Fired []int `json:"fired,omitempty"`
 	// Unknown says that the limit may be reached although Usage is below it; nil
 	// where it is not.
 	Unknown *Unknown `json:"unknown,omitempty"`
-	// Missing is how much of what was counted before a part of the ledger was lost is not
-	// counted any more: usage may be higher by that.
+	// Missing is how much usage was counted before a part of the ledger was lost and is no longer counted.
+	// Usage may be higher by that.
 	Missing int64 `json:"missing,omitempty"`
-	// KnownSince is when the ledger begins, where the window begins before it and nobody
-	// accepted that; nil where it does not.
+	// KnownSince is when the ledger begins, if the window begins before it and you did not accept that; nil
+	// otherwise.
 	KnownSince *time.Time `json:"known_since,omitempty"`
-	// Withheld is why something is not done, or not lifted, since a part of the window is
-	// not known well enough; empty where nothing is for that.
+	// Withheld is why something is not done, or not lifted, because a part of the window is not known well
+	// enough; empty otherwise.
 	Withheld string `json:"withheld,omitempty"`
 	// Enforced are the measures in force, of which all was observed to be done: freeze,
 	// pause; and evict, while pods are evicted.
@@ -57,9 +57,9 @@ type Status struct {
 	// is how many more there are.
 	Effects        []Effect `json:"effects,omitempty"`
 	EffectsLeftOut int      `json:"effects_left_out,omitempty"`
-	// Paused are the workloads that the budget has paused, the same as in its documents of
-	// pauses: if such a document is lost, a run warns of the workloads that stay stopped.
-	// PausedLeftOut is how many more there are.
+	// Paused are the workloads that the budget has paused, the same as in its documents of pauses. If such a
+	// document is lost, a run warns of the workloads that stay stopped. PausedLeftOut is how many more there
+	// are.
 	Paused        []PausedWorkload `json:"paused,omitempty"`
 	PausedLeftOut int              `json:"paused_left_out,omitempty"`
 	// Grants are those that were in force, and a part of the limit.
@@ -97,9 +97,9 @@ func (s Status) Measured(m Measurement) Status {
 	return s
 }
 
-// Unknown is what was known of a budget when its limit was reached, where the
-// ledger lacks a part of its window since, so that usage below the limit may be
-// for that alone. What was enforced stays, and no spot pool launches.
+// Unknown is what was known of a budget when its limit was reached, if the ledger has lacked a part of its
+// window since. Usage may be below the limit only because of that. Enforcement stays in force, and no spot
+// pool launches.
 type Unknown struct {
 	Consumed int64     `json:"consumed"`
 	At       time.Time `json:"at"`
@@ -128,12 +128,10 @@ type Usage struct {
 	WindowEnd   time.Time `json:"window_end"` // of a calendar period; a rolling window ends now
 	Limit       int64     `json:"limit"`
 	Consumed    int64     `json:"consumed"`
-	// Estimated is the part of Consumed that rests on estimated ends, or that nothing
-	// bears out.
+	// Estimated is the part of Consumed that rests on estimated ends, or that nothing confirms.
 	Estimated int64 `json:"estimated"`
-	// Unshown is the part of Estimated that nothing bears out but pods' own word: that
-	// of pods whose nodes were never seen, or that request more than any node has. No limit
-	// is reached by it.
+	// Unshown is the part of Estimated that only the pods themselves claim. Their nodes were never observed,
+	// or they request more than any node has. It reaches no limit.
 	Unshown int64 `json:"unshown,omitempty"`
 	// ErrorBound is by how much Consumed may be wrong, either way.
 	ErrorBound int64 `json:"error_bound"`
@@ -169,8 +167,7 @@ const Others = "(others)"
 // mostReported is how many namespaces are reported.
 const mostReported = 20
 
-// MostUsing are the namespaces that something about the budget is told of in: those
-// that used most, the most first.
+// MostUsing are the namespaces that get Events about the budget: those that used most, the most first.
 func (u Usage) MostUsing() []string {
 	used := u.ByNamespace
 	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })

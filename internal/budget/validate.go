@@ -22,7 +22,7 @@ type Problem = problem.Problem
 
 // The ranges of what a declaration counts.
 const (
-	// MaxThreshold is the largest percent of a limit that can be told of.
+	// MaxThreshold is the highest alert threshold in percent.
 	MaxThreshold = 1000
 	// MaxEvictions bounds what one run may evict.
 	MaxEvictions = 10_000
@@ -88,7 +88,7 @@ func (v *validator) window(zones Zones) {
 func (v *validator) thresholds() {
 	t := v.d.Thresholds
 	if len(t) == 0 {
-		v.Add("thresholds", "Leave it out for "+enumerated(DefaultThresholds())+", or name at least one.", "no threshold is told of")
+		v.Add("thresholds", "Leave it out for "+enumerated(DefaultThresholds())+", or name at least one.", "no threshold is declared")
 	}
 	for n, percent := range t {
 		at := fmt.Sprintf("thresholds[%d]", n)
@@ -111,14 +111,14 @@ func (v *validator) counting() {
 	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
 		at := fmt.Sprintf("resource_weights[%q]", resource)
 		if len(validation.IsQualifiedName(resource)) > 0 {
-			v.Add(at, "Write it as a pod's requests do, such as \"nvidia.com/gpu\".", "%q is no name of a resource", resource)
+			v.Add(at, "Write it as a pod's requests do, such as \"nvidia.com/gpu\".", "invalid resource name %q", resource)
 		}
 		v.weight(at, d.ResourceWeights[resource])
 	}
 	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
 		at := fmt.Sprintf("model_weights[%q]", model)
 		if strings.TrimSpace(model) == "" || len(model) > validation.LabelValueMaxLength {
-			v.Add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as the cloud does, such as \"GN7.2XLARGE32\".",
+			v.Add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as Tencent Cloud does, such as \"GN7.2XLARGE32\".",
 				"%q is no GPU model or instance type", model)
 		}
 		v.weight(at, d.ModelWeights[model])
@@ -168,7 +168,7 @@ func (v *validator) enforcement() {
 	}
 	v.Within("enforcement.max_evictions_per_run", int64(e.MaxEvictionsPerRun), 1, MaxEvictions, "", evictions)
 	if c := e.ProtectedPriorityClass; c != "" && len(validation.IsDNS1123Subdomain(c)) > 0 {
-		v.Add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "%q is no name of a priority class", c)
+		v.Add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "invalid name of a priority class %q", c)
 	}
 	for n, namespace := range e.ProtectedNamespaces {
 		at := fmt.Sprintf("enforcement.protected_namespaces[%d]", n)

@@ -28,7 +28,7 @@ func (v *validator) selector() {
 
 func (v *validator) namespace(attribute, namespace string) {
 	if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
-		v.Add(attribute, "Write it as \"kubectl get namespaces\" does.", "%q is no name of a namespace: %s", namespace, wrong[0])
+		v.Add(attribute, "Write it as \"kubectl get namespaces\" does.", "invalid namespace name %q: %s", namespace, wrong[0])
 	}
 }
 
@@ -42,13 +42,13 @@ func (v *validator) labels(attribute string, labels map[string]string) {
 
 func (v *validator) labelKey(attribute, key string) {
 	if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
-		v.Add(attribute, "Write it as Kubernetes does, such as \"team\" or \"example.com/team\".", "%q is no key of a label: %s", key, wrong[0])
+		v.Add(attribute, "Write it as Kubernetes does, such as \"team\" or \"example.com/team\".", "invalid label key %q: %s", key, wrong[0])
 	}
 }
 
 func (v *validator) labelValue(attribute, value string) {
 	if wrong := validation.IsValidLabelValue(value); len(wrong) > 0 {
-		v.Add(attribute, "Use at most 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit first and last.", "%q is no value of a label: %s",
+		v.Add(attribute, "Use at most 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit first and last.", "invalid label value %q: %s",
 			value, wrong[0])
 	}
 }
@@ -74,7 +74,7 @@ func (v *validator) expression(at string, e Expression) {
 		known := slices.Sorted(maps.Keys(operators))
 		v.Add(at+".operator", "Choose one of "+strings.Join(known, ", ")+".", "%q is not known", e.Operator)
 	}
-	// What is left is Kubernetes' own judgement, should it ever be stricter.
+	// Kubernetes may be stricter in the future.
 	if len(v.List) == before {
 		if _, err := e.requirement(); err != nil {
 			v.Add(at, "Write it as a label selector of Kubernetes.", "%v", err)

@@ -22,7 +22,8 @@ func (d Declaration) Warnings() []Problem {
 		v.enforcementWarnings()
 	}
 	if most := slices.Max(d.Thresholds); most < 100 {
-		v.Add("thresholds", "Add 100 to be told when the limit is reached.", "the highest threshold is %d%%, so nothing tells of the limit", most)
+		v.Add("thresholds", "Add 100 to get an alert when the limit is reached.",
+			"the highest threshold is %d%%, so nothing reports that the limit is reached", most)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
 		v.zeroWeight(fmt.Sprintf("resource_weights[%q]", resource), d.ResourceWeights[resource])
@@ -42,7 +43,7 @@ func (v *validator) enforcementWarnings() {
 	}
 	if d.Selector.Unbounded() {
 		v.Add("selector", "Name the budget's namespaces, or their labels in namespace_labels: those are not a tenant's to choose.",
-			"its pods are chosen by labels alone, in all namespaces: whoever may create pods in any of them can label pods into this budget and use it up, "+
+			"its pods are selected only by labels, in all namespaces. Everyone who can create a pod can label it into this budget and use the budget up, "+
 				"and %s for it", threats[e.Action])
 	}
 	var spared []string
@@ -63,11 +64,11 @@ func (v *validator) enforcementWarnings() {
 	}
 	if gap, _ := duration.Parse(e.MaxGap); gap > unsafeGap {
 		v.Add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".",
-			"with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
+			"with max_gap %s, pods may be evicted because of estimates only", e.MaxGap)
 	}
 }
 
-// threats are what may come of a limit that is reached; nothing of alerts alone.
+// threats are the consequences of a reached limit; alerts have none.
 var threats = map[Action]string{
 	Evict:  "others' pods are evicted",
 	Pause:  "others' workloads are paused",

@@ -8,11 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// MachineWeight is what the budget multiplies the GPUs of a machine by that is no
-// node yet, by the names that the cloud gives its GPU and its type. As for nodes,
-// the GPU's model goes before the instance type. Nodes have longer names for a
-// model ("Tesla-T4" for "T4"): of several weights that may be its node's, it is
-// the largest.
+// MachineWeight is the weight of the GPUs of an instance that is not a node yet, by Tencent Cloud's names of
+// its GPU and its type. As for nodes, the GPU's model comes before the instance type. Nodes have longer names
+// for a model, such as "Tesla-T4" for "T4". Of several weights that may apply, it is the largest.
 func (d Declaration) MachineWeight(gpuType, instanceType string) *big.Rat {
 	var most *big.Rat
 	for model, text := range d.ModelWeights {
@@ -32,7 +30,7 @@ func (d Declaration) MachineWeight(gpuType, instanceType string) *big.Rat {
 	return big.NewRat(1, 1)
 }
 
-// namesModel says whether a node's name of a GPU model has the cloud's among its words.
+// namesModel reports whether a node's name of a GPU model contains Tencent Cloud's name as a word.
 func namesModel(model, gpuType string) bool {
 	if gpuType == "" {
 		return false

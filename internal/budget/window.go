@@ -29,7 +29,7 @@ func ParseWindow(s string) (time.Duration, error) {
 	length, err := duration.Parse(s)
 	switch {
 	case err != nil && !errors.Is(err, duration.ErrTooLong):
-		return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
+		return 0, fmt.Errorf("invalid window %q: write \"24h\", \"7d\" or \"90m\"", s)
 	case err != nil, length < ShortestWindow, length > LongestWindow:
 		return 0, fmt.Errorf("a window of %q is out of range: it must be between %s and %s", s, duration.Words(ShortestWindow), duration.Words(LongestWindow))
 	case length%time.Millisecond != 0:
@@ -49,7 +49,7 @@ func ParseZone(name string, zones Zones) (*time.Location, error) {
 	}
 	zone, err := zones(name)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no time zone: name one of the IANA database such as \"Europe/Berlin\"", name)
+		return nil, fmt.Errorf("invalid time zone %q: use an IANA name such as \"Europe/Berlin\"", name)
 	}
 	return zone, nil
 }

@@ -30,9 +30,9 @@ func (r *rig) replicas(name string) int32 {
 	return *d.Spec.Replicas
 }
 
-// TestAForgedOwnerIsNotPaused has pods that name Deployments as their owners,
+// TestForgedOwnerIsNotPaused has pods that name Deployments as their owners,
 // which own no pods but by ReplicaSets, one without and one with GPUs.
-func TestAForgedOwnerIsNotPaused(t *testing.T) {
+func TestForgedOwnerIsNotPaused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))
 	create := func(d *appsv1.Deployment) *appsv1.Deployment { return kubetest.Create(t, r.server, d) }
@@ -124,7 +124,7 @@ func TestScaledUpWorkloadIsReported(t *testing.T) {
 	r.waitForPods(1)
 	report := r.run(reconcile.RunOptions{})
 	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 ||
-		!strings.Contains(strings.Join(b.Warnings, "\n"), "resumed by someone") {
+		!strings.Contains(strings.Join(b.Warnings, "\n"), "resumed manually") {
 		t.Errorf("decisions %v, enforced %v, warnings %v", decided(report), b.Enforced, b.Warnings)
 	}
 	again := r.budget

@@ -75,11 +75,11 @@ func TestExtraResourcesChangeNoWeight(t *testing.T) {
 	}
 	if _, with := looked(t, mapped, withClaims(slices(), claim([]string{"uid-1"}, allocated("r", nvidiaDriver, "gpu-1"))), all...); unitsOf(with,
 		"example.com/gpu") != "" {
-		t.Error("a request is told of beside the device that it got")
+		t.Error("a request is reported in addition to its device")
 	}
 	nothing := withClaims(slices(), &resourcev1.ResourceClaim{})
 	if _, with := looked(t, mapped, nothing, all...); unitsOf(with, "example.com/gpu") != "1" {
-		t.Error("a request whose device can't be told is not told of")
+		t.Error("a request with an unknown device is not reported")
 	}
 	if _, err := (gpu.Rules{Extra: []string{"no name"}}).Table(); err == nil {
 		t.Error("what is no resource's name is extra")

@@ -49,8 +49,8 @@ type Live struct {
 // Holds reports whether the pod has an interval: it holds or held GPUs since a known time.
 func (p *Pod) Holds() bool { return p.UID != "" && p.Scheduled.At != 0 && len(p.Shares) > 0 }
 
-// Waits reports whether the pod requests GPUs and no kubelet has accepted it: it has no node,
-// or is bound to one that is down or has yet to start it. It uses none, and has no interval.
+// Waits reports whether the pod requests GPUs and no kubelet has accepted it. It has no node, or its node is
+// down or has yet to start it. It uses none, and has no interval.
 func (p *Pod) Waits() bool {
 	return p.UID != "" && p.Scheduled.At == 0 && p.Phase == "Pending" && len(p.Shares) > 0
 }

@@ -132,7 +132,7 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, asks, want, problem string }{
-		{"shared by nobody knows how many", "nvidia.com/gpu.shared=1", "1", "nvidia.com/gpu.replicas"},
+		{"shared by an unknown number", "nvidia.com/gpu.shared=1", "1", "nvidia.com/gpu.replicas"},
 		{"a shared slice", "nvidia.com/mig-1g.5gb.shared=1", "1/7", "nvidia.com/mig-1g.5gb.replicas"},
 		{"HAMi memory of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096", "1", "its node node-1 has no label nvidia.com/gpu.memory"},
 		{"HAMi memory and cores of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096 nvidia.com/gpucores=20", "1/5", "only its cores are counted"},

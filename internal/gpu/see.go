@@ -116,8 +116,8 @@ func liveOf(pod *corev1.Pod) Live {
 	return l
 }
 
-// isMirror reports whether a pod is the mirror of a static pod. No scheduler assigned devices to it,
-// and the kubelet of any node can create one in any namespace: it counts against nobody.
+// isMirror reports whether a pod is the mirror of a static pod. No scheduler assigned devices to it, and the
+// kubelet of any node can create one in any namespace: it counts against no budget.
 func isMirror(pod *corev1.Pod) bool {
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror

@@ -61,7 +61,7 @@ func DefaultWeights() []DefaultWeight {
 			"its reservation pods are left out", kai},
 		{
 			"DRA driver gpu.nvidia.com, gpu.amd.com, gpu.intel.com", "1",
-			"each allocated device; a partition by the counters that it consumes, a share by the capacity that it consumes", dra,
+			"each allocated device; a partition by its counters, a share by its capacity", dra,
 		},
 	}
 }

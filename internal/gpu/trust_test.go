@@ -149,7 +149,7 @@ func TestNodesOfOneName(t *testing.T) {
 		{"the node before", ended, []gpu.Node{later, earlier}, "earlier", "2"},
 		{"the node now", young, []gpu.Node{earlier, later}, "later", "8"},
 		{"a node of which nothing is known", ended, []gpu.Node{later}, "", "9"},
-		{"a node that was registered anew", going, []gpu.Node{later}, "later", "8"},
+		{"a node that registered again", going, []gpu.Node{later}, "later", "8"},
 	} {
 		s := table(t).See(tt.pod, worldOf(tt.nodes...))
 		if s.Node.UID != tt.want || gpus(s) != tt.gpus || s.Node.Gone || (s.Shown == 0) != (tt.want == "") {

@@ -19,8 +19,8 @@ func certainUntil(l *ledger.Ledger) map[string]ledger.Time {
 	return held
 }
 
-// TestConcurrentRunsLoseNoHours joins the ledgers of two runs that began with the same one and
-// whose observations contradict: a kubelet can report any end to the later one.
+// TestConcurrentRunsLoseNoHours merges the ledgers of two runs that began with the same one. Their
+// observations conflict: the later one may get any end from a kubelet.
 func TestConcurrentRunsLoseNoHours(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -32,8 +32,8 @@ func (l *Ledger) heldUntil(old, seen *Record) Time {
 // report an end late.
 const misreported Time = 5 * 60_000
 
-// Contradicts returns until when a pod certainly held its GPUs if its kubelet reports that its
-// containers ended long before that; zero if it does not.
+// Contradicts returns until when a pod certainly held its GPUs if its kubelet reports a much earlier end of
+// its containers; zero otherwise.
 func (l *Ledger) Contradicts(r *Record) Time {
 	old, known := l.Get(r.UID)
 	if !known || r.End.Source != ContainerFinished {

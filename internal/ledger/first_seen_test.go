@@ -68,7 +68,7 @@ func TestAnEvictedPodIsNotErased(t *testing.T) {
 	l := of(t, pod(1, noon))
 	l.Header.LastRun = noon + 55*minute
 	observe(t, l, ended(pod(1, noon), noon+hour, ledger.DisruptionTarget))
-	l.CloseVanished(nobody, nil, noon+hour+5*minute, noon+2*hour)
+	l.CloseVanished(none, nil, noon+hour+5*minute, noon+2*hour)
 	if total, bound := usage(l, ledger.EstimateMidpoint, noon+3*hour); total != hour || bound != 0 {
 		t.Fatalf("it held for %d ms within %d, want an hour", total, bound)
 	}

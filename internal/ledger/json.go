@@ -92,7 +92,7 @@ func decodeHeader(clusterUID string, d document.Document) (Header, map[string]in
 	}
 	for _, at := range times {
 		if at < 0 || at > lastMoment {
-			return damaged("a time is not between 1970 and 9999")
+			return damaged("a time is not between 1970 and 9999 (UTC)")
 		}
 	}
 	h.Gaps, h.Lost = mergeGaps(h.Gaps), mergeLosses(body.Lost)

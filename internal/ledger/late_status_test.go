@@ -38,7 +38,7 @@ func TestNoStatusErasesWhatRunsRecorded(t *testing.T) {
 			}
 			switch at := min(now, r.Start.At+ledger.Time(rapid.IntRange(0, 300).Draw(t, "end"))*minute); rapid.IntRange(0, 3).Draw(t, "status") {
 			case 0:
-				l.CloseVanished(nobody, nil, l.Header.LastRun, now)
+				l.CloseVanished(none, nil, l.Header.LastRun, now)
 			case 1:
 				source := rapid.SampledFrom(reported).Draw(t, "source")
 				switch source {

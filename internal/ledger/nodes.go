@@ -39,7 +39,7 @@ func (n *Node) problem() string {
 	}
 	for _, at := range [...]Time{n.Created, n.Gone, n.ToldAt} {
 		if at < 0 || at > lastMoment {
-			return "a time is not between 1970 and 9999"
+			return "a time is not between 1970 and 9999 (UTC)"
 		}
 	}
 	for _, c := range n.Capacity {

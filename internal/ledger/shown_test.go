@@ -76,9 +76,9 @@ func TestTheBestShownHoldingStays(t *testing.T) {
 	})
 }
 
-// TestARefusedPodKeepsWhatRunsRecorded: a kubelet that rejects a pod which it had accepted erases
+// TestRefusedPodsHoldUntilTheirRefusal: a kubelet that rejects a pod which it had accepted erases
 // nothing, whether or not a container was observed to run.
-func TestARefusedPodKeepsWhatRunsRecorded(t *testing.T) {
+func TestRefusedPodsHoldUntilTheirRefusal(t *testing.T) {
 	t.Parallel()
 	for _, ran := range []bool{false, true} {
 		l := ledger.New(cluster)

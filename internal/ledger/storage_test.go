@@ -145,7 +145,7 @@ func TestWhatIsRecentIsFolded(t *testing.T) {
 		}
 		d.apply(changes, allSteps)
 		loaded := d.load(t, noon)
-		if open := len(loaded.Vanished(nobody)); loaded.Len() != 3000 || open != 3000-700*(run+1) {
+		if open := len(loaded.Vanished(none)); loaded.Len() != 3000 || open != 3000-700*(run+1) {
 			t.Errorf("run %d leaves %d records, %d of them open", run, loaded.Len(), open)
 		}
 	}

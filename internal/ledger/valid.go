@@ -54,12 +54,12 @@ func (r *Record) problem() string {
 func (r *Record) intervalProblem() string {
 	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.AllocationSeen, r.Start.At} {
 		if at <= 0 || at > lastMoment {
-			return "the time of its observation or its start is not between 1970 and 9999"
+			return "the time of its observation or its start is not between 1970 and 9999 (UTC)"
 		}
 	}
 	for _, at := range [...]Time{r.Runs.At, r.End.Earliest, r.End.At, r.Deletion} {
 		if at < 0 || at > lastMoment {
-			return "a time is not between 1970 and 9999"
+			return "a time is not between 1970 and 9999 (UTC)"
 		}
 	}
 	switch {

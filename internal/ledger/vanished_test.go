@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-func nobody(string) bool { return false }
+func none(string) bool { return false }
 
 func TestCloseVanished(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestCloseVanished(t *testing.T) {
 			if got, _ := l.Get(r.UID); got.End != closed[0].End {
 				t.Errorf("the ledger has %v, the answer was %v", got.End, closed[0].End)
 			}
-			if left := l.Vanished(nobody); len(left) != 1 {
+			if left := l.Vanished(none); len(left) != 1 {
 				t.Errorf("%d records are open, want that of the pod that is present", len(left))
 			}
 		})
@@ -160,7 +160,7 @@ func TestEstimatedTwice(t *testing.T) {
 func TestSeenAgainAfterAnEstimatedEnd(t *testing.T) {
 	t.Parallel()
 	l := of(t, pod(1, noon))
-	l.CloseVanished(nobody, nil, noon+10*minute, noon+15*minute)
+	l.CloseVanished(none, nil, noon+10*minute, noon+15*minute)
 	again := pod(1, noon)
 	again.Seen = noon + 20*minute
 	observe(t, l, again)
@@ -169,14 +169,14 @@ func TestSeenAgainAfterAnEstimatedEnd(t *testing.T) {
 	}
 	// The estimate comes back from a stale copy of the ledger.
 	stale := of(t, pod(1, noon))
-	stale.CloseVanished(nobody, nil, noon+10*minute, noon+15*minute)
+	stale.CloseVanished(none, nil, noon+10*minute, noon+15*minute)
 	if err := l.Join(stale); err != nil {
 		t.Fatal(err)
 	}
 	if r, _ := l.Get(again.UID); !r.Open() {
 		t.Fatalf("an estimate from before closed it again: %v", r.End)
 	}
-	closed := l.CloseVanished(nobody, nil, noon+25*minute, noon+30*minute)
+	closed := l.CloseVanished(none, nil, noon+25*minute, noon+30*minute)
 	if want := (ledger.End{Earliest: noon + 25*minute, At: noon + 30*minute, Source: ledger.Estimated}); len(closed) != 1 || closed[0].End != want {
 		t.Fatalf("closed %v, want an end of %v", closed, want)
 	}
@@ -185,7 +185,7 @@ func TestSeenAgainAfterAnEstimatedEnd(t *testing.T) {
 func TestSeenWithinAnEstimatedRange(t *testing.T) {
 	t.Parallel()
 	l := of(t, pod(1, noon))
-	l.CloseVanished(nobody, nil, noon+10*minute, noon+15*minute)
+	l.CloseVanished(none, nil, noon+10*minute, noon+15*minute)
 	seen := pod(1, noon)
 	seen.Seen = noon + 12*minute // by a concurrent run
 	observe(t, l, seen)
@@ -227,7 +227,7 @@ func TestABetterEndReplacesAnEstimate(t *testing.T) {
 	t.Parallel()
 	for _, source := range sources[:len(sources)-1] {
 		l := of(t, pod(1, noon))
-		l.CloseVanished(nobody, nil, noon+10*minute, noon+15*minute)
+		l.CloseVanished(none, nil, noon+10*minute, noon+15*minute)
 		better := ended(pod(1, noon), noon+12*minute, source)
 		if err := l.Merge(better); err != nil {
 			t.Fatal(err)

@@ -1,13 +1,17 @@
-// Package node says which node of a Kubernetes cluster an instance is, in what health it
-// is, and when that is a reason to replace it.
+// Package node matches the instances of a pool with the nodes of a Kubernetes cluster, tracks their health,
+// and finds reasons to replace them.
 //
-// It decides nothing about a pool, reads no clock and does no IO: an [Observation] of the
-// cluster, the [Status] that the journal has of each instance, and the time are handed in.
-// Nothing follows from what was not observed: an instance whose node is not known counts
-// as it did without a cluster.
+// It makes no decisions about a pool, reads no clock and does no IO. Its input is an [Observation] of the
+// cluster, the [Status] of each instance in the journal, and the time. Missing observations have no
+// consequences: an instance whose node is not known counts as it did without a cluster.
 //
-// Its many exported names are small values that spot pools, the cluster's client and the
-// agent on a node share, a file for each: which node an instance is (match.go), its health
-// (health.go), its drain (drain.go, pods.go), interruption notices (notice.go, reclaim.go),
-// when to suspend replacing (suspend.go), and bootstrap tokens (token.go).
+// Its exported names are small values that spot pools, the cluster's client and the agent on a node share, in
+// a file each:
+//
+//   - match.go: the nodes of instances
+//   - health.go: their health
+//   - drain.go, pods.go: their drain
+//   - notice.go, reclaim.go: interruption notices
+//   - suspend.go: when replacing is suspended
+//   - token.go: bootstrap tokens
 package node

@@ -13,15 +13,15 @@ type Phase string
 
 // The phases. The zero value is that of no drain.
 //
-//	asked ──cordoned──► draining ──nothing left──► done ──────► its instance may end
+//	asked ──cordoned──► draining ──nothing left──► done ──────► its instance may terminate
 //	  │                    │
-//	  │                    └──timeout──► timed_out ──terminate──► its instance may end
+//	  │                    └──timeout──► timed_out ──terminate──► its instance may terminate
 //	  │                         │
 //	  │                         └──keep──► kept, for KeptFor
-//	  └── no longer wanted, in any phase ──► undone: uncordoned, and forgotten
+//	  └── no longer desired, in any phase ──► undone: uncordoned, and forgotten
 //
-// A drain for a notice is never kept, and ends nothing: its time is up when the cloud
-// takes the instance.
+// A drain for a notice is never kept, and terminates nothing: its time is up when Tencent Cloud reclaims the
+// instance.
 const (
 	NoDrain  Phase = ""          // no drain
 	Asked    Phase = "asked"     // requested, and not observed cordoned yet
@@ -38,7 +38,7 @@ const KeptFor = time.Hour
 // OnTimeout says what becomes of an instance whose drain timed out.
 type OnTimeout string
 
-// What may become of it.
+// The values of on_timeout.
 const (
 	Terminate OnTimeout = "terminate"
 	Keep      OnTimeout = "keep"
@@ -92,10 +92,9 @@ type Progress struct {
 	Stuck bool
 }
 
-// After is the drain after an attempt. Only an observation of a cordoned node
-// says that it is done, or that its time is up: an attempt that saw nothing moves
-// nothing, and the time around it does not count. A node is not kept for pods that are
-// stuck.
+// After returns the drain after an attempt. Only an observation of a cordoned node completes it or lets it
+// time out. An attempt without an observation changes nothing, and the time around it does not count. A node
+// is not kept for stuck pods.
 func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.Time) Drain {
 	if d.Phase == Asked && p.Cordoned {
 		d.Phase, d.Since, d.Observed = Draining, now, begun(now)
@@ -133,8 +132,8 @@ func (d Drain) Again(p Progress, now time.Time) Drain {
 	}
 }
 
-// Undoing is the drain of a node that is about to be uncordoned: if its end is wanted
-// again, it starts from its beginning, under the time at which it was asked for.
+// Undoing returns the drain of a node that is about to be uncordoned. If a drain is requested again, it
+// starts from its beginning, under its original time.
 func (d Drain) Undoing() Drain {
 	if !d.Open() {
 		return d
@@ -163,14 +162,14 @@ func few(texts []string) []string {
 	return append(slices.Clone(texts[:blockedAtMost]), fmt.Sprintf("%d more", len(texts)-blockedAtMost))
 }
 
-// Ends reports whether the instance may be ended now.
+// Ends reports whether the instance may terminate now.
 func (d Drain) Ends() bool { return d.TakenAt.IsZero() && d.Over() }
 
 // Over reports whether nothing more is evicted for it.
 func (d Drain) Over() bool { return d.Phase == Done || d.Phase == TimedOut }
 
-// Open reports whether the drain holds its node back from new pods: who no longer wants
-// it has to undo it.
+// Open reports whether the drain keeps new pods off its node. It must be undone if it is
+// no longer desired.
 func (d Drain) Open() bool {
 	switch d.Phase {
 	case Asked, Draining, Done, TimedOut:
@@ -185,16 +184,16 @@ func (d Drain) Holds() bool { return d.Open() || d.Phase == Kept && !d.Uncordone
 // WhyKept says why a node was kept.
 func (d Drain) WhyKept() string {
 	if d.Refused {
-		return "the cloud refused to end its instance"
+		return "Tencent Cloud refused to terminate its instance"
 	}
 	return "its drain timed out, and drain.on_timeout keeps it"
 }
 
-// Rests reports whether the node was kept a while ago, and is not to be drained again
+// Rests reports whether the node was kept recently, and is not to be drained again
 // yet.
 func (d Drain) Rests(now time.Time) bool { return d.Phase == Kept && now.Sub(d.EndedAt) < KeptFor }
 
-// String says how far it is, for people.
+// String returns the progress, for people.
 func (d Drain) String() string {
 	text := fmt.Sprintf("%s: %s", d.Node, d.Phase)
 	if d.Left > 0 {

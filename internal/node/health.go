@@ -5,7 +5,7 @@ import "time"
 // Health is the health of an instance as a node.
 type Health string
 
-// What it may be. The zero value says that it is not known, and nothing follows from it.
+// The values of a health. The zero value is unknown health, which has no consequences.
 const (
 	Unknown   Health = ""             // not known
 	Joining   Health = "joining"      // it runs and is not a Ready node yet
@@ -32,10 +32,10 @@ type Status struct {
 	UID  string `json:"node_uid,omitempty"`
 }
 
-// After is the status after an observation. If the cluster was not observed, or it is not
-// known whose node the instance is, nothing about its node is learned: also not that it is
-// unready still, or had time to join. Time without observations counts against no
-// instance, and the times that a node writes itself count for nothing.
+// After returns the status after an observation. It learns nothing if the cluster was not observed, or if the
+// instance's node is not known. The node is then not even known to be still unready, or to have had time to
+// join. Time without observations counts against no instance, and times that a node writes itself do not
+// count.
 func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Status {
 	if !running {
 		return Status{JoinedAt: s.JoinedAt, Name: s.Name, UID: s.UID}
@@ -59,9 +59,8 @@ func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Stat
 	return s
 }
 
-// MinReady is how long a node must have been Ready to count as available, for which an
-// instance that works may end: longer than a cluster takes to notice that a kubelet
-// stopped.
+// MinReady is how long a node must have been Ready to count as available, so that a working instance may
+// terminate. It is longer than a cluster takes to notice that a kubelet stopped.
 const MinReady = 2 * time.Minute
 
 // Available reports whether its node is Ready, and has been for MinReady.

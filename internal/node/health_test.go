@@ -39,7 +39,7 @@ func TestTheHealthOfANode(t *testing.T) {
 		{30, false, present(node.ReadyUnknown, noon.Add(29*time.Minute)), node.Unhealthy},
 		{31, false, unseen, node.Unknown},
 		{32, false, present(node.ReadyTrue, noon), node.Healthy},
-		{33, false, absent, node.Unready}, // somebody deleted it
+		{33, false, absent, node.Unready}, // it was deleted manually
 		{38, false, absent, node.Unready},
 		{42, false, absent, node.Unready},
 		{43, false, absent, node.Unhealthy},
@@ -54,8 +54,8 @@ func TestTheHealthOfANode(t *testing.T) {
 	}
 }
 
-// TestOnlyObservedTimeCounts: what happened while the API server was away, or nobody
-// observed for long, makes no node fail and no drain time out.
+// TestOnlyObservedTimeCounts has the API server unreachable, or no observation for a long time: no node fails
+// and no drain times out because of that.
 func TestOnlyObservedTimeCounts(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -69,12 +69,12 @@ func TestOnlyObservedTimeCounts(t *testing.T) {
 		observations []observation
 		fails        bool
 	}{
-		"every five minutes":                      {[]observation{{0, false}, {5, false}, {10, false}}, true},
-		"away for half an hour":                   {[]observation{{0, false}, {1, false}, {2, true}, {31, true}, {32, false}}, false},
-		"away once in a while":                    {[]observation{{0, false}, {4, false}, {5, true}, {6, false}, {10, false}, {12, false}}, true},
-		"away between all":                        {[]observation{{0, false}, {9, true}, {18, false}, {27, true}, {36, false}}, false},
-		"nobody looked for three hours":           {[]observation{{0, false}, {180, false}}, false},
-		"nobody looked for three hours, and then": {[]observation{{0, false}, {180, false}, {184, false}}, true},
+		"every five minutes":                {[]observation{{0, false}, {5, false}, {10, false}}, true},
+		"away for half an hour":             {[]observation{{0, false}, {1, false}, {2, true}, {31, true}, {32, false}}, false},
+		"away once in a while":              {[]observation{{0, false}, {4, false}, {5, true}, {6, false}, {10, false}, {12, false}}, true},
+		"away between all":                  {[]observation{{0, false}, {9, true}, {18, false}, {27, true}, {36, false}}, false},
+		"no run for three hours":            {[]observation{{0, false}, {180, false}}, false},
+		"no run for three hours, then some": {[]observation{{0, false}, {180, false}, {184, false}}, true},
 	} {
 		m := node.Status{}.After(present(node.ReadyTrue, noon), true, limits, at(-1))
 		d := node.Drain{Phase: node.Asked, AskedAt: noon}
@@ -111,7 +111,7 @@ func TestNobodySawNothingFails(t *testing.T) {
 			if match.Standing == node.Unseen || match.Standing == node.Contested {
 				seenSince = time.Time{}
 				if got := m.Health(match, limits, now); got != node.Unknown {
-					t.Fatalf("it is %q though nobody saw it", got)
+					t.Fatalf("it is %q though it was not observed", got)
 				}
 				continue
 			}
@@ -197,7 +197,7 @@ func TestADrainLives(t *testing.T) {
 	}
 	kept := step(cordoned, left, node.Keep, 11)
 	if !kept.Rests(at(70)) || kept.Rests(at(71)) || kept.Open() {
-		t.Error("a node that was kept rests for an hour, and bears no cordon")
+		t.Error("a node that was kept rests for an hour, and is not cordoned")
 	}
 }
 

@@ -38,8 +38,8 @@ func NewIndex(o Observation) *Index {
 	return x
 }
 
-// Of is the observation of the nodes that instances of a pool are, or may be taken for,
-// and of those which have the pool's mark. It is empty if the cluster was not observed.
+// Of returns the observation of a pool's nodes: those that are its instances or may be confused with them,
+// and those with its mark. It is empty if the cluster was not observed.
 func (x *Index) Of(instances []Instance, poolUID string) Observation {
 	if x == nil || !x.observation.Seen() {
 		return Observation{}

@@ -21,7 +21,7 @@ type Instance struct {
 // Standing says what is known of an instance's node.
 type Standing int
 
-// What may be known. The zero value says nothing, and nothing follows from it.
+// The results of a match. The zero value is unknown, and has no consequences.
 const (
 	Unseen    Standing = iota // the cluster was not seen
 	Contested                 // whose node it is can't be told
@@ -48,7 +48,7 @@ type Matches struct {
 	of   map[string]Match
 	// contesting are the UIDs of nodes that leave in doubt which node an instance is.
 	contesting map[string]bool
-	// Remarks say which nodes are nobody's though they look like a pool's, for a person.
+	// Remarks name nodes that look like a pool's and are not, for a person.
 	Remarks []string
 }
 
@@ -66,13 +66,13 @@ func (m Matches) Of(instanceID string) Match {
 // Contests reports whether a node leaves in doubt which node an instance is.
 func (m Matches) Contests(n Node) bool { return m.contesting[n.UID] }
 
-// MatchNodes finds the nodes that instances are: by provider id, or where byAddress
-// allows it and a node has no provider id, by the private address. A node that fits two
-// instances, and two nodes that fit one, match nothing. A node with the address of an
-// instance and any other provider id may still be that instance: a kubelet that finds a
-// Node of its host name registers as that Node, whatever provider id it has. But a node
-// with the provider id and the address of one instance is no other: a kubelet may report
-// any addresses, and must not keep others from being judged.
+// MatchNodes finds the nodes that instances are, by provider ID. With byAddress, a node without a provider ID
+// matches by its private address. A node that fits two instances, and two nodes that fit one, match nothing.
+//
+// A node with the address of an instance and another provider ID may still be that instance. The reason is
+// that a kubelet that finds a Node of its host name registers as that Node. But a node with the provider ID
+// and the address of one instance is no other. Its kubelet may report any addresses, and must not prevent the
+// judgment of others.
 func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 	m := Matches{seen: o.Seen(), of: map[string]Match{}, contesting: map[string]bool{}}
 	if !m.seen {
@@ -80,7 +80,7 @@ func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 	}
 	known := make(map[string]bool, len(instances))
 	addresses := map[string][]Instance{}
-	own := map[string]string{} // the addresses of instances, as the cloud has them, by ID
+	own := map[string]string{} // the addresses of instances in Tencent Cloud, by ID
 	for _, i := range o.Elsewhere {
 		own[i.ID] = i.PrivateIP
 	}
@@ -122,7 +122,7 @@ func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 	return m
 }
 
-// byAddress finds the instances that a node without a provider id may be.
+// byAddress finds the instances that a node without a provider ID may be.
 func (m *Matches) byAddress(n Node, addresses map[string][]Instance, fits map[string][]Node) {
 	var found []string
 	for _, i := range n.at(addresses) {
@@ -138,7 +138,7 @@ func (m *Matches) byAddress(n Node, addresses map[string][]Instance, fits map[st
 		return
 	}
 	for _, id := range found {
-		m.contest(id, fmt.Sprintf("node %s has the addresses of %s: give it its provider id", n.Name, strings.Join(found, " and ")), n)
+		m.contest(id, fmt.Sprintf("node %s has the addresses of %s: set its provider ID", n.Name, strings.Join(found, " and ")), n)
 	}
 }
 
@@ -152,13 +152,13 @@ func (m *Matches) surplus(n Node, addresses map[string][]Instance) {
 		}
 	}
 	if slices.Sort(others); len(others) > 0 {
-		m.remark("node %s is %s by provider ID and address, and also reports the addresses of %s: these count as other machines; check its kubelet", n.Name,
+		m.remark("node %s is %s by provider ID and address, and also reports the addresses of %s: these count as other instances; check its kubelet", n.Name,
 			is, wording.Some(others))
 	}
 }
 
-// Claimed are the IDs of instances other than those given that the nodes of an observation
-// claim to be while they leave one of these in doubt: only the cloud knows their addresses.
+// Claimed returns the IDs of other instances that nodes claim to be, if that leaves one of these in doubt.
+// Tencent Cloud knows their addresses.
 func (o Observation) Claimed(instances []Instance, byAddress bool) (ids []string) {
 	m := MatchNodes(instances, o, byAddress)
 	for _, n := range o.Nodes {
@@ -182,7 +182,7 @@ func (m *Matches) doubted(n Node, addresses map[string][]Instance, fits map[stri
 		case len(fits[i.ID]) == 0:
 			m.contest(i.ID, n.doubt(id, i), n)
 		case id.Cloud != "" && id.InstanceID == "":
-			m.remark("node %s has one of the pool's addresses, and the provider id %q, which names no instance of Tencent Cloud: it is not the pool's", n.Name,
+			m.remark("node %s has one of the pool's addresses, and the provider ID %q, which is not a Tencent Cloud instance: it is not the pool's", n.Name,
 				n.ProviderID)
 		}
 	}
@@ -194,16 +194,16 @@ func (n Node) doubt(id ProviderID, i Instance) string {
 	const again = "delete the Node, and restart the kubelet of "
 	switch {
 	case id.InstanceID != "":
-		return fmt.Sprintf("node %s has the address of %s and the provider ID of %s: unless %s registers a Node of its own, drain that Node, %s%s so that "+
+		return fmt.Sprintf("node %s has the address of %s and the provider ID of %s. If %s does not register a Node of its own, drain that Node, %s%s so that "+
 			"it registers again", n.Name, i.ID, id.InstanceID, i.ID, again, i.ID)
 	case id.Cloud != "":
-		return fmt.Sprintf("node %s has the address of %s and the provider ID %q, which names no instance of Tencent Cloud: drain that Node, %s%s with "+
+		return fmt.Sprintf("node %s has the address of %s and the provider ID %q, which is not a Tencent Cloud instance. Drain that Node, %s%s with "+
 			"--provider-id=%s:///ZONE/%s", n.Name, i.ID, n.ProviderID, again, i.ID, Cloud, i.ID)
 	case n.CreatedAt.Before(i.LaunchedAt):
-		return fmt.Sprintf("node %s has the address of %s and no provider id, and is older than the instance: unless %s registers a Node of its own, drain "+
-			"that Node, %s%s", n.Name, i.ID, i.ID, again, i.ID)
+		return fmt.Sprintf("node %s has the address of %s and no provider ID, and is older than the instance. If %s does not register a Node of its own, "+
+			"drain that Node, %s%s", n.Name, i.ID, i.ID, again, i.ID)
 	}
-	return fmt.Sprintf("node %s has the address of %s and no provider id: give it one (kubelet --provider-id), or set nodes.match_address", n.Name, i.ID)
+	return fmt.Sprintf("node %s has the address of %s and no provider ID: set one (kubelet --provider-id), or set nodes.match_address", n.Name, i.ID)
 }
 
 // at are the instances that have one of a node's addresses, each once.

@@ -58,8 +58,8 @@ type Observation struct {
 	// count says nothing.
 	Pods  bool   `json:"pods,omitempty"`
 	Nodes []Node `json:"nodes,omitempty"`
-	// Elsewhere are instances that are not the pool's, as the cloud shows them, and that
-	// nodes with an address of the pool's claim to be.
+	// Elsewhere are instances of Tencent Cloud that are not the pool's, and that nodes with an address of the
+	// pool's claim to be.
 	Elsewhere []Instance `json:"elsewhere,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (o Observation) Node(uid string) (Node, bool) {
 }
 
 // ErrChanged says that a node is not, or not any more, what was seen.
-var ErrChanged = errors.New("the node is another by now, or somebody else changed it: it was left alone, and the next run looks again")
+var ErrChanged = errors.New("the node was replaced, or another process changed it: the next run retries")
 
 // Counted is the observation with how many pods with GPUs are on each node, by name.
 func (o Observation) Counted(pods map[string]int) Observation {

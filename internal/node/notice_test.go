@@ -43,7 +43,7 @@ func TestANoticeIsInChinaTime(t *testing.T) {
 	}
 }
 
-// TestANoticeIsReadAsItWasWritten: and what somebody else wrote is none.
+// TestANoticeIsReadAsItWasWritten reads no notice from other messages.
 func TestANoticeIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	at := noticeNow.Add(2 * time.Minute)

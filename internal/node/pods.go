@@ -11,23 +11,22 @@ type Pod struct {
 	Namespace string
 	Name      string
 	UID       string
-	// Controller is the kind of what would create it again elsewhere; empty where nothing
-	// would.
+	// Controller is the kind of the controller that would recreate it; empty if there is none.
 	Controller string
 	Mirror     bool // the kubelet's own, made of a file on the node
 	Ended      bool // Succeeded or Failed
 	Ending     bool // it was deleted, and has not gone yet
-	Protected  bool // it, or its namespace, says that nobody is to evict it
+	Protected  bool // an annotation of it, or of its namespace, forbids its eviction
 	// Grace is how many seconds it gets to end.
 	Grace int64
 }
 
 func (p Pod) String() string { return p.Namespace + "/" + p.Name }
 
-// Unmanaged says what becomes of pods that nothing would make anew.
+// Unmanaged says what happens to pods without a controller.
 type Unmanaged string
 
-// What may become of them.
+// The values of unmanaged.
 const (
 	Wait  Unmanaged = "wait" // until they end, or the drain times out
 	Evict Unmanaged = "evict"
@@ -41,9 +40,8 @@ type Work struct {
 	Blocked []string // why it waits for others, for people
 }
 
-// Remaining says which pods of a node keep it from being drained. Passed over are those
-// that kubectl drain passes over (kubectl, pkg/drain, filters.go): pods of daemon sets,
-// which would come back at once, mirror pods, and pods that have ended.
+// Remaining returns the pods that keep a node from being drained. As in kubectl drain (pkg/drain/filters.go),
+// pods of daemon sets, mirror pods and ended pods do not count.
 func Remaining(pods []Pod, unmanaged Unmanaged) Work {
 	var w Work
 	sorted := slices.SortedFunc(slices.Values(pods), func(a, b Pod) int {

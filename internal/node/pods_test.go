@@ -52,11 +52,11 @@ func TestOnlyDeletedPodsOfASilentKubeletAreStuck(t *testing.T) {
 		ready node.Readiness
 		stuck bool
 	}{
-		"the kubelet is silent":  {[]node.Pod{going, going}, node.ReadyUnknown, true},
-		"it reports":             {[]node.Pod{going}, node.ReadyFalse, false},
-		"one was not deleted":    {[]node.Pod{going, web}, node.ReadyUnknown, false},
-		"nothing is left":        {nil, node.ReadyUnknown, false},
-		"nobody knows the state": {[]node.Pod{going}, "", false},
+		"the kubelet is silent": {[]node.Pod{going, going}, node.ReadyUnknown, true},
+		"it reports":            {[]node.Pod{going}, node.ReadyFalse, false},
+		"one was not deleted":   {[]node.Pod{going, web}, node.ReadyUnknown, false},
+		"nothing is left":       {nil, node.ReadyUnknown, false},
+		"unknown state":         {[]node.Pod{going}, "", false},
 	} {
 		if got := node.Remaining(c.pods, node.Wait).Stuck(node.Node{Ready: c.ready}); got != c.stuck {
 			t.Errorf("%s: stuck is %v", name, got)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// LateInARow is how many instances of one configuration in a row must never have joined
-// for replacing to be suspended: the fault is then the configuration's.
+// LateInARow is how many successive instances of one configuration must fail to join to suspend replacing:
+// the configuration is then the cause.
 const LateInARow = 2
 
 // Streak are the instances of one configuration that were replaced since they never
@@ -69,9 +69,8 @@ func Suspended(s Streak, pool, cluster Count) string {
 	return ""
 }
 
-// Awaited says why no replacement is begun although replacing is not suspended yet: what
-// stops many nodes takes minutes to show, and the first of them to fail is not alone. It is
-// empty if few are not Ready.
+// Awaited returns why no replacement begins although replacing is not suspended yet, or "" if few nodes are
+// not Ready. A failure of many nodes takes minutes to show, and the first failed node is one of them.
 func Awaited(pool, cluster Count) string {
 	pool.Failed, cluster.Failed = pool.Failed+pool.Unready, cluster.Failed+cluster.Unready
 	switch {

@@ -10,8 +10,8 @@ import (
 // certificate of their own, as it is made for one launch.
 type BootstrapToken struct {
 	ID     string // public, and part of the name of its Secret
-	Secret string `json:"-"` // what nobody else may know
-	// Groups are those in which whoever has it signs in.
+	Secret string `json:"-"` // keep it secret
+	// Groups are those of the user that authenticates with the token.
 	Groups []string
 	// ExpiresAt is until when it is valid, by the cluster's clock.
 	ExpiresAt time.Time

@@ -25,8 +25,8 @@ func alert(f *facts) (r result) {
 	return r
 }
 
-// stillFired returns the reported thresholds that have not re-armed. In a calendar period they re-arm
-// when the next one begins; otherwise when usage falls well below, in a rolling window or after the
+// stillFired returns the reported thresholds that have not re-armed. In a calendar period they re-arm when
+// the next one begins. Otherwise they re-arm when usage falls well below, in a rolling window or after the
 // limit was raised. None re-arms while usage is unknown.
 func (f *facts) stillFired() []int {
 	previous, of := f.previous, f.Declaration

@@ -48,9 +48,9 @@ func TestThresholdsFireOnce(t *testing.T) {
 	}
 }
 
-// TestThresholdsFireOnceAPeriod: whatever happens to usage in it; the next period
-// begins anew.
-func TestThresholdsFireOnceAPeriod(t *testing.T) {
+// TestThresholdsFireOncePerPeriod expects one alert however usage moves within a period, and another in the
+// next period.
+func TestThresholdsFireOncePerPeriod(t *testing.T) {
 	t.Parallel()
 	d := teamA()
 	d.Window, d.Period = "", budget.Day

@@ -49,10 +49,10 @@ func TestEachActionDoesWhatItSays(t *testing.T) {
 func TestGraceRunsFromTheLatestOfThree(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name                         string
-		since, published, reported   time.Duration // ago
-		acts                         bool
-		unreported, anew, published0 bool
+		name                              string
+		since, published, reported        time.Duration // ago
+		acts                              bool
+		unreported, restarted, published0 bool
 	}{
 		{name: "all long ago", since: time.Hour, published: 900 * time.Hour, reported: time.Hour, acts: true},
 		{name: "to the moment", since: time.Hour, published: 900 * time.Hour, reported: 10 * time.Minute, acts: true},
@@ -204,9 +204,9 @@ func TestWhatIsInForceIsUndone(t *testing.T) {
 	}
 }
 
-// TestMeasuresStayThroughANewGrace: a lowered limit starts the grace anew, but
-// what is in force stays so.
-func TestMeasuresStayThroughANewGrace(t *testing.T) {
+// TestMeasuresStayInForceDuringANewGracePeriod lowers the limit: the grace period starts again, and measures
+// in force stay.
+func TestMeasuresStayInForceDuringANewGracePeriod(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(budget.Evict), 101*budget.Hour)
 	s.Declaration.PublishedAt, s.Frozen, s.Pods = noon, true, []budget.Pod{pod("a", 0)}

@@ -8,9 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// doubt returns why nothing destructive is done although the limit is reached, or "". Certain usage
-// must reach the limit if part of the ledger is lost, which can only lower usage, or if observation
-// was interrupted for longer than the budget allows.
+// doubt returns why nothing destructive is done although the limit is reached, or "". If part of the ledger
+// is lost, or observation was interrupted for too long, only certain usage counts: it must reach the limit.
 func (f *facts) doubt() string {
 	certain, lost, most := f.usage.Certain(), f.Result.Lost, f.Declaration.Enforce.LongestGap()
 	switch {

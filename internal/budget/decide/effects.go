@@ -22,8 +22,8 @@ func (s *selection) effects() []budget.Effect {
 // requests are the facts about what was requested of the cluster.
 type requests struct{ *facts }
 
-// outstanding returns all effects that were not observed to be done: those that a rule found, evicted
-// pods that are not deleted, and those that could not be observed.
+// outstanding returns all effects that were not observed to be done: those found by a rule, evicted pods that
+// still exist, and unobservable ones.
 func (f requests) outstanding(awaited []budget.Effect) []budget.Effect {
 	list := slices.Clone(awaited)
 	for _, e := range f.previous.Effects {
@@ -91,9 +91,9 @@ func (f requests) ineffective(awaited []budget.Effect) []budget.Effect {
 	return slices.DeleteFunc(f.outstanding(awaited), func(e budget.Effect) bool { return e.Phase != budget.Ineffective })
 }
 
-// fallBack decides what follows ineffective requests. If the declaration says so, that is evictions,
-// and shorter grace periods for terminating pods, including those whose workload was deleted: no
-// pause can be requested for them. Otherwise the run fails for the budget.
+// fallBack decides what follows ineffective requests. If the declaration says so, it evicts pods and shortens
+// the grace periods of terminating pods. That includes pods whose workload was deleted: no pause can be
+// requested for them. Otherwise the run fails for the budget.
 func fallBack(f *facts, awaited []budget.Effect) (r result) {
 	r.Ineffective = requests{f}.ineffective(awaited)
 	left := map[string]bool{} // by the workload's uid

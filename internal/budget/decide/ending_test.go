@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// TestWhatEndsTooSlowlyIsHurried: whoever deleted it, a pod that ends in years holds
-// its GPUs until then. One that outlasts its time is told of in each run.
-func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
+// TestSlowlyTerminatingPodsGetAShorterGracePeriod has deleted pods that take years to terminate and hold
+// their GPUs until then. Each run reports a pod that exceeds the shorter period.
+func TestSlowlyTerminatingPodsGetAShorterGracePeriod(t *testing.T) {
 	t.Parallel()
 	ends := func(name string, in time.Duration) budget.Pod {
 		p := pod(name, 0)

@@ -24,8 +24,8 @@ func aboutStatus(s *budget.Status, reasons ...string) history.About {
 	return history.About{At: s.At, Object: "budget/" + s.Name, ObjectUID: s.UID, ClusterUID: s.ClusterUID, Reasons: reasons}
 }
 
-// eventsOf returns the events of a decision that was carried out: one per threshold of an alert, and
-// none for a freeze, whose events follow from what is in force.
+// eventsOf returns the events of a decision that was carried out: one per threshold of an alert. A freeze has
+// none here: its events follow from what is in force.
 func eventsOf(s *budget.Status, d budget.Decision) []history.Event {
 	about := aboutStatus(s, d.Reasons...)
 	switch d.Kind {

@@ -29,7 +29,7 @@ func TestThresholdsAreComparedExactly(t *testing.T) {
 		for _, off := range []int64{-1, 0} {
 			s.Result.Usage.Consumed = reached.Int64() + off
 			if fired := slices.Contains(kinds(Decide(s, nil)), budget.KindAlert); fired != (off == 0) {
-				t.Fatalf("at %d of %d, %d%% is told of: %t", s.Result.Usage.Consumed, limit, threshold, fired)
+				t.Fatalf("at %d of %d, %d%% is reported: %t", s.Result.Usage.Consumed, limit, threshold, fired)
 			}
 		}
 	})

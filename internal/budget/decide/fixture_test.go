@@ -118,7 +118,7 @@ func allocation(units, weight string) *ledger.Allocation {
 func rat(s string) *big.Rat {
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {
-		panic(fmt.Sprintf("%q is no number", s))
+		panic(fmt.Sprintf("%q is not a number", s))
 	}
 	return r
 }

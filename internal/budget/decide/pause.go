@@ -12,8 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// pause decides which workloads to pause. It skips those with a protected pod, and those that this
-// budget has paused, unless someone resumed one and the budget pauses such again.
+// pause decides which workloads to pause. It skips those with a protected pod, and those that this budget
+// already paused. A paused workload that was resumed manually is paused again only if the declaration says
+// so.
 func pause(f *facts) (r result) {
 	pods := f.victims(&r, "pausing")
 	s := &selection{facts: f, spared: f.sparedOwners(), ours: map[string]bool{}, undone: map[string]bool{}, seen: map[string]bool{},
@@ -57,7 +58,7 @@ type selection struct {
 	*facts
 	spared   map[string]bool // by the ID of a workload
 	ours     map[string]bool // paused by this budget for certain
-	undone   map[string]bool // resumed by someone, and left running
+	undone   map[string]bool // resumed manually, and left running
 	seen     map[string]bool
 	withGPUs map[string]bool     // has pods with GPUs
 	waits    map[string][]string // waiting pods of workloads without GPUs
@@ -123,7 +124,7 @@ func (s *selection) consider(p budget.Pod) {
 			}
 			return
 		}
-		reasons = append(reasons, "someone resumed it since it was paused")
+		reasons = append(reasons, "it was resumed manually since it was paused")
 	}
 	s.owners = append(s.owners, budget.Decision{Kind: budget.KindPause, Owner: &w, Reasons: reasons})
 }
@@ -159,7 +160,7 @@ func (s *selection) warnRestarted(r *result) {
 		then = "it is paused again"
 	}
 	slices.Sort(s.restarted)
-	r.warnf("%d paused %s resumed by someone, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"),
+	r.warnf("%d paused %s resumed manually, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"),
 		wording.Plural(n, "its pods hold", "their pods hold"), wording.Some(s.restarted), then)
 }
 

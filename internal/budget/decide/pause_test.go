@@ -44,10 +44,9 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	}
 }
 
-// TestAWorkloadOfOthersIsNotPaused: a pod with the budget's labels, made to be
-// owned by a workload whose own template has another's, has that one paused for
-// nobody; nor does a pod that only says it is static spare one.
-func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
+// TestOnlyTheOwningWorkloadIsPaused has pods with the budget's labels that name a workload whose template has
+// other labels: it is not paused. A pod that only claims to be static does not protect one.
+func TestOnlyTheOwningWorkloadIsPaused(t *testing.T) {
 	t.Parallel()
 	forged := owned(pod("forged", 0), "apps/v1", "StatefulSet", "theirs")
 	forged.Scheduled, forged.Phase, forged.Of.Labels = ledger.Start{}, "Pending", map[string]string{"team": "b"}
@@ -112,8 +111,8 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 	}
 }
 
-// TestAPauseThatWasCutShortIsSettled: whoever comes after a kill finishes it.
-func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
+// TestAnInterruptedPauseIsFinished kills a run during a pause: the next run finishes it.
+func TestAnInterruptedPauseIsFinished(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Paused = []Paused{{Workload: owned(budget.Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", UnderWay: true}}
@@ -151,7 +150,7 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("repause %t: %s", repause, diff)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 paused workload was resumed by someone, and its pods hold GPUs: "+
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 paused workload was resumed manually, and its pods hold GPUs: "+
 			"Deployment ml/train; "+told) {
 			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
 		}
@@ -189,7 +188,7 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	if p := Decide(s, nil); len(p.Decisions) != 0 {
 		t.Errorf("%v", p.Decisions)
 	}
-	s.Pods[1].Of = budget.Ownership{Reason: "the ReplicaSet does not select it"} // whoever names it as owner
+	s.Pods[1].Of = budget.Ownership{Reason: "the ReplicaSet does not select it"} // it only names the workload as its owner
 	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}

@@ -60,8 +60,8 @@ func TestFalseProtectsNobody(t *testing.T) {
 	}
 }
 
-// TestAnUnknownPriorityClassProtectsEveryone: what can't be judged is left alone.
-func TestAnUnknownPriorityClassProtectsEveryone(t *testing.T) {
+// TestPodsOfUnknownPriorityAreProtected has a pod whose priority class is unknown.
+func TestPodsOfUnknownPriorityAreProtected(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(budget.Evict), 100*budget.Hour)
 	s.Declaration.Enforce.ProtectedPriorityClass = "gone"

@@ -45,13 +45,12 @@ type result struct {
 	// Reserves are further evictions, in order. Each replaces an eviction of Decisions that is
 	// blocked.
 	Reserves []budget.Decision
-	// EnsureFreeze says that the freeze stays in force, and is repaired first: someone may have
-	// edited it, or removed its policy.
+	// EnsureFreeze says that the freeze stays in force, and is repaired first: it may have been edited, or
+	// its policy removed.
 	EnsureFreeze bool
 	// FreezeRecoversAt is the end that the freeze announces.
 	FreezeRecoversAt time.Time
-	// Undone are the workloads that someone resumed and that the budget leaves running, to be
-	// recorded.
+	// Undone are the workloads that were resumed manually and that the budget leaves running, to be recorded.
 	Undone []budget.Workload
 
 	// Ineffective are requests without effect that nothing follows.

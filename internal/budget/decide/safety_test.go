@@ -61,7 +61,7 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 	for _, d := range p.Decisions {
 		if lifts := d.Kind == budget.KindUnfreeze || d.Kind == budget.KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() &&
 			s.Declaration.Enforce.Action != budget.AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
-			t.Fatalf("of what nobody knows: %s", d)
+			t.Fatalf("on unknown usage: %s", d)
 		}
 		if d.Kind == budget.KindPause && suspended && len(d.Waiting) > 0 {
 			t.Fatalf("after what makes room for it: %s", d)
@@ -87,8 +87,8 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 	}
 }
 
-// checkPauses is what must hold of pauses: what runs is told of and paused, unless
-// it was paused before and the budget lets such be, and stands for nothing then.
+// checkPauses checks that each running workload is reported and paused, unless it was paused before and the
+// budget leaves resumed workloads running.
 func checkPauses(t *rapid.T, s Situation, p Plan) {
 	suspended := map[string]bool{}
 	for _, d := range p.Decisions {
@@ -113,10 +113,10 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 		case w.Name == "" || spared[id(w)]:
 		case !held[w.UID] || s.Declaration.Enforce.PausesAgain() && !pod.Of.Stopped:
 			if !suspended[w.UID] {
-				t.Fatalf("%s runs, and nobody pauses it: %v", w, p.Decisions)
+				t.Fatalf("%s runs, and no decision pauses it: %v", w, p.Decisions)
 			}
 		case !pod.Of.Stopped:
-			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "started again by someone") ||
+			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "resumed manually") ||
 				slices.Contains(p.Settle(nil).Enforced, budget.Pause) && len(s.Paused) == 1 {
 				t.Fatalf("%s was started again: %v, enforced %v", w, p.Status.Warnings, p.Settle(nil).Enforced)
 			}

@@ -36,8 +36,7 @@ type Situation struct {
 	Happened map[string]bool
 	// Unseen says that what is in force could not be observed.
 	Unseen bool
-	// Lost are the workloads of Previous.Paused that are still stopped, and that no document
-	// of pauses has any longer.
+	// Lost are the workloads of Previous.Paused that are still stopped but in no document of pauses.
 	Lost []budget.PausedWorkload
 }
 
@@ -65,8 +64,8 @@ type Paused struct {
 	Running bool
 	// UnderWay says that a run was killed while it paused or resumed it.
 	UnderWay bool
-	// Undone says that someone resumed it and that the budget left it running: it no longer counts
-	// as paused.
+	// Undone says that it was resumed manually and that the budget left it running: it no longer counts as
+	// paused.
 	Undone bool
 }
 

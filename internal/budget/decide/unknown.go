@@ -10,8 +10,8 @@ import (
 // uncertainty is the facts about usage that the ledger does not know.
 type uncertainty struct{ *facts }
 
-// unknown returns what was known when the declared limit was reached, if the ledger now lacks a part
-// of the window: usage may be below the limit only for that. It stays until the window is past the
+// unknown returns what was known when the declared limit was reached, if the ledger now lacks a part of the
+// window. Usage may then be below the limit only because of that part. It stays until the window is past the
 // missing part.
 func (f uncertainty) unknown() *budget.Unknown {
 	if f.usage.Exceeded() {
@@ -33,7 +33,7 @@ func (f uncertainty) unknownByLoss() *budget.Unknown {
 	if before.Consumed < f.usage.Limit {
 		return f.unknownByMissing()
 	}
-	before.Reason = fmt.Sprintf("part of the ledger is lost (%[1]s), and %[3]s of %[4]s GPU-hours were used before, at %[2]s: whether usage fell since is "+
+	before.Reason = fmt.Sprintf("part of the ledger is lost (%[1]s), and %[3]s of %[4]s GPU-hours were used before, at %[2]s. Whether usage fell since is "+
 		"unknown until the window is past the loss. %[5]s, or raise the limit above that usage",
 		wording.Some(f.Result.Lost), wording.Instant(before.At), budget.Hours(before.Consumed), budget.Hours(f.usage.Limit), acceptLoss)
 	return &before
@@ -48,7 +48,7 @@ func (f uncertainty) unknownByMissing() *budget.Unknown {
 	}
 	return &budget.Unknown{
 		Consumed: f.usage.Consumed, At: f.status.At,
-		Reason: fmt.Sprintf("part of the ledger is lost (%s): %s, and up to %s GPU-hours more were counted before the loss, so that the "+
+		Reason: fmt.Sprintf("part of the ledger is lost (%s): %s. Up to %s GPU-hours more were counted before the loss, so that the "+
 			"limit may be reached. %s, or raise the limit",
 			wording.Some(f.Result.Lost), f.used(), budget.Hours(missing), acceptLoss),
 	}

@@ -100,10 +100,9 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 	}
 }
 
-// TestTheTimeBeforeTheLedgerLiftsNothing: usage that is below the limit in a
-// window which begins before the ledger may be so for what is missing, unless it
-// fell there by itself or the limit was raised above it.
-func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
+// TestMissingHistoryLiftsNothing has a window that begins before the ledger. Usage below the limit then lifts
+// nothing, unless it fell by itself or the limit was raised above it.
+func TestMissingHistoryLiftsNothing(t *testing.T) {
 	t.Parallel()
 	began := noon.Add(-time.Hour)
 	of := func(consumed, before int64, counted bool) Situation {

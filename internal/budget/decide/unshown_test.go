@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// TestNobodysWordReachesALimit: hours that only pods themselves tell of are told,
-// and nothing comes of them.
-func TestNobodysWordReachesALimit(t *testing.T) {
+// TestUnconfirmedUsageReachesNoLimit reports hours that only pods themselves claim, and enforces nothing
+// because of them.
+func TestUnconfirmedUsageReachesNoLimit(t *testing.T) {
 	t.Parallel()
 	for name, records := range map[string][]*ledger.Record{
 		"while it runs":   {record("real", "1", ago(time.Hour), 0), ghost("9999", ago(time.Hour), 0)},
@@ -42,7 +42,7 @@ func TestNobodysWordReachesALimit(t *testing.T) {
 	}
 }
 
-// ghost is a pod that says it holds GPUs, on a node that nobody saw.
+// ghost is a pod that claims to hold GPUs, on a node that was never observed.
 func ghost(gpus string, start, end ledger.Time) *ledger.Record {
 	r := record("ghost", gpus, start, end)
 	r.Allocation.Shown = 0

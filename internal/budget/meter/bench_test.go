@@ -10,9 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// fleet is a ledger of two weeks: 200 namespaces, 500 teams, 10,000 jobs with a
-// label of their own each, a tenth of the pods still there, and now and then a
-// vanished one.
+// fleet is a ledger of two weeks: 200 namespaces, 500 teams, and 10,000 jobs with a label of their own each.
+// A tenth of the pods still exist, and some vanished.
 func fleet(b *testing.B, pods int) *ledger.Ledger {
 	b.Helper()
 	const jobs = 10_000
@@ -84,9 +83,8 @@ func teams(count, pods int) []budget.Declaration {
 	return list
 }
 
-// BenchmarkEvaluate judges 1,000 budgets. Beside the time it reports the heap
-// that the ledger takes, and how many budgets are exceeded or are to be, so that
-// the sweeps are known to take part.
+// BenchmarkEvaluate judges 1,000 budgets. It also reports the size of the ledger in the heap. The numbers of
+// budgets that are exceeded, now or later, show that the sweeps take part.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, pods := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("intervals=%d", pods), func(b *testing.B) {

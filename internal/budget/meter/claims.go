@@ -10,12 +10,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Claims are what pods hold that others may hold as well. At each moment what a
-// claim holds is divided among the pods that hold it then: each has what it asked
-// for, or less in proportion where all of them asked for more than there is; so that
-// those who asked for the whole have equal parts. They hold it from when they were
-// scheduled until their ends, whatever of that a budget counts. So it makes no
-// difference when each was first seen, and nothing is counted twice.
+// Claims are devices that several pods may hold. At each moment a claim is divided among the pods that hold
+// it then. Each has what it requested, or proportionally less if together they requested more than exists.
+// Pods hold a claim from when they are scheduled until their ends, whatever part of that a budget counts. So
+// the order of observation makes no difference, and nothing is counted twice.
 type Claims struct {
 	pods    map[string]bool // who holds any, by UID
 	demands map[string]*demand
@@ -36,8 +34,8 @@ func newClaims() *Claims { return &Claims{pods: map[string]bool{}, demands: map[
 // isShared says whether some of what the pod holds is held by a claim.
 func isShared(r *ledger.Record) bool { return r.Allocation != nil && r.Allocation.Shared() }
 
-// demand is how much of a claim the pods that hold it asked for together, and from
-// when on: by where in its range an estimated end is taken to be.
+// demand is how much of a claim the pods that hold it requested together, and since when. It depends on the
+// policy for estimated ends.
 type demand struct {
 	changes map[ledger.EndEstimate][]change // until all are known
 	levels  map[ledger.EndEstimate][]level

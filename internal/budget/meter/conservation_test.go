@@ -40,9 +40,9 @@ func TestBudgetsOfAPartitionAddUpToTheCluster(t *testing.T) {
 	})
 }
 
-// TestUsageFallsOnlyWithTheWindow: as time goes on, the usage of a period never
-// falls, and that of a rolling window by no more than what slid out of it.
-func TestUsageFallsOnlyWithTheWindow(t *testing.T) {
+// TestUsageFallsOnlyBecauseTheWindowMoves expects that the usage of a calendar period never falls. In a
+// rolling window it falls by at most what left the window.
+func TestUsageFallsOnlyBecauseTheWindowMoves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records := drawRecords(t)
@@ -54,7 +54,7 @@ func TestUsageFallsOnlyWithTheWindow(t *testing.T) {
 		if before[0].Usage.Consumed > after[0].Usage.Consumed {
 			t.Fatalf("a period's usage fell from %d to %d", before[0].Usage.Consumed, after[0].Usage.Consumed)
 		}
-		// What slid out is what a window of the time between, at its start, used.
+		// A window over the time in between, at its start, used what left this one.
 		old := noon.Add(-2 * time.Hour)
 		slid := new(big.Rat).Sub(usedAt(rolling, of(records...), noon, noon), usedAt(rolling, of(records...), later, later))
 		most := usedAt(rolling, of(records...), old.Add(later.Sub(noon)), old.Add(later.Sub(noon)))

@@ -10,8 +10,8 @@ import (
 
 func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
 
-// TestCrossings has each case in numbers that can be followed by hand: intervals
-// as [GPUs, began, ended] in hours before noon, an end below zero is none.
+// TestCrossings has cases that can be computed by hand: intervals as [GPUs, began, ended] in hours before
+// noon. An end below zero means none.
 func TestCrossings(t *testing.T) {
 	t.Parallel()
 	none := time.Time{}

@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// divided is the interval of a pod that holds by claims, cut where its rate changes
-// with who else holds them, or of one whose allocation was corrected, cut there.
+// divided is the interval of a pod that holds claims or whose allocation was corrected, cut at each change of
+// its rate.
 type divided struct {
 	// counted are the pieces that count. Of an active interval the last one ends after
 	// now, so that its rate is the present one.
@@ -117,21 +117,20 @@ func (d *divider) doubtful() bool {
 	return d != nil && (d.earlier.doubtful() || slices.ContainsFunc(d.claims, func(c claimed) bool { return d.meter.claims.doubts(c.claim) }))
 }
 
-// rate is the number of the rate at a moment, and until when it stays. Beside is for
-// a pod that is not among those who are known to hold the claims.
+// rate is the number of the rate at a moment, and until when it stays. Set extra for a pod that is not among
+// the known holders of the claims.
 //
-// Of a claim the pod has what it asked for, as long as all of them together ask for
-// no more than there is.
-func (d *divider) rate(policy ledger.EndEstimate, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+// A pod has what it requested, as long as all holders together request no more than exists.
+func (d *divider) rate(policy ledger.EndEstimate, at ledger.Time, extra bool) (number int32, until ledger.Time) {
 	if at < d.corrected {
-		number, until = d.earlier.rate(policy, at, beside)
+		number, until = d.earlier.rate(policy, at, extra)
 		return number, min(until, d.corrected)
 	}
 	gpus, until := new(big.Rat).Set(d.alone), never
 	for _, c := range d.claims {
 		asked, changes := d.meter.claims.at(c.claim, policy, at)
 		until = min(until, changes)
-		if beside {
+		if extra {
 			asked = new(big.Rat).Add(asked, c.asked)
 		}
 		part := c.gpus
@@ -144,9 +143,9 @@ func (d *divider) rate(policy ledger.EndEstimate, at ledger.Time, beside bool) (
 }
 
 // pieces cuts a time where the rate changes.
-func (d *divider) pieces(pieces []piece, policy ledger.EndEstimate, from, to ledger.Time, beside bool) []piece {
+func (d *divider) pieces(pieces []piece, policy ledger.EndEstimate, from, to ledger.Time, extra bool) []piece {
 	for at := from; at < to; {
-		number, until := d.rate(policy, at, beside)
+		number, until := d.rate(policy, at, extra)
 		until = min(until, to)
 		if last := len(pieces) - 1; last >= 0 && pieces[last].to == at && pieces[last].rate == number {
 			pieces[last].to = until

@@ -10,15 +10,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Evaluate judges all budgets at once, as of now: a result for each declaration,
-// in their order. It asks for the records twice, each time for all of them; it keeps
-// none, so that one may be used over and over. A budget that can't be judged has an
-// error in its result, and is in nobody's way.
+// Evaluate judges all budgets at once, as of now. It returns a result for each declaration, in their order.
+// It reads the records twice, each time all of them, and keeps none, so that a caller may reuse one. A budget
+// that cannot be judged has an error in its result, and does not affect the others.
 //
-// The records are sorted by their label sets first. Each set is matched against
-// selectors once, and each of its intervals measured once for all budgets that
-// select it and count alike. Its steps: read (intervals.go), by label sets (labels.go);
-// count; cross (sweep.go), for when a limit was reached.
+// The records are sorted by their label sets first. Each set is matched against selectors once. Each of its
+// intervals is measured once for all budgets that select it and count alike. The steps are read
+// (intervals.go), by label sets (labels.go), count, and cross (sweep.go), for when a limit was reached.
 func Evaluate(declarations []budget.Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time, zones budget.Zones) []Result {
 	e := &evaluation{
 		records: records, now: ledger.TimeOf(now), allocations: newAllocations(), claims: newClaims(),
@@ -104,8 +102,8 @@ func (e *evaluation) count() {
 	}
 }
 
-// countInterval adds to what each account's pods used. It is counted anew where the
-// rules change: accounts of the same rules must follow each other, see byRules.
+// countInterval adds to what each account's pods used. It counts again only if the rules differ: sort
+// accounts by their rules, see byRules.
 func countInterval(i *interval, accounts []*account, used []tally) {
 	var by *rules // of the account before
 	var c counted

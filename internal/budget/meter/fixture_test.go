@@ -46,7 +46,7 @@ func allocation(units, weight string) *ledger.Allocation {
 	return &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
 }
 
-// unshown is what a pod says that it holds, on a node that nobody saw.
+// unshown is what a pod claims to hold, on a node that was never observed.
 func unshown(units string) *ledger.Allocation {
 	h := allocation(units, "1")
 	h.Shown = 0
@@ -74,7 +74,7 @@ func fraction(part string, of ...string) *ledger.Allocation {
 func rat(s string) *big.Rat {
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {
-		panic(fmt.Sprintf("%q is no number", s))
+		panic(fmt.Sprintf("%q is not a number", s))
 	}
 	return r
 }

@@ -151,8 +151,8 @@ func (g *gaps) coverage(from ledger.Time) int {
 	return known
 }
 
-// knownSince is from when on the ledger knows all, where a window begins before
-// that and nobody accepted it; nil where there is no such time.
+// knownSince is when the ledger's knowledge begins, if a window begins before that and you did not accept it.
+// Otherwise nil.
 func (g *gaps) knownSince(from ledger.Time) *time.Time {
 	first := g.header.KnownSince()
 	if first <= from || first <= g.header.Forgone.Before {

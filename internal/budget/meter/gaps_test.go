@@ -73,9 +73,9 @@ func TestRecordedEndsInAGapAreBoundTwice(t *testing.T) {
 	}
 }
 
-// TestTheBoundHolds makes up what really happened, hides from the ledger what
-// lived inside of gaps alone, and looks whether the bound covers it.
-func TestTheBoundHolds(t *testing.T) {
+// TestErrorBoundCoversMissedUsage generates what really happened, hides pods from the ledger that existed
+// only within gaps, and checks that the bound covers them.
+func TestErrorBoundCoversMissedUsage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := observed()
@@ -121,8 +121,8 @@ func TestTheBoundHolds(t *testing.T) {
 	})
 }
 
-// throughGaps is what a ledger has of a pod: nothing of one that lived inside a
-// gap, an estimated end of one that ended in it.
+// throughGaps is the ledger's record of a pod. There is none if the pod existed only within a gap, and an
+// estimated end if it ended in one.
 func throughGaps(r *ledger.Record, gaps []ledger.Gap) (*ledger.Record, bool) {
 	for _, gap := range gaps {
 		if r.End.At > gap.From && r.End.At < gap.To {

@@ -18,8 +18,8 @@ type labelSet struct {
 	used      bool // any of them is in the window of any of its budgets
 }
 
-// labelSets finds the set of each record. Each Job gives its pods labels of their own,
-// and so a set is told from another only by what selectors and breakdowns ask for.
+// labelSets finds the set of each record. Each Job gives its pods labels of their own, so only the labels
+// that selectors and breakdowns need distinguish sets.
 type labelSets struct {
 	accounts []*account
 	// asked are the values that selectors name, by the label's key, and namespaceAsked

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Meter measures intervals of pods as one budget counts them: for Evaluate all that
-// it selects, and one after the other for who asks about single pods.
+// Meter measures intervals of pods as one budget counts them. Evaluate uses it for all that a budget selects,
+// and other callers for single pods.
 type Meter struct {
 	rules      *rules
 	matcher    *budget.Matcher
@@ -81,13 +81,12 @@ func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
 	return m.rules.rates[number].rat()
 }
 
-// counted is an interval as a budget counts it: from start to end; what is certain
-// of it ends at least, and it cannot have gone on for longer than most. Open
-// intervals count until now.
+// counted is an interval as a budget counts it, from start to end. least is the earliest end that is certain,
+// and most the latest possible one. Open intervals count until now.
 type counted struct {
 	start, least, end, most ledger.Time
 	active                  bool
-	// unshown says that nothing bears out what is held: none of it is certain.
+	// unshown says that nothing confirms what is held: none of it is certain.
 	unshown bool
 	// rate is the number of that at which it uses; where it is divided, of that now,
 	// or of the last.

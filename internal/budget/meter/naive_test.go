@@ -130,8 +130,8 @@ func countedOf(m *Meter, r *ledger.Record) (counted, bool) {
 	return m.extent(&i)
 }
 
-// integral is what a record's pod uses of what it holds, at each moment divided by
-// how many times the whole is asked for then; who holds it now does so from then on.
+// integral is what a record's pod uses. At each moment that is divided by how often the whole is requested
+// then. Current holders keep holding it.
 func integral(m *Meter, r *ledger.Record, all []*ledger.Record, from, until, now ledger.Time) *big.Rat {
 	ends := func(r *ledger.Record) ledger.Time {
 		if r.Open() {

@@ -57,8 +57,8 @@ func (r rate) amount(ms int64) int64 {
 	return int64(min(quotient, math.MaxInt64))
 }
 
-// mostParts is the most that one pod is taken to hold, in parts of a GPU: the sum of
-// a million pods fits into 63 bits.
+// mostParts is the maximum that one pod holds, in parts of a GPU. The sum of a million pods then fits into 63
+// bits.
 const mostParts = 1 << 43
 
 // parts is the rate in whole parts of a GPU, of which a GPU has so many.

@@ -25,10 +25,9 @@ func (e *evaluation) recovers(a *account) time.Time {
 
 // fallsBelow finds when the usage of a rolling window falls below a limit.
 //
-// Of a rolling window then only the begin moves, and usage falls with it. Where it has
-// to be is sought by halves, and judged as Evaluate will judge: each interval rounded.
-// What lies beyond all places that are left is added up once, and what lies before them
-// is dropped; so each half asks for little more than what the begin may yet cut.
+// From now on, only the begin of such a window moves, and usage falls with it. A binary search finds where it
+// has to be, with intervals rounded one by one as in Evaluate. Pieces after all remaining places are added up
+// once, and pieces before them are dropped. So each step reads little more than what the begin may still cut.
 func (e *evaluation) fallsBelow(a *account, limit int64) time.Time {
 	m := a.meter
 	amount := func(p piece, from ledger.Time) int64 {
@@ -62,8 +61,8 @@ func (e *evaluation) fallsBelow(a *account, limit int64) time.Time {
 	return (below + m.rolling()).Time()
 }
 
-// piecesOf are what a budget uses inside its window, in pieces that are rounded one by
-// one. What nothing bears out reaches no limit.
+// piecesOf are what a budget uses inside its window, in pieces that are rounded one by one. Unconfirmed usage
+// reaches no limit.
 func (e *evaluation) piecesOf(a *account) []piece {
 	pieces, begin := e.pieces[:0], a.meter.begin
 	for _, s := range a.sets {

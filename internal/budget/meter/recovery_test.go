@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// TestRecoveries has each case in numbers that can be followed by hand: intervals as
-// [GPUs, began, ended] in hours before noon, an end below zero is none.
+// TestRecoveries has cases that can be computed by hand: intervals as [GPUs, began, ended] in hours before
+// noon. An end below zero means none.
 func TestRecoveries(t *testing.T) {
 	t.Parallel()
 	const tick = time.Millisecond
@@ -76,9 +76,9 @@ func TestARecoveryHeedsTheEndsOfGrants(t *testing.T) {
 	}
 }
 
-// TestPodsWordIsNotWaitedFor: what nothing bears out reaches no limit, and so keeps none
-// from being left.
-func TestPodsWordIsNotWaitedFor(t *testing.T) {
+// TestUnconfirmedUsageDelaysNoRecovery has usage that nothing confirms: it neither reaches a limit nor keeps
+// usage above it.
+func TestUnconfirmedUsageDelaysNoRecovery(t *testing.T) {
 	t.Parallel()
 	d := teamA()
 	d.GPUHours = "10"
@@ -90,10 +90,9 @@ func TestPodsWordIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestRecoveriesAreWhereUsageFallsBelowTheLimit: pod by pod, and judged as a run then
-// would where all that holds GPUs ended now, usage is below the limit at the moment that
-// is named, and not a millisecond before.
-func TestRecoveriesAreWhereUsageFallsBelowTheLimit(t *testing.T) {
+// TestRecoveriesMatchUsage sums usage pod by pod, with all pods ended now. It is below the limit at the
+// reported moment, and not a millisecond before.
+func TestRecoveriesMatchUsage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records, budgets := drawRecords(t), drawBudgets(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Replayed is what a budget's limit would have come to over a time that is past, as
-// all that is known of it by now tells.
+// Replayed is the result of a budget's limit over a past time, from all that is known by now.
 type Replayed struct {
 	From, Until time.Time
 	Limit       int64
@@ -29,7 +28,7 @@ type Replayed struct {
 	ByLabel     map[string]map[string]int64
 }
 
-// ReplayedThreshold is when a threshold would have been told of.
+// ReplayedThreshold is when a threshold would have been reported.
 type ReplayedThreshold struct {
 	Percent int
 	Amount  int64 // of the limit, rounded up
@@ -61,13 +60,11 @@ func (r Replayed) Total() time.Duration {
 	return total
 }
 
-// Replay judges a budget at every moment from one on until now. Thresholds are told
-// of and re-arm as in runs without end; nothing is enforced, so that pods that were
-// evicted ended when they did. As in Evaluate, no limit is reached by what nothing
-// bears out, and thresholds are.
+// Replay judges a budget at every moment from one on until now. Thresholds are reported and re-arm as if runs
+// were continuous. Nothing is enforced: evicted pods ended when they did. As in Evaluate, unconfirmed usage
+// crosses thresholds but no limit.
 //
-// It asks for the records twice. What they don't hold any more is not known: before
-// CompleteFrom usage may have been higher.
+// It reads the records twice. Dropped records are unknown: before CompleteFrom usage may have been higher.
 func Replay(d budget.Declaration, records iter.Seq[*ledger.Record], from, now time.Time, zones budget.Zones) (Replayed, error) {
 	p, err := newReplay(d, records, ledger.TimeOf(from), ledger.TimeOf(now), zones)
 	if err != nil {
@@ -99,7 +96,7 @@ type replay struct {
 	span      budget.Span
 	from, now ledger.Time
 	steps     []step // of what counts against the limit, in the order of time
-	// all are those of what nothing bears out, too; nil where there is none of it.
+	// all includes unconfirmed usage; nil if there is none
 	all   []step
 	parts int64 // of a GPU
 	// scaled are the rates by their numbers, in parts of a GPU.

@@ -37,8 +37,8 @@ func (p *peak) see(used wide, at ledger.Time) {
 	}
 }
 
-// watch is one of some percent of a limit that stays risen until usage is below
-// another percent, or, where that is less, no more than it.
+// watch watches some percent of a limit. It stays risen until usage is below the rearm percent, or no more
+// than it if that is less.
 func (p *replay) watch(limit int64, percent, rearm int) *watch {
 	w := &watch{percent: percent, up: p.level(limit, percent, 99)}
 	w.down = w.up
@@ -49,8 +49,8 @@ func (p *replay) watch(limit int64, percent, rearm int) *watch {
 	return w
 }
 
-// level is some percent of a limit in parts of a GPU times milliseconds: rounded up
-// where it is given 99, and with 100 the next above it.
+// level is some percent of a limit in parts of a GPU times milliseconds. Adding 99 rounds up, and adding 100
+// returns the next level above.
 func (p *replay) level(limit int64, percent, more int) wide {
 	n := new(big.Int).Mul(big.NewInt(limit), big.NewInt(p.parts))
 	n.Mul(n, big.NewInt(int64(percent))).Add(n, big.NewInt(int64(more))).Quo(n, big.NewInt(100))

@@ -7,9 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// holders says who used how much in the times in which the limit would have been
-// exceeded. What spans whole ones is noted where they begin and end alone: there may
-// be as many of them as there are intervals.
+// holders reports who used how much while the limit would have been exceeded. An interval that spans whole
+// such times is noted only where they begin and end, because there may be as many times as intervals.
 func (p *replay) holders(r *Replayed) {
 	if len(r.Exceeded) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// TestReplay has cases in numbers that can be followed by hand: intervals as [GPUs,
-// began, ended] in hours before noon, an end below zero is none.
+// TestReplay has cases that can be computed by hand: intervals as [GPUs, began, ended] in hours before noon.
+// An end below zero means none.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -37,7 +37,7 @@ func TestReplay(t *testing.T) {
 		{"fell by six points", "100", "4h", "", [][3]float64{{23.5, 40, -1}, {20, 20, 19.5}, {20, 10, 9.5}}, 24,
 			"50: before 80: before 100: -19.7 -9.7 exceeded: -19.7..-15.8 by 95.650, peak 104 at -19.5 -9.7..-5.8 by 95.650, peak 104 at -9.5 " +
 				"peak 104 at -19.5"},
-		{"told of again", "10", "4h", "", [][3]float64{{1, 20, 14}, {1.5, 8, 2}, {3, 18, 17}}, 24,
+		{"reported again", "10", "4h", "", [][3]float64{{1, 20, 14}, {1.5, 8, 2}, {3, 18, 17}}, 24,
 			"50: -17.25 -4.667 80:  100:  exceeded: peak 7 at -16"},
 		{"before it began", "2", "4h", "", [][3]float64{{1, 20, -1}}, 10,
 			"50: before 80: before 100: before exceeded: -10..now by 10.000, peak 4 at -10 peak 4 at -10"},
@@ -239,17 +239,17 @@ func (s slow) checkThresholds(t *rapid.T, r Replayed, borders []time.Time) {
 			}
 		}
 		if len(told) != len(threshold.ReachedAt) {
-			t.Fatalf("%d%% is told of at %v, want %d times", threshold.Percent, threshold.ReachedAt, len(told))
+			t.Fatalf("%d%% is reported at %v, want %d times", threshold.Percent, threshold.ReachedAt, len(told))
 		}
 		for n, at := range threshold.ReachedAt {
 			if border := told[n]; at.After(borders[border]) || !at.After(borders[border-1]) {
-				t.Fatalf("%d%% is told of at %s, want between %s and %s", threshold.Percent, at, borders[border-1], borders[border])
+				t.Fatalf("%d%% is reported at %s, want between %s and %s", threshold.Percent, at, borders[border-1], borders[border])
 			}
 			if used := s.used(s.records, at); used.Cmp(level) < 0 {
-				t.Fatalf("%d%% is told of at %s, at %s", threshold.Percent, at, used.FloatString(1))
+				t.Fatalf("%d%% is reported at %s, at %s", threshold.Percent, at, used.FloatString(1))
 			}
 			if used := s.used(s.records, at.Add(-time.Millisecond)); used.Cmp(level) >= 0 {
-				t.Fatalf("%d%% is told of at %s, and was reached before", threshold.Percent, at)
+				t.Fatalf("%d%% is reported at %s, and was reached before", threshold.Percent, at)
 			}
 		}
 	}

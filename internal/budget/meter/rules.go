@@ -81,8 +81,8 @@ func (r *rules) key() string {
 	return b.String()
 }
 
-// worth is how many GPUs an allocation is, without the model's weight; of one by claims,
-// if the pod were alone.
+// worth is how many GPUs an allocation is, without the model's weight. A pod with claims counts as if it were
+// the only one that holds them.
 func (r *rules) worth(a *ledger.Allocation) *big.Rat {
 	total := new(big.Rat)
 	if a == nil {

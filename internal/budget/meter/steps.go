@@ -13,8 +13,8 @@ type step struct {
 	change int64 // in parts of a GPU
 }
 
-// stepsOf are those of all that a budget selects, in the order of time, and how many
-// parts are a GPU. What nothing bears out crosses no limit.
+// stepsOf are the steps of all that a budget selects, in the order of time, and how many parts are a GPU.
+// Unconfirmed usage crosses no limit.
 func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
 	since := ledger.Time(0)
 	if !a.meter.window.Rolling {
@@ -68,8 +68,8 @@ func appendSteps(steps []step, p piece, ends bool) []step {
 	return steps
 }
 
-// byTime sorts steps, by some of their times' bits after the other, from room to room:
-// there are millions of them, and comparing would take twice as long as all else.
+// byTime sorts steps by radix, with room as scratch space. There are millions of them, and comparing takes
+// twice as long as all other work.
 func byTime(steps, room []step) (sorted, other []step) {
 	if len(steps) == 0 {
 		return steps, room
@@ -100,9 +100,8 @@ func byTime(steps, room []step) (sorted, other []step) {
 // finest is the finest part of a GPU that a sweep tells apart.
 const finest = 1 << 24
 
-// inParts writes the rates that steps name as whole numbers of one part of a GPU,
-// and says how many such parts are a GPU. Where they have no common part that is
-// coarse enough, they are rounded down to the finest.
+// inParts writes the rates of steps as whole numbers of one part of a GPU, and returns how many such parts
+// are a GPU. Without a common part that is coarse enough, rates are rounded down to the finest.
 func inParts(rates []rate, lists ...[]step) (scaled []int64, parts int64) {
 	named := make([]bool, len(rates))
 	for _, steps := range lists {

@@ -6,10 +6,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// cross finds when a budget's limit was crossed and when usage falls below it again, or
-// when it is to be crossed at the present rate.
-// Where neither follows from what was used and what burns, a sweep tells: so where
-// the limit is reached already, and in a rolling window, which usage leaves as well.
+// cross finds when a budget's limit was crossed, when usage falls below it again, and when it is crossed at
+// the present rate. Usage and burn rate alone often suffice. A sweep is needed if the limit is reached
+// already, or if the window is rolling and usage leaves it.
 func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
 	u := &r.Usage
 	switch {
@@ -56,11 +55,11 @@ func ceil(n *big.Rat) int64 {
 	return quotient.Int64()
 }
 
-// sweep follows the usage of a budget through time. It returns when usage last rose
-// to the limit up to now, and when it first is to from now on; zero for never.
+// sweep follows the usage of a budget through time. It returns when usage last rose to the limit up to now,
+// and when it first rises to it from now on; zero for never.
 //
-// What happens enters the window at once, and leaves a rolling one by its length
-// later; what was before a calendar period begins with it.
+// An event enters the window at once, and leaves a rolling one by its length later. Usage before a calendar
+// period begins with it.
 func (e *evaluation) sweep(a *account) (since, ahead ledger.Time) {
 	steps, parts := e.stepsOf(a)
 	s := &sweep{limit: product(a.limit, parts)}
@@ -84,8 +83,8 @@ func (e *evaluation) sweep(a *account) (since, ahead ledger.Time) {
 	s.advance(e.now)
 	since = s.since
 	if !s.above {
-		// Intervals are rounded one by one, and so may reach the limit where their
-		// exact sum is short of it by less than it takes to tell.
+		// Intervals are rounded one by one. So they may reach the limit although their exact sum is less than
+		// one unit below it.
 		since = s.rose
 	}
 	if s.ahead = 0; s.above {

@@ -7,7 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// ghost is a pod that says it holds GPUs, on a node that nobody saw.
+// ghost is a pod that claims to hold GPUs, on a node that was never observed.
 func ghost(gpus string, start, end ledger.Time) *ledger.Record {
 	r := record("ghost", gpus, start, end)
 	r.Allocation = unshown(gpus)

@@ -26,8 +26,8 @@ func ambiguousNodes(r *rig) {
 	}
 	r.update(1, 1, time.Second)
 	r.says(r.reconcile(),
-		"node aws-"+own[0]+" has one of the pool's addresses, and the provider id \"aws:///ap-southeast-1a/i-0123456789abcdef0\", which names no instance "+
-			"of Tencent Cloud",
+		"node aws-"+own[0]+" has one of the pool's addresses, and the provider ID \"aws:///ap-southeast-1a/i-0123456789abcdef0\", which is not a "+
+			"Tencent Cloud instance",
 		"is to be terminated (2 held is above maximum 1), but its node is ambiguous: the nodes")
 	r.audit.Wants(r.t, "while two nodes say that they are one instance")
 

@@ -53,8 +53,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// logged tells of a call whose answer has begun. A list's pages and a watch's
-// events come after that.
+// logged logs a call whose response has begun. A list's pages and a watch's events come after that.
 func (t *transport) logged(r *http.Request, call string, sent time.Time, outcome slog.Attr) {
 	t.log.LogAttrs(r.Context(), slog.LevelDebug, "cluster call",
 		slog.String("action", call), slog.String("path", r.URL.Path), outcome, slog.Duration("took", time.Since(sent)))

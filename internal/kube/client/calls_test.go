@@ -44,7 +44,7 @@ func TestEachCallIsLoggedWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	path := server.ServiceAccountKubeconfig(t, ns, "nobody")
+	path := server.ServiceAccountKubeconfig(t, ns, "unknown")
 	account, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		t.Fatal(err)
@@ -114,10 +114,10 @@ func TestCallsAreNamedAlsoBehindAPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := client.UID(t.Context()); err == nil {
-			t.Error("nobody is there, and answered")
+			t.Error("an unreachable server answered")
 		}
 		if _, err := client.Kubernetes().BatchV1().Jobs("ml").List(t.Context(), metav1.ListOptions{}); err == nil {
-			t.Error("nobody is there, and answered")
+			t.Error("an unreachable server answered")
 		}
 		if calls := client.Calls(); len(calls) != 2 || calls["get namespaces"] != 1 || calls["list jobs"] != 1 {
 			t.Errorf("under the path %q: %v", path, calls)

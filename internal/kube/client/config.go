@@ -184,7 +184,7 @@ func (c Config) overrides() (*clientcmd.ConfigOverrides, error) {
 		}
 	}
 	if c.Host != "" {
-		// As the official provider has it: whoever says anything about TLS means it.
+		// As in the official provider, any TLS argument selects TLS.
 		secure := c.ClusterCACertificate != "" || c.ClientCertificate != "" || c.Insecure
 		host, _, err := rest.DefaultServerURL(c.Host, "", schema.GroupVersion{}, secure)
 		if err != nil {

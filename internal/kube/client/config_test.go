@@ -177,7 +177,7 @@ func TestConfigErrorsSayWhatToDoAndNoSecret(t *testing.T) {
 		"empty file":      {kubeclient.Config{ConfigPath: empty}, "names no cluster"},
 		"no context":      {kubeclient.Config{ConfigPath: noCurrent}, "has no current context"},
 		"unknown context": {kubeclient.Config{ConfigPath: path, ConfigContext: "three"}, `context "three" does not exist`},
-		"unknown user":    {kubeclient.Config{ConfigPath: path, ConfigContextAuthInfo: "nobody"}, "nobody"},
+		"unknown user":    {kubeclient.Config{ConfigPath: path, ConfigContextAuthInfo: "missing"}, "missing"},
 		"bad proxy":       {kubeclient.Config{ConfigPath: path, ProxyURL: "hunter2:hunter2@%zz"}, "proxy_url"},
 		"bad host":        {kubeclient.Config{Host: "https://hunter2:hunter2@%zz"}, "host"},
 		"bad certificate": {kubeclient.Config{Host: "https://a.example", ClientCertificate: "hunter2", ClientKey: "hunter2"}, "certificate"},

@@ -1,11 +1,12 @@
-// Package client is how a cluster is reached, and as whom: configuration and
-// environment, the connection with its clock and the count of its calls, what
-// errors mean, and how lists and watches are read as they arrive.
+// Package client connects to a cluster. It has the configuration, credentials, the connection with its clock
+// and its count of calls, classes of errors, and streamed lists and watches.
 //
-// It knows no object of a cluster by itself: what runs ask of one is package
-// cluster's, and documents that outlive a run are kept by store/kubernetes.
+// It knows no Kubernetes objects. Package cluster has the calls of runs, and store/kubernetes keeps documents
+// that outlive a run.
 //
-// Its more than 40 names are those of the connection (client.go, config.go, user.go,
-// groups.go), the classes of errors (errors.go), and lists and watches (list.go, watch.go,
-// protobuf.go).
+// Its more than 40 names are in three groups:
+//
+//   - the connection: client.go, config.go, user.go, groups.go
+//   - errors: errors.go
+//   - lists and watches: list.go, watch.go, protobuf.go
 package client

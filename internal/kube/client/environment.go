@@ -6,13 +6,11 @@ import (
 	"strconv"
 )
 
-// WithEnvironment fills in what the configuration leaves out from environment
-// variables, read through getenv. The names are those of the official Kubernetes
-// provider (kubernetes/provider.go). Arguments win, and what they say is not
-// mixed with what the environment says: where they give a host, no kubeconfig of
-// the environment is read and the other way about, and where they bring
-// credentials, none is taken from the environment. Else credentials of one
-// cluster would go to another.
+// WithEnvironment fills in omitted arguments from environment variables, read through getenv. The names are
+// those of the official Kubernetes provider (kubernetes/provider.go). Arguments win, and are not mixed with
+// the environment. If they name a host, no kubeconfig of the environment is read, and vice versa. If they
+// contain credentials, none is taken from the environment. Otherwise credentials of one cluster could go to
+// another.
 func (c Config) WithEnvironment(getenv func(string) string) Config {
 	type variable struct {
 		field *string

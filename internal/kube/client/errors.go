@@ -61,9 +61,8 @@ func (e *Error) Rejected() bool {
 	return e.Class == ClassRefused || apierrors.IsInvalid(e.Err) || apierrors.IsBadRequest(e.Err)
 }
 
-// ErrorClass is the class in the words of a report, by what helps: other credentials
-// or rights, the same again later, or another configuration, of gpupool or of the
-// cluster.
+// ErrorClass is the class by the remedy: other credentials or permissions, a retry, or another configuration
+// of gpupool or of the cluster.
 func (e *Error) ErrorClass() errorclass.Class {
 	switch e.Class {
 	case ClassAuthentication, ClassAuthorization:

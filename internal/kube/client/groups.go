@@ -22,9 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// served are the API groups that gpupool asks. The typed clients of client-go share one
-// scheme of all groups and versions, most of which nobody here names: that links their
-// types, of which each is registered whenever the program starts.
+// served are the API groups that gpupool calls. The typed clients of client-go share one scheme of all groups
+// and versions. Linking it registers all of those types whenever the program starts.
 var served = []struct {
 	version schema.GroupVersion
 	add     func(*runtime.Scheme) error

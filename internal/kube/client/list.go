@@ -43,11 +43,9 @@ type page struct {
 	err  error
 }
 
-// List reads a collection, and returns what decode makes of its objects; decode
-// gets an object's protobuf, which the next one overwrites, and says whether its
-// value is part of the list. The next page is asked for once its token is known,
-// which is before the objects of this one have come, so that the server makes it
-// ready meanwhile.
+// List reads a collection and decodes its objects. The next object overwrites the protobuf that decode gets,
+// and take says whether the value is part of the list. The next page is requested as soon as its token is
+// known. The server prepares it while the objects of this page arrive.
 func List[T any](ctx context.Context, c Collection, decode func(object []byte) (value T, take bool, err error)) ([]T, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -60,9 +58,8 @@ func List[T any](ctx context.Context, c Collection, decode func(object []byte) (
 			if renewed == "" {
 				out = nil // there is none to go on with: from the beginning
 			}
-			// The token that came with the refusal goes on where the last page
-			// ended, though at a later resource version. A replay from before the
-			// list makes good what changed in between.
+			// The token in the refusal continues where the last page ended, though at a later resource
+			// version. A replay from before the list covers the changes in between.
 			token, pending = renewed, c.ask(ctx, renewed)
 			continue
 		}
@@ -77,9 +74,8 @@ func List[T any](ctx context.Context, c Collection, decode func(object []byte) (
 	}
 }
 
-// readPage reads the page that was asked for, and asks for it again when it was
-// cut off. It returns the page's values, and the token and the call for the page
-// after it: the first page may end elsewhere when it is read again.
+// readPage reads the requested page, and requests it again if it was cut off. It returns the page's values,
+// and the token and the call for the next page. When the first page is read again, it may end elsewhere.
 func readPage[T any](ctx context.Context, c Collection, pending <-chan page, token string, decode func([]byte) (T, bool, error)) (values []T, after string,
 	next <-chan page, err error) {
 	for try := 1; ; try++ {
@@ -113,7 +109,7 @@ func answered(err error) bool {
 	return errors.As(err, &status)
 }
 
-// ask calls for a page. The end of the context closes what nobody reads.
+// ask requests a page. The end of the context closes an unread response.
 func (c Collection) ask(ctx context.Context, token string) <-chan page {
 	request := c.request().Param("limit", strconv.Itoa(cmp.Or(c.PageSize, defaultPageSize))).SetHeader("Accept", "application/vnd.kubernetes.protobuf")
 	if token != "" {
@@ -139,8 +135,8 @@ func (c Collection) request() *rest.Request {
 	return request
 }
 
-// expiredToken says whether a list went on for longer than the server keeps its
-// state of the beginning, and with which token it may go on.
+// expiredToken reports whether a list took longer than the server keeps its first state, and returns the
+// token that continues it.
 func expiredToken(err error) (token string, expired bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {

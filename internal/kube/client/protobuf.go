@@ -21,10 +21,9 @@ const maxObject = 16 << 20
 // errDamaged says that an answer is not the protobuf that it should be.
 var errDamaged = errors.New("the answer is not a list in protobuf, or was cut off")
 
-// readList reads a page as it arrives, and needs the memory of one object, however
-// long the page is. It calls more with the token of the next page, empty on the
-// last one, before it comes to the first object; and each with the bytes of every
-// object, which the next one overwrites.
+// readList reads a page as it arrives, in the memory of one object, however long the page is. It calls more
+// with the token of the next page, empty on the last one, before the first object. It calls each with the
+// bytes of every object, which the next one overwrites.
 func readList(r io.Reader, more func(token string), each func(object []byte) error) error {
 	in := &message{r: bufio.NewReaderSize(r, 1<<16)}
 	var head [len(envelope)]byte

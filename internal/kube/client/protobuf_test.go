@@ -73,7 +73,7 @@ func TestReadListHandsOverEachObject(t *testing.T) {
 func TestReadListNoticesEveryCut(t *testing.T) {
 	t.Parallel()
 	whole := encoded(t, pagesOf(2))
-	// What follows the list in its envelope are two empty strings.
+	// Two empty strings follow the list in its envelope.
 	const tail = 4
 	for n := range len(whole) - tail {
 		err := readList(bytes.NewReader(whole[:n]), func(string) {}, func([]byte) error { return nil })

@@ -27,7 +27,7 @@ type (
 	AuthenticationV1 struct{ group }
 	// AutoscalingV2 has what scales workloads.
 	AutoscalingV2 struct{ group }
-	// BatchV1 has the workloads that come to an end.
+	// BatchV1 has the workloads that complete.
 	BatchV1 struct{ group }
 	// CoordinationV1 has the Leases.
 	CoordinationV1 struct{ group }

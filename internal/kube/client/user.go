@@ -7,8 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// User is what the API server calls whoever the client asks as: every user may ask for
-// their own name.
+// User is the API server's name for the client's user: every user may ask for their own name.
 func (c *Client) User(ctx context.Context) (string, error) {
 	review, err := c.kube.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authentication.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {

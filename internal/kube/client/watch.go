@@ -47,9 +47,8 @@ func Watch(ctx context.Context, w Collection, from uint64, seconds int64, each f
 	})
 }
 
-// readEvents reads the events of a watch as they arrive, until its end: frames
-// of a WatchEvent each, with their length before them in four bytes
-// (k8s.io/apimachinery, pkg/runtime/serializer/protobuf and pkg/apis/meta/v1).
+// readEvents reads the events of a watch as they arrive, until its end. Each frame is a WatchEvent after its
+// length in four bytes. See pkg/runtime/serializer/protobuf and pkg/apis/meta/v1 in k8s.io/apimachinery.
 func readEvents(r io.Reader, each func(Change) (enough bool, err error)) error {
 	in := bufio.NewReaderSize(r, 1<<15)
 	var head [4]byte

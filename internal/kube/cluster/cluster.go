@@ -47,7 +47,7 @@ type nodeClient struct {
 	pods *podReader
 }
 
-// noticeClient marks nodes that the cloud takes back.
+// noticeClient marks nodes whose instances Tencent Cloud reclaims.
 type noticeClient struct{ *connection }
 
 // tokenClient makes and ends bootstrap tokens.

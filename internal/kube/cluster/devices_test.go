@@ -12,10 +12,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// TestDevicesAreCountedAsTheSchedulerHandsThemOut has the real scheduler hand out
-// a slice that is cut from a GPU, a share of a GPU, a GPU for a request of an
-// extended resource, one that two pods share, and one for an administrator.
-func TestDevicesAreCountedAsTheSchedulerHandsThemOut(t *testing.T) {
+// TestSchedulerAllocationsAreCounted has the real scheduler allocate devices of all kinds: a slice of a GPU,
+// a share of one, and one that two pods share. One GPU is for an extended resource, and one for an
+// administrator.
+func TestSchedulerAllocationsAreCounted(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t, "resource.kubernetes.io/admin-access=true")
@@ -98,8 +98,8 @@ func ofKind(kind string) resourcev1.DeviceSelector {
 	}}
 }
 
-// cutGPUs are the slices of a driver with a GPU that is cut, two whole ones, one
-// of them for whoever asks by resource, and one that several may share.
+// cutGPUs are the slices of a driver with four GPUs. One is cut, one is for requests by extended resource,
+// one is whole, and one can be shared.
 func cutGPUs(node string) []*resourcev1.ResourceSlice {
 	const driver = "gpu.nvidia.com"
 	counters := func(multiprocessors string) map[string]resourcev1.Counter {

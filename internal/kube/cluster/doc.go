@@ -1,18 +1,20 @@
-// Package cluster is what runs ask of a cluster through the Kubernetes API:
+// Package cluster makes the Kubernetes API calls of runs:
 //
 //   - for budgets: pods with GPUs, nodes, the replay of the pod watch, and enforcement
 //     (freezes, pauses, evictions, Events)
-//   - for spot pools: the nodes that their instances become, the pods on them, drains, and
+//   - for spot pools: the nodes of their instances, the pods on them, drains, and
 //     bootstrap tokens
 //   - for stock pools: Deployments, their pods and their PodDisruptionBudgets
 //   - for the agent on a node: its mark of an interruption notice
 //
-// What a pod holds is package gpu's to say. What is done about anything here is decided in
-// the packages budget/decide, spotpool/decide and stockpool/decide. How a cluster is
-// reached, and as whom, is package client's.
+// Package gpu computes what a pod holds. Packages budget/decide, spotpool/decide and stockpool/decide choose
+// what to do. Package client connects to the cluster.
 //
-// It is large since it has the API calls of all kinds, a group of files for each: what is
-// read (observe.go, scan.go, pods.go, nodes.go, replay*.go), freezes (freeze*.go), what is
-// done to pods and workloads (evict.go, pause.go, workload.go), nodes of spot pools
-// (pool_nodes.go, node_pods.go, notice*.go, token.go) and stock pools (stock*.go).
+// It is large because it has the API calls of all kinds, in a group of files each:
+//
+//   - observation: observe.go, scan.go, pods.go, nodes.go, replay*.go
+//   - freezes: freeze*.go
+//   - enforcement on pods and workloads: evict.go, pause.go, workload.go
+//   - nodes of spot pools: pool_nodes.go, node_pods.go, notice*.go, token.go
+//   - stock pools: stock*.go
 package cluster

@@ -49,7 +49,7 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	c := connect(t, server.ServiceAccountKubeconfig(t, ns, "nobody"))
+	c := connect(t, server.ServiceAccountKubeconfig(t, ns, "unknown"))
 	w := budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}}
 	job := budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "j"}}
 	pod := budget.PodRef{Namespace: ns, Name: "p", UID: "u"}

@@ -21,9 +21,8 @@ import (
 // EventSource is the component that gpupool's Events name as their source.
 const EventSource = fieldManager
 
-// Alert records an Event in a namespace, because of a budget. The same alert again
-// counts up the Event that is there, so that a run each minute does not flood
-// the namespace. A namespace that is gone is told nothing.
+// Alert records an Event in a namespace, because of a budget. The same alert again increments the count of
+// the existing Event, so that a run each minute does not flood the namespace. A deleted namespace gets none.
 func (c *enforcer) Alert(ctx context.Context, a budget.Event) error {
 	kind := corev1.EventTypeNormal
 	if a.Warning {
@@ -47,7 +46,7 @@ func (c *enforcer) Alert(ctx context.Context, a budget.Event) error {
 	}, metav1.CreateOptions{FieldManager: fieldManager})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil // nobody is left there to be told
+		return nil // the namespace is deleted
 	case !apierrors.IsAlreadyExists(err):
 		return kubeclient.Wrap("create", object, err)
 	}

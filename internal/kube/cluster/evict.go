@@ -19,16 +19,15 @@ import (
 // meanwhile.
 const evictionTries = 3
 
-// Evict asks for the eviction of exactly this pod, and no later one of its name. A
-// pod that ends already ends sooner: the API server consults no disruption budget
-// for it (pkg/registry/core/pod/storage/eviction.go).
+// Evict requests the eviction of exactly this pod, and of no later one of its name. A terminating pod gets a
+// shorter grace period: the API server consults no disruption budget for it. See
+// pkg/registry/core/pod/storage/eviction.go.
 //
-// The error is *budget.EvictionBlockedError where a disruption budget does not
-// allow it now, or two of them or the cluster's own admission never do, and nil
-// where the pod is gone already.
+// The error is *budget.EvictionBlockedError if a disruption budget does not allow it now. It is that, too, if
+// two of them or the cluster's own admission never do. It is nil if the pod is already deleted.
 //
-// A pod that waits for GPUs is evicted only while it waits, again without regard to
-// disruption budgets. If a kubelet accepted it meanwhile, the eviction is blocked.
+// A pod that waits for GPUs is evicted only while it waits, again without regard to disruption budgets. If a
+// kubelet accepted it meanwhile, the eviction is blocked.
 func (c *enforcer) Evict(ctx context.Context, e budget.Eviction) error {
 	for range evictionTries {
 		err := c.evictOnce(ctx, e)
@@ -51,7 +50,7 @@ func (c *enforcer) Evict(ctx context.Context, e budget.Eviction) error {
 		}
 		e.Waiting = live.ResourceVersion
 	}
-	return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it was changed by someone else again and again")}
+	return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("another process keeps changing it")}
 }
 
 func (c *enforcer) evictOnce(ctx context.Context, e budget.Eviction) error {
@@ -81,9 +80,8 @@ func (c *enforcer) evicted(e budget.Eviction, err error) error {
 	return kubeclient.Wrap("create", "pods/eviction "+e.Namespace+"/"+e.Name, err)
 }
 
-// guardedTwice says that several disruption budgets cover the pod, which the API
-// server answers with a plain internal error (pkg/registry/core/pod/storage,
-// eviction.go).
+// guardedTwice reports whether several disruption budgets cover the pod. The API server answers that with a
+// plain internal error (pkg/registry/core/pod/storage/eviction.go).
 func guardedTwice(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && strings.Contains(err.Error(), "more than one PodDisruptionBudget")

@@ -121,9 +121,9 @@ func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 	})
 }
 
-// TestAnEvictionGetsItsGrace has pods that would take ten years to end: one that is
-// evicted, and one that someone deleted before, which no disruption budget keeps.
-func TestAnEvictionGetsItsGrace(t *testing.T) {
+// TestEvictionShortensGracePeriod has pods that take ten years to terminate: an evicted one, and one that was
+// deleted before and that no disruption budget protects.
+func TestEvictionShortensGracePeriod(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)

@@ -202,7 +202,7 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.URL.Query().Get("watch") != "" {
 			w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf;stream=watch")
-			return // ends before it told of anything
+			return // ends before any event
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -213,9 +213,8 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOfAHistoryTellsOfClaimsToo has the server have lost the beginning
-// of the history of pods alone.
-func TestWhatIsLeftOfAHistoryTellsOfClaimsToo(t *testing.T) {
+// TestPartialPodHistoryIncludesClaims has a server that lost only the beginning of the history of pods.
+func TestPartialPodHistoryIncludesClaims(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)

@@ -50,7 +50,7 @@ func (c *enforcer) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 	return out, nil
 }
 
-// contended is how often a slot is sought that nobody else takes meanwhile.
+// contended limits the search for a slot that no other process takes meanwhile.
 var contended = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
 
 // Freeze keeps new GPU pods out; again with the same is nothing new. The error
@@ -100,7 +100,7 @@ func (c *enforcer) emptySlots(ctx context.Context, selector string) (others []ad
 	return others, nil
 }
 
-// wrapSlot names the call of an error that nobody named yet.
+// wrapSlot names the call of an error that has no name yet.
 func wrapSlot(err error) error {
 	var named *kubeclient.Error
 	var none *NoFreezeSlotError

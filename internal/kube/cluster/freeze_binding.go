@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// What a slot bears of the freeze that it is.
+// The labels and annotations of a slot that is a freeze.
 const (
 	LabelBudgetUID = "gpupool/budget-uid"  // whose it is
 	labelSlot      = "gpupool/freeze-slot" // its number, by which it is its own parameter
@@ -54,8 +54,8 @@ func recoversText(at time.Time) string {
 // freezeOf is the freeze that a slot is, as far as it is listed.
 func freezeOf(slot *admissionv1.ValidatingAdmissionPolicyBinding) budget.FreezeRule {
 	f := budget.FreezeRule{Budget: slot.Annotations[annotationBudget], BudgetUID: slot.Labels[LabelBudgetUID]}
-	// Where someone rewrote an annotation the freeze is listed all the same: it is in
-	// force, and has to be lifted one day.
+	// If an annotation was edited, the freeze is listed nevertheless: it is in force, and has to be lifted
+	// later.
 	_ = json.Unmarshal([]byte(slot.Annotations[annotationSelector]), &f.Selector)
 	f.RecoversAt, _ = time.Parse(time.RFC3339, slot.Annotations[annotationRecovers])
 	return f
@@ -79,7 +79,7 @@ func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f budget.Fr
 	return nil
 }
 
-// empty makes a slot match nothing, and nobody's.
+// empty makes a slot match nothing and belong to no budget.
 func empty(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int) {
 	for key := range labelsOf(budget.FreezeRule{}, n) {
 		delete(slot.Labels, key)

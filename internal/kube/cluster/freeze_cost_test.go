@@ -15,8 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// none asks for a quantity of zero of so many resources that nobody has, and
-// whose names the format makes of a number.
+// none requests a quantity of zero of n resources that do not exist, whose names the format makes of a
+// number.
 func none(container *corev1.Container, n int, format string) {
 	limits := corev1.ResourceList{}
 	for i := range n {

@@ -14,9 +14,8 @@ import (
 // FreezePolicyName is the name of the one policy that all freezes bind to.
 const FreezePolicyName = "gpupool-freeze"
 
-// The revision of the policy, in an annotation of it. It changes with what a freeze
-// rests on, so that a cluster has to get the policy anew; what only the message says
-// is no such change.
+// The revision of the policy, in an annotation of it. It changes with what a freeze depends on, so that the
+// cluster must apply the policy again. The text of the message is not part of that.
 const (
 	annotationPolicy = "gpupool/policy"
 	policyRevision   = "4"
@@ -49,18 +48,16 @@ const (
 	mostNamed      = 32 // resources in one container
 )
 
-// FreezePolicy is the policy that keeps new GPU pods out. It does nothing until
-// a slot is taken. The slot says whose pods are kept out, and is its own parameter,
-// so that the refusal names the budget.
+// FreezePolicy is the policy that blocks new GPU pods. It does nothing until a slot is taken. The slot
+// selects the pods, and is its own parameter, so that the refusal names the budget.
 //
-// A pod that no node has yet can come to ask for GPUs after it was made: a fraction
-// is an annotation, and a label brings it under a budget. So updates are checked
-// until it is bound. A pod that was let in stays so: what it asked for before, and
-// under the same budget, no update is refused for.
+// An unbound pod can request GPUs after its creation: a fraction is an annotation, and a label adds it to a
+// budget. So updates are checked until it is bound. An admitted pod stays admitted: an update that changes
+// neither its request nor its budget is never refused.
 //
-// What can't be evaluated is refused (failurePolicy Fail): else whoever makes it
-// fail gets in. That touches only pods that a freeze selects: for others nothing is
-// evaluated, and namespaces of the system are left out before.
+// An expression that cannot be evaluated refuses the pod (failurePolicy Fail). Otherwise a pod that causes a
+// failure would be admitted. That affects only pods that a freeze selects: for others nothing is evaluated,
+// and system namespaces are excluded before.
 func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 	fail, equivalent, forbidden := admissionv1.Fail, admissionv1.Equivalent, metav1.StatusReasonForbidden
 	return &admissionv1.ValidatingAdmissionPolicy{

@@ -59,10 +59,10 @@ type NoFreezeSlotError struct{ Slots int }
 func (e *NoFreezeSlotError) Error() string {
 	if e.Slots == 0 {
 		names := FreezeSlotNames()
-		return fmt.Sprintf("there is no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool "+
+		return fmt.Sprintf("no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool "+
 			"manifests` prints", names[0], names[len(names)-1])
 	}
-	return fmt.Sprintf("there is no free slot for a freeze: all %d are taken by other budgets. It is frozen once one of theirs is lifted: give them more "+
+	return fmt.Sprintf("no free slot for a freeze: other budgets have taken all %d. The freeze waits until one of theirs is lifted. Give them more "+
 		"hours, or fewer budgets the action freeze or evict "+
 		"(kubectl get validatingadmissionpolicybindings -L %s shows whose they are)", e.Slots, LabelBudgetUID)
 }
@@ -116,8 +116,8 @@ func (s slots) of(budgetUID string) (n int, found bool) {
 	return free, free >= 0
 }
 
-// take writes a freeze into a budget's slot, or into a free one. Whoever wrote
-// the slot meanwhile has it: then the error is a conflict.
+// take writes a freeze into a budget's slot, or into a free one. If another process wrote the slot meanwhile,
+// the error is a conflict.
 func (c *enforcer) take(ctx context.Context, f budget.FreezeRule) error {
 	have, _, err := c.freezeSlots(ctx, "")
 	if err != nil {
@@ -164,9 +164,9 @@ func (c *enforcer) closeSlots(ctx context.Context, have slots) error {
 	return nil
 }
 
-// waitUntilKnown waits until every API server knows what a free slot was last changed
-// to. They know the label that takes a slot a moment before its new selectors, and
-// go by the old ones until then: those have to select nothing.
+// waitUntilKnown waits until every API server knows the last change of a free slot. A server knows the label
+// that takes a slot a moment before the new selectors. Until then it uses the old ones, which must select
+// nothing.
 func (c *enforcer) waitUntilKnown(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) error {
 	var changed time.Time
 	for _, entry := range slot.ManagedFields {
@@ -174,17 +174,17 @@ func (c *enforcer) waitUntilKnown(ctx context.Context, slot *admissionv1.Validat
 			changed = entry.Time.Time
 		}
 	}
-	heeded := time.NewTimer(changed.Add(budget.FreezeLag).Sub(c.Now()))
-	defer heeded.Stop()
+	known := time.NewTimer(changed.Add(budget.FreezeLag).Sub(c.Now()))
+	defer known.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-heeded.C:
+	case <-known.C:
 		return nil
 	}
 }
 
-// writeSlot writes a slot if nobody else wrote it since it was read.
+// writeSlot writes a slot if no other process wrote it since it was read.
 func (c *enforcer) writeSlot(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
 	return c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(ctx, slot, metav1.UpdateOptions{FieldManager: fieldManager})
 }

@@ -43,8 +43,7 @@ func try(ctx context.Context, server *kubetest.Cluster, pod *corev1.Pod) error {
 	return err
 }
 
-// whileTrying tries a pod again and again until the end of what is done, and
-// tells of refusals by the freeze.
+// whileTrying creates a pod again and again while do runs, and logs refusals by the freeze.
 func whileTrying(t *testing.T, server *kubetest.Cluster, pod func() *corev1.Pod, do func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +63,7 @@ func whileTrying(t *testing.T, server *kubetest.Cluster, pod func() *corev1.Pod,
 	cancel()
 	wg.Wait()
 	if refused > 0 || tried == 0 {
-		t.Errorf("%d pods of nobody's budget were let in, and %d refused: %v", tried, refused, last)
+		t.Errorf("%d pods of no budget were let in, and %d refused: %v", tried, refused, last)
 	}
 }
 
@@ -87,8 +86,8 @@ func TestManyBudgetsAreFrozenAtOnce(t *testing.T) {
 		}
 	}
 	runs := []*kubecluster.Cluster{connect(t, server.Kubeconfig()), connect(t, server.Kubeconfig())}
-	// As the slots are applied they select everything: nobody may notice when one
-	// is taken for the first time.
+	// The manifests' slots select everything: no other pod may be refused when one is taken for the first
+	// time.
 	whileTrying(t, server, pod(other, 0), func() {
 		var wg sync.WaitGroup
 		for n := range 40 {

@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// freezeVariables are evaluated where the validation comes to them, and in the
-// order in which it does. Those of the pod as it was are for updates alone.
+// freezeVariables are evaluated lazily, in the order of their first use. Those of the old pod are only for
+// updates.
 func freezeVariables() []admissionv1.Variable {
 	const (
 		selector = "params.spec.matchResources.objectSelector"

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// NodePods lists afresh all pods on a node, as a drain sees them.
+// NodePods lists all pods on a node, without a cache, for a drain.
 func (c *nodeClient) NodePods(ctx context.Context, name string) ([]node.Pod, error) {
 	spared := map[string]bool{} // namespaces whose label protects their pods
 	namespaces, err := c.readNamespaces(ctx)
@@ -55,8 +55,7 @@ func protects(marks map[string]string) bool {
 	return budget.Protects(value, there)
 }
 
-// GPUPods counts afresh the pods with GPUs that are bound and have not ended, by the
-// name of their node.
+// GPUPods counts bound pods with GPUs that have not ended, by the name of their node, without a cache.
 func (c *nodeClient) GPUPods(ctx context.Context) (map[string]int, error) {
 	pods, err := c.pods.live(ctx, nil, gpu.Rules{}, kubeclient.Collection{Fields: "spec.nodeName!="})
 	if err != nil {

@@ -23,7 +23,7 @@ type nodes struct {
 	inventory   *gpu.Inventory
 }
 
-// find is all nodes that bear or bore a name.
+// find returns all nodes that have or had a name.
 func (n *nodes) find(name string) []gpu.Node {
 	gone := n.gone[name]
 	if node, ok := n.there[name]; ok {
@@ -41,8 +41,8 @@ func (n *nodes) list() []gpu.Node {
 	return out
 }
 
-// readNodes lists the nodes, and the slices in which DRA drivers tell of their
-// devices. The warnings say what of that may not be read.
+// readNodes lists the nodes, and the slices in which DRA drivers report their devices. The warnings name what
+// may not be read.
 func (c *podReader) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
 	type one struct {
 		node gpu.Node

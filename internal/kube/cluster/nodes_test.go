@@ -84,7 +84,7 @@ func TestANodeIsKnownByWhatTheReplayTells(t *testing.T) {
 		found = found || n.UID == string(node.UID) && n.Gone && n.Capacity["nvidia.com/gpu"].RatString() == "8"
 	}
 	if !found {
-		t.Errorf("the replay tells of the nodes %+v", told)
+		t.Errorf("the replay has the nodes %+v", told)
 	}
 }
 

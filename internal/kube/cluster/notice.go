@@ -13,9 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// What a node bears whose instance the cloud takes back: a condition, which runs read,
-// and a taint, which keeps new pods off it. Both say when; a taint's value can't hold a
-// colon.
+// The marks on a node whose instance Tencent Cloud reclaims: a condition, which runs read, and a taint, which
+// keeps new pods off it. Both contain the time; a taint's value cannot contain a colon.
 const (
 	NoticeCondition = "GpupoolReclaim"
 	NoticeTaint     = "gpupool/reclaim"
@@ -23,8 +22,7 @@ const (
 	noticeTaintTime = "20060102T150405Z"
 )
 
-// Notice is whether a node bears a notice, or a part of one, and for when; zero where it
-// can't be read.
+// Notice returns whether a node has a notice, or a part of one, and its time; zero if it cannot be read.
 func (c *noticeClient) Notice(ctx context.Context, name string) (at time.Time, marked bool, err error) {
 	live, err := c.getNode(ctx, name)
 	if err != nil {
@@ -34,7 +32,7 @@ func (c *noticeClient) Notice(ctx context.Context, name string) (at time.Time, m
 	return takenAt(live), tainted || noticeCondition(live) != nil, nil
 }
 
-// SetNotice has a node bear a notice. A node that does is left as it is.
+// SetNotice marks a node with a notice. A node that has one is left as it is.
 func (c *noticeClient) SetNotice(ctx context.Context, name string, at, now time.Time) error {
 	written := metav1.NewTime(now)
 	return c.changeNotice(ctx, name, &corev1.NodeCondition{
@@ -48,8 +46,7 @@ func (c *noticeClient) ClearNotice(ctx context.Context, name string) error {
 	return c.changeNotice(ctx, name, nil, nil)
 }
 
-// takenAt is when the instance of a node is taken back; zero where it bears no notice
-// that can be read.
+// takenAt is when Tencent Cloud reclaims the instance of a node; zero if the node has no readable notice.
 func takenAt(n *corev1.Node) time.Time {
 	condition := noticeCondition(n)
 	if condition == nil || condition.Status != corev1.ConditionTrue {
@@ -100,8 +97,8 @@ func (c *noticeClient) changeNoticeCondition(ctx context.Context, live *corev1.N
 	}, "status")
 }
 
-// changeNoticeTaint writes all taints, as there is no other way, unless somebody else
-// changed the node meanwhile.
+// changeNoticeTaint writes all taints, as the API offers no other way. It fails if another process changed
+// the node meanwhile.
 func (c *noticeClient) changeNoticeTaint(ctx context.Context, live *corev1.Node, want *corev1.Taint) error {
 	is := slices.IndexFunc(live.Spec.Taints, isNoticeTaint)
 	if is < 0 && want == nil || is >= 0 && want != nil && live.Spec.Taints[is] == *want {

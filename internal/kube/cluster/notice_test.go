@@ -42,9 +42,9 @@ func others(n *corev1.Node) (out []string) {
 	return out
 }
 
-// TestANodeBearsANotice: once, beside what others wrote, and bears nothing of it when it
-// is cleared.
-func TestANodeBearsANotice(t *testing.T) {
+// TestNoticeIsSetAndCleared marks a node once, keeps other conditions and taints, and leaves none of its own
+// when the notice is cleared.
+func TestNoticeIsSetAndCleared(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	kubetest.Create(t, server, kubetest.Node("noticed", 8))
@@ -93,7 +93,7 @@ func TestANodeBearsANotice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, marked, err := c.Notice(ctx, "noticed"); err != nil || !marked || !got.Equal(later) {
-		t.Errorf("for another time, it bears %v, %t (%v)", got, marked, err)
+		t.Errorf("for another time, it has %v, %t (%v)", got, marked, err)
 	}
 	for range 2 {
 		if err := c.ClearNotice(ctx, "noticed"); err != nil {
@@ -101,7 +101,7 @@ func TestANodeBearsANotice(t *testing.T) {
 		}
 	}
 	if got, marked, err := c.Notice(ctx, "noticed"); err != nil || marked || !got.IsZero() {
-		t.Errorf("cleared, it bears %v, %t (%v)", got, marked, err)
+		t.Errorf("cleared, it has %v, %t (%v)", got, marked, err)
 	}
 	if diff := cmp.Diff(before, others(getNode(t, server, "noticed"))); diff != "" {
 		t.Errorf("what others wrote was cleared\n%s", diff)
@@ -235,14 +235,14 @@ func TestAWatchTellsOfANoticeOnce(t *testing.T) {
 func TestAWatchThatIsForbiddenIsTroubleOnce(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	c := connect(t, server.ServiceAccountKubeconfig(t, server.Namespace(t), "nobody"))
+	c := connect(t, server.ServiceAccountKubeconfig(t, server.Namespace(t), "unknown"))
 	var h heard
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); c.WatchNotices(ctx, h.ears()) }()
 	kubetest.WaitFor(t, "the trouble", func(context.Context) error {
 		if len(h.trouble()) == 0 {
-			return fmt.Errorf("none is told")
+			return fmt.Errorf("none is reported")
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// Noticed is a node of a pool whose instance the cloud takes back.
+// Noticed is a node of a pool whose instance Tencent Cloud reclaims.
 type Noticed struct {
 	Node    string
 	PoolUID string
@@ -21,16 +21,16 @@ type Noticed struct {
 const (
 	// noticeWatchSeconds is how long one watch lasts. The next goes on where it ended.
 	noticeWatchSeconds = 300
-	// A watch that broke begins again soon, as a notice leaves two minutes; one that is
-	// refused is asked for as often as somebody may give the right to it.
+	// A broken watch begins again soon, as a notice comes only two minutes ahead. A refused one is retried as
+	// often as an administrator may grant the permission.
 	watchAgainAfter        = 5 * time.Second
 	refusedWatchAgainAfter = time.Minute
 )
 
 // NoticeEars is who hears of notices.
 type NoticeEars struct {
-	// Notice hears of each node that a pool marked as its own and that bears a notice,
-	// once for each time for which it is given, those of before included.
+	// Notice is called for each node with a pool's mark and a notice, once per time of the notice, including
+	// existing ones.
 	Notice func(Noticed)
 	// Trouble hears why nothing is heard now, once until something is again: then of nil.
 	Trouble func(error)

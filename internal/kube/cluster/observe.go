@@ -11,9 +11,8 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// Observe lists what holds GPUs in the cluster. With a resource version it replays the watch of
-// pods from there, and where that is complete it lists no pods, unless it is
-// asked to.
+// Observe lists what holds GPUs in the cluster. With a resource version it replays the watch of pods from
+// there. If the replay is complete, it lists pods only on request.
 func (c *podReader) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
 	var out gpu.Observation
 	table, err := o.Rules.Table()
@@ -42,8 +41,8 @@ func (c *podReader) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Obse
 	}
 	out.Listed = !out.Replay.Complete || o.List || o.Relist != nil && o.Relist(out.At, out.Nodes)
 	if out.Listed {
-		// The next replay begins before the list: it may tell again of what the list
-		// shows, and leaves out nothing that ended while it was read.
+		// The next replay begins before the list. It may repeat parts of the list, and misses no pod that
+		// ended while it was read.
 		out.Pods, err = observation.listPods(ctx, kubeclient.Collection{})
 		replayed.label(out.Pods)
 	} else {
@@ -53,9 +52,8 @@ func (c *podReader) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Obse
 	return out, err
 }
 
-// gather reads at once what does not depend on one another: the nodes, what budgets
-// ask of namespaces, and the replays from a position up to the observation's own.
-// The observation gets what is its own of that.
+// gather reads concurrently the nodes, the namespace labels that budgets need, and the replays from a
+// position up to the observation's own. The observation gets its own parts of that.
 func (c *podReader) gather(ctx context.Context, o gpu.ObserveOptions, replayed *podReplay, out *gpu.Observation) (n *nodes, there []namespace, err error) {
 	var (
 		changed   *nodeReplay

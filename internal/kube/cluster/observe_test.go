@@ -169,9 +169,8 @@ func TestDevicesByClaimAreCountedAlsoWhenThePodIsGone(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone lists after a pod has finished,
-// when its claims were taken back.
-func TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone(t *testing.T) {
+// TestEndOfAPodWithDeletedClaimIsReported lists after a pod has finished and its claims were deallocated.
+func TestEndOfAPodWithDeletedClaimIsReported(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
@@ -181,7 +180,7 @@ func TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone(t *testing.T) {
 	kubetest.Create(t, server, kubetest.ResourceClaimTemplate(ns, "one", "claims-gone", 1))
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("one"), kubetest.OnNode(node.Name), kubetest.RunFor(time.Second)))
 	server.WaitFinished(t, pod)
-	kubetest.WaitFor(t, "the claim to be taken back", func(ctx context.Context) error {
+	kubetest.WaitFor(t, "the claim to be deallocated", func(ctx context.Context) error {
 		claims, err := server.Client().ResourceV1().ResourceClaims(ns).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

@@ -15,10 +15,9 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// Owners says which workloads would be paused for pods, by the pods' uids. A pod's
-// own word, which anyone may write who can make pods, is not enough: the workload
-// has to have the uid that the pod names, to select the pod, and to ask for GPUs
-// in its own template of pods.
+// Owners returns the workloads that would be paused for pods, by the pods' UIDs. The owner reference of a pod
+// is not proof, as everyone who can create pods can write it. The workload must have the referenced UID,
+// select the pod, and request GPUs in its own pod template.
 func (c *enforcer) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error) {
 	table, err := rules.Table()
 	if err != nil {
@@ -99,7 +98,7 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 	}
 	selector, err := metav1.LabelSelectorAsSelector(object.selector())
 	if err != nil {
-		return f, notPaused(w, "its selector can't be read: "+err.Error())
+		return f, notPaused(w, "its selector cannot be read: "+err.Error())
 	}
 	f.selectors = append(f.selectors, selector)
 	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
@@ -122,7 +121,7 @@ func (c *enforcer) deploymentOf(ctx context.Context, w budget.Workload) (budget.
 	}
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
 	if err != nil {
-		return w, nil, notPaused(w, "its selector can't be read: "+err.Error())
+		return w, nil, notPaused(w, "its selector cannot be read: "+err.Error())
 	}
 	owner := gpu.ControllerOf(rs)
 	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {

@@ -85,10 +85,9 @@ func TestOwnersAreWhatTheClusterHas(t *testing.T) {
 	}
 }
 
-// TestWorkloadsWithOwnersThatNoObjectCanBe: whoever makes a workload writes what controls it.
-// Asked for under a name that no object has, an owner would be an error, and the budget's
-// other workloads would not be paused.
-func TestWorkloadsWithOwnersThatNoObjectCanBe(t *testing.T) {
+// TestWorkloadsWithInvalidOwners has workloads with owner references of names that no object can have. A
+// request for one would fail, and the budget's other workloads would not be paused.
+func TestWorkloadsWithInvalidOwners(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)

@@ -59,8 +59,8 @@ func (c *enforcer) Resume(ctx context.Context, seen budget.WorkloadState, replic
 	return c.turn(ctx, seen, false, replicas)
 }
 
-// turn stops or starts exactly the workload that was seen, by the least that the
-// API has for it: scale for what has replicas, and one field of a Job.
+// turn stops or starts exactly the observed workload by the smallest change: the scale subresource if it has
+// replicas, or one field of a Job.
 func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop bool, replicas int32) error {
 	resource, _ := resourceOf(seen.Workload)
 	object := fmt.Sprintf("%s/scale %s/%s", resource, seen.Namespace, seen.Name)

@@ -12,10 +12,9 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// endings are the reasons of Events that tell of a pod's end; beginnings those
-// that tell that it went on after all (a container that its probe restarts is
-// killed, too). From the kubelet (pkg/kubelet/events/event.go), the scheduler,
-// the taint manager and the node lifecycle controller.
+// endings are the reasons of Events that report a pod's end. beginnings are those that report that it
+// continued: a container that its probe restarts is killed, too. They come from the kubelet
+// (pkg/kubelet/events/event.go), the scheduler, the taint manager and the node lifecycle controller.
 var (
 	endings = map[string]bool{
 		"Killing": true, "Preempting": true, "Preempted": true, "Evicted": true, "TaintManagerEviction": true,

@@ -15,7 +15,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// observation is one listing of pods: what counts, and what is known beside them.
+// observation is one list of pods: those that count, and what else is known of them.
 type observation struct {
 	cluster *podReader
 	table   *gpu.Table
@@ -39,8 +39,8 @@ func (c *podReader) newObservation(ctx context.Context, table *gpu.Table, n *nod
 	return l
 }
 
-// readReservations lists the pods that hold GPUs for fractions, and adds those of
-// which the replay told: they end with the last pod of their group.
+// readReservations lists the pods that hold GPUs for fractions, and adds those of the replay: they end with
+// the last pod of their group.
 func (l *observation) readReservations(ctx context.Context) (map[reservation]bool, error) {
 	found := map[reservation]bool{}
 	add := func(pod *corev1.Pod) {
@@ -87,8 +87,8 @@ func (l *observation) listPods(ctx context.Context, where kubeclient.Collection)
 	})
 }
 
-// byClaim says whether a pod has devices by claim. Once it ended and the claim is
-// gone, nothing tells what they were; when it ended is told all the same.
+// byClaim reports whether a pod has devices by claim. After it ended and the claim is gone, its devices are
+// unknown, but not its end.
 func byClaim(pod *corev1.Pod) bool {
 	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 }
@@ -153,9 +153,9 @@ func (c *podReader) readClaims(ctx context.Context) (map[types.NamespacedName]*r
 // in one list of the whole cluster.
 const fewNamespaces = 10
 
-// LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
-// is named. It selects by no label: the ledger counts a pod by the labels that it
-// had when it was first seen, and they may have been edited since.
+// LivePods lists the pods with GPUs of some namespaces, or of all if none is named, without a cache. It does
+// not select by label: the ledger counts a pod by the labels of its first observation, and they may have been
+// edited since.
 func (c *podReader) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }

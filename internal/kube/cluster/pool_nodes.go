@@ -88,8 +88,8 @@ func (c *nodeClient) UnmarkNode(ctx context.Context, n node.Node, poolUID string
 	})
 }
 
-// CordonNode keeps new pods off exactly this node, in a pool's name. One that somebody
-// else cordoned stays theirs: it is cordoned, and the pool will not undo it.
+// CordonNode keeps new pods off exactly this node, in a pool's name. A node that another process cordoned is
+// not marked, and the pool does not uncordon it.
 func (c *nodeClient) CordonNode(ctx context.Context, n node.Node, poolUID string) error {
 	return c.changeNode(ctx, n, func(live *corev1.Node) (map[string]any, error) {
 		if live.Spec.Unschedulable {
@@ -99,7 +99,7 @@ func (c *nodeClient) CordonNode(ctx context.Context, n node.Node, poolUID string
 	})
 }
 
-// UncordonNode undoes CordonNode, where the pool did it and nobody else since.
+// UncordonNode reverts CordonNode, if the pool cordoned the node and no other process did since.
 func (c *nodeClient) UncordonNode(ctx context.Context, n node.Node, poolUID string) error {
 	return c.changeNode(ctx, n, func(live *corev1.Node) (map[string]any, error) {
 		if live.Annotations[NodeCordonAnnotation] != poolUID {
@@ -120,7 +120,7 @@ func (c *nodeClient) DeleteNode(ctx context.Context, n node.Node, poolUID string
 		case err != nil:
 			return err
 		case n.Pool != poolUID, live.Annotations[NodePoolAnnotation] != poolUID:
-			return fmt.Errorf("the node %s does not bear the pool's mark: %w", n.Name, node.ErrChanged)
+			return fmt.Errorf("the node %s does not have the pool's mark: %w", n.Name, node.ErrChanged)
 		case !poolNode(live).Silent():
 			return fmt.Errorf("the node %s has a kubelet that reports, so a machine uses it: %w", n.Name, node.ErrChanged)
 		}
@@ -133,8 +133,8 @@ func (c *nodeClient) DeleteNode(ctx context.Context, n node.Node, poolUID string
 	})
 }
 
-// writeTries are those to change an object that somebody else changes meanwhile, as its
-// controller, or its kubelet, does all the time.
+// writeTries are the attempts to change an object that another process changes meanwhile, as controllers and
+// kubelets often do.
 var writeTries = wait.Backoff{Steps: 5, Duration: 20 * time.Millisecond, Factor: 2}
 
 // changeNode patches a node as it is now, if it is the one that was seen. change says

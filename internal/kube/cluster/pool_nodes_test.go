@@ -30,9 +30,9 @@ func poolNode(t *testing.T, c *cluster.Cluster, name string) node.Node {
 	return l.Nodes[n]
 }
 
-// TestANodeIsCordonedInAPoolsName: marked, cordoned and uncordoned by its pool, and
-// left alone where somebody else cordoned it.
-func TestANodeIsCordonedInAPoolsName(t *testing.T) {
+// TestPoolsCordonNodes has a pool mark, cordon and uncordon a node. It leaves a node that another process
+// cordoned as it is.
+func TestPoolsCordonNodes(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	made := kubetest.Create(t, server, kubetest.Node("cordoned", 8))
@@ -84,8 +84,8 @@ func TestANodeIsCordonedInAPoolsName(t *testing.T) {
 	}
 }
 
-// TestExactlyOneNodeIsChanged: by its UID, and where it bears the mark.
-func TestExactlyOneNodeIsChanged(t *testing.T) {
+// TestOnlyTheObservedNodeIsChanged requires the UID and the pool's mark.
+func TestOnlyTheObservedNodeIsChanged(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	kubetest.Create(t, server, kubetest.Node("exactly-one", 8))
@@ -131,8 +131,8 @@ func TestExactlyOneNodeIsChanged(t *testing.T) {
 	}
 }
 
-// TestPodsOfANodeAsADrainSeesThem: of that node alone.
-func TestPodsOfANodeAsADrainSeesThem(t *testing.T) {
+// TestNodePodsForADrain lists the pods of only that node.
+func TestNodePodsForADrain(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)

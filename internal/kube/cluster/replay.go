@@ -13,11 +13,10 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// watchSeconds is how long the watches of one replay last, one after the other. A
-// server sends a bookmark, its word that it told of everything before, two seconds
-// before a watch times out (k8s.io/apiserver/pkg/storage/cacher, cache_watcher.go).
-// So three seconds is the shortest watch that gets one, after about a second. The
-// longer ones are for servers that learn their position from etcd only every five
+// watchSeconds is how long the watches of one replay last, one after the other. A server sends a bookmark,
+// which says that all earlier events were sent, two seconds before a watch times out. See
+// k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go. So three seconds is the shortest watch that gets one,
+// after about a second. The longer ones are for servers that learn their position from etcd only every five
 // seconds.
 var watchSeconds = []int64{3, 4, 8, 12}
 
@@ -30,11 +29,11 @@ const answerTimeout = 10 * time.Second
 func replay(ctx context.Context, of kubeclient.Collection, from, until string, each func(kubeclient.Change) error) (reason string, err error) {
 	at, numeric := number(from)
 	if !numeric {
-		return fmt.Sprintf("the stored resource version %q is no number", clip(from, 40)), nil
+		return fmt.Sprintf("the stored resource version %q is not a number", clip(from, 40)), nil
 	}
 	target, numeric := number(until)
 	if !numeric {
-		return fmt.Sprintf("the server's resource version %q is no number", clip(until, 40)), nil
+		return fmt.Sprintf("the server's resource version %q is not a number", clip(until, 40)), nil
 	}
 	if at > target {
 		return fmt.Sprintf("the stored resource version %d is ahead of the server's own, %d: the cluster was restored from a backup", at, target), nil
@@ -51,8 +50,8 @@ func replay(ctx context.Context, of kubeclient.Collection, from, until string, e
 			if gap != "" || since <= at || since > target {
 				return historyLost(at), nil
 			}
-			// What is left of the history is worth having: it tells exactly when
-			// pods ended that a list alone would show to be gone.
+			// The rest of the history is useful: it has the exact ends of pods that a list would only show to
+			// be gone.
 			gap, at, n = historyLost(at), since, -1
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			return "", kubeclient.Wrap("watch", of.String(), err)
@@ -61,7 +60,7 @@ func replay(ctx context.Context, of kubeclient.Collection, from, until string, e
 		// on from where this one came to.
 	}
 	if at < target && gap == "" {
-		gap = fmt.Sprintf("the server told of changes up to resource version %d alone, and it is at %d", at, target)
+		gap = fmt.Sprintf("the server sent changes only up to resource version %d, and it is at %d", at, target)
 	}
 	return gap, nil
 }
@@ -70,9 +69,8 @@ func historyLost(since uint64) string {
 	return fmt.Sprintf("the server no longer has the history since resource version %d", since)
 }
 
-// oldest is how far back the history goes, zero where the server does not say:
-// "too old resource version: 7 (52)" (k8s.io/apiserver, pkg/storage/cacher,
-// watch_cache.go).
+// oldest is how far back the history goes, or zero if the server does not say. An example is "too old
+// resource version: 7 (52)", from k8s.io/apiserver/pkg/storage/cacher/watch_cache.go.
 func oldest(err error) uint64 {
 	_, rest, _ := strings.Cut(err.Error(), "too old resource version: ")
 	_, rest, _ = strings.Cut(rest, "(")
@@ -89,15 +87,15 @@ func watchOnce(ctx context.Context, of kubeclient.Collection, from, target uint6
 	err = kubeclient.Watch(ctx, of, from, seconds, func(c kubeclient.Change) (bool, error) {
 		version, numeric := number(c.ResourceVersion)
 		if !numeric {
-			return false, fmt.Errorf("an event has the resource version %q, which is no number", clip(c.ResourceVersion, 40))
+			return false, fmt.Errorf("an event has the resource version %q, which is not a number", clip(c.ResourceVersion, 40))
 		}
 		if c.Kind != watch.Bookmark {
 			if err := each(c); err != nil {
 				return false, err
 			}
 		}
-		// No two objects change at one resource version: whoever is at the target's or
-		// a later one was told of everything before.
+		// No two objects change at one resource version: a watch at the target or later has sent all earlier
+		// events.
 		at = max(at, version)
 		return at >= target, nil
 	})

@@ -11,10 +11,9 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// formerNamespaces are the labels of namespaces that are gone, or others of the same
-// name by now, by the uid of each pod that was in one: as they last were, by a
-// replay of the watch of namespaces. The labels are nil where it does not tell them;
-// missing says why, where it is not complete.
+// formerNamespaces are the last labels of namespaces that are gone or were created again under the same name.
+// The keys are the UIDs of the pods in them. The labels come from a replay of the watch of namespaces, and
+// are nil if it lacks them. missing is the reason if the replay is incomplete.
 func (c *podReader) formerNamespaces(ctx context.Context, from, until string, pods []*corev1.Pod) (former map[string]map[string]string, missing string,
 	err error) {
 	if len(pods) == 0 {

@@ -10,10 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// TestANamespaceThatIsGoneIsToldOf with the labels that it last had, for pods that
-// were born and deleted in it between two looks: also where another one of its name
-// is there by now.
-func TestANamespaceThatIsGoneIsToldOf(t *testing.T) {
+// TestDeletedNamespacesAreReported expects the last labels of a namespace, for pods that were created and
+// deleted in it between two observations. Another namespace of the name may exist by now.
+func TestDeletedNamespacesAreReported(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	node := kubetest.Create(t, server, kubetest.Node("former", 8))

@@ -11,7 +11,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// nodeReplay is what a replay told of nodes: of each the most that it ever showed.
+// nodeReplay is a replay's result for nodes: the most that each of them ever showed.
 type nodeReplay struct {
 	nodes   map[string]*gpu.Node // by UID
 	order   []string

@@ -19,11 +19,11 @@ import (
 type podReplay struct {
 	table  *gpu.Table
 	filter interest
-	// pods are as they last were, and the order in which they were first told of.
+	// pods are their last states, and order is that of their first events.
 	pods  map[types.UID]*corev1.Pod
 	order []types.UID
-	// labels are those that pods were bound with; they decide whose they are.
-	// Binding adds some, and before it whoever may edit a pod may label it.
+	// labels are those at the binding of each pod; they decide which budget counts it. A binding adds some,
+	// and before it everyone who may edit a pod may label it.
 	labels  map[types.UID]map[string]string
 	deleted map[types.UID]bool
 
@@ -59,9 +59,8 @@ func (c *podReader) replayPods(ctx context.Context, from, until string, r *podRe
 	return gpu.Replay{Complete: reason == "", Reason: reason}, nil
 }
 
-// replayClaims replays the watch of claims. Where none changes, its server does not
-// learn by itself that time goes on, and would say only after many seconds that it
-// told of everything: a list that must be up to date has it ask etcd.
+// replayClaims replays the watch of claims. If no claim changes, the server does not learn its position by
+// itself. Its bookmark would take many seconds: a consistent list has it ask etcd.
 func (c *podReader) replayClaims(ctx context.Context, from, until string, r *podReplay) error {
 	if _, err := c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1}); err != nil && !apierrors.IsForbidden(err) {
 		return kubeclient.Wrap("list", "resourceclaims in the whole cluster", err)
@@ -109,8 +108,7 @@ func (r *podReplay) unmarked(c kubeclient.Change) error {
 	return err
 }
 
-// slim drops most of what nobody reads of a pod: a replay may tell of many, and
-// holds them until its end.
+// slim drops most unused fields of a pod: a replay may contain many pods, and holds them until its end.
 func slim(pod *corev1.Pod) {
 	for i := range pod.ManagedFields {
 		pod.ManagedFields[i].FieldsV1 = nil // who wrote what part, and when, stays

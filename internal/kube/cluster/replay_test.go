@@ -95,9 +95,9 @@ func TestNothingNewIsACompleteReplay(t *testing.T) {
 	}
 }
 
-// TestAnIdleClusterTakesItsServersWord has nothing happen to pods: the replay is
-// complete by the bookmark alone, which says so within seconds.
-func TestAnIdleClusterTakesItsServersWord(t *testing.T) {
+// TestReplayOfAnIdleClusterIsCompleteByBookmark changes no pods: only the bookmark completes the replay,
+// within seconds.
+func TestReplayOfAnIdleClusterIsCompleteByBookmark(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t, "--nodes=1")
 	c := connect(t, server.Kubeconfig())
@@ -149,7 +149,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 				return nil
 			}
 		}
-		return errors.New("it still tells of what was before")
+		return errors.New("it still has earlier events")
 	})
 	brief := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "brief", kubetest.GPUs(1))))
 	remove(t, server, brief)
@@ -158,7 +158,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 		t.Errorf("got %+v", after.Replay)
 	}
 	if got := names(in(ns, after.Replay.Ended)); !slices.Equal(got, []string{"brief"}) {
-		t.Errorf("what is left of the history tells of the end of %v, want brief", got)
+		t.Errorf("the rest of the history has the ends of %v, want brief", got)
 	}
 	if got := names(in(ns, after.Pods)); !after.Listed || !slices.Equal(got, []string{"later", "there"}) {
 		t.Errorf("listed %v: %v", after.Listed, got)

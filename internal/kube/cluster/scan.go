@@ -7,8 +7,8 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// The numbers of the fields that are read without the rest (k8s.io/api/core/v1 and
-// k8s.io/apimachinery/pkg/apis/meta/v1, generated.proto).
+// The numbers of the fields that are read without the rest. See generated.proto of k8s.io/api/core/v1 and
+// k8s.io/apimachinery/pkg/apis/meta/v1.
 const (
 	podMetadata = 1
 	podSpec     = 2
@@ -54,9 +54,8 @@ func interestOf(table *gpu.Table) interest {
 	}
 }
 
-// mayHoldGPUs says whether a pod's protobuf names anything of interest: a
-// resource, a resource claim or an annotation. It reads names alone, allocates
-// nothing, and says true where in doubt, so that a pod without GPUs costs little
+// mayHoldGPUs reports whether a pod's protobuf names a relevant resource, resource claim or annotation. It
+// reads only names, allocates nothing, and returns true if in doubt, so that a pod without GPUs costs little
 // more than its download.
 func (i interest) mayHoldGPUs(pod []byte) (bool, error) {
 	found := false

@@ -136,7 +136,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 			}
 			if changes := drift.Changes(live, would); !slices.ContainsFunc(changes,
 				func(c stockpool.Change) bool { return strings.Contains(c.Field, field) }) {
-				t.Errorf("a dry run tells of %v (%v)", changes, err)
+				t.Errorf("a dry run reports %v (%v)", changes, err)
 			}
 			answer, err := c.ApplyStock(t.Context(), live, d.Desired(live, "", 0))
 			if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// TestAPodIsOfTheDeploymentThatMadeIt, and of no other that bears its labels.
-func TestAPodIsOfTheDeploymentThatMadeIt(t *testing.T) {
+// TestStockPodsBelongToTheirDeployment ignores other Deployments that have the same labels.
+func TestStockPodsBelongToTheirDeployment(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
@@ -73,14 +73,14 @@ func TestPodsOfAForeignReplicaSetAreNotThePools(t *testing.T) {
 		set  *replicaSet
 		want int
 	}{
-		"its own":                        {of, &replicaSet{owner: by("own")}, 2},
-		"another Deployment's":           {of, &replicaSet{owner: by("another"), labels: labeled}, 0},
-		"nobody's":                       {of, &replicaSet{}, 0},
-		"nobody's, to be adopted":        {of, &replicaSet{labels: labeled}, 2},
-		"none that is labeled":           {of, nil, 0},
-		"left by a deleted Deployment":   {nil, &replicaSet{labels: labeled}, 2},
-		"its own, without its label":     {nil, &replicaSet{owner: by("own")}, 2},
-		"nobody's, and no Deployment is": {nil, &replicaSet{}, 0},
+		"its own":                           {of, &replicaSet{owner: by("own")}, 2},
+		"another Deployment's":              {of, &replicaSet{owner: by("another"), labels: labeled}, 0},
+		"unowned":                           {of, &replicaSet{}, 0},
+		"unowned, to be adopted":            {of, &replicaSet{labels: labeled}, 2},
+		"none that is labeled":              {of, nil, 0},
+		"left by a deleted Deployment":      {nil, &replicaSet{labels: labeled}, 2},
+		"its own, without its label":        {nil, &replicaSet{owner: by("own")}, 2},
+		"unowned, and no Deployment exists": {nil, &replicaSet{}, 0},
 	} {
 		sets := map[types.UID]replicaSet{}
 		if c.set != nil {
@@ -97,10 +97,10 @@ func TestPodsOfAForeignReplicaSetAreNotThePools(t *testing.T) {
 	}
 }
 
-// TestAPodCountsAsStockByItsGPUsAndImage: a tenant may make a pod that bears the labels, the
-// hash and the owner of a pool's, with another image and without GPUs. One from before a
-// rollout, and one whose image admission rewrote, are the pool's.
-func TestAPodCountsAsStockByItsGPUsAndImage(t *testing.T) {
+// TestStockPodsNeedTheGPUsAndTheImage has a tenant create a pod with the labels, the hash and the owner of a
+// pool's, another image and no GPUs. Pods from before a rollout, and pods whose image admission rewrote, are
+// the pool's.
+func TestStockPodsNeedTheGPUsAndTheImage(t *testing.T) {
 	t.Parallel()
 	runtime := func(image, gpus string) []corev1.Container {
 		limits := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse(gpus)}

@@ -18,17 +18,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// claimedPod is a pod that says by its labels and its owner that it is of a stock pool,
-// with the uid of the ReplicaSet that it names.
+// claimedPod is a pod that names a stock pool by its labels and its owner, with the UID of its ReplicaSet.
 type claimedPod struct {
 	stockpool.Pod
 	replicaSet types.UID
 	containers []corev1.Container
 }
 
-// stockOf names the stock pool that a pod is of: the one that it is labeled with, where
-// the Deployment of exactly that name made it. Another Deployment's pods may bear the same
-// labels, and its name may begin with the pool's.
+// stockOf names the stock pool of a pod: the one in its label, if the Deployment of exactly that name created
+// it. Pods of another Deployment may have the same labels, and its name may begin with the pool's.
 func stockOf(p *corev1.Pod) string {
 	name, hash := p.Labels[stockpool.LabelPool], p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
 	by := metav1.GetControllerOf(p)
@@ -68,8 +66,8 @@ func doubtful(of *appsv1.Deployment, pods []claimedPod) bool {
 	return n > 0 && (of == nil || n > int(of.Status.Replicas))
 }
 
-// asksForSets says whether pods can be told apart only by their ReplicaSets: there are too
-// many, or some are not as the Deployment makes them now, as those before a rollout.
+// asksForSets reports whether only their ReplicaSets identify the pods. There are too many, or some differ
+// from the Deployment's template, as those from before a rollout do.
 func asksForSets(of *appsv1.Deployment, pods []claimedPod) bool {
 	return doubtful(of, pods) || of != nil && slices.ContainsFunc(pods, func(p claimedPod) bool {
 		return !p.Ended() && unlike(p.containers, of.Spec.Template.Spec.Containers) != ""
@@ -131,8 +129,8 @@ func (c *stockClient) replicaSets(ctx context.Context, namespace, selector strin
 	return sets, err
 }
 
-// isOf says whether a ReplicaSet is a pool's: its Deployment controls it, or would adopt
-// it. Where no Deployment is known, what one of the pool's name left is the pool's.
+// isOf reports whether a ReplicaSet is a pool's: its Deployment controls it, or would adopt it. If no
+// Deployment is known, a ReplicaSet with the pool's name is the pool's.
 func (rs replicaSet) isOf(name string, of *appsv1.Deployment) bool {
 	switch {
 	case rs.owner != nil && of != nil:
@@ -146,8 +144,8 @@ func (rs replicaSet) isOf(name string, of *appsv1.Deployment) bool {
 	return err == nil && selector.Matches(rs.labels)
 }
 
-// ownPods are a pool's pods. Of doubtful ones, those count whose ReplicaSet is the pool's. Each
-// is told from what the Deployment makes, or the pool's ReplicaSet that it names.
+// ownPods are a pool's pods. Of doubtful ones, those count whose ReplicaSet is the pool's. Each is compared
+// with the Deployment's template, or with the pool's ReplicaSet that it names.
 func ownPods(name string, of *appsv1.Deployment, pods []claimedPod, sets map[types.UID]replicaSet) []stockpool.Pod {
 	var own []stockpool.Pod
 	check := doubtful(of, pods)

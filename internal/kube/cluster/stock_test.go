@@ -27,9 +27,9 @@ func stockIn(namespace string, changes ...func(*stockpool.Declaration)) stockpoo
 	return d.WithDefaults()
 }
 
-// TestAStockPoolIsADeploymentByApplication: created once, filled, found as declared by a
-// dry run, changed, guarded and deleted, each exactly the one that was seen.
-func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
+// TestStockPoolDeploymentLifecycle creates a Deployment once, fills it, finds it in sync in a dry run,
+// changes, guards and deletes it. Each call is for exactly the observed object.
+func TestStockPoolDeploymentLifecycle(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	c := connect(t, server.Kubeconfig())
@@ -71,7 +71,7 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if changes := drift.Changes(seen.Deployment, would); len(changes) > 0 || (stockpool.Journal{}).RecordResponse(answer).Drifted(seen.Deployment) {
 		t.Errorf("untouched, it would be changed: %v", changes)
 	}
-	d.Env, d.PodSecurityLevel = nil, stockpool.Baseline // what is not declared any longer goes
+	d.Env, d.PodSecurityLevel = nil, stockpool.Baseline // an argument that was removed is removed
 	if answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +160,8 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	}
 }
 
-// TestTheWholeStockIsSeenAtOnce, and strangers that only bear its label are not of it.
-func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
+// TestStockIsObservedInOneList ignores foreign pods that only have its label.
+func TestStockIsObservedInOneList(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	c := connect(t, server.Kubeconfig())
@@ -225,7 +225,7 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 		}
 	}
 	if seen.Guard.Spec.MinAvailable.IntValue() != 2 {
-		t.Errorf("guarded anew: %+v", seen.Guard.Spec)
+		t.Errorf("guarded again: %+v", seen.Guard.Spec)
 	}
 	if _, err := server.Client().PolicyV1().PodDisruptionBudgets(d.Namespace).Patch(ctx, d.Name, types.MergePatchType,
 		[]byte(`{"spec":{"minAvailable":null,"maxUnavailable":2}}`), metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {

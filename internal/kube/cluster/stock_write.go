@@ -42,8 +42,8 @@ func (c *stockClient) CreateStock(ctx context.Context, of *appsv1.Deployment) (*
 	return made, nil
 }
 
-// ApplyStock has exactly this Deployment, by its uid, be as wanted, whoever else changed
-// it. Where live is another by now, the error is stockpool.ErrChanged.
+// ApplyStock changes exactly this Deployment, by its UID, to the desired one, even if another process changed
+// it. If live is another object by now, the error is stockpool.ErrChanged.
 func (c *stockClient) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	if err := c.claim(ctx, live, wanted); err != nil {
 		return nil, err
@@ -55,10 +55,10 @@ func (c *stockClient) ApplyStock(ctx context.Context, live, wanted *appsv1.Deplo
 	return answer, nil
 }
 
-// ScaleStock scales exactly this Deployment, if nobody changed it since. By a patch its
-// replicas stay the pool's: a scale to 0 by the subresource leaves them to no manager, and
-// the API server then does not record who scales it by that. What refuses the patch, such
-// as a policy about Deployments, does not refuse the subresource.
+// ScaleStock scales exactly this Deployment, if no other process changed it since. A patch keeps the pool the
+// manager of its replicas. A scale to 0 by the subresource leaves them without a manager, and the API server
+// then does not record who scales it. A policy that refuses the patch, such as one about Deployments, does
+// not refuse the subresource.
 func (c *stockClient) ScaleStock(ctx context.Context, live *appsv1.Deployment, replicas int) error {
 	client := c.kube.AppsV1().Deployments(live.Namespace)
 	about := metav1.ObjectMeta{Namespace: live.Namespace, Name: live.Name, UID: live.UID, ResourceVersion: live.ResourceVersion}
@@ -80,9 +80,8 @@ func (c *stockClient) ScaleStock(ctx context.Context, live *appsv1.Deployment, r
 	return stockError("update", stockObject("deployments/scale", live), err)
 }
 
-// PreviewStock says what ApplyStock would come to, and changes nothing. If that is refused
-// as invalid, which fields of others can be the cause of, the answer beside the error is
-// live without those.
+// PreviewStock returns the result of ApplyStock, and changes nothing. If that is refused as invalid, which
+// fields of others can cause, the result next to the error is live without those.
 func (c *stockClient) PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error) {
 	answer, err := c.applyStock(ctx, wanted, true)
 	if err == nil { // it has not claimed what others wrote
@@ -108,10 +107,9 @@ func (c *stockClient) applyStock(ctx context.Context, wanted *appsv1.Deployment,
 	return c.kube.AppsV1().Deployments(wanted.Namespace).Patch(ctx, wanted.Name, types.ApplyPatchType, body, options)
 }
 
-// claim gives the fields of a new Deployment, and those that others added and that
-// declarations have arguments for, to who applies: what is not declared goes with an
-// application only if no other manager has it. A label that is missing is added at once, by which
-// policies know whose the Deployment is.
+// claim transfers fields to gpupool's field manager: those of a new Deployment, and others' fields that
+// declarations have arguments for. An apply removes an undeclared field only if no other manager has it. A
+// missing label is added at once: policies identify the Deployment by it.
 func (c *stockClient) claim(ctx context.Context, live, wanted *appsv1.Deployment) error {
 	client, object, uid := c.kube.AppsV1().Deployments(live.Namespace), stockObject("deployments", live), live.UID
 	err := retry.RetryOnConflict(writeTries, func() error {
@@ -190,9 +188,9 @@ func (c *stockClient) GuardStock(ctx context.Context, live, wanted *policyv1.Pod
 	return stockError("patch", object, err)
 }
 
-// minimumAgain puts the minimum of a PodDisruptionBudget in the place of the maximum that
-// somebody gave it: one can't have both, and an application takes away nothing of others'.
-// It asks for no resource version, as its controller writes its status all the time.
+// minimumAgain replaces a foreign maximum of a PodDisruptionBudget by the minimum. It cannot have both, and
+// an apply does not remove fields of other managers. It sends no resource version, as the controller writes
+// the status all the time.
 func (c *stockClient) minimumAgain(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": live.UID, "labels": wanted.Labels},
@@ -247,8 +245,8 @@ func stockError(verb, object string, err error) error {
 	return wrapped
 }
 
-// isAnother says that an object is not the one that a call was for. A uid that differs
-// is answered as one that somebody tries to change.
+// isAnother reports whether an object is not the one of the call. The server answers a different UID as an
+// attempt to change it.
 func isAnother(err error) bool {
 	var status apierrors.APIStatus
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
@@ -270,8 +268,8 @@ func applied(o runtime.Object) ([]byte, error) {
 	return json.Marshal(pruned)
 }
 
-// prune leaves out what is null or an empty object, as an object's own fields are that
-// nobody set. Empty lists and texts are values.
+// prune omits null and empty objects, which stand for unset fields of an object. Empty lists and texts are
+// values.
 func prune(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -15,9 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// Of the Secrets of bootstrap tokens: where they are, what they are called before their
-// id, and the parts of them that policies are about (k8s.io/cluster-bootstrap,
-// token/api).
+// Secrets of bootstrap tokens: their namespace, the prefix of their names, and the fields that policies
+// check. See token/api in k8s.io/cluster-bootstrap.
 const (
 	TokenNamespace  = metav1.NamespaceSystem
 	TokenPrefix     = "bootstrap-token-"
@@ -26,11 +25,11 @@ const (
 	TokenExpiration = "expiration"
 )
 
-// longestToken is the most for which a token is valid: it keeps what is to last for a day
-// within what a policy takes for one, by the clock of whichever API server is asked.
+// longestToken is the maximum validity of a token. A policy that allows a day accepts it, by the clock of any
+// API server.
 const longestToken = 24*time.Hour - time.Minute
 
-// CreateToken makes the Secret of a bootstrap token, which bears its pool's mark.
+// CreateToken creates the Secret of a bootstrap token, which has its pool's mark.
 func (c *tokenClient) CreateToken(ctx context.Context, t node.BootstrapToken) error {
 	return c.createToken(ctx, t, metav1.CreateOptions{FieldManager: fieldManager})
 }

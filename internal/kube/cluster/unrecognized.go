@@ -32,7 +32,7 @@ func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, err
 		found = append(found, unrecognizedFreeze(b))
 	}
 	errs := []error{err}
-	// From the API server's cache: the objects stay until someone removes them.
+	// From the API server's cache: the objects stay until an operator removes them.
 	options := metav1.ListOptions{LabelSelector: formerLabelPausedBy, ResourceVersion: "0"}
 	for _, of := range []struct {
 		resource string

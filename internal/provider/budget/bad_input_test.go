@@ -57,14 +57,14 @@ func TestBadDeclarations(t *testing.T) {
 		change providertest.Values
 		want   []string
 	}{
-		"an unknown window":     {providertest.Values{"window": "a while"}, []string{`"window"`, `"a while" is no length of a window`, `"24h"`}},
+		"an unknown window":     {providertest.Values{"window": "a while"}, []string{`"window"`, `invalid window "a while"`, `"24h"`}},
 		"a short window":        {providertest.Values{"window": "1s"}, []string{`"window"`, "out of range"}},
 		"a negative window":     {providertest.Values{"window": "-24h"}, []string{`"window"`, "no length"}},
 		"no window":             {providertest.Values{"window": nil}, []string{`"window"`, "neither a window nor a period"}},
 		"a window and a period": {providertest.Values{"period": "day"}, []string{`"period"`, "both a window and a period"}},
 		"an unknown period":     {providertest.Values{"window": nil, "period": "fortnight"}, []string{`"period"`, `"fortnight" is not known`, `"quarter"`}},
 		"an unknown zone": {
-			providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `"Mars/Olympus" is no time zone`},
+			providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `invalid time zone "Mars/Olympus"`},
 		},
 		"a zone of a window": {providertest.Values{"time_zone": "UTC"}, []string{`"time_zone"`, "belongs to a period"}},
 		"an empty selector":  {selector(providertest.Values{}), []string{`"selector"`, "selector is empty", "every pod of the cluster"}},
@@ -73,21 +73,21 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"no quota":          {providertest.Values{"gpu_hours": "0"}, []string{`"gpu_hours"`, "above zero"}},
 		"zero with digits":  {providertest.Values{"gpu_hours": "0.000"}, []string{`"gpu_hours"`, "above zero"}},
-		"a negative quota":  {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `"-5" is no number of GPU-hours`}},
+		"a negative quota":  {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `invalid number of GPU-hours "-5"`}},
 		"too many digits":   {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
 		"hours with a unit": {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
 		"endless hours":     {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},
 		"an illegal name":   {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is not a valid name of a budget`}},
 		"an illegal namespace": {
 			selector(providertest.Values{"namespaces": []string{"ml", "M L"}}),
-			[]string{`AttributeName("namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
+			[]string{`AttributeName("namespaces").ElementKeyInt(1)`, `invalid namespace name "M L"`},
 		},
 		"an illegal label": {
-			selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "is no key of a label"},
+			selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "invalid label key"},
 		},
 		"an illegal value": {
 			selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}),
-			[]string{`ElementKeyString("team")`, "is no value of a label"},
+			[]string{`ElementKeyString("team")`, "invalid label value"},
 		},
 		"a label without a value": {
 			selector(providertest.Values{"match_labels": providertest.Values{"team": nil}}),
@@ -112,7 +112,7 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"an operator of nothing":  {expression("team", "In"), []string{`AttributeName("values")`, "has no values"}},
 		"an operator of too much": {expression("team", "Exists", "a"), []string{`AttributeName("values")`, "takes no values"}},
-		"an illegal key":          {expression("", "Exists"), []string{`AttributeName("key")`, "is no key of a label"}},
+		"an illegal key":          {expression("", "Exists"), []string{`AttributeName("key")`, "invalid label key"}},
 		"thresholds out of order": {providertest.Values{"thresholds": []int{80, 50}}, []string{`"thresholds"`, "ElementKeyInt(1)", "50 comes after 80"}},
 		"a threshold of nothing":  {providertest.Values{"thresholds": []int{0, 50, 100}}, []string{"ElementKeyInt(0)", "out of range"}},
 		"half a percent":          {providertest.Values{"thresholds": []float64{50, 50.5}}, []string{"ElementKeyInt(1)", "50.5 is not a whole percent"}},
@@ -128,7 +128,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no gap":            {enforcement(providertest.Values{"max_gap": "0s"}), []string{`"max_gap"`, "out of range"}},
 		"an illegal protection": {
 			enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}),
-			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
+			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `invalid namespace name "M L"`},
 		},
 		"no grace period": {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `nvalid duration "soon"`}},
 		"an endless grace period": {
@@ -140,7 +140,8 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"an unknown order": {enforcement(providertest.Values{"eviction_order": "youngest"}), []string{`"eviction_order"`, `"newest_start"`}},
 		"an illegal class": {
-			enforcement(providertest.Values{"protected_priority_class": "Very High"}), []string{`"protected_priority_class"`, "is no name of a priority class"},
+			enforcement(providertest.Values{"protected_priority_class": "Very High"}),
+			[]string{`"protected_priority_class"`, "invalid name of a priority class"},
 		},
 		"an unknown start":  {providertest.Values{"count_from": "pending"}, []string{`"count_from"`, `"scheduled"`}},
 		"an unknown policy": {providertest.Values{"pod_end_estimate": "never"}, []string{`"pod_end_estimate"`, `"midpoint"`}},
@@ -152,10 +153,10 @@ func TestBadDeclarations(t *testing.T) {
 			providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "division by zero"},
 		},
 		"an illegal resource": {
-			providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "is no name of a resource"},
+			providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "invalid resource name"},
 		},
 		"an illegal breakdown": {
-			providertest.Values{"breakdown_labels": []string{"te am"}}, []string{`"breakdown_labels"`, "ElementKeyInt(0)", "is no key of a label"},
+			providertest.Values{"breakdown_labels": []string{"te am"}}, []string{`"breakdown_labels"`, "ElementKeyInt(0)", "invalid label key"},
 		},
 		"a label twice":         {providertest.Values{"breakdown_labels": []string{"team", "team"}}, []string{"ElementKeyInt(1)", "is there already"}},
 		"an age of a status":    {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
@@ -219,7 +220,7 @@ func TestDoubtfulDeclarations(t *testing.T) {
 		"no grace": {
 			enforcement(providertest.Values{"action": "evict", "grace_period": "0s"}), []string{"WARNING", `"grace_period"`, "leave time to save work"},
 		},
-		"low thresholds": {providertest.Values{"thresholds": []int{50}}, []string{"WARNING", `"thresholds"`, "nothing tells of the limit"}},
+		"low thresholds": {providertest.Values{"thresholds": []int{50}}, []string{"WARNING", `"thresholds"`, "nothing reports that the limit is reached"}},
 		"a system namespace": {
 			enforcement(providertest.Values{"action": "evict"}).With(selector(providertest.Values{"namespaces": []string{"kube-system"}})),
 			[]string{"WARNING", "count, and are never evicted"},

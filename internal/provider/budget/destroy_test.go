@@ -79,7 +79,7 @@ func TestDestructionResumes(t *testing.T) {
 		{Workload: workloadOf(paused), Phase: declaration.Paused}, {Workload: workloadOf(started), Phase: declaration.Paused},
 	}})
 	_, diags := s.Apply(s.Plan(o, nil))
-	contains(t, diags, "WARNING", "Budget team-a left a workload as it was", namespace+"/"+started.Name, "someone resumed it since it was paused")
+	contains(t, diags, "WARNING", "Budget team-a left a workload as it was", namespace+"/"+started.Name, "it was resumed manually since it was paused")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}

@@ -12,7 +12,7 @@ import (
 func TestPlansWarnOfSharedBudgets(t *testing.T) {
 	t.Parallel()
 	const (
-		anyone = "pods are chosen by labels alone, in all namespaces"
+		anyone = "pods are selected only by labels, in all namespaces"
 		shared = "is shared by several namespaces"
 	)
 	w := providertest.NewWithCluster(t)
@@ -59,8 +59,8 @@ func TestPlansWarnOnceOfSharing(t *testing.T) {
 
 	labels := values(selector(providertest.Values{"match_labels": providertest.Values{"team": "a"}})).With(evict)
 	o, diags = apply(t, s, o, labels)
-	contains(t, diags, "WARNING", `"selector"`, "by labels alone", "namespace_labels")
-	contains(t, s.Plan(o, labels).Diagnostics, "by labels alone")
+	contains(t, diags, "WARNING", `"selector"`, "selected only by labels", "namespace_labels")
+	contains(t, s.Plan(o, labels).Diagnostics, "selected only by labels")
 	s.Destroy(o)
 }
 

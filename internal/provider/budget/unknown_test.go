@@ -74,9 +74,9 @@ func TestBadValuesKnownAfterApply(t *testing.T) {
 		change attributes
 		want   string
 	}{
-		"hours": {`"a lot"`, attributes{"gpu_hours": "terraform_data.later.output"}, `"a lot" is no number of GPU-hours`},
+		"hours": {`"a lot"`, attributes{"gpu_hours": "terraform_data.later.output"}, `invalid number of GPU-hours "a lot"`},
 		"namespace": {
-			`"M L"`, attributes{"selector": "{ namespaces = [terraform_data.later.output] }"}, `selector.namespaces[0]: "M L" is no name of a namespace`,
+			`"M L"`, attributes{"selector": "{ namespaces = [terraform_data.later.output] }"}, `selector.namespaces[0]: invalid namespace name "M L"`,
 		},
 		"no pods": {`[]`, attributes{"selector": "{ namespaces = terraform_data.later.output }"}, "selector is empty"},
 		"percent": {"50.5", attributes{"thresholds": "[terraform_data.later.output]"}, "thresholds[0]: 50.5 is not a whole percent"},

@@ -27,9 +27,9 @@ func watched(t *testing.T) (d *fixture, uid string) {
 	return d, uid
 }
 
-// TestAPodThatIsToldOfAgainAfterItsEndEndsOnce: a replay begins before the list
-// of the run before it, and tells of pods again that the list missed already.
-func TestAPodThatIsToldOfAgainAfterItsEndEndsOnce(t *testing.T) {
+// TestRepeatedEndOfAPodCountsOnce: a replay begins before the list of the previous run, and repeats events of
+// pods that the list lacked already.
+func TestRepeatedEndOfAPodCountsOnce(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(plenty)
@@ -45,7 +45,7 @@ func TestAPodThatIsToldOfAgainAfterItsEndEndsOnce(t *testing.T) {
 	d.Cluster.Changed(s, true) // a forced deletion: no container ended
 	d.Cluster.Step(30 * time.Minute)
 	if second := d.Run(); reconciletest.Consumed(t, second) != reconciletest.Consumed(t, first) || reconciletest.Consumed(t, first) != "0.200" {
-		t.Errorf("%s GPU-hours, and %s when it was told of again; want 0.200", reconciletest.Consumed(t, first), reconciletest.Consumed(t, second))
+		t.Errorf("%s GPU-hours, and %s when it was reported again; want 0.200", reconciletest.Consumed(t, first), reconciletest.Consumed(t, second))
 	}
 }
 
@@ -70,8 +70,8 @@ func TestNoWatchTellsThatANodeIsGone(t *testing.T) {
 	}
 }
 
-// TestAnOverdueDeletionIsLookedAt: its node was silent for a while, and nobody saw it.
-func TestAnOverdueDeletionIsLookedAt(t *testing.T) {
+// TestOverdueDeletionIsObserved has a node that was not Ready for a while between runs.
+func TestOverdueDeletionIsObserved(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(plenty)
@@ -84,9 +84,9 @@ func TestAnOverdueDeletionIsLookedAt(t *testing.T) {
 	wantConsumed(t, d.Run(), "0.200")
 }
 
-// TestARestoredClusterIsNoticedByItsList: its history goes on as though nothing
-// was missing, and pods are gone that nobody deleted.
-func TestARestoredClusterIsNoticedByItsList(t *testing.T) {
+// TestRestoredClusterIsDetectedByItsList restores a backup: the history continues without a gap, and pods are
+// gone that were never deleted.
+func TestRestoredClusterIsDetectedByItsList(t *testing.T) {
 	t.Parallel()
 	d, uid := watched(t)
 	d.Cluster.Step(40 * time.Minute)
@@ -123,9 +123,8 @@ func (d *fixture) relist() {
 	d.Run()
 }
 
-// TestNothingIsEnforcedOnWhatALostHeaderLeaves: nobody knows when pods were last
-// seen that are gone now.
-func TestNothingIsEnforcedOnWhatALostHeaderLeaves(t *testing.T) {
+// TestLostHeaderSuspendsEnforcement has lost when the vanished pods were last observed.
+func TestLostHeaderSuspendsEnforcement(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
@@ -215,10 +214,9 @@ func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
 	wantConsumed(t, d.Run(), "2.000")
 }
 
-// TestARefusalTakesNoUsageAlong has a kubelet refuse a pod that ran, since its
-// node restarted, and nothing tell when: what was seen to be held stays, and one
-// that was never seen held nothing.
-func TestARefusalTakesNoUsageAlong(t *testing.T) {
+// TestRefusedPodsKeepTheirUsage has a kubelet refuse running pods after a restart of its node, at an unknown
+// time. Observed usage stays. A pod that was never observed to hold GPUs has none.
+func TestRefusedPodsKeepTheirUsage(t *testing.T) {
 	t.Parallel()
 	d, uid := watched(t)
 	d.Cluster.Step(time.Hour)
@@ -239,9 +237,9 @@ func TestARefusalTakesNoUsageAlong(t *testing.T) {
 	wantConsumed(t, d.Run(), "9.000")
 }
 
-// TestARefusedPodKeepsWhatRunsRecorded, and no more: where the pod tells when it was
-// refused it held until then, whether or not a run saw that it had started.
-func TestARefusedPodKeepsWhatRunsRecorded(t *testing.T) {
+// TestRefusedPodsHoldUntilTheirRefusal has pods with the time of their refusal: they held GPUs until then,
+// whether or not a run observed their start.
+func TestRefusedPodsHoldUntilTheirRefusal(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*gpu.Pod){
 		"one that ran":           func(*gpu.Pod) {},

@@ -51,8 +51,8 @@ type actor struct {
 	withdrawn []string
 }
 
-// maxFailures is how many evictions of a run may fail, not counting blocked ones, before no reserves
-// replace them: the cause is then not the pods.
+// maxFailures is how many evictions of a run may fail, without blocked ones, before no reserves replace them:
+// the cause is then not the pods.
 const maxFailures = 10
 
 // turnSize is how many decisions about one budget are carried out before the next budget's turn: no

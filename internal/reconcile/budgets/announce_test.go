@@ -14,8 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// events lists what the cluster was told of since it was last asked, but for
-// thresholds, as "reason on what: message", without the reasons in it.
+// events lists the new Events of the cluster, except for thresholds, as "reason on what: message", without
+// the reasons in it.
 func (d *fixture) events() []string {
 	var list []string
 	for _, a := range d.Cluster.Alerts {
@@ -44,9 +44,9 @@ func (d *fixture) wantEvents(when string, want ...string) {
 	}
 }
 
-// TestMeasuresAreEvents tells those who look into a namespace why a pod is gone,
-// a job rests, or nothing new is let in, and when that is over.
-func TestMeasuresAreEvents(t *testing.T) {
+// TestMeasuresCreateEvents expects Events in a namespace for evicted pods, paused jobs and blocked pods, and
+// for the end of each measure.
+func TestMeasuresCreateEvents(t *testing.T) {
 	t.Parallel()
 	frozen := "GPUBudgetFreeze on Namespace ml: new GPU pods are blocked"
 	lifted := "GPUBudgetLift on Namespace ml: new GPU pods are allowed again"
@@ -110,9 +110,9 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAFreezeIsToldWhereMostWasUsed tells no more namespaces of the end than
-// were told of the beginning, also where the budget is destroyed.
-func TestTheEndOfAFreezeIsToldWhereMostWasUsed(t *testing.T) {
+// TestEndOfAFreezeIsReportedInTheSameNamespaces expects Events of the end in no other namespaces than those
+// of the beginning, even if the budget is destroyed.
+func TestEndOfAFreezeIsReportedInTheSameNamespaces(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze))

@@ -12,9 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// BenchmarkRunAfterChanges is a whole run, without the wait for the cluster's
-// answers, where a thousand of so many pods with GPUs came and went since the
-// one before.
+// BenchmarkRunAfterChanges is a whole run without network latency. A thousand of so many pods with GPUs were
+// created and deleted since the previous run.
 func BenchmarkRunAfterChanges(b *testing.B) {
 	for _, pods := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("%d pods", pods), func(b *testing.B) {

@@ -19,8 +19,8 @@ func untaken(s *gpu.Pod) {
 	s.Scheduled, s.Running, s.Phase = ledger.Start{}, ledger.Start{}, "Pending"
 }
 
-// bound is a fixture of the budgets team-a and team-b, and a pod of team a that a run
-// saw bound and not yet taken.
+// bound is a fixture of the budgets team-a and team-b. A run observed that a pod of team a is bound and not
+// yet accepted.
 func bound(t *testing.T) (d *fixture, uid string) {
 	t.Helper()
 	d = newFixture(t)
@@ -124,8 +124,8 @@ func TestAPodThatGoesWhileTheListIsReadKeepsItsBinding(t *testing.T) {
 	wantConsumed(t, d.Run(), "4.000")
 }
 
-// TestABoundPodThatIsGoneIsForgotten, whoever tells that it is.
-func TestABoundPodThatIsGoneIsForgotten(t *testing.T) {
+// TestDeletedBoundPodsAreForgotten has a list, or a replay, report the deletion.
+func TestDeletedBoundPodsAreForgotten(t *testing.T) {
 	t.Parallel()
 	for name, goes := range map[string]func(d *fixture, uid string){
 		"deleted":                       func(d *fixture, uid string) { d.Cluster.Remove(uid) },

@@ -41,7 +41,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	}
 	if len(plan.Undone) > 0 {
 		if err := a.pauser.MarkStarted(ctx, plan.Undone); err != nil && !errors.Is(err, pauses.ErrNotStarted) {
-			a.warnings.Add(fmt.Sprintf("%s: a workload that someone resumed could not be recorded: %v", a.declaration.Object(), err))
+			a.warnings.Add(fmt.Sprintf("%s: the manual resume of a workload could not be recorded: %v", a.declaration.Object(), err))
 		}
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 )
 
 // Delete destroys a budget: it lifts the freeze, resumes what the budget paused, writes a tombstone, and
-// removes the record. The next deletion or run finishes an interrupted one. The messages list what
-// was left because someone else changed it.
+// removes the record. The next deletion or run finishes an interrupted one. The messages list what was left
+// because another process changed it.
 func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (messages []string, err error) {
 	cluster, err := f.clusterOf(ctx, d)
 	if err != nil {
@@ -80,9 +80,9 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 	return messages, f.records().Remove(ctx, r)
 }
 
-// release lifts the freeze of a destroyed budget and resumes what it paused. The messages list what was
-// left because someone else changed it. It creates Events on the resumed workloads and in the
-// namespaces of a freeze.
+// release lifts the freeze of a destroyed budget and resumes what it paused. The messages list what was left
+// because another process changed it. It creates Events on the resumed workloads and in the namespaces of a
+// freeze.
 func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (messages []string, let []budget.Workload, err error) {
 	if err := f.cluster.Unfreeze(ctx, d.UID); err != nil {
 		return nil, nil, err

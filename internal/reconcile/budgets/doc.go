@@ -1,14 +1,12 @@
-// Package budgets is the flow of GPU-hour budgets, for every surface: observe,
-// account, judge, enforce, record. Terraform's create, update and delete, gpupool
-// usage and a run of gpupool reconcile all come through [Flow].
+// Package budgets implements GPU-hour budgets for every surface: observe, account, judge, enforce, record.
+// Terraform's create, update and delete, gpupool usage and a run of gpupool reconcile all use [Flow].
 //
-// What to do is decided in package budget/decide; what the world answers comes through
-// the interface [Cluster] and package store. What an observation of the cluster shows is in
-// the ledger (package accounting) before anything is judged, and judged on it before
-// anything is enforced; what is destructive is decided once more on the pods of now, under
-// the budget's lock. What is paused is kept by package pauses.
+// Package budget/decide chooses what to do. The interface [Cluster] and package store connect to the cluster
+// and the documents. Package accounting enters an observation into the ledger before it is judged, and
+// package pauses keeps the pauses. Destructive actions are decided once more on a fresh list of pods, under
+// the budget's lock.
 //
-// An enforcer has what the budgets of one run share, a work is what a run does about one
-// budget, and an actor carries out its decisions under its lock, some in each turn. There is
-// no pass: an apply enforces nothing, and a destroy lifts what is in force by a lifter.
+// An enforcer has what the budgets of one run share, and a work has the steps of a run for one budget. An
+// actor carries out its decisions under its lock, some in each turn. There is no pass: an apply enforces
+// nothing, and a destroy lifts measures with a lifter.
 package budgets

@@ -20,7 +20,7 @@ func TestDoubtsOfOneNamespaceHideNoOthers(t *testing.T) {
 	})
 	d.Run()
 	d.Cluster.Former = map[string]map[string]string{}
-	// doubtful has a pod come and go in a namespace whose labels nobody knows.
+	// doubtful creates and deletes a pod in a namespace whose labels are unknown.
 	doubtful := func(namespace, name string) string {
 		uid := d.Cluster.Start(namespace, name, 1)
 		d.Cluster.Remove(uid)

@@ -35,8 +35,8 @@ func effectsOf(b budgets.Report) []string {
 	return list
 }
 
-// measures are what the history tells of what was requested and observed: the kind, what it
-// is about, the outcome, and why it was not done.
+// measures lists the requests and observations in the history: the kind, the object, the outcome, and why it
+// was not done.
 func (d *fixture) measures() (list []string) {
 	d.t.Helper()
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(d.t.Context(), history.Query{Kinds: []history.Kind{

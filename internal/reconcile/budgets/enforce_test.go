@@ -224,9 +224,8 @@ func TestFreezeFollowsItsSelector(t *testing.T) {
 	}
 }
 
-// TestFreezeIsUpheld has someone edit what a freeze covers, and then remove the
-// policy that it binds to.
-func TestFreezeIsUpheld(t *testing.T) {
+// TestFreezeIsRepaired edits the selector of a freeze, and then removes the policy that it binds to.
+func TestFreezeIsRepaired(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })

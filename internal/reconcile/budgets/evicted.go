@@ -26,7 +26,7 @@ func (k *kind) recordDeletions(ctx context.Context, b *accounting.Books, works [
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := k.flow.accountant().WriteDeletions(noting, b, evicted); err != nil {
-		k.warnings.Add(fmt.Sprintf("the deletion times of evicted pods could not be written to the ledger, so that their ends are estimates unless the "+
+		k.warnings.Add(fmt.Sprintf("could not write the deletion times of evicted pods to the ledger: their ends are estimates unless the "+
 			"next run observes them: %v", err))
 	}
 }

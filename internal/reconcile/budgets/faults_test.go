@@ -20,8 +20,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// conflicted lets someone else write to the ledger right before this process
-// does.
+// conflicted has another process write to the ledger right before this one does.
 type conflicted struct {
 	store.Store
 	once sync.Once
@@ -107,9 +106,9 @@ func TestALedgerOfANewerGpupoolStopsBudgets(t *testing.T) {
 	}
 }
 
-// TestTheRestOfADamagedLedgerCounts goes on with the rest of the ledger, says so,
-// and evicts nobody before what it still knows reaches the limit.
-func TestTheRestOfADamagedLedgerCounts(t *testing.T) {
+// TestIntactPartsOfADamagedLedgerCount warns of the damage, and evicts no pods before the rest of the ledger
+// reaches the limit.
+func TestIntactPartsOfADamagedLedgerCount(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = "4.001", []int{100} })
@@ -185,9 +184,8 @@ func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestUnusableRecordFailsItsBudgetAlone goes on with the others, and forgets
-// nothing that the broken one may need.
-func TestUnusableRecordFailsItsBudgetAlone(t *testing.T) {
+// TestInvalidRecordFailsOnlyItsBudget reconciles the others, and drops nothing that the broken one may need.
+func TestInvalidRecordFailsOnlyItsBudget(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, data []byte) []byte{
 		"damaged": func(_ *testing.T, data []byte) []byte { return bytes.Replace(data, []byte("30d"), []byte("31d"), 1) },

@@ -59,9 +59,9 @@ func (a *actor) awaitFreeze(ctx context.Context) {
 	}
 }
 
-// awaitWithdrawn waits, for at most the lag of a freeze, until controllers have deleted the waiting pods
-// of paused workloads, before workloads whose GPUs they would get are paused. After that, the next run
-// reports those that started.
+// awaitWithdrawn waits until controllers have deleted the waiting pods of paused workloads, for at most the
+// lag of a freeze. Only then are workloads paused whose GPUs those pods would get. The next run reports pods
+// that started.
 func (a *actor) awaitWithdrawn(ctx context.Context) {
 	left := a.withdrawn
 	a.withdrawn = nil

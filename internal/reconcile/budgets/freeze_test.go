@@ -25,9 +25,9 @@ func TestFreezeLeavesOutWhatWeighsNothing(t *testing.T) {
 	}
 }
 
-// TestAFreezeNamesItsEnd, which moves with each run while pods go on, and is not
-// written anew for each.
-func TestAFreezeNamesItsEnd(t *testing.T) {
+// TestFreezeHasItsExpectedEnd has pods that go on, so that the end moves with each run. The freeze is not
+// written each time.
+func TestFreezeHasItsExpectedEnd(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Freeze))

@@ -48,9 +48,9 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 	}
 }
 
-// TestFreezeThatLandsAfterTheEndIsLifted has the freeze of a destroyed budget
-// land late, where no budget is left, or one that alerts alone.
-func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
+// TestLateFreezeIsLifted has the freeze of a destroyed budget applied late, with no budget left, or with one
+// that only alerts.
+func TestLateFreezeIsLifted(t *testing.T) {
 	t.Parallel()
 	for _, alerts := range []bool{false, true} {
 		d := newFixture(t)
@@ -78,9 +78,9 @@ func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare()
-	d.Cluster.Frozen["uid-of-nobody"] = budget.FreezeRule{Budget: "theirs", BudgetUID: "uid-of-nobody"}
+	d.Cluster.Frozen["uid-of-another"] = budget.FreezeRule{Budget: "theirs", BudgetUID: "uid-of-another"}
 	report := d.Run()
-	if len(d.Cluster.Frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the UID uid-of-nobody") {
+	if len(d.Cluster.Frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the UID uid-of-another") {
 		t.Errorf("frozen %v, warnings %v", d.Cluster.Frozen, report.Warnings)
 	}
 }
@@ -163,9 +163,9 @@ func TestAPauseFollowsItsSelector(t *testing.T) {
 	}
 }
 
-// TestNobodyTakesYearsToEnd has pods that ask for ten years to end: one that the
-// budget evicts, and one that someone else deleted.
-func TestNobodyTakesYearsToEnd(t *testing.T) {
+// TestLongGracePeriodsAreShortened has pods that ask for ten years to terminate: one that the budget evicts,
+// and one that another process deleted.
+func TestLongGracePeriodsAreShortened(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {

@@ -61,8 +61,8 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 	return s
 }
 
-// bystanders returns the situations of the cluster's budgets that this run does not judge: a workload
-// that one of them would pause is not resumed when another releases it.
+// bystanders returns the situations of the cluster's budgets that this run does not judge. A workload that
+// one of them would pause is not resumed when another releases it.
 func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *accounting.Books, previous map[string]previousStatus, granted grants,
 	f *inForce) []decide.Situation {
 	others := slices.DeleteFunc(k.counted(clusterUID, judged), func(d budget.Declaration) bool { return k.options.Names.Budget(d.Name) })
@@ -75,8 +75,8 @@ func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *acc
 	return list
 }
 
-// happened returns the events of a killed run that the observation confirms: the pod is gone or
-// terminates, or the workload is paused, or no longer.
+// happened returns the events of a killed run that the observation confirms: the pod is gone or terminates,
+// or the workload is paused or resumed.
 func happened(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
 	if len(s.AboutTo) == 0 {
 		return nil

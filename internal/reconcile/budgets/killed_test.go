@@ -23,7 +23,7 @@ type budgetStory struct {
 	deletes bool
 	prepare func(d *fixture) budget.Declaration
 	do      func(ctx context.Context, e reconcile.World, b budget.Declaration) error
-	// again is what a user does after it was cut short, beside running reconcile.
+	// again is what a user does after the interruption, in addition to running reconcile.
 	again func(d *fixture, b budget.Declaration)
 	// verify checks what must hold after the next clean runs.
 	verify func(d *fixture, report reconcile.Report)
@@ -137,8 +137,8 @@ func budgetStories() []budgetStory {
 	}
 }
 
-// tells checks how often the history tells of what happens to the budget, beside its
-// thresholds, and that nothing of that is told of twice.
+// tells counts the events in the history of the budget, without its thresholds, and checks that none is
+// reported twice.
 func (d *fixture) tells(want map[history.Kind]int) {
 	d.t.Helper()
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
@@ -152,7 +152,7 @@ func (d *fixture) tells(want map[history.Kind]int) {
 		}
 	}
 	if !maps.Equal(got, want) {
-		d.t.Errorf("the history tells of %v, want %v", got, want)
+		d.t.Errorf("the history has %v, want %v", got, want)
 	}
 }
 
@@ -193,8 +193,8 @@ func (s budgetStory) cut() faults.Operation[scene] {
 	}
 }
 
-// leftToRuns is the story cut short, after which only runs come. If the kill came before
-// the record said so, nobody knows that a deletion was meant.
+// leftToRuns is the interrupted story, followed only by runs. If the kill came before the record was written,
+// the intended deletion is unknown.
 func (s budgetStory) leftToRuns() faults.Operation[scene] {
 	o := s.cut()
 	o.Name += ", then by a run"
@@ -248,9 +248,9 @@ func (d *fixture) leaves(t *testing.T, name string) bool {
 	return true
 }
 
-// TestAnInterruptedRunStartsNothingMore takes no new action once it is told to stop,
-// and says which budgets are left to the next run.
-func TestAnInterruptedRunStartsNothingMore(t *testing.T) {
+// TestInterruptedRunStartsNoNewActions begins no new action after the interrupt, and names the budgets that
+// are left to the next run.
+func TestInterruptedRunStartsNoNewActions(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"Observe", "Freeze"} {
 		t.Run(method, func(t *testing.T) {

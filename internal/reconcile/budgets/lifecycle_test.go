@@ -45,7 +45,7 @@ func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 	told.Thresholds = []int{10}
 	state, err := d.Budgets().Update(ctx, told)
 	if err != nil || state.Declaration.Generation != 2 || !state.Declaration.PublishedAt.Equal(b.PublishedAt) {
-		t.Errorf("changing what is told: %v, %+v", err, state.Declaration)
+		t.Errorf("changing the thresholds: %v, %+v", err, state.Declaration)
 	}
 	if _, err := d.Budgets().Update(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("an old plan: %v", err)
@@ -80,8 +80,8 @@ func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 	}
 }
 
-// TestABudgetWithoutARecordIsNotDestroyed: it is recorded anew.
-func TestABudgetWithoutARecordIsNotDestroyed(t *testing.T) {
+// TestBudgetWithoutARecordIsNotDestroyed expects its record to be written again.
+func TestBudgetWithoutARecordIsNotDestroyed(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	b := d.Declare()
@@ -93,7 +93,7 @@ func TestABudgetWithoutARecordIsNotDestroyed(t *testing.T) {
 	}
 	state, err := elsewhere.Budgets().Update(context.Background(), b)
 	if err != nil || !state.Recorded || state.Declaration.UID != b.UID || state.Declaration.Generation != b.Generation+1 {
-		t.Errorf("recording it anew: %v, %+v", err, state)
+		t.Errorf("recording it again: %v, %+v", err, state)
 	}
 }
 

@@ -121,8 +121,8 @@ func TestAPersonAcceptsWhatIsForgotten(t *testing.T) {
 	wantTold(t, d.Run())
 }
 
-// TestAnEditedFreezeIsRepairedWhileUsageIsUnknown: what is in force stays as declared.
-func TestAnEditedFreezeIsRepairedWhileUsageIsUnknown(t *testing.T) {
+// TestFreezeIsRepairedWhileUsageIsUnknown edits a freeze: it stays in force as decided.
+func TestFreezeIsRepairedWhileUsageIsUnknown(t *testing.T) {
 	t.Parallel()
 	d := exceededWithALoss(t, budget.Freeze, "5")
 	d.Run()

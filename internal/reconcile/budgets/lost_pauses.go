@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
-// observeLost finds the pauses that the last statuses list and that no document has any longer.
+// observeLost finds the pauses that the last statuses list and that no document has.
 func (f *inForce) observeLost(ctx context.Context, c pauses.Cluster, clusterUID string, previous map[string]previousStatus) {
 	if f.err != nil {
 		return

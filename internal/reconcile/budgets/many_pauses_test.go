@@ -19,8 +19,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
-// crowded is a fixture where one tenant runs many workloads with long labels under a
-// budget that pauses, and another tenant one pod under a budget that evicts.
+// crowded is a fixture with two tenants. One runs many workloads with long labels under a budget that pauses,
+// and the other one pod under a budget that evicts.
 func crowded(t *testing.T, workloads int) (d *fixture, many, other budget.Declaration) {
 	t.Helper()
 	d = newFixture(t)
@@ -45,10 +45,9 @@ func crowded(t *testing.T, workloads int) (d *fixture, many, other budget.Declar
 	return d, many, other
 }
 
-// TestNobodyWaitsForManyPauses acts on a budget before another has paused all that
-// it is to pause, in writes and documents that the number of workloads doesn't
-// swell, and resumes all.
-func TestNobodyWaitsForManyPauses(t *testing.T) {
+// TestManyPausesDelayNoOtherBudget acts on a budget before another has paused all its workloads. The number
+// of workloads affects neither the writes nor the documents. Then it resumes all.
+func TestManyPausesDelayNoOtherBudget(t *testing.T) {
 	t.Parallel()
 	const workloads = 600
 	d, many, _ := crowded(t, workloads)
@@ -139,9 +138,9 @@ func TestTimeThatEndsAmongPausesSkipsNobodyElse(t *testing.T) {
 	}
 }
 
-// TestADamagedPartOfPausesStopsItsBudget resumes nothing where one of several
-// documents of what is held can't be read, and goes on with other budgets.
-func TestADamagedPartOfPausesStopsItsBudget(t *testing.T) {
+// TestDamagedPausesStopOnlyTheirBudget resumes nothing if one of several documents of pauses cannot be read,
+// and reconciles other budgets.
+func TestDamagedPausesStopOnlyTheirBudget(t *testing.T) {
 	t.Parallel()
 	d, many, _ := crowded(t, 120)
 	d.Run()

@@ -27,10 +27,9 @@ func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	wantEstimated(t, r, "0.000")
 }
 
-// TestNodesAreRememberedBetweenRuns: each observation is told of those that were seen,
-// with the most that each showed, and an observation that shows more of one lists its
-// pods.
-func TestNodesAreRememberedBetweenRuns(t *testing.T) {
+// TestNodesAreKeptBetweenRuns passes earlier nodes to each observation, with the most GPUs that each showed.
+// If one shows more, its pods are listed.
+func TestNodesAreKeptBetweenRuns(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(plenty)
@@ -52,7 +51,7 @@ func TestNodesAreRememberedBetweenRuns(t *testing.T) {
 	known := d.Cluster.Remembered
 	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" ||
 		known[0].InstanceID() != "ins-a" || known[0].Gone {
-		t.Fatalf("the second run is told of %+v", known)
+		t.Fatalf("the second run knows %+v", known)
 	}
 	d.Cluster.Pods[uid].Node = on(3, 8)
 	d.Cluster.Step(time.Minute)
@@ -66,6 +65,6 @@ func TestNodesAreRememberedBetweenRuns(t *testing.T) {
 	d.Run()
 	d.Run()
 	if known := d.Cluster.Remembered; len(known) != 1 || !known[0].Gone || known[0].Told != 3 {
-		t.Errorf("once it is gone, the next run is told of %+v", known)
+		t.Errorf("once it is gone, the next run knows %+v", known)
 	}
 }

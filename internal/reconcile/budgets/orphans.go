@@ -38,8 +38,8 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		case tombstone.Exists():
 			k.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !k.unread:
-			k.warnings.Add(fmt.Sprintf("a freeze or pauses are in force in the cluster for a budget with the UID %[1]s, which the store %[2]s does not have: "+
-				"they are left. It is a budget of another store, or its record was lost. The store's documents pauses/%[1]s list its pauses. To list "+
+			k.warnings.Add(fmt.Sprintf("a freeze or pauses are in force for the UID %[1]s of a budget, which the store %[2]s does not have. "+
+				"They stay in force. It is a budget of another store, or its record was lost. The store's documents pauses/%[1]s list its pauses. To list "+
 				"its freeze:\nkubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s", uid, k.flow.Repository.Store))
 		}
 	}

@@ -30,7 +30,7 @@ func (quiet) Observe(context.Context, gpu.ObserveOptions) (gpu.Observation, erro
 	return gpu.Observation{ClusterUID: "cluster", At: present, ResourceVersion: "8", Replay: gpu.Replay{Complete: true}}, nil
 }
 
-// shelf is a store that has a ledger alone, and from which is only read.
+// shelf is a read-only store that has only a ledger.
 type shelf map[string][]byte
 
 func (shelf) String() string           { return "directory:shelf" }

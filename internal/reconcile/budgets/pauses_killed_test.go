@@ -13,11 +13,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
-// TestAKillAmongPausesIsGoneOnFrom kills runs that pause, or resume, more workloads
-// than one batch for two budgets, and a destroy that resumes them, here and there:
-// whatever was cut short is gone on with, and each workload gets back what it had. It is
-// right after the effect, and with -every-fault right before it, too.
-func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
+// TestPausesRecoverFromKills kills runs that pause or resume more workloads than one batch for two budgets,
+// and a destroy that resumes them. The kills come right after an effect, and with -every-fault right before
+// it, too. Each workload is restored to its previous state.
+func TestPausesRecoverFromKills(t *testing.T) {
 	t.Parallel()
 	const workloads = 60
 	type scene struct {

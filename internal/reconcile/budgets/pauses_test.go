@@ -52,9 +52,9 @@ func training(t *testing.T, with ...func(*budget.Declaration)) (*fixture, budget
 
 func quietly(b *budget.Declaration) { b.Thresholds = []int{100} }
 
-// TestAWorkloadIsResumedWhenNobodyHoldsIt has one of two budgets let go of what
-// both paused, be it that its usage falls or that it is destroyed; then the other.
-func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
+// TestWorkloadIsResumedAfterItsLastPause has two budgets pause a workload. First one, then the other releases
+// it, because its usage falls or because it is destroyed.
+func TestWorkloadIsResumedAfterItsLastPause(t *testing.T) {
 	t.Parallel()
 	for name, letGo := range map[string]func(d *fixture, b budget.Declaration) []string{
 		"its limit is raised": func(d *fixture, b budget.Declaration) []string {
@@ -97,15 +97,15 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 			}
 			letGo(d, second)
 			if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 {
-				t.Errorf("nobody holds it, and it is %+v; the store holds %v", w, d.holds())
+				t.Errorf("no budget pauses it, and it is %+v; the store holds %v", w, d.holds())
 			}
 		})
 	}
 }
 
-// TestALeftPauseIsLifted has what a destroyed budget held outlive it, as after a
-// kill, where no budget is left.
-func TestALeftPauseIsLifted(t *testing.T) {
+// TestPausesOfDestroyedBudgetsAreLifted has pauses outlive their destroyed budget, as after a kill, with no
+// budget left.
+func TestPausesOfDestroyedBudgetsAreLifted(t *testing.T) {
 	t.Parallel()
 	d, b := training(t)
 	d.Run()
@@ -175,9 +175,9 @@ func TestLabelsFillNoDocument(t *testing.T) {
 	}
 }
 
-// TestADamagedListOfPausesStopsItsBudget resumes nothing by what can't be read,
-// and goes on with other budgets.
-func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
+// TestDamagedPauseDocumentResumesNothing resumes nothing of an unreadable document, and reconciles other
+// budgets.
+func TestDamagedPauseDocumentResumesNothing(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	b := d.Declare(enforcing(budget.Pause), quietly)
@@ -204,9 +204,9 @@ func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
 	}
 }
 
-// TestAWorkloadOfTheSameNameIsAnother pauses what was made anew under the name of
-// what was paused, and gives each back what it had.
-func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
+// TestRecreatedWorkloadIsAnotherOne pauses a workload that was recreated under the name of a paused one, and
+// restores the replicas of each.
+func TestRecreatedWorkloadIsAnotherOne(t *testing.T) {
 	t.Parallel()
 	d, b := training(t, quietly)
 	d.Run()
@@ -223,8 +223,8 @@ func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 	}
 }
 
-// TestAForgedOwnerIsNotPaused tells of pods whose owner is not theirs.
-func TestAForgedOwnerIsNotPaused(t *testing.T) {
+// TestForgedOwnerIsNotPaused reports pods with a false owner reference.
+func TestForgedOwnerIsNotPaused(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(enforcing(budget.Pause), quietly)
@@ -243,10 +243,9 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 	}
 }
 
-// TestWhatIsStartedAgainIsTold has someone start what was paused: each run tells of
-// it, none says that it is paused, and it is paused again where the budget says so,
-// and gets back what it had last.
-func TestWhatIsStartedAgainIsTold(t *testing.T) {
+// TestManuallyResumedWorkloadsAreReported resumes a paused workload manually. Each run reports it, and none
+// as paused. It is paused again if the budget says so, and then restored to its last size.
+func TestManuallyResumedWorkloadsAreReported(t *testing.T) {
 	t.Parallel()
 	d, b := training(t, quietly)
 	wantTold(t, d.Run(), "done alert", "done suspend train")
@@ -255,7 +254,7 @@ func TestWhatIsStartedAgainIsTold(t *testing.T) {
 	for range 2 {
 		report := d.Run()
 		wantTold(t, report)
-		if r := report.Budgets[0]; len(r.Enforced) > 0 || !strings.Contains(fmt.Sprint(r.Warnings), "resumed by someone") {
+		if r := report.Budgets[0]; len(r.Enforced) > 0 || !strings.Contains(fmt.Sprint(r.Warnings), "resumed manually") {
 			t.Errorf("enforced %v, warnings %v", r.Enforced, r.Warnings)
 		}
 	}

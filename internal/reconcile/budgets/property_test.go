@@ -14,11 +14,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 )
 
-// TestUsageIsTrueWithinItsBound lets pods come, finish and go at random, the
-// history of the watch get lost, and runs be missed, cut short or dry. Whatever
-// happens, what a run reports is the truth within its own error bound, never
-// falls, and is what the next observation says without a cluster's change.
-func TestUsageIsTrueWithinItsBound(t *testing.T) {
+// TestUsageIsWithinItsErrorBound has pods start, finish and vanish at random, the history of the watch get
+// lost, and runs be missed, interrupted or dry. Reported usage is always true within its own error bound. It
+// never falls, and the next observation of an unchanged cluster reports the same.
+func TestUsageIsWithinItsErrorBound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newFixture(t)

@@ -12,8 +12,8 @@ import (
 // IsExceeded reports whether a budget is known to have used its limit up.
 func (b Report) IsExceeded() bool { return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded }
 
-// Enforcement returns the states of a budget's enforcement, the mildest first: in force, or requested
-// and not observed yet, and Ineffective if anything had no effect in time.
+// Enforcement returns the states of a budget's enforcement, the mildest first. A measure is in force, or
+// requested and not observed yet, or Ineffective if it had no effect in time.
 func (b Report) Enforcement() (list []state.State) {
 	ineffective := false
 	for _, of := range []struct {

@@ -12,10 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// TestWhatNoWindowReachesIsForgotten of a budget whose lengths of time are
-// written in days, as of one that has them in hours: a longer window later finds
-// nothing any more.
-func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
+// TestRecordsOutsideAllWindowsAreDropped for a budget with durations in days, and for one with durations in
+// hours. A longer window later finds nothing of before.
+func TestRecordsOutsideAllWindowsAreDropped(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []string{"24h", "1d"} {
 		d := newFixture(t)
@@ -82,9 +81,9 @@ func TestALongerWindowCountsWhatWasBefore(t *testing.T) {
 	wantConsumed(t, d.Run(), "96.000")
 }
 
-// TestNothingIsLiftedBecauseItIsForgotten: what a longer window would count was
-// dropped, so that nobody knows whether usage is below the limit.
-func TestNothingIsLiftedBecauseItIsForgotten(t *testing.T) {
+// TestDroppedRecordsLiftNothing drops records that a longer window needs later: whether usage is below the
+// limit is then unknown.
+func TestDroppedRecordsLiftNothing(t *testing.T) {
 	t.Parallel()
 	d, b := worked(t, "20", time.Hour)
 	if len(d.Cluster.Frozen) != 1 {

@@ -93,9 +93,8 @@ func (r *Run) Reports() []Report {
 	return reports
 }
 
-// Reconcile judges and enforces every budget of the cluster. An error that stops all of them, such as
-// an unreachable cluster, does not stop the other kinds; the age of statuses closes the gates of
-// pools.
+// Reconcile judges and enforces every budget of the cluster. An error that stops all of them, such as an
+// unreachable cluster, does not stop the other kinds. The gates of pools close when statuses are too old.
 func (r *Run) Reconcile(ctx context.Context) {
 	k := r.kind
 	if len(r.Targets()) == 0 && !k.partial() {

@@ -56,8 +56,8 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 			observe()
 			d.Cluster.Step(30 * time.Minute)
 			report := d.Run()
-			// Two GPUs for two hours; of them to the second a half of each for 30
-			// minutes, a third for 15, a half for 15, and all for 30.
+			// Two GPUs for two hours. Of them, the second pod gets a half of each for 30 minutes, a third for
+			// 15, a half for 15, and all for 30.
 			wantConsumed(t, report, "4.000")
 			if got := report.Budgets[1].ConsumedGPUHours; got != "1.917" {
 				t.Errorf("the second's budget counts %s GPU-hours, want 1.917", got)

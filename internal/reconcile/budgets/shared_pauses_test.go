@@ -49,13 +49,13 @@ func (d *fixture) raise(b budget.Declaration) {
 	}
 }
 
-// budgetOf is what a report says of a budget: whether it stands as paused, and
-// whether it says that someone started what it paused.
+// budgetOf returns whether a report lists a budget as paused, and whether it says that its workload was
+// resumed manually.
 func budgetOf(r reconcile.Report, name string) (paused, started bool) {
 	for _, b := range r.Budgets {
 		if b.Name == name {
 			requested := budget.CountEffects(b.Effects, budget.Pause, budget.Requested) > 0
-			return requested || slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "resumed by someone")
+			return requested || slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "resumed manually")
 		}
 	}
 	return false, false
@@ -109,9 +109,9 @@ func TestABudgetThatIsExceededKeepsWhatAnotherLetsGo(t *testing.T) {
 	}
 }
 
-// TestWhatStandsPausedIsNotStarted has someone start what two budgets paused, of
-// which one, both or none pauses such again, and then each of them let go.
-func TestWhatStandsPausedIsNotStarted(t *testing.T) {
+// TestPausedWorkloadStaysStoppedUntilReleasedByAll resumes a workload manually that two budgets paused. None,
+// one or both of them pause it again. Then each of them releases it.
+func TestPausedWorkloadStaysStoppedUntilReleasedByAll(t *testing.T) {
 	t.Parallel()
 	for _, a := range []bool{false, true} {
 		for _, b := range []bool{false, true} {
@@ -144,7 +144,7 @@ func TestWhatStandsPausedIsNotStarted(t *testing.T) {
 					d.raise(budgets[other])
 					d.Run()
 					if w := d.Cluster.Workloads["uid-of-d"]; w.Stopped || w.Replicas != 5 || len(d.holds()) > 0 {
-						t.Errorf("nobody holds it, and it is %+v; the store holds %v", w, d.holds())
+						t.Errorf("no budget pauses it, and it is %+v; the store holds %v", w, d.holds())
 					}
 				})
 			}
@@ -174,16 +174,16 @@ func TestWhatSomeoneStartedAndStoppedIsTheirs(t *testing.T) {
 	}
 }
 
-// TestARunOfOneLeavesWhatAnotherHolds has a run of one budget let go of what another,
-// which that run leaves alone, holds already, or would hold in its own next run; the
-// other's freeze stays as well, and the labels that it asks for are kept.
-func TestARunOfOneLeavesWhatAnotherHolds(t *testing.T) {
+// TestRunOfOneBudgetKeepsMeasuresOfOthers has a run of one budget release a workload that another has paused,
+// or would pause in its own next run. The other's freeze stays as well, and the labels that it needs are
+// kept.
+func TestRunOfOneBudgetKeepsMeasuresOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]bool{"it holds it": false, "it would": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newFixture(t)
-			// More labels than are kept beside those that budgets ask for.
+			// More labels than fit next to those that budgets need.
 			labels := map[string]string{"team": "a", "zone": "z"}
 			for n := range 30 {
 				labels[fmt.Sprintf("example.com/of-%02d", n)] = strings.Repeat("x", 60)

@@ -37,8 +37,8 @@ type Over struct {
 	BreakdownLabels []string
 }
 
-// LiveUsage is the usage of a budget or any selector, now or in the past: the ledger and a fresh
-// observation of the cluster, merged in memory.
+// LiveUsage is the usage of a budget or any selector, now or in the past. It merges the ledger and a fresh
+// observation of the cluster in memory.
 type LiveUsage struct {
 	Declaration budget.Declaration
 	At          time.Time // by the cluster's clock, or of the question

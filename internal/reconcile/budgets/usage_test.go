@@ -173,10 +173,9 @@ func TestUnreplayedRunsListEverything(t *testing.T) {
 	wantConsumed(t, d.Run(), "1.000")
 }
 
-// TestClaimsThatAreGoneTakeNoUsageAlong has a pod finish whose devices can't be
-// read any more, since its claim was taken back: what it held stays as it was
-// first seen, and its end is its own.
-func TestClaimsThatAreGoneTakeNoUsageAlong(t *testing.T) {
+// TestPodsWithDeletedClaimsKeepTheirUsage has a pod finish whose claim was deallocated, so that its devices
+// are unknown. It keeps what was observed at first, and has its own end.
+func TestPodsWithDeletedClaimsKeepTheirUsage(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare()

@@ -27,9 +27,8 @@ func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
 	wantEstimated(t, r, "4.000")
 }
 
-// TestAVanishedPodEndedByItsDeletion: it was seen to be on its way out, and then
-// nobody looked for a day.
-func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
+// TestVanishedTerminatingPodEndsAtItsDeletion observes that it terminates, and then nothing for a day.
+func TestVanishedTerminatingPodEndsAtItsDeletion(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare(plenty, func(b *budget.Declaration) { b.Window = "7d" })
@@ -46,9 +45,9 @@ func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
 	wantEstimated(t, r, "0.067")
 }
 
-// TestAnEvictedPodEndsWithItsGrace whoever looks when: the run that evicts it
-// writes down when it is to be gone.
-func TestAnEvictedPodEndsWithItsGrace(t *testing.T) {
+// TestEvictedPodEndsWithItsGracePeriod at any time of the next observation: the run that evicts it records
+// when it is due to be gone.
+func TestEvictedPodEndsWithItsGracePeriod(t *testing.T) {
 	t.Parallel()
 	for name, grace := range map[string]time.Duration{"gone at once": 0, "gone after its grace": 5 * time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func backlog(t *testing.T, action budget.Action, changes ...func(*budget.Declara
 	d.Cluster.Start("ml", "waits-set", 4, waiting, ownedBy("StatefulSet", "set"))
 	d.Cluster.Start("ml", "waits-strict", 2, waiting, ownedBy("Job", "strict"))
 	d.Cluster.Start("ml", "waits-forgiving", 1, waiting, ownedBy("Job", "forgiving"))
-	d.Run() // from now on, the watch tells of no change of theirs
+	d.Run() // from now on, the watch reports no change of theirs
 	d.Cluster.Step(time.Hour)
 	return d, b
 }
@@ -65,8 +65,8 @@ func TestOwnersOfWaitingPodsArePaused(t *testing.T) {
 	wantTold(t, d.Run(), "done alert", "done suspend set", "done suspend forgiving", "done suspend strict")
 }
 
-// TestWaitingPodsAreEvictedFirst, however few a run may evict: after the freeze,
-// before those that would make room for them, and not where it would fail a Job.
+// TestWaitingPodsAreEvictedFirst, even if a run may evict few: after the freeze, and before the pods whose
+// GPUs they would get. A waiting pod whose eviction would fail a Job stays.
 func TestWaitingPodsAreEvictedFirst(t *testing.T) {
 	t.Parallel()
 	d, _ := backlog(t, budget.Evict)

@@ -7,9 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// bind has the ledger record a pod that is bound and that there is nothing to record of
-// yet, as it is now: what is made of its labels before its kubelet takes it moves its
-// hours to nobody.
+// bind records a bound pod that has no interval yet, with its present labels. A later change of labels,
+// before its kubelet accepts the pod, then does not move its hours to another budget.
 func (b *Books) bind(p gpu.Pod) {
 	if _, recorded := b.documents.ledger.Get(p.UID); recorded || p.UID == "" || p.Node.Name == "" {
 		return
@@ -24,8 +23,8 @@ func (b *Books) bind(p gpu.Pod) {
 	}
 }
 
-// awaited says whether a bound pod that holds nothing yet may get an interval: once
-// its kubelet takes it, or its node turns out to have what it asks for.
+// awaited reports whether a bound pod that holds nothing yet may get an interval. It does when its kubelet
+// accepts it, or when its node turns out to have enough GPUs.
 func awaited(p gpu.Pod) bool {
 	if p.Mirror || p.Phase == "Succeeded" || p.Phase == "Failed" || !p.End.Open() {
 		return false
@@ -54,9 +53,9 @@ func (b *Books) unbind(there func(uid string) bool) {
 // trimBindings forgets the bound pods that are more than the ledger keeps.
 func (b *Books) trimBindings() {
 	if more := b.documents.ledger.TrimBindings(); more > 0 {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen "+
-			"first it is forgotten what labels they were bound with, and they are counted by those that they have when they are next seen. Delete pods "+
-			"that are bound to nodes that never run them",
+		b.Warnings = append(b.Warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not accepted them. "+
+			"The labels at the binding of the %d earliest are dropped: these pods are counted by their labels when they are next observed. "+
+			"Delete pods that are bound to nodes that never run them",
 			ledger.MostBindings, more))
 	}
 }

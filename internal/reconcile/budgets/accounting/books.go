@@ -15,8 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// listEvery is how often all pods are listed at least, also where the replays of
-// the watch are complete: what a watch never told of would else stay for ever.
+// listEvery is the longest time between lists of all pods, even if the replays of the watch are complete.
+// Otherwise a missed event would have permanent effects.
 const listEvery = time.Hour
 
 // Accountant keeps the ledgers of clusters in a store; without one there are none.
@@ -118,9 +118,8 @@ func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 	return false
 }
 
-// rulesFor are the rules by which pods are observed for these budgets: the defaults,
-// which are the same whatever a budget weighs, and the resources that any of them weighs
-// on its own.
+// rulesFor returns the rules for observing the pods of these budgets: the defaults, and the resources that
+// any of the budgets weighs.
 func rulesFor(budgets []budget.Declaration) gpu.Rules {
 	weighed := map[string]bool{}
 	for _, d := range budgets {
@@ -205,7 +204,7 @@ func (b *Books) missHeader(now ledger.Time) {
 	if from == now && last > 0 {
 		from = last
 	}
-	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.Observation.Allocatable, Reason: "the ledger's header is lost, and with it when there were runs"})
+	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.Observation.Allocatable, Reason: "the ledger's header is lost, and with it the times of earlier runs"})
 }
 
 // turn brings the header up to this observation.
@@ -239,7 +238,7 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 		}
 	}
 	if held := b.documents.ledger.Contradicts(&r); held != 0 {
-		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: the kubelet of its node %s reports that it ended at %s, but a run recorded its hours until %s: "+
+		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: the kubelet of its node %s reports that it ended at %s. A run recorded its hours until %s: "+
 			"these are kept. Check the node's clock, and whether its credentials leaked", p.Namespace, p.Name, p.Node.Name,
 			r.End.At.Time().Format(time.RFC3339), held.Time().Format(time.RFC3339)))
 	}
@@ -257,14 +256,13 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 	}
 }
 
-// again is what is known of a pod that holds nothing any more, as far as can be
-// read, and what there is to add to it.
+// again returns the known record of a pod that holds nothing any more, with the new facts.
 func (b *Books) again(p gpu.Pod) (r ledger.Record, known bool) {
 	r, known = b.documents.ledger.Get(p.UID)
-	// What a pod held by claim can't be read any more once it ended and its claims
-	// are gone. Its record has it, and lacks the end alone.
+	// The claims of an ended pod are gone, and with them what it held. Its record has that, and lacks only
+	// the end.
 	ended := !p.End.Open()
-	// What it said that it holds, its node turned out not to have.
+	// Its node turned out not to have the GPUs that it requested.
 	none := known && p.Capped && p.Shown > r.Allocation.Shown
 	if !known || !ended && !none {
 		return r, false

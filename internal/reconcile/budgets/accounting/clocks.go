@@ -21,13 +21,13 @@ func believeClock(cluster, local, lastRun time.Time) error {
 	if !lastRun.IsZero() {
 		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
 	}
-	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock "+
+	return fmt.Errorf("the clock of the cluster's API server reads %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock "+
 		"that is wrong, and run again",
 		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
 }
 
-// clocksWarned is how far they may be apart without a warning. From then on, the cloud
-// rejects requests as well.
+// clocksWarned is the largest difference without a warning. Beyond it, Tencent Cloud rejects requests as
+// well.
 const clocksWarned = 5 * time.Minute
 
 // clockWarning says by how much this machine's clock is ahead of the API server's, and
@@ -37,6 +37,6 @@ func clockWarning(ahead time.Duration) string {
 	if ahead < 0 {
 		where = "behind"
 	}
-	return fmt.Sprintf("this machine's clock is %s %s that of the cluster's API server: GPU-hours go by the server's, but when holds end, and whether a "+
-		"budget's status is too old for a launch, by this machine's. Set the clock that is wrong", duration.Words(ahead.Abs().Round(time.Minute)), where)
+	return fmt.Sprintf("this machine's clock is %s %s that of the cluster's API server. GPU-hours are measured by the server's clock, "+
+		"but ends of holds and the age of a budget's status by this machine's. Set the clock that is wrong", duration.Words(ahead.Abs().Round(time.Minute)), where)
 }

@@ -1,6 +1,5 @@
-// Package accounting keeps the ledger of a cluster: what an observation shows of pods and
-// nodes is merged into it, what is gone without a word is closed, and what no budget needs
-// any longer is dropped. It judges nothing.
+// Package accounting keeps the ledger of a cluster. It merges observed pods and nodes into it, closes the
+// intervals of vanished pods, and drops what no budget needs. It judges nothing.
 package accounting
 
 import (
@@ -18,9 +17,8 @@ type Cluster interface {
 	// Observe observes the cluster. With a resource version it replays the watch
 	// of pods from there, and where that is complete it lists no pods.
 	Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error)
-	// LivePods lists afresh the pods with GPUs of some namespaces, or of all where
-	// none is named; it may answer more, never fewer. Those that wait for GPUs are
-	// among them: what is enforced is judged on these.
+	// LivePods lists the pods with GPUs of some namespaces, or of all if none is named, without a cache. It
+	// may return more, never fewer. Pods that wait for GPUs are included: enforcement judges these.
 	LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
 	// WaitingPods are those of LivePods that no kubelet has accepted.
 	WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)

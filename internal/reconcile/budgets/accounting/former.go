@@ -14,8 +14,8 @@ func selectByNamespace(budgets []budget.Declaration) bool {
 	return slices.ContainsFunc(budgets, func(d budget.Declaration) bool { return len(d.Selector.NamespaceLabels) > 0 })
 }
 
-// missNamespaces warns of pods that no run saw, and whose namespace is gone with
-// its labels: where a budget selects by these, it does not count them.
+// missNamespaces warns of pods that no run observed and whose namespace is gone with its labels. Budgets that
+// select by these do not count them.
 func (b *Books) missNamespaces(told gpu.Replay) {
 	if !b.byNamespace {
 		return

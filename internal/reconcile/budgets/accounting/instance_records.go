@@ -15,17 +15,17 @@ import (
 type instanceRecords struct {
 	names map[string]string      // the pool's "region/name", by instance id
 	ended map[string]ledger.Time // when an instance's end was asked for
-	// noticed is when an instance was found gone or going that nobody in the pool
-	// ended: it may have been untagged, and go on.
+	// noticed is when an instance was found terminated or terminating though the pool did not terminate it:
+	// it may have been untagged, and still run.
 	noticed map[string]ledger.Time
 }
 
-// goneLasts is how long pods stay after their machine is gone, at most: the node
-// controller and the garbage collector of pods take a minute or two.
+// goneLasts is the longest time that pods exist after their instance is gone. The node controller and the
+// garbage collector of pods take a minute or two.
 const goneLasts = ledger.Time(10 * time.Minute / time.Millisecond)
 
-// end is what the pools know of the end of a pod's instance, where the last run
-// saw the pod hold at a moment; the zero End is nothing.
+// end is what the pools know of the end of a pod's instance, if the last run observed the pod holding GPUs at
+// a moment. The zero End is nothing.
 func (i instanceRecords) end(r *ledger.Record, heldAt ledger.Time) ledger.End {
 	id := r.Place.InstanceID
 	if at, known := i.ended[id]; known {
@@ -37,7 +37,7 @@ func (i instanceRecords) end(r *ledger.Record, heldAt ledger.Time) ledger.End {
 	return ledger.End{}
 }
 
-// add takes up what a journal tells of one instance.
+// add reads a journal's times of one instance.
 func (i instanceRecords) add(pool, id string, ended, noticed time.Time) {
 	i.names[id] = pool
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 )
 
-// Live are the pods of a fresh observation that hold GPUs or wait for some, as one budget
-// sees them; or the latter alone.
+// Live are the pods of a fresh observation that hold GPUs or wait for some, as one budget counts them. With
+// wanted they are only the latter.
 func (b *Books) Live(ctx context.Context, d budget.Declaration, wanted decide.WantedPods) ([]budget.Pod, error) {
 	list := b.cluster.LivePods
 	if wanted == decide.WaitingPods {
@@ -56,8 +56,7 @@ func (b *Books) meter(d budget.Declaration) (*meter.Meter, error) {
 	return meter.New(d, b.Now(), b.claims, time.LoadLocation)
 }
 
-// burned is a number of GPUs in thousandths, and none only where it is none: the
-// least of a GPU uses a budget up as well.
+// burned returns a number of GPUs in thousandths. It rounds up: it is zero only if no GPUs are held.
 func burned(gpus *big.Rat) int64 {
 	if gpus.Sign() <= 0 {
 		return 0

@@ -85,8 +85,8 @@ func capacityOf(n *gpu.Node) ledger.Labels {
 	return ledger.LabelsOf(texts)
 }
 
-// grown are the nodes, by name, that show more than the ledger has of them, and those
-// that it lacks: what was seen of pods there may be more now.
+// grown returns the nodes, by name, that show more GPUs than in the ledger, and those that it lacks. Their
+// pods may hold more than was recorded.
 func grown(l *ledger.Ledger, nodes []gpu.Node) (more, unknown map[string]bool) {
 	more, unknown = map[string]bool{}, map[string]bool{}
 	for i := range nodes {

@@ -40,18 +40,17 @@ func (a Accountant) openLedger(ctx context.Context, clusterUID string) (*ledgerD
 	}
 	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, ledger.TimeOf(a.Clock()))
 	if err != nil {
-		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", a.Repository.Store, err)
+		return nil, fmt.Errorf("the ledger in the store %s cannot be used and was not changed: %w", a.Repository.Store, err)
 	}
 	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.IsSet() })
 	return d, nil
 }
 
-// ledgerAttempts is how often a ledger is written anew that someone else wrote
-// meanwhile.
+// ledgerAttempts limits the writes of a ledger that another process writes meanwhile.
 const ledgerAttempts = 5
 
-// saveLedger writes what changed of the ledger. Where someone else wrote to it
-// since it was read, what both know is merged and written again.
+// saveLedger writes the changes of the ledger. If another process wrote to it since it was read, both
+// versions are merged and written again.
 func (a Accountant) saveLedger(ctx context.Context, d *ledgerDocuments) error {
 	for range ledgerAttempts {
 		err := a.writeLedger(ctx, d)
@@ -67,7 +66,7 @@ func (a Accountant) saveLedger(ctx context.Context, d *ledgerDocuments) error {
 		}
 		*d = *theirs
 	}
-	return errors.New("someone else wrote to the ledger again and again")
+	return errors.New("another process keeps writing to the ledger")
 }
 
 // writeLedger writes the documents that changed, in the order that lets a kill

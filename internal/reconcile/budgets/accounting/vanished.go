@@ -11,15 +11,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// killLasts is how long the end of a pod may take after the Event that tells of
-// its beginning: the grace period that pods have by default
-// (DefaultTerminationGracePeriodSeconds in k8s.io/api/core/v1).
+// killLasts is how long the end of a pod may take after the Event that reports its beginning. It is the
+// default grace period of pods (DefaultTerminationGracePeriodSeconds in k8s.io/api/core/v1).
 const killLasts = 30 * time.Second
 
-// unannounced looks after pods that a list lacks though a complete replay told of
-// no deletion, and returns when they were certainly there. Those that were
-// deleted between the replay and the list are told of by a further replay. Others
-// were never deleted in this history: the cluster was restored from a backup.
+// unannounced checks pods that a list lacks though a complete replay had no deletion of them, and returns
+// when they certainly existed. A further replay has those that were deleted between the replay and the list.
+// Others were never deleted in this history: the cluster was restored from a backup.
 func (b *Books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
 	l, o := b.documents.ledger, b.Observation
 	h := l.Header

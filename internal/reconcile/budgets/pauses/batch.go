@@ -28,8 +28,7 @@ const (
 // ErrNotStarted says that the time was over before a workload's turn.
 var ErrNotStarted = errors.New("the time was over before its turn")
 
-// protocol is the steps of each workload of a batch: to pause, to resume, or to record that
-// someone resumed it.
+// protocol is the steps of each workload of a batch: to pause, to resume, or to record a manual resume.
 type protocol struct {
 	// intend observes a workload and returns the transition to make. Nil means that no call is
 	// needed: intend has then changed the pauses itself, and the error is the workload's result.
@@ -67,10 +66,10 @@ func (k batchPauses) stockPoolOf(w budget.Workload) (string, error) {
 	return "", fmt.Errorf("whether a stock pool scales the %s is unknown: %w", w, k.unread)
 }
 
-// runBatch changes workloads under the pauses lock in three steps: write the intent of all, call for
-// each, write the result of all. After a kill, the intents tell which budget has each workload, and
-// its size. If someone else writes to a workload between its observation and its call, the steps are
-// repeated for it. The errors are by workload.
+// runBatch changes workloads under the pauses lock in three steps: write the intent of all, call for each,
+// write the result of all. After a kill, the intents tell which budget has each workload, and its size. If
+// another process writes to a workload between its observation and its call, the steps are repeated for it.
+// The errors are by workload.
 func (p Pauser) runBatch(ctx context.Context, workloads []budget.Workload, steps protocol) []error {
 	b := &batch{Pauser: p, steps: steps, workloads: workloads, errs: make([]error, len(workloads))}
 	calling, release := record.WithGrace(ctx)
@@ -158,8 +157,8 @@ func (b *batch) intend(ctx, calling context.Context, left []int) []*transition {
 	return intents
 }
 
-// call makes the transitions and records their results. It returns the numbers of the workloads that
-// someone else wrote to meanwhile, unless this is the last attempt.
+// call makes the transitions and records their results. It returns the numbers of the workloads that another
+// process wrote to meanwhile, unless this is the last attempt.
 func (b *batch) call(ctx, calling context.Context, intents []*transition, last bool) (again []int) {
 	for _, t := range intents {
 		if ctx.Err() != nil {

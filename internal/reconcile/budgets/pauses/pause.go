@@ -23,8 +23,8 @@ func (p Pauser) Pause(ctx context.Context, list []budget.Workload) []error {
 			case err == nil:
 				t.pause.Phase = declaration.Paused
 				known.own.set(t.pause)
-			// A pause that was certainly refused is not recorded: the budget would otherwise resume
-			// the workload after someone else stopped it.
+			// A pause that was certainly refused is not recorded. Otherwise the budget would resume a
+			// workload that was stopped manually later.
 			case errors.As(err, &not), Forbidden(err):
 				known.own.drop(t.pause.Workload)
 			}
@@ -53,7 +53,7 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	}
 	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
 	if undone && !p.Budget.Enforce.PausesAgain() {
-		return nil, &budget.NotPausedError{Workload: w, Reason: "someone resumed it since it was paused: on_manual_resume = \"warn\" leaves it running"}
+		return nil, &budget.NotPausedError{Workload: w, Reason: "it was resumed manually since it was paused: on_manual_resume = \"warn\" leaves it running"}
 	}
 	reason := seen.Driven
 	if reason == "" {
@@ -70,8 +70,8 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	}}, nil
 }
 
-// recordStopped records the pause of a workload that is stopped: by this budget, if the outcome was
-// not written yet, or by another one, whose replica count it keeps.
+// recordStopped records the pause of a stopped workload. Either this budget stopped it, and the outcome was
+// not written yet, or another one did, whose replica count it keeps.
 func (p Pauser) recordStopped(known batchPauses, last declaration.Pause, seen budget.WorkloadState) error {
 	switch last.Phase {
 	case declaration.Paused:
@@ -82,7 +82,7 @@ func (p Pauser) recordStopped(known batchPauses, last declaration.Pause, seen bu
 			return err
 		}
 		if len(others) == 0 {
-			return &budget.NotPausedError{Workload: seen.Workload, Reason: "someone else stopped it"}
+			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it was stopped manually"}
 		}
 		last = others[0].pause
 	}
@@ -95,9 +95,9 @@ func (p Pauser) recordStopped(known batchPauses, last declaration.Pause, seen bu
 // selector. A tenant can write many more.
 const maxLabels = 2 << 10
 
-// keptLabels returns the labels that are stored with a pause, which the selectors of other budgets
-// need: all of them if they fit, otherwise those in this budget's selector, and as many of those in
-// other selectors as fit.
+// keptLabels returns the labels that are stored with a pause, which the selectors of other budgets need: all
+// of them if they fit. Otherwise they are those in this budget's selector, and as many of those in other
+// selectors as fit.
 func (p Pauser) keptLabels(labels map[string]string) map[string]string {
 	const punctuation = 24 // of one label in a document
 	size := 0

@@ -16,8 +16,8 @@ import (
 // the longest names and labels fit into an object of the Kubernetes API.
 const maxInDocument = 100
 
-// Paused is the workloads that one budget has paused: the document under its UID, and further ones
-// under its UID and a number from 1 on.
+// Paused is the workloads that one budget has paused: the documents under its UID, and under its UID and a
+// number from 1 on.
 type Paused struct {
 	UID, ClusterUID string
 	budget          string // its name

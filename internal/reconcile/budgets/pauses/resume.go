@@ -27,10 +27,10 @@ func (p Pauser) Resume(ctx context.Context, list []budget.Workload) []error {
 	})
 }
 
-// intendToResume has the rule for a workload that several budgets paused. A stopped workload belongs
-// to each budget with a pause of it, even if someone resumed it in between. The last budget that
-// releases it resumes it, unless another exceeded budget is about to pause it. If it became the
-// Deployment of a stock pool, the pool scales it.
+// intendToResume has the rule for a workload that several budgets paused. A stopped workload belongs to each
+// budget with a pause of it, even if it was resumed manually in between. The last budget that releases it
+// resumes it, unless another exceeded budget is about to pause it. If it became the Deployment of a stock
+// pool, the pool scales it.
 func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
 	last := known.own.pauseOf(w)
 	if last.Phase == "" {
@@ -65,9 +65,9 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 		passReplicas(last, others)
 		return released("budget/" + others[0].owner.budget + " keeps it paused")
 	case last.Phase == declaration.Started && seen.Stopped:
-		return released("someone resumed it since it was paused, and stopped it again; it is left as it is")
+		return released("it was resumed and stopped manually since it was paused; it is left as it is")
 	case !seen.Stopped && (last.Phase == declaration.Paused || last.Phase == declaration.Started):
-		return released("someone resumed it since it was paused; it is left as it is")
+		return released("it was resumed manually since it was paused; it is left as it is")
 	case !seen.Stopped: // never stopped, or resumed by a run that was killed then
 		return released("")
 	}
@@ -81,7 +81,7 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	return t, nil
 }
 
-// MarkStarted records that someone resumed workloads and that the budget leaves them running. It no
+// MarkStarted records that workloads were resumed manually and that the budget leaves them running. It no
 // longer resumes them, even if another process stops them again.
 func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 	return errors.Join(p.runBatch(ctx, list, protocol{intend: func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
