@@ -29,8 +29,8 @@ type Ownership struct {
 	Labels map[string]string
 	// Stopped says that the workload is suspended, or has no replicas.
 	Stopped bool
-	// Forgiving says that to the workload a pod's end by a disruption is no failure.
-	Forgiving bool
+	// ToleratesDisruption says that a pod's end by a disruption is not a failure of its workload.
+	ToleratesDisruption bool
 }
 
 // Pod is a pod that holds GPUs now, or waits for some, as one budget sees it.

@@ -67,8 +67,8 @@ type WorkloadState struct {
 	PriorityClassName string
 	// Stopped says that it is suspended, or has no replicas.
 	Stopped bool
-	// Driven says who else starts and stops it, or why else it must not be paused.
-	Driven string
+	// PauseObstacle is why it must not be paused, such as a controller that starts and stops it; or empty.
+	PauseObstacle string
 }
 
 // ErrWorkloadChanged says that a workload no longer is as observed.

@@ -79,9 +79,9 @@ func (d Decision) LogValue() slog.Value {
 }
 
 // Reached returns the thresholds of an alert: "50, 80 and 100%".
-func (d Decision) Reached() string { return enumerated(d.Thresholds) + "%" }
+func (d Decision) Reached() string { return enumeration(d.Thresholds) + "%" }
 
-func enumerated(numbers []int) string {
+func enumeration(numbers []int) string {
 	texts := strings.Fields(strings.Trim(fmt.Sprint(numbers), "[]"))
 	if last := len(texts) - 1; last > 0 {
 		return strings.Join(texts[:last], ", ") + " and " + texts[last]

@@ -74,7 +74,7 @@ type Status struct {
 	// Unreported are events that the history may lack. LeftOut is how many older ones
 	// there was no room for.
 	Unreported []history.Event `json:"unreported,omitempty"`
-	LeftOut    int             `json:"untold_left_out,omitempty"`
+	LeftOut    int             `json:"unreported_left_out,omitempty"`
 }
 
 // Measurement is the part of a status that every run measures again. The rest changes

@@ -88,7 +88,7 @@ func (v *validator) window(zones Zones) {
 func (v *validator) thresholds() {
 	t := v.d.Thresholds
 	if len(t) == 0 {
-		v.Add("thresholds", "Leave it out for "+enumerated(DefaultThresholds())+", or name at least one.", "no threshold is declared")
+		v.Add("thresholds", "Leave it out for "+enumeration(DefaultThresholds())+", or name at least one.", "no threshold is declared")
 	}
 	for n, percent := range t {
 		at := fmt.Sprintf("thresholds[%d]", n)

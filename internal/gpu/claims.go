@@ -203,11 +203,11 @@ func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.
 		return nil, false
 	}
 	gpus := new(big.Rat).Mul(found.part, found.consumed(r.ConsumedCapacity))
-	d.ofDriver(r.Driver, gpus)
+	d.addDriver(r.Driver, gpus)
 	return gpus, true
 }
 
-func (d *deviceTally) ofDriver(driver string, gpus *big.Rat) {
+func (d *deviceTally) addDriver(driver string, gpus *big.Rat) {
 	if before := d.byDriver[driver]; before != nil {
 		gpus = new(big.Rat).Add(before, gpus)
 	}
@@ -225,7 +225,7 @@ func (d *deviceTally) offered(driver string) bool {
 	if seen := d.node.Capacity[driver]; seen != nil {
 		most = greater(most, seen)
 	}
-	d.ofDriver(driver, one)
+	d.addDriver(driver, one)
 	if d.byDriver[driver].Cmp(most) <= 0 {
 		return true
 	}

@@ -9,10 +9,10 @@ import (
 // Containers start and finish by the clock of their node, which may be wrong. Objects are created,
 // deleted and written by the API server's clock.
 
-// proven limits an end to the API server's last write of the status, when the pod had already
+// capByStatus limits an end to the API server's last write of the status, when the pod had already
 // ended. It corrects a node's clock only by up to clockSkew. A user who can edit the pod can edit
 // the times of writes, and must not remove an hour of usage.
-func (v interval) proven(end ledger.End) ledger.End {
+func (v interval) capByStatus(end ledger.End) ledger.End {
 	written, ok := v.statusWritten()
 	if ok && end.At > written && end.At <= written+clockSkew {
 		return ledger.ExactEnd(written, end.Source)
@@ -20,9 +20,9 @@ func (v interval) proven(end ledger.End) ledger.End {
 	return end
 }
 
-// lasted returns how long the containers of a pod ran by their node's clock, if that clock puts all
+// runTime returns how long the containers of a pod ran by their node's clock, if that clock puts all
 // their times before the pod's creation.
-func (v interval) lasted() (ledger.Time, bool) {
+func (v interval) runTime() (ledger.Time, bool) {
 	var first, last ledger.Time
 	for _, list := range [][]corev1.ContainerStatus{v.pod.Status.InitContainerStatuses, v.pod.Status.ContainerStatuses} {
 		for i := range list {

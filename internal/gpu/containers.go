@@ -68,17 +68,17 @@ func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
 			ended = ended || t == s.State.Terminated
 		}
 	}
-	f.more = f.more || ran(s) && !ended
+	f.more = f.more || hasRun(s) && !ended
 }
 
-// ran reports whether a container ever started.
-func ran(s *corev1.ContainerStatus) bool {
+// hasRun reports whether a container ever started.
+func hasRun(s *corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 }
 
 func anyRan(list []corev1.ContainerStatus) bool {
 	for i := range list {
-		if ran(&list[i]) {
+		if hasRun(&list[i]) {
 			return true
 		}
 	}

@@ -19,8 +19,8 @@ func (d *doubts) add(text string) {
 
 func (d *doubts) addf(format string, args ...any) { d.add(fmt.Sprintf(format, args...)) }
 
-// losef adds a doubt about something that therefore does not count.
-func (d *doubts) losef(format string, args ...any) {
+// recordLossf adds a doubt about something that therefore does not count.
+func (d *doubts) recordLossf(format string, args ...any) {
 	d.lost = true
 	d.addf(format, args...)
 }

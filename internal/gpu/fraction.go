@@ -92,9 +92,9 @@ func (y *tally) reserved(devices int64, w World) int64 {
 	return devices
 }
 
-// parted splits fractions by GPU. Anyone can copy labels; all pods of a group have that one GPU
+// splitByGPU splits fractions by GPU. Anyone can copy labels; all pods of a group have that one GPU
 // together.
-func (y *tally) parted(shares []ledger.Share) []ledger.Share {
+func (y *tally) splitByGPU(shares []ledger.Share) []ledger.Share {
 	n := slices.IndexFunc(shares, func(s ledger.Share) bool { return s.Resource == fractionAnnotation })
 	if n < 0 || len(y.groups) == 0 {
 		return shares
@@ -128,7 +128,7 @@ func (y *tally) fraction(held amounts, w World) {
 	if n, ok := a[fractionDevicesAnnotation]; ok {
 		devices, _ = strconv.ParseInt(n, 10, 64) // zero if invalid
 		if !countText.MatchString(n) || devices == 0 {
-			y.doubts.losef("invalid number of devices %[2]q in its annotation %[1]s: counted as none", fractionDevicesAnnotation, clip(n))
+			y.doubts.recordLossf("invalid number of devices %[2]q in its annotation %[1]s: counted as none", fractionDevicesAnnotation, clip(n))
 			return
 		}
 	}
@@ -150,7 +150,7 @@ func (y *tally) fractionOf(fraction, memory string, byFraction bool) (*big.Rat, 
 	}
 	value, ok := new(big.Rat).SetString(text)
 	if !decimalText.MatchString(text) || !ok || value.Sign() == 0 {
-		y.doubts.losef("invalid positive number %[2]q in its annotation %[1]s: counted as none", name, clip(text))
+		y.doubts.recordLossf("invalid positive number %[2]q in its annotation %[1]s: counted as none", name, clip(text))
 		return nil, false
 	}
 	if !byFraction {

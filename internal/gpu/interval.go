@@ -43,14 +43,14 @@ func (v interval) scheduled() ledger.Start {
 			return ledger.Start{At: max(at, created), Source: ledger.PodScheduled}
 		}
 	}
-	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
+	if at, ok := v.check("status.startTime", v.pod.Status.StartTime); ok {
 		return ledger.Start{At: max(at, created), Source: ledger.StartTime}
 	}
 	if at, ok := v.firstStarted(); ok {
 		return ledger.Start{At: max(at, created), Source: ledger.ContainerStarted}
 	}
 	if !hasCreated {
-		v.doubts.losef("nothing tells when it started: not counted")
+		v.doubts.recordLossf("nothing tells when it started: not counted")
 		return ledger.Start{}
 	}
 	return start
@@ -84,7 +84,7 @@ func (v interval) end(start ledger.Start) ledger.End {
 	}
 	end, ended := v.stuck()
 	if v.terminal() {
-		end, ended = v.proven(v.terminated(start)), true
+		end, ended = v.capByStatus(v.terminated(start)), true
 	}
 	if !ended {
 		return ledger.End{}
@@ -133,7 +133,7 @@ func (v interval) terminated(start ledger.Start) ledger.End {
 	case f.known() && f.main:
 		return ledger.ExactEnd(f.at, ledger.ContainerFinished)
 	}
-	if length, told := v.lasted(); told && start.At != 0 {
+	if length, told := v.runTime(); told && start.At != 0 {
 		return ledger.ExactEnd(min(start.At+length, v.now), ledger.ContainerFinished)
 	}
 	return ledger.ExactEnd(v.now, ledger.SeenTerminal)
@@ -181,7 +181,7 @@ func (v interval) ended(what string, t time.Time) (ledger.Time, bool) {
 // from its start, which does not help.
 func (v interval) notReady(start ledger.Start) (ledger.Time, bool) {
 	began := start.At
-	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
+	if at, ok := v.check("status.startTime", v.pod.Status.StartTime); ok {
 		began = max(began, at)
 	}
 	if at, ok := v.firstStarted(); ok {

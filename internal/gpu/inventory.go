@@ -131,7 +131,7 @@ func readDevice(d *resourcev1.Device, sets func(name string) map[string]resource
 		read.counters = d.ConsumesCounters[0].CounterSet
 	}
 	for name, c := range d.Capacity {
-		read.capacity[string(name)] = exactly(c.Value)
+		read.capacity[string(name)] = exact(c.Value)
 	}
 	return read
 }
@@ -162,11 +162,11 @@ func devicePart(d *resourcev1.Device, sets func(name string) map[string]resource
 // that are requested by name, then memory, then the scarcest counter.
 func consumedPart(consumed, total map[string]resourcev1.Counter) *big.Rat {
 	ratio := func(name string) *big.Rat {
-		all := exactly(total[name].Value)
+		all := exact(total[name].Value)
 		if all.Sign() <= 0 {
 			return new(big.Rat)
 		}
-		return new(big.Rat).Quo(exactly(consumed[name].Value), all)
+		return new(big.Rat).Quo(exact(consumed[name].Value), all)
 	}
 	for _, name := range []string{"multiprocessors", "compute-units", "computeUnits", "memory"} {
 		if part := ratio(name); part.Sign() > 0 {
@@ -186,7 +186,7 @@ func (d device) consumed(capacity map[resourcev1.QualifiedName]resource.Quantity
 	part := new(big.Rat)
 	for name, q := range capacity {
 		if all := d.capacity[string(name)]; all != nil && all.Sign() > 0 {
-			part = greater(part, new(big.Rat).Quo(exactly(q), all))
+			part = greater(part, new(big.Rat).Quo(exact(q), all))
 		}
 	}
 	if part.Sign() <= 0 {

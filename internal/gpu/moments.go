@@ -39,7 +39,7 @@ func (m moments) believe(what string, t time.Time) (ledger.Time, bool) {
 	}
 }
 
-func (m moments) believed(what string, t *metav1.Time) (ledger.Time, bool) {
+func (m moments) check(what string, t *metav1.Time) (ledger.Time, bool) {
 	if t == nil {
 		return 0, false
 	}

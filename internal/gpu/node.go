@@ -71,7 +71,7 @@ func NodeOf(n *corev1.Node) Node {
 		Name: n.Name, UID: string(n.UID), Model: modelOf(n), ProviderID: n.Spec.ProviderID,
 		InstanceType: n.Labels[corev1.LabelInstanceTypeStable], Created: ledger.TimeOf(n.CreationTimestamp.Time),
 		NotReady: notReady(n), Devices: devicesOf(n),
-		Shown: true, Told: told(n), Capacity: capacityOf(n),
+		Shown: true, Told: gpuLabels(n), Capacity: capacityOf(n),
 	}
 	if node.InstanceType == "" {
 		node.InstanceType = n.Labels[corev1.LabelInstanceType]
@@ -131,8 +131,8 @@ func (d *Devices) none() bool {
 	return d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0
 }
 
-// told counts the labels and annotations about GPUs, whatever their values.
-func told(n *corev1.Node) int {
+// gpuLabels counts the labels and annotations about GPUs, whatever their values.
+func gpuLabels(n *corev1.Node) int {
 	facts := 0
 	for _, label := range []string{nvidiaProductLabel, nvidiaMemoryLabel, nvidiaMIGStrategy, amdPartitionLabel, intelCountLabel} {
 		if n.Labels[label] != "" {
@@ -166,7 +166,7 @@ func capacityOf(n *corev1.Node) map[string]*big.Rat {
 		if capacity == nil {
 			capacity = map[string]*big.Rat{}
 		}
-		capacity[string(name)] = greater(exactly(q), zero)
+		capacity[string(name)] = greater(exact(q), zero)
 	}
 	return capacity
 }
@@ -268,7 +268,7 @@ func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 		if !t.Counts(resource) {
 			continue
 		}
-		units := exactly(q)
+		units := exact(q)
 		if _, own := t.own[resource]; !own && d.Cards > 0 && (resource == nvidiaGPU || resource == volcanoVGPU) {
 			units = least(units, new(big.Rat).SetInt64(d.Cards)) // the units are splits of cards
 		}

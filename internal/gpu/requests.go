@@ -185,15 +185,15 @@ func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
 
 // rational converts a quantity exactly. A negative one counts as none.
 func (y *tally) rational(name string, q resource.Quantity) *big.Rat {
-	units := exactly(q)
+	units := exact(q)
 	if units.Sign() < 0 {
-		y.doubts.losef("it requests a negative quantity of %s (%s): counted as none", name, units.RatString())
+		y.doubts.recordLossf("it requests a negative quantity of %s (%s): counted as none", name, units.RatString())
 		return new(big.Rat)
 	}
 	return units
 }
 
-func exactly(q resource.Quantity) *big.Rat {
+func exact(q resource.Quantity) *big.Rat {
 	if n, ok := q.AsInt64(); ok {
 		return new(big.Rat).SetInt64(n)
 	}
@@ -216,7 +216,7 @@ func (y *tally) shares(held amounts, names []string, claim string) []ledger.Shar
 			continue
 		}
 		if h.gpus.Cmp(big.NewRat(mostGPUs, 1)) > 0 {
-			y.doubts.losef("it requests %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
+			y.doubts.recordLossf("it requests %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
 			continue
 		}
 		shares = append(shares, ledger.Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units), Claim: claim})

@@ -49,7 +49,7 @@ func (t *Table) See(pod *corev1.Pod, w World) Pod {
 		pod:     pod, node: &s.Node,
 	}
 	s.Scheduled = v.scheduled()
-	s.Node = v.on(w, s.Scheduled)
+	s.Node = v.nodeOf(w, s.Scheduled)
 	t.holds(&s, pod, w, &problems)
 	holds := len(s.Shares) > 0 || problems.lost
 	if holds && !ledger.KeepsAll(pod.Labels) {
@@ -71,7 +71,7 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	held := y.requested()
 	if isMirror(pod) {
 		if len(held) > 0 || len(pod.Spec.ResourceClaims) > 0 || ByFraction(pod) {
-			y.doubts.losef("it is a static pod, and only its node vouches for it: not counted")
+			y.doubts.recordLossf("it is a static pod, and only its node vouches for it: not counted")
 		}
 		*problems = y.doubts
 		return
@@ -84,7 +84,7 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	for _, name := range names {
 		held[name] = y.within(name, held[name], held)
 	}
-	s.Shares = y.parted(y.shares(held, names, ""))
+	s.Shares = y.splitByGPU(y.shares(held, names, ""))
 	for _, claim := range sortedKeys(shared) {
 		s.Shares = append(s.Shares, y.shares(shared[claim], sortedKeys(shared[claim]), claim)...)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// on returns the pod's node. If several had its name, it is the last that existed when the pod
+// nodeOf returns the pod's node. If several had its name, it is the last that existed when the pod
 // started. If a node was registered again while the pod ran, it keeps its pods.
-func (v interval) on(w World, start ledger.Start) Node {
+func (v interval) nodeOf(w World, start ledger.Start) Node {
 	name := v.pod.Spec.NodeName
 	switch {
 	case name == "":
@@ -72,17 +72,17 @@ func (y *tally) within(name string, h amount, held amounts) amount {
 	case y.node.Name == "" || !y.node.Shown:
 		return h
 	case name == fractionAnnotation:
-		return y.atMost(name, nvidiaGPU, h)
+		return y.capToNode(name, nvidiaGPU, h)
 	case !strings.Contains(name, "/") || y.allotted[name]:
 		return h
 	case isCardPart(name):
-		return y.ofCards(name, h, held)
+		return y.capToCards(name, h, held)
 	}
-	return y.cards(name, y.atMost(name, name, h))
+	return y.cards(name, y.capToNode(name, name, h))
 }
 
-// atMost limits an amount to the node's capacity of a resource.
-func (y *tally) atMost(name, of string, h amount) amount {
+// capToNode limits an amount to the node's capacity of a resource.
+func (y *tally) capToNode(name, of string, h amount) amount {
 	capacity, listed := y.node.Capacity[of]
 	switch {
 	case h.units.Sign() <= 0:
@@ -121,9 +121,9 @@ func (y *tally) plausible(shares []ledger.Share) {
 		total.RatString(), y.node.Name, mostOnNode)
 }
 
-// ofCards limits parts of cards, which no node lists, to those of as many cards as the pod may
+// capToCards limits parts of cards, which no node lists, to those of as many cards as the pod may
 // hold.
-func (y *tally) ofCards(name string, h amount, held amounts) amount {
+func (y *tally) capToCards(name string, h amount, held amounts) amount {
 	most := new(big.Rat)
 	for _, f := range vgpuFamilies {
 		cards, asked := held[f.count]
@@ -137,7 +137,7 @@ func (y *tally) ofCards(name string, h amount, held amounts) amount {
 				return h
 			}
 		}
-		most.Mul(y.atMost(f.count, f.count, cards).units, new(big.Rat).SetInt64(each))
+		most.Mul(y.capToNode(f.count, f.count, cards).units, new(big.Rat).SetInt64(each))
 	}
 	if h.units.Cmp(most) <= 0 {
 		return h

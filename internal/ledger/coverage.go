@@ -90,7 +90,7 @@ func sweep(gaps []Gap, combine func(a, b Gap) Gap) []Gap {
 			here = combine(here, g)
 		}
 		here.From, here.To = from, to
-		if last := len(merged) - 1; last >= 0 && merged[last].To == from && alike(merged[last], here) {
+		if last := len(merged) - 1; last >= 0 && merged[last].To == from && mergeable(merged[last], here) {
 			merged[last].To = to
 			continue
 		}
@@ -99,7 +99,7 @@ func sweep(gaps []Gap, combine func(a, b Gap) Gap) []Gap {
 	return merged
 }
 
-func alike(a, b Gap) bool {
+func mergeable(a, b Gap) bool {
 	if (a.GPUs == nil) != (b.GPUs == nil) || a.Reason != b.Reason {
 		return false
 	}

@@ -13,9 +13,9 @@ func (e End) limit(told End) End {
 	return told
 }
 
-// notBefore moves an end to a time until which the pod is known to have held its GPUs. Kubelets
+// clampTo moves an end to a time until which the pod is known to have held its GPUs. Kubelets
 // report the ends of containers late, by their own clocks, and a compromised one reports anything.
-func (e End) notBefore(held Time) End {
+func (e End) clampTo(held Time) End {
 	return End{Earliest: max(e.Earliest, held), At: max(e.At, held), Source: e.Source}
 }
 
@@ -79,7 +79,7 @@ func contradiction(end End, seen Time) End {
 // observedUntil returns the end of a pod that another ledger's last run still observed.
 func (e End) observedUntil(lastRun Time) End {
 	if e.final() {
-		return e.notBefore(lastRun)
+		return e.clampTo(lastRun)
 	}
 	if later := contradiction(e, lastRun); later != (End{}) {
 		return later

@@ -166,7 +166,7 @@ func (e *encoder) labelsOf(l Labels) map[string]string {
 		return nil
 	}
 	if _, there := e.labels[&l[0]]; !there {
-		e.labels[&l[0]] = l.asMap()
+		e.labels[&l[0]] = l.toMap()
 	}
 	return e.labels[&l[0]]
 }

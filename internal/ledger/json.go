@@ -99,7 +99,7 @@ func decodeHeader(clusterUID string, d document.Document) (Header, map[string]in
 	return h, body.Documents, nil
 }
 
-func (l Labels) asMap() map[string]string {
+func (l Labels) toMap() map[string]string {
 	labels := make(map[string]string, len(l))
 	for _, label := range l {
 		labels[label.Key] = label.Value
@@ -108,7 +108,7 @@ func (l Labels) asMap() map[string]string {
 }
 
 // MarshalJSON writes labels as an object.
-func (l Labels) MarshalJSON() ([]byte, error) { return json.Marshal(l.asMap()) }
+func (l Labels) MarshalJSON() ([]byte, error) { return json.Marshal(l.toMap()) }
 
 // UnmarshalJSON reads labels from an object.
 func (l *Labels) UnmarshalJSON(data []byte) error {

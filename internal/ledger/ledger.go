@@ -70,7 +70,7 @@ func (l *Ledger) Observe(r Record) error {
 		r.End = old.End.limit(r.End)
 	}
 	if known && !r.Open() {
-		r.End = r.End.notBefore(l.heldUntil(&old, &r))
+		r.End = r.End.clampTo(l.heldUntil(&old, &r))
 		if old.End.final() && endRank(r.End.Source) >= endRank(old.End.Source) {
 			r.End = old.End // its first value
 		}

@@ -98,7 +98,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 		}
 	}
 	for n := range l.problems {
-		l.lose(&l.problems[n], now)
+		l.recordLoss(&l.problems[n], now)
 	}
 	l.decoder = decoder{shared: &l.shared}
 	return l.Ledger, l.problems, nil
@@ -213,7 +213,7 @@ func (l *loading) mergeRecord(number uint32, next compact, at document.Bin) {
 }
 
 // lose records a problem's loss in the header.
-func (l *loading) lose(problem *Problem, now Time) {
+func (l *loading) recordLoss(problem *Problem, now Time) {
 	p, valid := document.ParsePart(problem.Document)
 	if !valid {
 		return

@@ -45,7 +45,7 @@ func joinEnds(a, b End) End {
 	if !a.final() {
 		return a
 	}
-	return a.notBefore(b.Earliest)
+	return a.clampTo(b.Earliest)
 }
 
 // compareEnds orders ends, the better first.

@@ -97,7 +97,7 @@ type Progress struct {
 // is not kept for stuck pods.
 func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.Time) Drain {
 	if d.Phase == Asked && p.Cordoned {
-		d.Phase, d.Since, d.Observed = Draining, now, begun(now)
+		d.Phase, d.Since, d.Observed = Draining, now, newElapsed(now)
 	}
 	if d.Phase != Draining {
 		return d

@@ -33,8 +33,8 @@ func (s *span) UnmarshalText(text []byte) error {
 	return err
 }
 
-// begun is what is first observed now.
-func begun(now time.Time) Elapsed { return Elapsed{At: now} }
+// newElapsed begins with an observation now.
+func newElapsed(now time.Time) Elapsed { return Elapsed{At: now} }
 
 // Seen is the time after an observation that saw it. What has lasted for enough is left
 // as it is.

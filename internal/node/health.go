@@ -50,7 +50,7 @@ func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Stat
 		ready = match.Node.Ready == ReadyTrue
 	}
 	if s.Since.IsZero() || ready != s.Ready {
-		s.Ready, s.Since, s.Observed = ready, now, begun(now)
+		s.Ready, s.Since, s.Observed = ready, now, newElapsed(now)
 	}
 	if ready && s.JoinedAt.IsZero() {
 		s.JoinedAt = now

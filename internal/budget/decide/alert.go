@@ -25,10 +25,10 @@ func alert(f *facts) (r result) {
 	return r
 }
 
-// stillFired returns the reported thresholds that have not re-armed. In a calendar period they re-arm when
+// firedThresholds returns the reported thresholds that have not re-armed. In a calendar period they re-arm when
 // the next one begins. Otherwise they re-arm when usage falls well below, in a rolling window or after the
 // limit was raised. None re-arms while usage is unknown.
-func (f *facts) stillFired() []int {
+func (f *facts) firedThresholds() []int {
 	previous, of := f.previous, f.Declaration
 	if of.Period != "" && previous.At.Before(f.usage.WindowStart) {
 		return nil

@@ -28,7 +28,7 @@ func (f requests) outstanding(awaited []budget.Effect) []budget.Effect {
 	list := slices.Clone(awaited)
 	for _, e := range f.previous.Effects {
 		switch {
-		case e.Measure == budget.Evict && f.Owned && f.leftOf(e):
+		case e.Measure == budget.Evict && f.Owned && f.unchanged(e):
 			list = append(list, e.After(nil, f.status.At))
 		case e.Measure == budget.Evict && !f.Owned && f.asks(budget.Evict, budget.Pause), e.Measure == budget.Pause && f.unobserved(e):
 			list = append(list, e)
@@ -37,8 +37,8 @@ func (f requests) outstanding(awaited []budget.Effect) []budget.Effect {
 	return list
 }
 
-// leftOf reports whether an evicted pod is unchanged.
-func (f requests) leftOf(e budget.Effect) bool {
+// unchanged reports whether an evicted pod is unchanged.
+func (f requests) unchanged(e budget.Effect) bool {
 	return slices.ContainsFunc(f.Pods, func(p budget.Pod) bool { return p.UID == e.UID && p.End.Open() && p.Deletion == 0 })
 }
 

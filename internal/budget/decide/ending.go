@@ -27,7 +27,7 @@ func (f *facts) shorten(among func(budget.Pod) bool) (r result) {
 		case left <= 0:
 			late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))
 		case left > most && among(p):
-			r.decide(budget.Decision{Kind: budget.KindShorten, Pod: &p, Reasons: append(f.because(),
+			r.decide(budget.Decision{Kind: budget.KindShorten, Pod: &p, Reasons: append(f.reasons(),
 				fmt.Sprintf("it is terminating and may take until %s, longer than max_grace_period (%s)", wording.Instant(due), duration.Words(most)))})
 		default:
 			late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))

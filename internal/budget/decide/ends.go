@@ -65,7 +65,7 @@ func (f requests) shown(e budget.Effect) bool {
 	case budget.Freeze:
 		return f.Frozen && !f.Unseen && f.status.FrozenSince != nil
 	case budget.Evict:
-		return f.Owned && !f.leftOf(e)
+		return f.Owned && !f.unchanged(e)
 	}
 	pods, _ := f.withGPUs()
 	pods = append(pods, f.lingering()...)

@@ -8,9 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// AboutTo returns the status to record before the next decisions are carried out. If the run is
+// StatusBefore returns the status to record before the next decisions are carried out. If the run is
 // killed, the next one reports which of them were.
-func (p Plan) AboutTo(done, next []budget.Decision) budget.Status {
+func (p Plan) StatusBefore(done, next []budget.Decision) budget.Status {
 	s := p.Settle(done)
 	for _, d := range next {
 		if d.Kind != budget.KindAlert {

@@ -29,15 +29,15 @@ func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decisi
 	order, most := f.Declaration.Enforce.EvictionOrder, f.Declaration.Enforce.MaxEvictionsPerRun
 	var list []budget.Decision
 	for n, p := range victims {
-		rank := &budget.Rank{Number: n + 1, Of: len(victims), Order: order, Why: whyThere(p, order)}
-		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(f.because(), rank.String())})
+		rank := &budget.Rank{Number: n + 1, Of: len(victims), Order: order, Why: evictionReason(p, order)}
+		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(f.reasons(), rank.String())})
 	}
 	most = min(most, len(list))
 	return list[:most], list[most:]
 }
 
-// whyThere returns the reason for a pod's position in the order.
-func whyThere(p budget.Pod, order budget.EvictionOrder) string {
+// evictionReason returns the reason for a pod's position in the order.
+func evictionReason(p budget.Pod, order budget.EvictionOrder) string {
 	holds := "it holds " + gpus(p.MilliGPUs) + " since " + wording.Instant(p.Scheduled.At.Time())
 	switch {
 	case order == budget.SpotFirst && p.Spot:
@@ -58,7 +58,7 @@ func (f *facts) sortVictims(victims []budget.Pod) {
 		case budget.NewestStart:
 			return cmp.Compare(b.Scheduled.At, a.Scheduled.At)
 		case budget.SpotFirst:
-			return cmp.Compare(lastIf(!a.Spot), lastIf(!b.Spot))
+			return cmp.Compare(rank(!a.Spot), rank(!b.Spot))
 		case budget.LargestUsage:
 			return compareProducts(b.MilliGPUs, inWindow(b), a.MilliGPUs, inWindow(a))
 		}
@@ -70,8 +70,8 @@ func (f *facts) sortVictims(victims []budget.Pod) {
 	})
 }
 
-// lastIf returns 0 for false and 1 for true.
-func lastIf(last bool) int {
+// rank returns 0 for false and 1 for true.
+func rank(last bool) int {
 	if last {
 		return 1
 	}

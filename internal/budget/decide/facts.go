@@ -47,13 +47,13 @@ func (f facts) judged() facts {
 			s.EnforceAt, f.due = &at, !now.Before(at)
 		}
 	}
-	f.status = s.WithPaused(f.remembered())
+	f.status = s.WithPaused(f.previousPauses())
 	f.status.Missing = uncertainty{&f}.missing()
 	f.status.Unknown = uncertainty{&f}.unknown()
 	if f.status.Unknown != nil {
 		f.status.ReportedAt = f.previous.ReportedAt // it has not recovered as far as is known
 	}
-	f.status.Fired = f.stillFired()
+	f.status.Fired = f.firedThresholds()
 	f.beginEvents()
 	return f
 }
@@ -71,9 +71,9 @@ func (f *facts) graceEnds(reported time.Time) time.Time {
 	return from.Add(f.Declaration.Enforce.Grace()).UTC()
 }
 
-// remembered returns what the status lists as paused. What was lost stays in it until it runs
+// previousPauses returns what the status lists as paused. What was lost stays in it until it runs
 // again.
-func (f *facts) remembered() []budget.PausedWorkload {
+func (f *facts) previousPauses() []budget.PausedWorkload {
 	if f.Unseen {
 		return f.previous.Paused
 	}

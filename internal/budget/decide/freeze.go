@@ -13,7 +13,7 @@ func freeze(f *facts) (r result) {
 		r.EnsureFreeze = true
 		return r
 	}
-	reasons := append(f.because(), f.recovery()...)
+	reasons := append(f.reasons(), f.recovery()...)
 	if f.Frozen {
 		reasons = append(reasons, "the freeze in force has another selector than the declaration")
 	}

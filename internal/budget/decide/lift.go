@@ -8,9 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// whyUnlifted returns why everything in force stays: usage is not known to be below the limit. It
+// keepReason returns why everything in force stays: usage is not known to be below the limit. It
 // returns "" if it is.
-func (f *facts) whyUnlifted() string {
+func (f *facts) keepReason() string {
 	switch {
 	case f.usage.Exceeded() || f.Declaration.Enforce.Action == budget.AlertOnly:
 		return ""
@@ -25,7 +25,7 @@ func (f *facts) whyUnlifted() string {
 // liftNothing warns that nothing is lifted, and repairs the freeze. It leaves a freeze of another
 // selector as it is: nothing more is frozen before usage is known.
 func liftNothing(f *facts) (r result) {
-	reason := f.whyUnlifted()
+	reason := f.keepReason()
 	if r.withheld = reason; f.enforced() {
 		reason = "nothing in force is lifted: " + reason
 	}
@@ -39,7 +39,7 @@ func liftNothing(f *facts) (r result) {
 // unfreeze decides to lift a freeze.
 func unfreeze(f *facts) (r result) {
 	if f.Frozen && !f.asks(budget.Freeze, budget.Evict) && !f.fallsBack() {
-		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: []string{f.whyLifted()}})
+		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: []string{f.liftReason()}})
 	}
 	return r
 }
@@ -47,7 +47,7 @@ func unfreeze(f *facts) (r result) {
 // resume decides to resume what the budget paused: everything once usage is below the limit, and
 // what its selector no longer matches.
 func resume(f *facts) (r result) {
-	pauses, reason := f.asks(budget.Pause, budget.Evict), f.whyLifted()
+	pauses, reason := f.asks(budget.Pause, budget.Evict), f.liftReason()
 	if pauses {
 		reason = "the budget's selector no longer matches its pods"
 	}
@@ -64,7 +64,7 @@ func (f *facts) asks(actions ...budget.Action) bool {
 	return f.usage.Exceeded() && slices.Contains(actions, f.Declaration.Enforce.Action)
 }
 
-func (f *facts) whyLifted() string {
+func (f *facts) liftReason() string {
 	if !f.usage.Exceeded() {
 		return "usage is below the limit: " + f.used()
 	}

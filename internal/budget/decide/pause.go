@@ -41,7 +41,7 @@ func pause(f *facts) (r result) {
 	r.Undone, r.running = s.left, s.running
 	// Workloads that only wait come first: they would start on the GPUs of the others.
 	slices.SortFunc(s.owners, func(a, b budget.Decision) int {
-		return cmp.Or(cmp.Compare(lastIf(s.withGPUs[a.Owner.UID]), lastIf(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
+		return cmp.Or(cmp.Compare(rank(s.withGPUs[a.Owner.UID]), rank(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
 	})
 	for _, decision := range s.owners {
 		decision.Waiting, decision.Holding = s.waits[decision.Owner.UID], s.holding[decision.Owner.UID]
@@ -109,7 +109,7 @@ func (s *selection) consider(p budget.Pod) {
 		return
 	}
 	s.seen[w.UID] = true
-	reasons := s.because()
+	reasons := s.reasons()
 	if p.Waits() {
 		reasons = append(reasons, "its pods wait for GPUs, and would start once GPUs are free")
 	}
@@ -143,7 +143,7 @@ func (s *selection) await(lingering []budget.Pod) {
 // foreign reports whether the budget's selector excludes a workload's pod template. A pod that was
 // made to name the workload as its owner does not pause the pods of others.
 func (s *selection) foreign(p budget.Pod) bool {
-	set := countedBy(p)
+	set := countedLabels(p)
 	return set != nil && s.Declaration.Selector.Excludes(&ledger.LabelSet{
 		Namespace: set.Namespace, Labels: ledger.LabelsOf(p.Of.Labels), NamespaceLabels: set.NamespaceLabels,
 	})
@@ -180,7 +180,7 @@ func (s *selection) takeStopped(r *result) {
 			continue
 		}
 		s.seen[p.UID] = true
-		r.decide(budget.Decision{Kind: budget.KindPause, Owner: &p.Workload, Reasons: append(s.because(), reason)})
+		r.decide(budget.Decision{Kind: budget.KindPause, Owner: &p.Workload, Reasons: append(s.reasons(), reason)})
 	}
 }
 

@@ -29,7 +29,7 @@ func (f *reach) touchable() []budget.Pod {
 // not: a workload with one is not paused.
 func (f *reach) lingering() []budget.Pod {
 	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool {
-		return p.Deletion == 0 || f.leaves(p) || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedBy(p))
+		return p.Deletion == 0 || f.leaves(p) || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedLabels(p))
 	})
 }
 
@@ -62,7 +62,7 @@ func (f *reach) covered(among func(budget.Pod) bool) (open []budget.Pod, spared 
 	for _, p := range f.Pods {
 		why := "it is a static pod of its node"
 		switch {
-		case !among(p) || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedBy(p)):
+		case !among(p) || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedLabels(p)):
 			continue
 		case !p.Mirror:
 			why = f.spares(p)
@@ -92,8 +92,8 @@ func (f *reach) selects(set *ledger.LabelSet) bool {
 	return f.matcher != nil && set != nil && f.matcher.Matches(set)
 }
 
-// countedBy returns the labels by which the budget counts a pod.
-func countedBy(p budget.Pod) *ledger.LabelSet {
+// countedLabels returns the labels by which the budget counts a pod.
+func countedLabels(p budget.Pod) *ledger.LabelSet {
 	if p.Charged != nil {
 		return p.Charged
 	}

@@ -12,8 +12,8 @@ func (f *facts) used() string {
 		budget.Percent(f.usage.Consumed, f.usage.Limit))
 }
 
-// because returns why the limit is enforced.
-func (f *facts) because() []string {
+// reasons returns why the limit is enforced.
+func (f *facts) reasons() []string {
 	reasons := []string{f.usedSince()}
 	if at := f.status.EnforceAt; at != nil {
 		reasons = append(reasons, fmt.Sprintf("the grace period of %s ended at %s", f.Declaration.Enforce.GracePeriod, wording.Instant(*at)))

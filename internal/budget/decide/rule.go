@@ -13,7 +13,7 @@ type rule func(*facts) result
 // rules returns the rules in their order: alerts, what is lifted, then freeze, pauses and evictions.
 func (f *facts) rules() []rule {
 	rules := []rule{warn, alert}
-	if f.whyUnlifted() != "" {
+	if f.keepReason() != "" {
 		rules = append(rules, liftNothing)
 	} else {
 		rules = append(rules, unfreeze, resume)

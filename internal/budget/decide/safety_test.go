@@ -73,7 +73,7 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if d.Kind != budget.KindEvict {
 			continue
 		}
-		if d.Pod.Waits() && (running || d.Pod.Controller().Kind == "Job" && !d.Pod.Of.Forgiving) {
+		if d.Pod.Waits() && (running || d.Pod.Controller().Kind == "Job" && !d.Pod.Of.ToleratesDisruption) {
 			t.Fatalf("after what makes room for it, or a failure of its Job: %s", d)
 		}
 		if !d.Pod.Waits() {
@@ -174,7 +174,7 @@ func drawSituation(t *rapid.T) Situation {
 		switch owner := rapid.SampledFrom([]string{"train", "sweep"}).Draw(t, "owner"); rapid.IntRange(0, 3).Draw(t, "of") {
 		case 0:
 			p = owned(p, "batch/v1", "Job", "job-"+owner)
-			p.Of.Forgiving = rapid.Bool().Draw(t, "forgiving")
+			p.Of.ToleratesDisruption = rapid.Bool().Draw(t, "forgiving")
 		case 1:
 			p.Of = budget.Ownership{Reason: "it does not select it"}
 		default:

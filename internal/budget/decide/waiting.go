@@ -44,12 +44,12 @@ func evictWaiting(f *facts) (r result) {
 	open, _ := f.waiting()
 	var left []string
 	for _, p := range open {
-		if p.Controller().Kind == "Job" && !p.Of.Forgiving {
+		if p.Controller().Kind == "Job" && !p.Of.ToleratesDisruption {
 			left = append(left, fmt.Sprintf("%s (of the Job %s)", p, p.Owner.Name))
 			continue
 		}
 		r.decide(budget.Decision{
-			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start once GPUs are free"),
+			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.reasons(), "it waits for "+gpus(p.MilliGPUs)+", and would start once GPUs are free"),
 		})
 	}
 	if n := len(left); n > 0 {

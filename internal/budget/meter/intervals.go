@@ -51,7 +51,7 @@ func (e *evaluation) read() {
 	selected := 0
 	for r := range e.records {
 		e.claims.add(r)
-		s := e.sets.of(r)
+		s := e.sets.recordSet(r)
 		s.count++
 		if len(s.accounts) > 0 {
 			selected++
@@ -62,7 +62,7 @@ func (e *evaluation) read() {
 	for r := range e.records {
 		i := e.allocations.intervalOf(r)
 		e.gaps.add(&i)
-		s := e.sets.of(r)
+		s := e.sets.recordSet(r)
 		if len(s.accounts) == 0 {
 			continue
 		}

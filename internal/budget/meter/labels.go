@@ -73,8 +73,8 @@ func setOf(r *ledger.Record) *ledger.LabelSet {
 	return r.Set
 }
 
-// of is the set of a record, which records with the same labels share.
-func (l *labelSets) of(r *ledger.Record) *labelSet {
+// recordSet returns the set of a record. Records with the same labels share one.
+func (l *labelSets) recordSet(r *ledger.Record) *labelSet {
 	set := setOf(r)
 	s, known := l.known[set]
 	if !known {

@@ -67,7 +67,7 @@ func (w *noticeWatcher) open(ctx context.Context) {
 	w.done = make(chan struct{})
 	go func(done chan struct{}) {
 		defer close(done)
-		reached.WatchNotices(ctx, cluster.NoticeEars{Notice: w.notice, Trouble: w.trouble})
+		reached.WatchNotices(ctx, cluster.NoticeHandlers{Notice: w.notice, Trouble: w.trouble})
 	}(w.done)
 }
 

@@ -48,7 +48,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	t.logged(r, call, sent, slog.Int("status", response.StatusCode))
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-		t.calls.heard(date, time.Now())
+		t.calls.updateClock(date, time.Now())
 	}
 	return response, nil
 }
@@ -65,8 +65,8 @@ func (c *calls) count(call string) {
 	c.counts[call]++
 }
 
-// heard takes the Date of an answer that came at a time of this machine.
-func (c *calls) heard(date, at time.Time) {
+// updateClock uses the Date of a response that came at a time of this machine.
+func (c *calls) updateClock(date, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.date.Add(at.Sub(c.at))

@@ -64,8 +64,8 @@ type Config struct {
 var ErrNoConfiguration = errors.New("no Kubernetes cluster is configured: " +
 	"give config_path (--kubeconfig, KUBE_CONFIG_PATH or KUBECONFIG) or host, or run inside a cluster")
 
-// signsIn says whether the configuration itself brings credentials.
-func (c Config) signsIn() bool {
+// hasCredentials reports whether the configuration contains credentials.
+func (c Config) hasCredentials() bool {
 	return c.Username != "" || c.Password != "" || c.Token != "" || c.ClientCertificate != "" || c.ClientKey != "" || c.Exec != nil
 }
 

@@ -30,7 +30,7 @@ func (c Config) WithEnvironment(getenv func(string) string) Config {
 			c.ConfigPaths = filepath.SplitList(getenv("KUBE_CONFIG_PATHS"))
 		}
 	}
-	if !c.signsIn() {
+	if !c.hasCredentials() {
 		fields = append(fields,
 			variable{&c.Username, "KUBE_USER"}, variable{&c.Password, "KUBE_PASSWORD"}, variable{&c.Token, "KUBE_TOKEN"},
 			variable{&c.ClientCertificate, "KUBE_CLIENT_CERT_DATA"}, variable{&c.ClientKey, "KUBE_CLIENT_KEY_DATA"})

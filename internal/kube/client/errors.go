@@ -155,5 +155,5 @@ func ClassOf(err error) Class {
 // the cluster does not. The API has no reason of its own for that, only words
 // (k8s.io/apiserver, pkg/admission/plugin).
 func Refused(err error) bool {
-	return answered(err) && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"))
+	return isResponse(err) && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"))
 }

@@ -96,15 +96,15 @@ func readPage[T any](ctx context.Context, c Collection, pending <-chan page, tok
 			})
 			_ = got.body.Close()
 		}
-		if err == nil || try == tries || ctx.Err() != nil || answered(err) {
+		if err == nil || try == tries || ctx.Err() != nil || isResponse(err) {
 			return values, after, next, err
 		}
 		pending = c.ask(ctx, token)
 	}
 }
 
-// answered says that an error is the server's answer, and no broken connection.
-func answered(err error) bool {
+// isResponse reports whether an error is the server's response, and not a broken connection.
+func isResponse(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status)
 }

@@ -88,7 +88,7 @@ func empty(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int) {
 		delete(slot.Annotations, key)
 	}
 	slot.Spec = slotSpec(n)
-	slot.Spec.MatchResources = nothing()
+	slot.Spec.MatchResources = matchNothing()
 }
 
 // slotSpec is the part of a slot that is the same whether it is taken or not.
@@ -105,7 +105,7 @@ func slotSpec(n int) admissionv1.ValidatingAdmissionPolicyBindingSpec {
 }
 
 // nothing matches no object: it asks for a label to be there, and not to be.
-func nothing() *admissionv1.MatchResources {
+func matchNothing() *admissionv1.MatchResources {
 	equivalent := admissionv1.Equivalent
 	return &admissionv1.MatchResources{
 		MatchPolicy:       &equivalent,

@@ -28,12 +28,12 @@ func (c *nodeClient) NodePods(ctx context.Context, name string) ([]node.Pod, err
 		if err := p.Unmarshal(object); err != nil {
 			return node.Pod{}, false, err
 		}
-		return drained(&p, spared[p.Namespace]), true, nil
+		return drainPod(&p, spared[p.Namespace]), true, nil
 	})
 }
 
-// drained is a pod as a drain sees it.
-func drained(p *corev1.Pod, spared bool) node.Pod {
+// drainPod returns the fields of a pod that a drain needs.
+func drainPod(p *corev1.Pod, spared bool) node.Pod {
 	out := node.Pod{
 		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID),
 		Ended:     p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,

@@ -147,8 +147,8 @@ type heard struct {
 	troubles []error
 }
 
-func (h *heard) ears() cluster.NoticeEars {
-	return cluster.NoticeEars{
+func (h *heard) handlers() cluster.NoticeHandlers {
+	return cluster.NoticeHandlers{
 		Notice: func(n cluster.Noticed) { h.mu.Lock(); defer h.mu.Unlock(); h.notices = append(h.notices, n) },
 		Trouble: func(err error) {
 			h.mu.Lock()
@@ -200,7 +200,7 @@ func TestAWatchTellsOfANoticeOnce(t *testing.T) {
 	var h heard
 	watching, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
-	go func() { defer close(done); c.WatchNotices(watching, h.ears()) }()
+	go func() { defer close(done); c.WatchNotices(watching, h.handlers()) }()
 	at := now.Add(2 * time.Minute)
 	must(c.SetNotice(ctx, "marked", at, now))
 	must(c.SetNotice(ctx, "unmarked", at, now))
@@ -239,7 +239,7 @@ func TestAWatchThatIsForbiddenIsTroubleOnce(t *testing.T) {
 	var h heard
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); c.WatchNotices(ctx, h.ears()) }()
+	go func() { defer close(done); c.WatchNotices(ctx, h.handlers()) }()
 	kubetest.WaitFor(t, "the trouble", func(context.Context) error {
 		if len(h.trouble()) == 0 {
 			return fmt.Errorf("none is reported")

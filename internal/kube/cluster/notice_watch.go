@@ -27,18 +27,18 @@ const (
 	refusedWatchAgainAfter = time.Minute
 )
 
-// NoticeEars is who hears of notices.
-type NoticeEars struct {
+// NoticeHandlers are called by a watch for notices.
+type NoticeHandlers struct {
 	// Notice is called for each node with a pool's mark and a notice, once per time of the notice, including
 	// existing ones.
 	Notice func(Noticed)
-	// Trouble hears why nothing is heard now, once until something is again: then of nil.
+	// Trouble is called once with the error of a failed watch, and with nil when the watch works again.
 	Trouble func(error)
 }
 
 // WatchNotices watches the nodes for notices until the context ends.
-func (c *noticeClient) WatchNotices(ctx context.Context, ears NoticeEars) {
-	w := noticeWatch{cluster: c, ears: ears, told: map[string]time.Time{}}
+func (c *noticeClient) WatchNotices(ctx context.Context, handlers NoticeHandlers) {
+	w := noticeWatch{cluster: c, handlers: handlers, told: map[string]time.Time{}}
 	for ctx.Err() == nil {
 		after := w.once(ctx)
 		select {
@@ -48,14 +48,14 @@ func (c *noticeClient) WatchNotices(ctx context.Context, ears NoticeEars) {
 	}
 }
 
-// noticeWatch is a watch that goes on over many.
+// noticeWatch is a series of watches, each of which resumes the previous one.
 type noticeWatch struct {
 	cluster  *noticeClient
-	ears     NoticeEars
+	handlers NoticeHandlers
 	from     uint64               // zero: from all nodes that there are
 	told     map[string]time.Time // by a node's uid
 	broken   bool                 // the last watch, or its beginning
-	troubled bool                 // which was told
+	troubled bool                 // the failure was reported
 }
 
 // once watches until the watch ends, and returns when the next may begin.
@@ -79,7 +79,7 @@ func (w *noticeWatch) once(ctx context.Context) (after time.Duration) {
 	refused := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 	if (w.broken || refused) && !w.troubled {
 		w.troubled = true
-		w.ears.Trouble(kubeclient.Wrap("watch", of.String(), err))
+		w.handlers.Trouble(kubeclient.Wrap("watch", of.String(), err))
 	}
 	first := !w.broken
 	w.broken = true
@@ -97,7 +97,7 @@ func (w *noticeWatch) well() {
 	w.broken = false
 	if w.troubled {
 		w.troubled = false
-		w.ears.Trouble(nil)
+		w.handlers.Trouble(nil)
 	}
 }
 
@@ -124,6 +124,6 @@ func (w *noticeWatch) take(c kubeclient.Change) (enough bool, err error) {
 		return false, nil
 	}
 	w.told[seen.UID] = seen.TakenAt
-	w.ears.Notice(Noticed{Node: seen.Name, PoolUID: seen.Pool, TakenAt: seen.TakenAt})
+	w.handlers.Notice(Noticed{Node: seen.Name, PoolUID: seen.Pool, TakenAt: seen.TakenAt})
 	return false, nil
 }

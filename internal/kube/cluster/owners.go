@@ -105,7 +105,7 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 		return f, notPaused(w, "its own template of pods asks for no GPUs that the budget counts")
 	}
 	f.ownership = budget.Ownership{
-		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), Forgiving: forgiving(object),
+		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), ToleratesDisruption: toleratesDisruption(object),
 	}
 	return f, nil
 }
@@ -125,14 +125,14 @@ func (c *enforcer) deploymentOf(ctx context.Context, w budget.Workload) (budget.
 	}
 	owner := gpu.ControllerOf(rs)
 	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {
-		return w, nil, notPaused(w, "it is not of a Deployment, and ReplicaSets alone are not scaled")
+		return w, nil, notPaused(w, "no Deployment controls it, and a ReplicaSet by itself is not scaled")
 	}
 	return budget.Workload{Namespace: w.Namespace, Owner: *owner}, selector, nil
 }
 
-// forgiving says that the end of a pod by a disruption is no failure to its
-// workload. To a Job it is one, unless it says otherwise.
-func forgiving(o workload) bool {
+// toleratesDisruption reports whether the end of a pod by a disruption is not a failure of its
+// workload. For a Job it is one, unless its pod failure policy ignores it.
+func toleratesDisruption(o workload) bool {
 	j, isJob := o.(job)
 	if !isJob {
 		return true

@@ -109,7 +109,7 @@ func TestWorkloadsWithInvalidOwners(t *testing.T) {
 		APIVersion: "example.com/v1", Kind: "Job\nbudget a: within its limit", Name: "n", UID: "u", Controller: new(true),
 	}}
 	state, err := c.Workload(t.Context(), workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, of)))
-	if err != nil || state.Driven != "" {
-		t.Errorf("it is driven by %q (%v)", state.Driven, err)
+	if err != nil || state.PauseObstacle != "" {
+		t.Errorf("it is driven by %q (%v)", state.PauseObstacle, err)
 	}
 }

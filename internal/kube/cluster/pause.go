@@ -25,7 +25,7 @@ func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.Work
 	return budget.WorkloadState{
 		Workload: w, ResourceVersion: o.GetResourceVersion(), Replicas: o.replicas(),
 		Labels: o.template().Labels, PriorityClassName: o.template().Spec.PriorityClassName,
-		Stopped: o.stopped(), Driven: driven(o),
+		Stopped: o.stopped(), PauseObstacle: pauseObstacle(o),
 	}, nil
 }
 

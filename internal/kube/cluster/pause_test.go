@@ -67,8 +67,8 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 	before := map[string]int32{}
 	for _, w := range workloads {
 		state := seen(t, c, w)
-		if state.Stopped || state.Driven != "" {
-			t.Errorf("%s: stopped %t, driven: %s", w, state.Stopped, state.Driven)
+		if state.Stopped || state.PauseObstacle != "" {
+			t.Errorf("%s: stopped %t, driven: %s", w, state.Stopped, state.PauseObstacle)
 		}
 		before[w.UID] = state.Replicas
 		stale := state
@@ -109,7 +109,7 @@ func mustNotPause(t *testing.T, c *kubecluster.Cluster, w budget.Workload) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return state.Driven + scaler
+	return state.PauseObstacle + scaler
 }
 
 func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {

@@ -70,13 +70,13 @@ func doubtful(of *appsv1.Deployment, pods []claimedPod) bool {
 // from the Deployment's template, as those from before a rollout do.
 func asksForSets(of *appsv1.Deployment, pods []claimedPod) bool {
 	return doubtful(of, pods) || of != nil && slices.ContainsFunc(pods, func(p claimedPod) bool {
-		return !p.Ended() && unlike(p.containers, of.Spec.Template.Spec.Containers) != ""
+		return !p.Ended() && difference(p.containers, of.Spec.Template.Spec.Containers) != ""
 	})
 }
 
-// unlike says how the containers of a pod differ from those of a template, in their images or
-// extended resources; empty where they do not. What admission adds to a pod is no difference.
-func unlike(pod, template []corev1.Container) string {
+// difference returns how the containers of a pod differ from those of a template, in their images or
+// extended resources, or "". Additions by admission do not count.
+func difference(pod, template []corev1.Container) string {
 	for _, want := range template {
 		n := slices.IndexFunc(pod, func(c corev1.Container) bool { return c.Name == want.Name })
 		if n < 0 {
@@ -129,9 +129,9 @@ func (c *stockClient) replicaSets(ctx context.Context, namespace, selector strin
 	return sets, err
 }
 
-// isOf reports whether a ReplicaSet is a pool's: its Deployment controls it, or would adopt it. If no
+// belongsTo reports whether a ReplicaSet is a pool's: its Deployment controls it, or would adopt it. If no
 // Deployment is known, a ReplicaSet with the pool's name is the pool's.
-func (rs replicaSet) isOf(name string, of *appsv1.Deployment) bool {
+func (rs replicaSet) belongsTo(name string, of *appsv1.Deployment) bool {
 	switch {
 	case rs.owner != nil && of != nil:
 		return isApps(rs.owner, "Deployment") && rs.owner.UID == of.UID
@@ -150,11 +150,11 @@ func ownPods(name string, of *appsv1.Deployment, pods []claimedPod, sets map[typ
 	var own []stockpool.Pod
 	check := doubtful(of, pods)
 	for _, p := range pods {
-		if rs, there := sets[p.replicaSet]; !check || there && rs.isOf(name, of) {
+		if rs, there := sets[p.replicaSet]; !check || there && rs.belongsTo(name, of) {
 			if of != nil {
-				p.Mismatch = unlike(p.containers, of.Spec.Template.Spec.Containers)
+				p.Mismatch = difference(p.containers, of.Spec.Template.Spec.Containers)
 			}
-			if p.Mismatch != "" && there && rs.isOf(name, of) && unlike(p.containers, rs.makes) == "" {
+			if p.Mismatch != "" && there && rs.belongsTo(name, of) && difference(p.containers, rs.makes) == "" {
 				p.Mismatch = ""
 			}
 			own = append(own, p.Pod)

@@ -85,27 +85,27 @@ func (j job) template() *corev1.PodTemplateSpec { return &j.Spec.Template }
 type deployment struct{ *appsv1.Deployment }
 
 func (d deployment) stopped() bool                     { return d.replicas() == 0 }
-func (d deployment) replicas() int32                   { return orOne(d.Spec.Replicas) }
+func (d deployment) replicas() int32                   { return replicaCount(d.Spec.Replicas) }
 func (d deployment) selector() *metav1.LabelSelector   { return d.Spec.Selector }
 func (d deployment) template() *corev1.PodTemplateSpec { return &d.Spec.Template }
 
 type statefulSet struct{ *appsv1.StatefulSet }
 
 func (s statefulSet) stopped() bool                     { return s.replicas() == 0 }
-func (s statefulSet) replicas() int32                   { return orOne(s.Spec.Replicas) }
+func (s statefulSet) replicas() int32                   { return replicaCount(s.Spec.Replicas) }
 func (s statefulSet) selector() *metav1.LabelSelector   { return s.Spec.Selector }
 func (s statefulSet) template() *corev1.PodTemplateSpec { return &s.Spec.Template }
 
-func orOne(replicas *int32) int32 {
+func replicaCount(replicas *int32) int32 {
 	if replicas == nil {
 		return 1
 	}
 	return *replicas
 }
 
-// driven says who else drives a workload, or why else it must not be paused;
-// nothing where it may be.
-func driven(o workload) string {
+// pauseObstacle returns why a workload must not be paused, such as a controller that
+// starts and stops it; empty if it may be paused.
+func pauseObstacle(o workload) string {
 	if owner := gpu.ControllerOf(o); owner != nil && owner.Kind != "CronJob" {
 		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
 	}

@@ -86,7 +86,7 @@ func (a *actor) doSome(ctx context.Context) {
 			a.awaitWithdrawn(ctx)
 		}
 		if ctx.Err() != nil {
-			a.giveUp(ctx, stoppedBy(ctx))
+			a.giveUp(ctx, stopEnding(ctx))
 			return
 		}
 		a.recordIntent(ctx, some, left)
@@ -108,7 +108,7 @@ func (a *actor) recordIntent(ctx context.Context, some []budget.Decision, left i
 		return
 	}
 	next := a.queue[:min(left, len(a.queue))]
-	status := a.judgement.plan.AboutTo(a.done, slices.Concat(a.unknown, next))
+	status := a.judgement.plan.StatusBefore(a.done, slices.Concat(a.unknown, next))
 	saved, err := a.saveStatus(ctx, a.judgement.document, status)
 	if err != nil { // the decisions are carried out nevertheless
 		a.warnings.Add(fmt.Sprintf("%s: the next actions could not be recorded, and are not reported if this run is killed: %v",
@@ -161,7 +161,7 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	}
 	for n, d := range some {
 		if errors.Is(errs[n], pauses.ErrNotStarted) {
-			a.givenUp = stoppedBy(ctx)
+			a.givenUp = stopEnding(ctx)
 			a.addResult(ctx, d, outcome.Skipped, a.givenUp.Why)
 			continue
 		}

@@ -64,7 +64,7 @@ func (e *enforcer) pauser(d budget.Declaration) pauses.Pauser {
 	return pauses.Pauser{
 		Repository: e.flow.Repository, Clock: e.flow.Clock, Cluster: e.cluster, Budget: d, Declared: e.declared,
 		Wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
-		Learn:  func(paused []declaration.Pause) { e.inForce.learn(d.UID, paused) },
+		Learn:  func(paused []declaration.Pause) { e.inForce.update(d.UID, paused) },
 	}
 }
 

@@ -42,11 +42,11 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 		}
 		for _, pause := range own.Workloads() {
 			running := false
-			if underWay(pause) { // a run was killed: only an observation shows the state
+			if pending(pause) { // a run was killed: only an observation shows the state
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}
-			f.paused = append(f.paused, f.pausedBy(own.UID, pause, running))
+			f.paused = append(f.paused, f.pauseState(own.UID, pause, running))
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(all.Broken)) {
@@ -60,16 +60,16 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 	return f
 }
 
-// underWay reports whether a run was killed while it paused or resumed the workload.
-func underWay(p declaration.Pause) bool {
+// pending reports whether a run was killed while it paused or resumed the workload.
+func pending(p declaration.Pause) bool {
 	return p.Phase == declaration.Pausing || p.Phase == declaration.Resuming
 }
 
-// pausedBy returns a pause of a budget, as input of decisions.
-func (f *inForce) pausedBy(uid string, p declaration.Pause, running bool) decide.Paused {
+// pauseState returns a pause of a budget, as input of decisions.
+func (f *inForce) pauseState(uid string, p declaration.Pause, running bool) decide.Paused {
 	return decide.Paused{
 		Workload: p.Workload, Replicas: p.Replicas, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
-		Running: running, UnderWay: underWay(p), Undone: p.Phase == declaration.Started,
+		Running: running, UnderWay: pending(p), Undone: p.Phase == declaration.Started,
 	}
 }
 
@@ -82,8 +82,8 @@ func (f *inForce) setOf(namespace string, labels map[string]string) *ledger.Labe
 	return &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(of)}
 }
 
-// learn replaces the pauses of a budget, for the budgets with later turns.
-func (f *inForce) learn(uid string, pauses []declaration.Pause) {
+// update replaces the pauses of a budget, for the budgets with later turns.
+func (f *inForce) update(uid string, pauses []declaration.Pause) {
 	stopped := map[string]bool{} // by an interrupted run, as observed
 	var paused []decide.Paused   // a new list: earlier decisions have the old one
 	for _, p := range f.paused {
@@ -94,14 +94,14 @@ func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 		paused = append(paused, p)
 	}
 	for _, p := range pauses {
-		paused = append(paused, f.pausedBy(uid, p, underWay(p) && !stopped[p.UID]))
+		paused = append(paused, f.pauseState(uid, p, pending(p) && !stopped[p.UID]))
 	}
 	f.paused = paused
 }
 
-// whyBlocked returns why a budget cannot be enforced: what is in force is unknown. A budget that only
+// blockError returns why a budget cannot be enforced: what is in force is unknown. A budget that only
 // ever alerted does not need to know.
-func (f *inForce) whyBlocked(s decide.Situation) error {
+func (f *inForce) blockError(s decide.Situation) error {
 	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || !s.Previous.InForce()) {
 		return nil
 	}

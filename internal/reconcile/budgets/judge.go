@@ -34,7 +34,7 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 			continue
 		}
 		s := e.situation(d, result, b, last, granted, f)
-		w.enforcer, w.judgement = e, judgement{situation: s, plan: decide.Decide(s, nil), document: last.document, blocked: f.whyBlocked(s)}
+		w.enforcer, w.judgement = e, judgement{situation: s, plan: decide.Decide(s, nil), document: last.document, blocked: f.blockError(s)}
 		e.statuses[d.Name] = w.judgement.plan.Status
 		if w.judgement.blocked == nil && !w.judgement.idle() {
 			e.busy = append(e.busy, s)
@@ -56,7 +56,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.WithoutReported(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
-		s.Happened = happened(previous, b, f)
+		s.Happened = confirmedEvents(previous, b, f)
 	}
 	return s
 }
@@ -75,9 +75,9 @@ func (k *kind) bystanders(clusterUID string, judged []budget.Declaration, b *acc
 	return list
 }
 
-// happened returns the events of a killed run that the observation confirms: the pod is gone or terminates,
+// confirmedEvents returns the events of a killed run that the observation confirms: the pod is gone or terminates,
 // or the workload is paused or resumed.
-func happened(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
+func confirmedEvents(s budget.Status, b *accounting.Books, m *inForce) map[string]bool {
 	if len(s.AboutTo) == 0 {
 		return nil
 	}

@@ -130,8 +130,8 @@ func TestAcceptingALossCountsRunningPods(t *testing.T) {
 	}
 }
 
-// happened are the kinds of events in the history.
-func (d *fixture) happened() []history.Kind {
+// historyKinds are the kinds of events in the history.
+func (d *fixture) historyKinds() []history.Kind {
 	d.t.Helper()
 	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
 	if err != nil {
@@ -152,14 +152,14 @@ func TestALossIsNoRecovery(t *testing.T) {
 	d.Run()
 	d.Cluster.Step(time.Minute)
 	d.Run()
-	if kinds := d.happened(); slices.Contains(kinds, history.Recovered) || !slices.Contains(kinds, history.Exceeded) {
+	if kinds := d.historyKinds(); slices.Contains(kinds, history.Recovered) || !slices.Contains(kinds, history.Exceeded) {
 		t.Errorf("while usage is unknown, the history has %v", kinds)
 	}
 	d.Cluster.Step(time.Minute)
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"}); err != nil {
 		t.Fatal(err)
 	}
-	if kinds := d.happened(); !slices.Contains(kinds, history.Recovered) {
+	if kinds := d.historyKinds(); !slices.Contains(kinds, history.Recovered) {
 		t.Errorf("after the loss was accepted, the history has %v", kinds)
 	}
 }

@@ -37,7 +37,7 @@ func (k *kind) acceptLoss(b *accounting.Books) {
 func (k *kind) announceAccepted(j judgement) {
 	previous, usage := j.situation.Previous, j.plan.Status.Usage
 	held := previous != nil && (previous.Unknown != nil || previous.Usage.Exceeded())
-	list := lifted(j.plan)
+	list := liftedMeasures(j.plan)
 	if k.options.AcceptLoss == "" || usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
 		return
 	}
@@ -47,8 +47,8 @@ func (k *kind) announceAccepted(j judgement) {
 	k.warnings.Add(j.situation.Declaration.Object() + ": " + text)
 }
 
-// lifted describes what a plan lifts.
-func lifted(p decide.Plan) []string {
+// liftedMeasures describes what a plan lifts.
+func liftedMeasures(p decide.Plan) []string {
 	var list []string
 	resumed := 0
 	for _, d := range p.Decisions {

@@ -26,7 +26,7 @@ func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
 	if err != nil {
 		return LiveReplay{}, err
 	}
-	since, err := l.coveredSince()
+	since, err := l.coverageStart()
 	if err != nil {
 		return LiveReplay{}, err
 	}

@@ -248,7 +248,7 @@ func stopped(e loop.Ending) loop.Ending {
 	return e
 }
 
-// stoppedBy returns how a budget ends whose context is over.
-func stoppedBy(ctx context.Context) loop.Ending {
+// stopEnding returns how a budget ends whose context is over.
+func stopEnding(ctx context.Context) loop.Ending {
 	return stopped(loop.Ending{Became: outcome.Skipped, Why: &loop.InterruptedError{Noun: "budget", Cause: context.Cause(ctx)}})
 }

@@ -134,7 +134,7 @@ func (f *Flow) inquire(ctx context.Context, q Question) (*inquiry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := declaredIn(ctx, f, uid)
+	all, err := declaredBudgets(ctx, f, uid)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (l *inquiry) covers() error {
 	if l.at.After(l.Now()) {
 		return fmt.Errorf("%s is in the future: the cluster's clock is at %s", stamp(l.at), stamp(l.Now()))
 	}
-	since, err := l.coveredSince()
+	since, err := l.coverageStart()
 	if err == nil && l.at.Before(since) {
 		err = fmt.Errorf("usage at %s is unknown: the ledger in the store %s begins at %s", stamp(l.at), l.flow.Repository.Store,
 			stamp(wholeSecond(since)))
@@ -192,8 +192,8 @@ func (l *inquiry) covers() error {
 	return err
 }
 
-// coveredSince returns the beginning of the ledger.
-func (l *inquiry) coveredSince() (time.Time, error) {
+// coverageStart returns the beginning of the ledger.
+func (l *inquiry) coverageStart() (time.Time, error) {
 	if l.flow.Repository.Store == nil {
 		return time.Time{}, errors.New("past usage needs the ledger of a store: add --store, or give the time of a list of pods together with --pods")
 	}
@@ -231,8 +231,8 @@ func (l *inquiry) podsUsed(d budget.Declaration) ([]PodUsed, error) {
 	return pods, nil
 }
 
-// declaredIn lists the budgets that are declared for a cluster. The next run reports unreadable ones.
-func declaredIn(ctx context.Context, f *Flow, clusterUID string) ([]budget.Declaration, error) {
+// declaredBudgets lists the budgets that are declared for a cluster. The next run reports unreadable ones.
+func declaredBudgets(ctx context.Context, f *Flow, clusterUID string) ([]budget.Declaration, error) {
 	if f.Repository.Store == nil {
 		return nil, nil
 	}

@@ -123,7 +123,7 @@ type ending struct {
 func (w *work) finish(ctx context.Context, j judgement, end ending) {
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	status := j.plan.AboutTo(end.done, end.unknown)
+	status := j.plan.StatusBefore(end.done, end.unknown)
 	if previous := j.situation.Previous; j.blocked != nil && w.enforcer.inForce.err != nil && previous != nil {
 		status.Enforced, status.Effects, status.EffectsLeftOut = previous.Enforced, previous.Effects, previous.EffectsLeftOut
 	}

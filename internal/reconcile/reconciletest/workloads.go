@@ -59,7 +59,7 @@ func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules)
 				owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Controller().String() + " as its owner, which does not select it"}
 			default:
 				w := c.WorkloadOf(p.Controller())
-				owners[p.UID] = budget.Ownership{Workload: w.Workload, Stopped: w.Stopped, Forgiving: c.Forgiving[w.Name]}
+				owners[p.UID] = budget.Ownership{Workload: w.Workload, Stopped: w.Stopped, ToleratesDisruption: c.Forgiving[w.Name]}
 			}
 		}
 		return owners, nil

@@ -32,8 +32,8 @@ func awaited(p gpu.Pod) bool {
 	return p.Scheduled.At == 0 || p.Capped || p.Incomplete
 }
 
-// unbound are the pods that the ledger has as bound, and that are not there.
-func (b *Books) unbound(there func(uid string) bool) []string {
+// deletedBindings returns the bound pods in the ledger that no longer exist.
+func (b *Books) deletedBindings(there func(uid string) bool) []string {
 	var gone []string
 	for bound := range b.documents.ledger.Bindings() {
 		if !there(bound.UID) {
@@ -45,7 +45,7 @@ func (b *Books) unbound(there func(uid string) bool) []string {
 
 // unbind forgets bound pods that are gone.
 func (b *Books) unbind(there func(uid string) bool) {
-	for _, uid := range b.unbound(there) {
+	for _, uid := range b.deletedBindings(there) {
 		b.documents.ledger.Unbind(uid)
 	}
 }

@@ -105,7 +105,7 @@ func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 	for _, n := range nodes {
 		ready[n.Name] = !n.NotReady
 	}
-	more, unknown := grown(d.ledger, nodes)
+	more, unknown := nodeChanges(d.ledger, nodes)
 	for r := range d.ledger.All() {
 		if !r.Open() {
 			continue
@@ -148,7 +148,7 @@ func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 		present[p.UID] = true
 		b.enter(p, false)
 	}
-	b.bury(o.Replay, present, ended)
+	b.enterDeleted(o.Replay, present, ended)
 	there := func(uid string) bool { return !ended[uid] }
 	if err := b.closeVanished(ctx, there, pools, lastRun); err != nil {
 		return err
@@ -167,14 +167,14 @@ func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 	b.trimBindings()
 	b.refine(pools)
 	b.recordNodes()
-	b.turn(now)
+	b.updateHeader(now)
 	b.Warnings = append(b.Warnings, b.doubts.texts()...)
 	return nil
 }
 
-// bury takes up pods that were deleted, as they last were. That one still held
-// then says nothing of now.
-func (b *Books) bury(told gpu.Replay, present, ended map[string]bool) {
+// enterDeleted records the last states of deleted pods. One that still held GPUs
+// in it does not hold them now.
+func (b *Books) enterDeleted(told gpu.Replay, present, ended map[string]bool) {
 	b.recorder.former = told.Former
 	b.missNamespaces(told)
 	for _, p := range told.Ended {
@@ -207,8 +207,8 @@ func (b *Books) missHeader(now ledger.Time) {
 	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.Observation.Allocatable, Reason: "the ledger's header is lost, and with it the times of earlier runs"})
 }
 
-// turn brings the header up to this observation.
-func (b *Books) turn(now ledger.Time) {
+// updateHeader updates the header with this observation.
+func (b *Books) updateHeader(now ledger.Time) {
 	h, o := &b.documents.ledger.Header, b.Observation
 	if h.Began == 0 {
 		h.Began = now
@@ -232,7 +232,7 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 	}
 	r, held := b.recorder.record(p)
 	if !held {
-		if r, held = b.again(p); !held {
+		if r, held = b.endedRecord(p); !held {
 			b.bind(p)
 			return
 		}
@@ -256,8 +256,8 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 	}
 }
 
-// again returns the known record of a pod that holds nothing any more, with the new facts.
-func (b *Books) again(p gpu.Pod) (r ledger.Record, known bool) {
+// endedRecord returns the known record of a pod that holds nothing any more, with the new facts.
+func (b *Books) endedRecord(p gpu.Pod) (r ledger.Record, known bool) {
 	r, known = b.documents.ledger.Get(p.UID)
 	// The claims of an ended pod are gone, and with them what it held. Its record has that, and lacks only
 	// the end.

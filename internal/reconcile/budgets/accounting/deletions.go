@@ -10,7 +10,7 @@ import (
 
 // WriteDeletions writes down in the ledger by when evicted pods, by uid, are to be gone.
 func (a Accountant) WriteDeletions(ctx context.Context, b *Books, evicted map[string]budget.Pod) error {
-	due, err := b.dueBy(ctx, evicted)
+	due, err := b.dueTimes(ctx, evicted)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (a Accountant) WriteDeletions(ctx context.Context, b *Books, evicted map[st
 
 // dueBy asks the cluster by when each evicted pod is to be gone. One that is gone
 // already, or has ended, was so by now.
-func (b *Books) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[string]ledger.Time, error) {
+func (b *Books) dueTimes(ctx context.Context, evicted map[string]budget.Pod) (map[string]ledger.Time, error) {
 	var namespaces []string
 	for _, p := range evicted {
 		namespaces = append(namespaces, p.Namespace)

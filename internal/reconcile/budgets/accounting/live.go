@@ -34,11 +34,11 @@ func (b *Books) Live(ctx context.Context, d budget.Declaration, wanted decide.Wa
 		if r, known := b.documents.ledger.Get(p.UID); known {
 			p.Charged, p.MilliGPUs = r.Set, 0
 			if usage, counted := counts.Pod(&r); counted {
-				p.MilliGPUs = burned(usage.GPUs)
+				p.MilliGPUs = milliGPUs(usage.GPUs)
 			}
 		} else {
 			r := b.recorder.recordOf(s)
-			p.MilliGPUs = burned(counts.GPUs(&r))
+			p.MilliGPUs = milliGPUs(counts.GPUs(&r))
 			if bound, known := b.documents.ledger.Binding(p.UID); known {
 				p.Charged = bound.Set
 			}
@@ -56,8 +56,8 @@ func (b *Books) meter(d budget.Declaration) (*meter.Meter, error) {
 	return meter.New(d, b.Now(), b.claims, time.LoadLocation)
 }
 
-// burned returns a number of GPUs in thousandths. It rounds up: it is zero only if no GPUs are held.
-func burned(gpus *big.Rat) int64 {
+// milliGPUs returns a number of GPUs in thousandths. It rounds up: it is zero only if no GPUs are held.
+func milliGPUs(gpus *big.Rat) int64 {
 	if gpus.Sign() <= 0 {
 		return 0
 	}

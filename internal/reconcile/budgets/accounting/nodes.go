@@ -85,9 +85,9 @@ func capacityOf(n *gpu.Node) ledger.Labels {
 	return ledger.LabelsOf(texts)
 }
 
-// grown returns the nodes, by name, that show more GPUs than in the ledger, and those that it lacks. Their
+// nodeChanges returns the nodes, by name, that show more GPUs than in the ledger, and those that it lacks. Their
 // pods may hold more than was recorded.
-func grown(l *ledger.Ledger, nodes []gpu.Node) (more, unknown map[string]bool) {
+func nodeChanges(l *ledger.Ledger, nodes []gpu.Node) (more, unknown map[string]bool) {
 	more, unknown = map[string]bool{}, map[string]bool{}
 	for i := range nodes {
 		n := &nodes[i]

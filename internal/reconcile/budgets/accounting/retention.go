@@ -30,7 +30,7 @@ func (b *Books) Prune(budgets []budget.Declaration, previous map[string]budget.S
 	}
 	told := map[string]bool{}
 	for _, d := range budgets {
-		if from, err := keptSince(d, now); err == nil {
+		if from, err := retentionStart(d, now); err == nil {
 			told[d.Name] = true
 			earlier(from)
 		}
@@ -47,9 +47,9 @@ func (b *Books) Prune(budgets []budget.Declaration, previous map[string]budget.S
 	b.documents.ledger.Prune(ledger.TimeOf(keep))
 }
 
-// keptSince is up to where a budget needs what ended: by the length of its
-// window, its grace and its longest gap before now.
-func keptSince(d budget.Declaration, now time.Time) (time.Time, error) {
+// retentionStart returns the earliest end of intervals that a budget needs: its
+// window, its grace period and its longest gap before now.
+func retentionStart(d budget.Declaration, now time.Time) (time.Time, error) {
 	w, err := d.WindowAt(now, time.LoadLocation)
 	if err != nil {
 		return now, err

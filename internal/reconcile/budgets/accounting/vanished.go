@@ -21,7 +21,7 @@ const killLasts = 30 * time.Second
 func (b *Books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
 	l, o := b.documents.ledger, b.Observation
 	h := l.Header
-	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.unbound(there)) == 0 {
+	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.deletedBindings(there)) == 0 {
 		return h.LastRun, nil
 	}
 	further, err := b.cluster.Observe(ctx, gpu.ObserveOptions{
@@ -30,7 +30,7 @@ func (b *Books) unannounced(ctx context.Context, there func(string) bool, presen
 	if err != nil {
 		return 0, err
 	}
-	b.bury(further.Replay, present, ended)
+	b.enterDeleted(further.Replay, present, ended)
 	missing := l.Vanished(func(uid string) bool { return there(uid) || ended[uid] })
 	if !further.Replay.Complete || len(missing) == 0 || h.LastListed == 0 {
 		return h.LastRun, nil

@@ -55,7 +55,7 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	if undone && !p.Budget.Enforce.PausesAgain() {
 		return nil, &budget.NotPausedError{Workload: w, Reason: "it was resumed manually since it was paused: on_manual_resume = \"warn\" leaves it running"}
 	}
-	reason := seen.Driven
+	reason := seen.PauseObstacle
 	if reason == "" {
 		if reason, err = p.Cluster.Autoscaler(ctx, w); err != nil {
 			return nil, err
