@@ -27,7 +27,7 @@ func TestParseHours(t *testing.T) {
 		}
 	}
 	for text, said := range map[string]string{
-		"": "no number", "-1": "no number", "+1": "no number", "1e3": "no number", "1.": "no number", ".5": "no number", "1,5": "no number", "NaN": "no number",
+		"": "invalid number", "-1": "invalid number", "+1": "invalid number", "1e3": "invalid number", "1.": "invalid number", ".5": "invalid number", "1,5": "invalid number", "NaN": "invalid number",
 		"0": "must be above zero", "0.000": "must be above zero", "1.2345": "at most three", "1000000000.001": "out of range", "9999999999": "out of range",
 		"99999999999": "out of range",
 	} {

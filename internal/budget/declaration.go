@@ -171,7 +171,7 @@ func (e Enforcement) GraceOf(asked int64) int64 {
 // LongestGap is the longest gap after which pods may be ended on estimates.
 func (e Enforcement) LongestGap() time.Duration { return lengthOr(e.withDefaults().MaxGap, 0) }
 
-// HonorsPods says whether what is written on a pod itself spares it.
+// HonorsPods reports whether what is written on a pod itself spares it.
 func (e Enforcement) HonorsPods() bool { return *e.withDefaults().HonorPodProtection }
 
 // lengthOr reads a length of time. One that can't be read, which no valid declaration
@@ -252,7 +252,7 @@ type Enforcement struct {
 	// Pods whose priority is at or above this one's are protected.
 	ProtectedPriorityClass string   `json:"protected_priority_class,omitempty"`
 	ProtectedNamespaces    []string `json:"protected_namespaces,omitempty"`
-	// HonorPodProtection says whether a pod's own annotation or label spares it;
+	// HonorPodProtection reports whether a pod's own annotation or label spares it;
 	// nil means that it does. Who makes the pod writes that.
 	HonorPodProtection *bool `json:"honor_pod_protection,omitempty"`
 	// OnManualResume is what happens to a paused workload that another user resumed.

@@ -128,7 +128,7 @@ func (s Status) WithEffects(list []Effect) Status {
 	return s
 }
 
-// InForce says whether something of the budget is in force, or was requested.
+// InForce reports whether something of the budget is in force, or was requested.
 func (s Status) InForce() bool { return len(s.Enforced) > 0 || len(s.Effects) > 0 }
 
 // IneffectiveError says that what was requested had no effect in time, and that the

@@ -22,7 +22,7 @@ var operatorNames = map[selection.Operator]string{
 	selection.Exists: "Exists", selection.DoesNotExist: "DoesNotExist",
 }
 
-// Empty says whether nothing is selected by: that would be every pod.
+// Empty reports whether nothing is selected by: that would be every pod.
 func (s Selector) Empty() bool {
 	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
@@ -31,7 +31,7 @@ func (s Selector) Empty() bool {
 // which pods the budget pays for.
 func (s Selector) Unbounded() bool { return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 }
 
-// Shares says whether pods of several namespaces that are named, or that labels
+// Shares reports whether pods of several namespaces that are named, or that labels
 // choose, may be covered: what one uses is missing to the others.
 func (s Selector) Shares() bool {
 	if len(s.Namespaces) > 0 {
@@ -40,13 +40,13 @@ func (s Selector) Shares() bool {
 	return len(s.NamespaceLabels) > 0
 }
 
-// AsksFor says whether a label of pods decides whether they are covered.
+// AsksFor reports whether a label of pods decides whether they are covered.
 func (s Selector) AsksFor(key string) bool {
 	_, matched := s.MatchLabels[key]
 	return matched || slices.ContainsFunc(s.MatchExpressions, func(e Expression) bool { return e.Key == key })
 }
 
-// Same says whether two selectors say the same, in whatever order.
+// Same reports whether two selectors say the same, in whatever order.
 func (s Selector) Same(other Selector) bool { return s.key() == other.key() }
 
 // key is the same for selectors that say the same.
@@ -100,7 +100,7 @@ func (e Expression) requirement() (*labels.Requirement, error) {
 	return labels.NewRequirement(e.Key, operator, e.Values)
 }
 
-// Matches says whether every part of the selector matches. NotIn and
+// Matches reports whether every part of the selector matches. NotIn and
 // DoesNotExist match where the label is absent, as Kubernetes has it.
 func (m *Matcher) Matches(set *ledger.LabelSet) bool { return m.MatchesLabels(set, set.Labels) }
 
@@ -145,7 +145,7 @@ func (s Selector) Excludes(set *ledger.LabelSet) bool {
 	return false
 }
 
-// has says whether all of some labels are there.
+// has reports whether all of some labels are there.
 func has(labels, wanted ledger.Labels) bool {
 	for _, label := range wanted {
 		if got, there := labels.Lookup(label.Key); !there || got != label.Value {

@@ -151,7 +151,7 @@ type Usage struct {
 	ByLabel map[string]map[string]int64 `json:"by_label,omitempty"`
 }
 
-// Exceeded says whether the limit is reached, without what only pods themselves say.
+// Exceeded reports whether the limit is reached, without what only pods themselves say.
 func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
 
 // Certain is what was consumed without what is estimated.

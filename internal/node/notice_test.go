@@ -28,14 +28,14 @@ func TestANoticeIsInChinaTime(t *testing.T) {
 		t.Errorf("across midnight: %v (%v)", got, err)
 	}
 	for body, says := range map[string]string{
-		"":                                    "should be like",
-		"<html><body>login</body></html>":     "should be like",
-		"2026-11-22T18:02:00+08:00":           "should be like",
-		"2026-02-30 18:02:00":                 "should be like",
+		"":                                    "is not like",
+		"<html><body>login</body></html>":     "is not like",
+		"2026-11-22T18:02:00+08:00":           "is not like",
+		"2026-02-30 18:02:00":                 "is not like",
 		"2026-11-22 10:02:00":                 "check the clock", // UTC, taken for UTC+8
 		"2026-11-22 23:00:00":                 "check the clock",
 		"2018-08-18 12:05:33":                 "check the clock",
-		"2026-11-22 18:02:00" + "\x00garbage": "should be like",
+		"2026-11-22 18:02:00" + "\x00garbage": "is not like",
 	} {
 		if got, err := node.ParseNotice(body, noticeNow); err == nil || !strings.Contains(err.Error(), says) || !got.IsZero() {
 			t.Errorf("%q is %v (%v), not an error that says %s", body, got, err, says)

@@ -153,11 +153,11 @@ func TestInvalidResponseIsNotANotice(t *testing.T) {
 		answer http.HandlerFunc
 		says   string
 	}{
-		"a page":            {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, page) }, "should be like"},
-		"nothing":           {func(http.ResponseWriter, *http.Request) {}, "should be like"},
+		"a page":            {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, page) }, "is not like"},
+		"nothing":           {func(http.ResponseWriter, *http.Request) {}, "is not like"},
 		"a time long ago":   {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "2018-08-18 12:05:33") }, "check the clock"},
 		"a time in UTC":     {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "2026-11-22 12:02:00") }, "check the clock"},
-		"an endless answer": {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, strings.Repeat("2", 1<<20)) }, "should be like"},
+		"an endless answer": {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, strings.Repeat("2", 1<<20)) }, "is not like"},
 		"no time at all":    {slow, "does not report whether the instance is reclaimed"},
 		"an error":          {func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusInternalServerError) }, "HTTP 500"},
 		"not allowed":       {func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusForbidden) }, "HTTP 403"},

@@ -31,7 +31,7 @@ func ClaimsOf(records iter.Seq[*ledger.Record]) *Claims {
 
 func newClaims() *Claims { return &Claims{pods: map[string]bool{}, demands: map[string]*demand{}} }
 
-// isShared says whether some of what the pod holds is held by a claim.
+// isShared reports whether some of what the pod holds is held by a claim.
 func isShared(r *ledger.Record) bool { return r.Allocation != nil && r.Allocation.Shared() }
 
 // demand is how much of a claim the pods that hold it requested together, and since when. It depends on the
@@ -108,7 +108,7 @@ func (d *demand) settle() {
 	d.changes = nil
 }
 
-// divides says whether of anything that a pod holds more was ever asked for at the
+// divides reports whether of anything that a pod holds more was ever asked for at the
 // same time than there is.
 func (c *Claims) divides(a *ledger.Allocation) bool {
 	if c == nil || len(c.demands) == 0 {
@@ -120,7 +120,7 @@ func (c *Claims) divides(a *ledger.Allocation) bool {
 	})
 }
 
-// doubts says whether it is estimated until when some pod held a claim.
+// doubts reports whether it is estimated until when some pod held a claim.
 func (c *Claims) doubts(claim string) bool {
 	return c != nil && c.demands[claim] != nil && c.demands[claim].doubtful
 }

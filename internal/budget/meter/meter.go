@@ -141,12 +141,12 @@ func (m *Meter) extent(i *interval) (counted, bool) {
 	return c, true
 }
 
-// touches says whether some of the interval is after a moment, or may be.
+// touches reports whether some of the interval is after a moment, or may be.
 func (c *counted) touches(from ledger.Time) bool {
 	return c.active || c.most > from && c.most > c.start
 }
 
-// certain says whether the interval's end is known.
+// certain reports whether the interval's end is known.
 func (c *counted) certain() bool { return c.least == c.most }
 
 // within is what the interval uses after a moment.

@@ -150,7 +150,7 @@ func (s slow) borders(from time.Time) []time.Time {
 	return slices.CompactFunc(list, time.Time.Equal)
 }
 
-// near says whether two amounts differ by no more than rounding does.
+// near reports whether two amounts differ by no more than rounding does.
 func near(used, level *big.Rat) bool {
 	off := new(big.Rat).Sub(used, level)
 	return off.Abs(off).Cmp(big.NewRat(50, 1)) < 0

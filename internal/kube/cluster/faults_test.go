@@ -207,7 +207,7 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
-	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "alone, and it is at") || !after.Listed ||
+	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "and it is at") || !after.Listed ||
 		!slices.Equal(names(in(ns, after.Pods)), want) {
 		t.Errorf("replay %+v, listed %v, pods %v", after.Replay, after.Listed, names(in(ns, after.Pods)))
 	}

@@ -53,7 +53,7 @@ func claimOf(p *corev1.Pod) (claimedPod, string) {
 	return claimedPod{Pod: stockPod(p), replicaSet: metav1.GetControllerOf(p).UID, containers: p.Spec.Containers}, name
 }
 
-// doubtful says whether there are more pods than the Deployment counts as its own, which
+// doubtful reports whether there are more pods than the Deployment counts as its own, which
 // its status says. Anybody who may create ReplicaSets can have pods with the names and
 // labels of a pool's.
 func doubtful(of *appsv1.Deployment, pods []claimedPod) bool {
@@ -95,7 +95,7 @@ func difference(pod, template []corev1.Container) string {
 	return ""
 }
 
-// sameImage says whether an image is the wanted one, or what admission makes of that: from a
+// sameImage reports whether an image is the wanted one, or what admission makes of that: from a
 // mirror, or pinned by its digest.
 func sameImage(has, want string) bool {
 	if !strings.Contains(want, "@") {

@@ -141,7 +141,7 @@ func deletesVolumes(s statefulSet) bool {
 	return policy != nil && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
-// owns says whether an entry of the managed fields has a field of the spec.
+// owns reports whether an entry of the managed fields has a field of the spec.
 func owns(entry metav1.ManagedFieldsEntry, field string) bool {
 	if entry.FieldsV1 == nil {
 		return false

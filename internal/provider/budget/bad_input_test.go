@@ -59,7 +59,7 @@ func TestBadDeclarations(t *testing.T) {
 	}{
 		"an unknown window":     {providertest.Values{"window": "a while"}, []string{`"window"`, `invalid window "a while"`, `"24h"`}},
 		"a short window":        {providertest.Values{"window": "1s"}, []string{`"window"`, "out of range"}},
-		"a negative window":     {providertest.Values{"window": "-24h"}, []string{`"window"`, "no length"}},
+		"a negative window":     {providertest.Values{"window": "-24h"}, []string{`"window"`, "invalid window"}},
 		"no window":             {providertest.Values{"window": nil}, []string{`"window"`, "neither a window nor a period"}},
 		"a window and a period": {providertest.Values{"period": "day"}, []string{`"period"`, "both a window and a period"}},
 		"an unknown period":     {providertest.Values{"window": nil, "period": "fortnight"}, []string{`"period"`, `"fortnight" is not known`, `"quarter"`}},

@@ -157,7 +157,7 @@ func TestMoreBoundPodsThanAreRememberedAreTold(t *testing.T) {
 		d.Cluster.Start("ml", fmt.Sprintf("pod-%d", n), 1, untaken)
 	}
 	d.Cluster.Step(time.Minute)
-	if warnings := strings.Join(d.Run().Warnings, "\n"); !strings.Contains(warnings, "of the 1 that were seen first it is forgotten") {
+	if warnings := strings.Join(d.Run().Warnings, "\n"); !strings.Contains(warnings, "The labels at the binding of the 1 earliest are dropped") {
 		t.Errorf("warnings %q", warnings)
 	}
 }

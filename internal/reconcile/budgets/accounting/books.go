@@ -97,7 +97,7 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 // overdue is how long after its deletion timestamp a pod is observed in each run.
 const overdue = 30 * time.Second
 
-// wantsList says whether a pod may have ended of which no watch tells: its
+// wantsList reports whether a pod may have ended of which no watch tells: its
 // deletion is overdue, or its node is silent or gone. So it is where more is known
 // of its node than when it was seen, which changes nothing about the pod either.
 func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {

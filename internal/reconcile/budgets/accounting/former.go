@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// selectByNamespace says whether any budget selects by the labels of namespaces.
+// selectByNamespace reports whether any budget selects by the labels of namespaces.
 func selectByNamespace(budgets []budget.Declaration) bool {
 	return slices.ContainsFunc(budgets, func(d budget.Declaration) bool { return len(d.Selector.NamespaceLabels) > 0 })
 }

@@ -102,7 +102,7 @@ func nodeChanges(l *ledger.Ledger, nodes []gpu.Node) (more, unknown map[string]b
 	return more, unknown
 }
 
-// exceeds says whether a capacity is of something more than another.
+// exceeds reports whether a capacity is of something more than another.
 func exceeds(a, b map[string]*big.Rat) bool {
 	for resource, units := range a {
 		if known, there := b[resource]; !there || units.Cmp(known) > 0 {
