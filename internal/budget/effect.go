@@ -71,7 +71,7 @@ func (e Effect) After(earlier []Effect, now time.Time) Effect {
 	return e
 }
 
-// String says what it is about, and which pods are left.
+// String returns what it is about, and which pods are left.
 func (e Effect) String() string {
 	var parts []string
 	if e.Object != "" {
@@ -103,7 +103,7 @@ func CountEffects(list []Effect, measure Action, phase EffectPhase) (n int) {
 }
 
 // listedEffects are effects as a status has them: what failed first, then the oldest. Those
-// that are a stock pool's are all of them, since the pool goes by them.
+// of a stock pool are all listed, since the pool uses them.
 func listedEffects(list []Effect) (listed []Effect, leftOut int) {
 	list = slices.SortedStableFunc(slices.Values(list), func(a, b Effect) int {
 		return cmp.Or(strings.Compare(string(a.Phase), string(b.Phase)), a.Since.Compare(b.Since), strings.Compare(a.Object, b.Object))

@@ -16,7 +16,7 @@ type Grant struct {
 	GPUHours string `json:"gpu_hours"`
 }
 
-// Amount is what it adds, in milli-GPU-seconds; nothing where it can't be read.
+// Amount is what it adds, in milli-GPU-seconds; nothing if it can't be read.
 func (g Grant) Amount() int64 {
 	amount, err := ParseHours(g.GPUHours)
 	if err != nil {
@@ -25,7 +25,7 @@ func (g Grant) Amount() int64 {
 	return amount
 }
 
-// String says how much is granted, until when, by whom, and why.
+// String describes the grant: how much, until when, the requester and the reason.
 func (g Grant) String() string { return g.GPUHours + " GPU-hours " + g.Exception.String() }
 
 // Grants are those of one budget. One that ended by itself stays until the history has
@@ -174,10 +174,10 @@ func (s Status) LimitedAt(of Grants, now time.Time) (limited Status, ended []Gra
 	return s, ended
 }
 
-// Validate says what a stored list of grants lacks.
+// Validate returns what a stored list of grants lacks.
 func (g Grants) Validate() error { return exception.ValidateAll("a grant", g.List) }
 
-// Validate says what a grant lacks.
+// Validate returns what a grant lacks.
 func (g Grant) Validate() error {
 	if err := g.Exception.Validate(); err != nil {
 		return err

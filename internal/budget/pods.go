@@ -41,15 +41,15 @@ type Pod struct {
 	// Charged is what the ledger counts it by, frozen when it was first seen; nil
 	// where the ledger has not seen it. A label edit moves neither usage nor blame.
 	Charged *ledger.LabelSet
-	// Of is what the cluster knows of what the pod names as its controller; zero where
+	// Of is what the cluster knows of what the pod names as its controller; zero if
 	// it was not looked up.
 	Of        Ownership
 	MilliGPUs int64 // as the budget counts them
 	Spot      bool  // it holds them on a spot instance, or on one of a pool
 }
 
-// Controller is what the pod names as its controller, which is its own word; zero
-// where it names none.
+// Controller is the controller that the pod names, which is not verified; zero
+// if it names none.
 func (p *Pod) Controller() Workload {
 	if p.Owner == nil {
 		return Workload{}

@@ -52,7 +52,7 @@ type FreezeRule struct {
 	Resources []string
 	// Ignored are not counted, whatever is by default: resources and DRA drivers.
 	Ignored []string
-	// RecoversAt is about when it ends by itself, for who is kept out; zero where that
+	// RecoversAt is about when it ends by itself, for users whose pods are blocked; zero if that
 	// is not known.
 	RecoversAt time.Time
 }
@@ -80,7 +80,7 @@ type EvictionBlockedError struct {
 	Err error
 }
 
-// Error says which pod, and what the API server said.
+// Error returns which pod, and what the API server said.
 func (e *EvictionBlockedError) Error() string {
 	return "the eviction of the pod " + e.Pod.Namespace + "/" + e.Pod.Name + " is blocked: " + e.Err.Error()
 }

@@ -39,7 +39,7 @@ type Status struct {
 	// Fired are the thresholds that were reported and have not re-armed.
 	Fired []int `json:"fired,omitempty"`
 	// Unknown says that the limit may be reached although Usage is below it; nil
-	// where it is not.
+	// if it is not.
 	Unknown *Unknown `json:"unknown,omitempty"`
 	// Missing is how much usage was counted before a part of the ledger was lost and is no longer counted.
 	// Usage may be higher by that.
@@ -141,7 +141,7 @@ type Usage struct {
 	ActivePods  int   `json:"active_pods"` // hold GPUs now, on nodes that were seen
 	BurnRate    int64 `json:"burn_rate"`
 	// ProjectedExhaustion is when the limit is reached at the present rate; nil
-	// where it is not, or not before a calendar period ends.
+	// if it is not, or not before a calendar period ends.
 	ProjectedExhaustion *time.Time `json:"projected_exhaustion"`
 	// RecoversAt is when usage falls below the limit with no more use, or a calendar
 	// period ends; nil while it is below.

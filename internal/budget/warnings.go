@@ -14,7 +14,7 @@ import (
 // unsafeGap is a gap so long that estimates across it say little.
 const unsafeGap = 6 * time.Hour
 
-// Warnings says what is allowed in a declaration and yet probably not meant.
+// Warnings returns what is allowed in a declaration and yet probably not meant.
 // The declaration must be valid, with its defaults filled in.
 func (d Declaration) Warnings() []Problem {
 	v := &validator{d: d}

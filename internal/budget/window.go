@@ -38,7 +38,7 @@ func ParseWindow(s string) (time.Duration, error) {
 	return length, nil
 }
 
-// Zones finds a time zone by its IANA name, UTC where it is empty: time.LoadLocation
+// Zones finds a time zone by its IANA name, UTC if it is empty: time.LoadLocation
 // does. It is handed in, as it may read the disk.
 type Zones func(name string) (*time.Location, error)
 

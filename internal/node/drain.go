@@ -181,7 +181,7 @@ func (d Drain) Open() bool {
 // Holds reports whether there may be something to undo on its node.
 func (d Drain) Holds() bool { return d.Open() || d.Phase == Kept && !d.Uncordoned }
 
-// WhyKept says why a node was kept.
+// WhyKept returns why a node was kept.
 func (d Drain) WhyKept() string {
 	if d.Refused {
 		return "Tencent Cloud refused to terminate its instance"

@@ -188,7 +188,7 @@ func (m *Matches) doubted(n Node, addresses map[string][]Instance, fits map[stri
 	}
 }
 
-// doubt says why an instance at a node's address may be that node, and how to end the
+// doubt returns why an instance at a node's address may be that node, and how to end the
 // doubt. The API server rejects any change of a provider ID that is set.
 func (n Node) doubt(id ProviderID, i Instance) string {
 	const again = "delete the Node, and restart the kubelet of "

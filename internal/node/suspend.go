@@ -55,7 +55,7 @@ func (c Count) Plus(other Count) Count {
 // more than a third, and at least two.
 func (c Count) Many() bool { return c.Failed >= 2 && 3*c.Failed > c.Nodes }
 
-// Suspended says why nothing is replaced; empty where it may be. pool counts one pool's
+// Suspended returns why nothing is replaced; empty if it may be. pool counts one pool's
 // nodes, cluster those of all pools of its cluster, its own included.
 func Suspended(s Streak, pool, cluster Count) string {
 	switch {

@@ -62,7 +62,7 @@ func loadDocuments(directory string) (*ledger.Ledger, error) {
 	return l, err
 }
 
-// printPeak prints what the system says of this process; nothing where it
+// printPeak prints what the system says of this process; nothing if it
 // doesn't.
 func printPeak() error {
 	status, err := os.Open("/proc/self/status")

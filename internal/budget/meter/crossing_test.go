@@ -66,7 +66,7 @@ func TestCrossings(t *testing.T) {
 	}
 }
 
-// TestTheCrossingStandsStill: run after run finds the same moment, also where
+// TestTheCrossingStandsStill: run after run finds the same moment, even if
 // rounding alone reaches the limit.
 func TestTheCrossingStandsStill(t *testing.T) {
 	t.Parallel()

@@ -162,7 +162,7 @@ func (g *gaps) knownSince(from ledger.Time) *time.Time {
 	return &at
 }
 
-// lost says what of a window's records was lost, and whether that may have been
+// lost returns what of a window's records was lost, and whether that may have been
 // that pods ended.
 func (g *gaps) lost(from ledger.Time) (texts []string, ends bool) {
 	lost := g.header.LostSince(from)

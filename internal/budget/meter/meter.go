@@ -43,7 +43,7 @@ func New(d budget.Declaration, now time.Time, claims *Claims, zones budget.Zones
 type PodUsage struct {
 	// GPUs are held, weights included: now, or at the end of a pod that has ended.
 	GPUs *big.Rat
-	// Start and End are of the whole interval, also where it is longer than the
+	// Start and End are of the whole interval, even if it is longer than the
 	// window; an active pod's End is now.
 	Start, End time.Time
 	Active     bool
@@ -52,7 +52,7 @@ type PodUsage struct {
 	ErrorBound int64
 }
 
-// Pod measures a record; false where nothing of it is in the window.
+// Pod measures a record; false if nothing of it is in the window.
 func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	if !m.matcher.Matches(setOf(r)) {
 		return PodUsage{}, false
@@ -100,7 +100,7 @@ type amounts struct {
 	unshown                    int64 // of what is estimated
 }
 
-// count finds what of an interval counts; false where nothing of it is after a
+// count finds what of an interval counts; false if nothing of it is after a
 // moment, or may be.
 func (m *Meter) count(i *interval, since ledger.Time) (counted, bool) {
 	c, counts := m.extent(i)
@@ -117,7 +117,7 @@ func (m *Meter) count(i *interval, since ledger.Time) (counted, bool) {
 	return c, true
 }
 
-// extent is when an interval counts; false where nothing of it does yet.
+// extent is when an interval counts; false if nothing of it does yet.
 func (m *Meter) extent(i *interval) (counted, bool) {
 	c := counted{start: i.start}
 	if m.rules.from == budget.FromRunning {
@@ -164,7 +164,7 @@ func (m *Meter) within(c *counted, from ledger.Time) amounts {
 	return used.between(least, most, c.unshown)
 }
 
-// between says how uncertain the amount is that is somewhere between two others.
+// between returns how uncertain the amount is that is somewhere between two others.
 func (a amounts) between(least, most int64, unshown bool) amounts {
 	a.estimated = max(0, a.consumed-least)
 	a.bound = max(a.estimated, most-a.consumed)

@@ -41,7 +41,7 @@ type ReplayedThreshold struct {
 // Excess is a time in which a limit would have been exceeded.
 type Excess struct {
 	Since time.Time
-	// Until is when it would have ended; zero where it goes on.
+	// Until is when it would have ended; zero if it goes on.
 	Until  time.Time
 	Length time.Duration // up to Until, or to the end of the replay
 	Peak   int64

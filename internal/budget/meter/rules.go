@@ -94,7 +94,7 @@ func (r *rules) worth(a *ledger.Allocation) *big.Rat {
 	return total
 }
 
-// share is what one share is worth, all that a claim holds where it is by claim.
+// share is what one share is worth. If it is by claim, that is all that the claim holds.
 func (r *rules) share(s *ledger.Share) *big.Rat {
 	weight := s.Weight
 	if own, there := r.resources[s.Resource]; there {

@@ -26,7 +26,7 @@ type Exec struct {
 	Env        map[string]string
 }
 
-// Config says how to reach a cluster, and as whom. The names and their meaning
+// Config is the address of a cluster and the credentials. The names and their meaning
 // are those of the official Kubernetes provider (hashicorp/kubernetes). Its zero
 // value reads neither the environment nor any file; see WithEnvironment.
 type Config struct {

@@ -40,7 +40,7 @@ type Error struct {
 	Err    error
 }
 
-// Error says what could not be done, why, and what to do.
+// Error returns what could not be done, why, and what to do.
 func (e *Error) Error() string {
 	message := fmt.Sprintf("cannot %s %s: %s", e.Verb, e.Object, strings.TrimSuffix(e.Err.Error(), "."))
 	if advice := e.Advice(); advice != "" {
@@ -52,10 +52,10 @@ func (e *Error) Error() string {
 // Unwrap returns the API's own error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Forbidden says that the role of who asked lacks the right to.
+// Forbidden reports whether the role of who asked lacks the right to.
 func (e *Error) Forbidden() bool { return e.Class == ClassAuthorization }
 
-// Rejected says that the API server takes this very request at no time: it is invalid, or
+// Rejected reports whether the API server takes this very request at no time: it is invalid, or
 // against a policy of the cluster.
 func (e *Error) Rejected() bool {
 	return e.Class == ClassRefused || apierrors.IsInvalid(e.Err) || apierrors.IsBadRequest(e.Err)
@@ -79,7 +79,7 @@ type configurationError struct{ error }
 func (e configurationError) Unwrap() error                { return e.error }
 func (e configurationError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
-// Advice is what to do about it; empty where that is not known.
+// Advice is what to do about it; empty if that is not known.
 func (e *Error) Advice() string {
 	switch e.Class {
 	case ClassUnreachable:
@@ -111,7 +111,7 @@ func Wrap(verb, object string, err error) error {
 	return &Error{Verb: verb, Object: object, Class: ClassOf(err), Err: err}
 }
 
-// ClassOf says what kind of failure the error of a call is.
+// ClassOf returns what kind of failure the error of a call is.
 func ClassOf(err error) Class {
 	var (
 		authority x509.UnknownAuthorityError
@@ -151,7 +151,7 @@ func ClassOf(err error) Class {
 	return ClassOther
 }
 
-// Refused says that the role allows a call, and a policy or webhook of
+// Refused reports whether the role allows a call, and a policy or webhook of
 // the cluster does not. The API has no reason of its own for that, only words
 // (k8s.io/apiserver, pkg/admission/plugin).
 func Refused(err error) bool {

@@ -198,7 +198,7 @@ func (m *message) skip(kind protowire.Type) error {
 	return damaged(err)
 }
 
-// damaged says that an answer ended before it was whole.
+// damaged reports whether an answer ended before it was whole.
 func damaged(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: %w", errDamaged, io.ErrUnexpectedEOF)

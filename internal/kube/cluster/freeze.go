@@ -25,7 +25,7 @@ const bindings = "validatingadmissionpolicybindings"
 // lacks the policy that they bind to, or has one of another revision.
 type MissingPolicyError struct{ Found string }
 
-// Error says what to do.
+// Error returns what to do.
 func (e *MissingPolicyError) Error() string {
 	state := "is not in the cluster"
 	if e.Found != "" {
@@ -54,8 +54,8 @@ func (c *enforcer) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 var contended = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
 
 // Freeze keeps new GPU pods out; again with the same is nothing new. The error
-// is *MissingPolicyError where the cluster lacks the policy, and
-// *NoFreezeSlotError where it has no free slot.
+// is *MissingPolicyError if the cluster lacks the policy, and
+// *NoFreezeSlotError if it has no free slot.
 func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	policy, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, FreezePolicyName, metav1.GetOptions{})
 	switch {
@@ -70,7 +70,7 @@ func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
 }
 
 // Unfreeze lifts a budget's freeze; lifting what is not in force is no error. The error
-// is *UnrecognizedFreezeError where an older gpupool froze it.
+// is *UnrecognizedFreezeError if an older gpupool froze it.
 func (c *enforcer) Unfreeze(ctx context.Context, budgetUID string) error {
 	selector := LabelBudgetUID + "=" + budgetUID
 	var left []admissionv1.ValidatingAdmissionPolicyBinding

@@ -55,7 +55,7 @@ func FreezeSlots() []*admissionv1.ValidatingAdmissionPolicyBinding {
 // taken, or the cluster has none.
 type NoFreezeSlotError struct{ Slots int }
 
-// Error says what to do.
+// Error returns what to do.
 func (e *NoFreezeSlotError) Error() string {
 	if e.Slots == 0 {
 		names := FreezeSlotNames()

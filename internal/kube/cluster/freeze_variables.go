@@ -25,7 +25,7 @@ func freezeVariables() []admissionv1.Variable {
 		{Name: "counted", Expression: names(annotationCounted)},
 		{Name: "ignored", Expression: names(annotationIgnored)},
 		{Name: "exact", Expression: CELTexts(frozenResources...) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
-		// Whether claims count: what their devices are can't be told from the pod.
+		// Whether claims count: the pod does not contain their devices.
 		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') " +
 			"&& !d.contains('/'))"},
 		{Name: "matchLabels", Expression: selects("matchLabels", "{}")},

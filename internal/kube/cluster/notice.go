@@ -67,7 +67,7 @@ func noticeCondition(n *corev1.Node) *corev1.NodeCondition {
 func isNoticeTaint(t corev1.Taint) bool { return t.Key == NoticeTaint }
 
 // changeNotice gives a node exactly this condition and this taint of ours, or none. The
-// condition is first: it is what a run hears of.
+// condition is first: runs read it.
 func (c *noticeClient) changeNotice(ctx context.Context, name string, condition *corev1.NodeCondition, taint *corev1.Taint) error {
 	return retry.RetryOnConflict(writeTries, func() error {
 		live, err := c.getNode(ctx, name)

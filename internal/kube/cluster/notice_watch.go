@@ -19,7 +19,7 @@ type Noticed struct {
 }
 
 const (
-	// noticeWatchSeconds is how long one watch lasts. The next goes on where it ended.
+	// noticeWatchSeconds is how long one watch lasts. The next one continues at its end.
 	noticeWatchSeconds = 300
 	// A broken watch begins again soon, as a notice comes only two minutes ahead. A refused one is retried as
 	// often as an administrator may grant the permission.
@@ -92,7 +92,7 @@ func (w *noticeWatch) once(ctx context.Context) (after time.Duration) {
 	return watchAgainAfter
 }
 
-// well says that the watch works again.
+// well reports that the watch works again.
 func (w *noticeWatch) well() {
 	w.broken = false
 	if w.troubled {

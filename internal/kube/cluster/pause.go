@@ -14,7 +14,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// Workload observes a workload. The error is *budget.NotPausedError where it
+// Workload observes a workload. The error is *budget.NotPausedError if it
 // is gone, or of a kind that can't be paused.
 func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
 	o, err := c.find(ctx, w)
@@ -29,7 +29,7 @@ func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.Work
 	}, nil
 }
 
-// Autoscaler says which autoscaler scales a workload, or nothing. KEDA's are
+// Autoscaler returns which autoscaler scales a workload, or nothing. KEDA's are
 // HorizontalPodAutoscalers as well.
 func (c *enforcer) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
 	if w.Kind == "Job" {

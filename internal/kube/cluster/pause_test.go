@@ -94,7 +94,7 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 	}
 }
 
-// mustNotPause says why a workload must not be paused.
+// mustNotPause returns why a workload must not be paused.
 func mustNotPause(t *testing.T, c *kubecluster.Cluster, w budget.Workload) string {
 	t.Helper()
 	state, err := c.Workload(t.Context(), w)

@@ -138,7 +138,7 @@ func (c *nodeClient) DeleteNode(ctx context.Context, n node.Node, poolUID string
 var writeTries = wait.Backoff{Steps: 5, Duration: 20 * time.Millisecond, Factor: 2}
 
 // changeNode patches a node as it is now, if it is the one that was seen. change says
-// what to patch; nothing where it is so already.
+// what to patch; nothing if nothing differs.
 func (c *nodeClient) changeNode(ctx context.Context, n node.Node, change func(*corev1.Node) (map[string]any, error)) error {
 	return retry.RetryOnConflict(writeTries, func() error {
 		live, err := c.getNode(ctx, n.Name)
@@ -177,7 +177,7 @@ func (c *connection) patchNode(ctx context.Context, live *corev1.Node, as types.
 	return after, kubeclient.Wrap("patch", fmt.Sprintf("%s %s", object, live.Name), err)
 }
 
-// nodePatch changes annotations, and whether a node takes new pods where it is said.
+// nodePatch changes annotations, and optionally whether a node takes new pods.
 func nodePatch(unschedulable *bool, annotations map[string]any) map[string]any {
 	patch := map[string]any{"metadata": map[string]any{"annotations": annotations}}
 	if unschedulable != nil {

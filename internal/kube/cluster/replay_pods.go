@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// podReplay is what the replay of a watch of pods told.
+// podReplay is the result of a replay of the watch of pods.
 type podReplay struct {
 	table  *gpu.Table
 	filter interest
@@ -170,7 +170,7 @@ func (r *podReplay) seen(l *observation, deleted bool) ([]gpu.Pod, error) {
 	return out, nil
 }
 
-// label gives pods the labels that they were bound with, as far as that was told.
+// label sets the labels of pods to those at their binding, if the replay has them.
 func (r *podReplay) label(pods []gpu.Pod) {
 	for i := range pods {
 		if bound, ok := r.labels[types.UID(pods[i].UID)]; ok {

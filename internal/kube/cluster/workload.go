@@ -30,13 +30,13 @@ type workload interface {
 // resources are the kinds of workloads that can be paused.
 var resources = map[string]string{"batch/v1/Job": "jobs", "apps/v1/Deployment": "deployments", "apps/v1/StatefulSet": "statefulsets"}
 
-// resourceOf is the resource of a workload; false where it can't be paused.
+// resourceOf is the resource of a workload; false if it can't be paused.
 func resourceOf(w budget.Workload) (string, bool) {
 	resource, known := resources[w.APIVersion+"/"+w.Kind]
 	return resource, known
 }
 
-// find reads a workload. The error is *budget.NotPausedError where it is gone,
+// find reads a workload. The error is *budget.NotPausedError if it is gone,
 // or of a kind that can't be paused.
 func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error) {
 	var object runtime.Object
@@ -134,7 +134,7 @@ func pauseObstacle(o workload) string {
 	return ""
 }
 
-// deletesVolumes says that a StatefulSet's claims are deleted with the pods that
+// deletesVolumes reports whether a StatefulSet's claims are deleted with the pods that
 // it is scaled down by.
 func deletesVolumes(s statefulSet) bool {
 	policy := s.Spec.PersistentVolumeClaimRetentionPolicy

@@ -28,7 +28,7 @@ func (d *fixture) journal(j journal.Journal) {
 }
 
 // TestAPoolKnowsWhenInstancesEnded, whether they are gone yet, whether it ended
-// them itself, and also where it says so only after the pod was found gone.
+// them itself, and even if it says so only after the pod was found gone.
 func TestAPoolKnowsWhenInstancesEnded(t *testing.T) {
 	t.Parallel()
 	const id = "ins-a1b2c3d4"

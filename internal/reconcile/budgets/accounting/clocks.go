@@ -30,7 +30,7 @@ func believeClock(cluster, local, lastRun time.Time) error {
 // well.
 const clocksWarned = 5 * time.Minute
 
-// clockWarning says by how much this machine's clock is ahead of the API server's, and
+// clockWarning returns by how much this machine's clock is ahead of the API server's, and
 // what that means.
 func clockWarning(ahead time.Duration) string {
 	where := "ahead of"

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// How many doubts about pods are told: of one namespace, so that what one tenant
+// How many doubts about pods are reported: of one namespace, so that what one tenant
 // makes up hides nothing of the others, and in all.
 const (
 	doubtsOfNamespace = 5
@@ -36,7 +36,7 @@ func (d *doubts) add(namespace, text string) {
 	d.reported = append(d.reported, text)
 }
 
-// texts are those that are told, and how many more there are.
+// texts returns the reported doubts, and the number of the others.
 func (d *doubts) texts() []string {
 	if len(d.leftOut) == 0 {
 		return d.reported
