@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Hour is one GPU-hour in milli-GPU-seconds, the unit of all amounts. A GPU held
-// for a millisecond is one of them.
+// Hour is one GPU-hour in milli-GPU-seconds, the unit of all amounts. One unit is a GPU held
+// for a millisecond.
 const Hour int64 = 3_600_000
 
 // MaxGPUHours bounds a limit, so that no sum of limits and rates overflows: more

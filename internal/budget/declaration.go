@@ -143,21 +143,21 @@ func (e Enforcement) withDefaults() Enforcement {
 // Limit is the budget's limit in milli-GPU-seconds.
 func (d Declaration) Limit() (int64, error) { return ParseHours(d.GPUHours) }
 
-// StatusAge is how old the status may be that lets a spot pool launch.
+// StatusAge is the largest age of a status that lets a spot pool launch.
 func (d Declaration) StatusAge() (time.Duration, error) {
 	return duration.Parse(d.WithDefaults().MaxStatusAge)
 }
 
-// Grace is how long nothing is done after the limit was reached.
+// Grace is the time between reaching the limit and the first enforcement.
 func (e Enforcement) Grace() time.Duration {
 	return lengthOr(e.withDefaults().GracePeriod, LongestDuration)
 }
 
-// EndSlack is how long after its deletion timestamp a pod is given to be gone: its kubelet
+// EndSlack is how long after its deletion timestamp a pod may still exist: its kubelet
 // kills its containers then.
 const EndSlack = time.Minute
 
-// LongestGrace is how long pods may take to end.
+// LongestGrace is the longest grace period of pods.
 func (e Enforcement) LongestGrace() time.Duration {
 	return lengthOr(e.withDefaults().MaxGracePeriod, LongestDuration)
 }
@@ -275,7 +275,7 @@ const (
 // PausesAgain reports whether a workload that another user resumed is paused again.
 func (e Enforcement) PausesAgain() bool { return e.OnManualResume == ResumePause }
 
-// Fallback is what comes after a measure that had no effect in time.
+// Fallback is the measure after one that had no effect in time.
 type Fallback string
 
 // The fallbacks.

@@ -15,7 +15,7 @@ import (
 // ineffective, unless they are deleted and about to be gone.
 const EffectTimeout = 10 * time.Minute
 
-// effectsAtMost is how many effects a status lists of those that are the budget's own.
+// effectsAtMost limits the budget's own effects in a status.
 const effectsAtMost = 100
 
 // EffectPhase is the phase of a requested change that was not observed yet.
@@ -48,7 +48,7 @@ type Effect struct {
 	MorePods int `json:"more_pods,omitempty"`
 }
 
-// NewEffect is one that is requested now.
+// NewEffect returns an effect that is requested now.
 func NewEffect(measure Action, object, uid string, pods []string, now time.Time) Effect {
 	e := Effect{Measure: measure, Object: object, UID: uid, Phase: Requested, Since: now}
 	pods = slices.Sorted(slices.Values(pods))
@@ -92,7 +92,7 @@ func (e Effect) String() string {
 	return fmt.Sprintf("%s: %d %s GPUs (%s)", text, n, wording.Plural(n, "pod holds", "pods hold"), names)
 }
 
-// CountEffects are how many effects of a measure are in a phase.
+// CountEffects returns the number of effects of a measure in a phase.
 func CountEffects(list []Effect, measure Action, phase EffectPhase) (n int) {
 	for _, e := range list {
 		if e.Measure == measure && e.Phase == phase {

@@ -28,8 +28,8 @@ func (g Grant) Amount() int64 {
 // String describes the grant: how much, until when, the requester and the reason.
 func (g Grant) String() string { return g.GPUHours + " GPU-hours " + g.Exception.String() }
 
-// Grants are those of one budget. One that ended by itself stays until the history has
-// been told so.
+// Grants are the grants of one budget. An expired one stays until the history has
+// recorded its end.
 type Grants struct {
 	List []Grant `json:"grants"`
 	// EndedAt is when the last of those ended that are no longer listed.
@@ -41,10 +41,10 @@ type Grants struct {
 // MaxGrants is how many grants of a budget may be in force at a time.
 const MaxGrants = 100
 
-// InForce are those that have not ended.
+// InForce returns the grants that have not ended.
 func (g Grants) InForce(now time.Time) []Grant { return exception.InForce(g.List, now) }
 
-// granted is what those in force add together, up to the largest limit.
+// granted is the sum of the grants in force, up to the largest limit.
 func (g Grants) granted(now time.Time) int64 {
 	sum := int64(0)
 	for _, grant := range g.InForce(now) {
@@ -117,7 +117,7 @@ func (g Grants) Release(d Declaration, r exception.Release) (after Grants, relea
 	return after, released
 }
 
-// Events are those that the history may lack by now.
+// Events returns the events that the history may lack.
 func (g Grants) Events(d Declaration, now time.Time) []history.Event {
 	return g.current(d, now).Unreported
 }
@@ -152,7 +152,7 @@ func (g Grants) reporting(e history.Event) Grants {
 
 func (g Grant) what() string { return "the grant of " + g.GPUHours + " GPU-hours" }
 
-// About is what an event of the budget begins with.
+// About returns the common fields of the budget's events.
 func (d Declaration) About(at time.Time) history.About {
 	return history.About{At: at, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID}
 }

@@ -14,8 +14,8 @@ type Workload struct {
 	ledger.Owner
 }
 
-// Ownership is what the cluster knows of the workload of a pod, whatever the pod
-// says of it.
+// Ownership is the verified workload of a pod, whatever the pod
+// claims.
 type Ownership struct {
 	// Workload is what would be paused for the pod: it selects the pod, and asks for
 	// GPUs itself. Zero where there is none.

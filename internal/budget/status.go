@@ -154,10 +154,10 @@ type Usage struct {
 // Exceeded reports whether the limit is reached, without what only pods themselves say.
 func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
 
-// Certain is what was consumed without what is estimated.
+// Certain is the consumed amount without estimates.
 func (u Usage) Certain() int64 { return u.Consumed - u.Estimated }
 
-// Remaining is what is left of the limit; never below zero.
+// Remaining is the rest of the limit; never below zero.
 func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }
 
 // Others is under what a breakdown sums up its smaller entries where there are too many:

@@ -63,7 +63,7 @@ func (d Declaration) WindowAt(now time.Time, zones Zones) (Window, error) {
 	return span.At(now), nil
 }
 
-// Span is what a declaration says of its window.
+// Span is the declared window.
 type Span struct {
 	Rolling time.Duration // of a rolling window, else zero
 	period  Period

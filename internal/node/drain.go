@@ -31,7 +31,7 @@ const (
 	Kept     Phase = "kept"      // timed out: the node is kept for an hour
 )
 
-// KeptFor is how long a node that was kept after its drain timed out is not drained
+// KeptFor is the time before a node that was kept after a timeout of its drain is drained
 // again.
 const KeptFor = time.Hour
 
@@ -78,7 +78,7 @@ type Drain struct {
 	TakenAt time.Time `json:"taken_at,omitzero"`
 }
 
-// Progress is what one attempt at a drain showed. The zero value shows nothing.
+// Progress is the result of one attempt at a drain. The zero value is no result.
 type Progress struct {
 	Cordoned bool // seen so, with the pool's mark, by this attempt
 	Observed bool // all of the node's pods were, after it was cordoned

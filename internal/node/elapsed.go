@@ -11,8 +11,8 @@ const (
 	notedFrom = 15 * time.Second
 )
 
-// Elapsed is how long something has lasted. Only time between two successive
-// observations that saw it counts. The zero value has not begun.
+// Elapsed is the duration of a state. Only the time between two successive
+// observations of it counts. The zero value has not begun.
 type Elapsed struct {
 	// The counted time until `at`. Only time between two observations counts.
 	Counted span `json:"counted,omitempty"`
@@ -56,7 +56,7 @@ func (e Elapsed) Missed() Elapsed {
 	return e
 }
 
-// For is how long it has lasted, as an observation at now sees it.
+// For returns the duration at an observation at now.
 func (e Elapsed) For(now time.Time) time.Duration {
 	if e.At.IsZero() {
 		return time.Duration(e.Counted)
@@ -67,7 +67,7 @@ func (e Elapsed) For(now time.Time) time.Duration {
 // Runs reports whether the time up to the next observation counts, if that sees it.
 func (e Elapsed) Runs() bool { return !e.At.IsZero() }
 
-// Until is when it will have lasted for enough, if every observation sees it.
+// Until returns when the duration reaches enough, if the state lasts.
 func (e Elapsed) Until(enough time.Duration, now time.Time) time.Time {
 	at := e.At
 	if at.IsZero() {

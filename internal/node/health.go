@@ -18,7 +18,7 @@ const (
 // Failed reports whether an instance in this health is to be replaced.
 func (h Health) Failed() bool { return h == Late || h == Unhealthy }
 
-// Status is what the journal has of an instance as a node.
+// Status is the state of an instance's node in the journal.
 type Status struct {
 	// JoinedAt is when it was first seen as a Ready node.
 	JoinedAt time.Time `json:"joined_at,omitzero"`
@@ -66,7 +66,7 @@ const MinReady = 2 * time.Minute
 // Available reports whether its node is Ready, and has been for MinReady.
 func (s Status) Available(now time.Time) bool { return s.Ready && s.Observed.For(now) >= MinReady }
 
-// Timeouts are how long an instance may be no Ready node.
+// Timeouts limit the time in which an instance is not a Ready node.
 type Timeouts struct {
 	Join      time.Duration // from running to the first time
 	Unhealthy time.Duration // afterwards
@@ -83,10 +83,10 @@ func (s Status) limit(t Timeouts) time.Duration {
 	return t.Unhealthy
 }
 
-// Until is when an instance that is no Ready node fails, if it stays so.
+// Until returns when an instance fails if its node does not become Ready.
 func (s Status) Until(t Timeouts, now time.Time) time.Time { return s.Observed.Until(s.limit(t), now) }
 
-// Health is that of an instance with this status, after the same observation.
+// Health returns the health of an instance with this status, after the same observation.
 func (s Status) Health(match Match, t Timeouts, now time.Time) Health {
 	failed := s.Observed.For(now) >= s.limit(t)
 	switch {

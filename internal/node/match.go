@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Instance is what of an instance tells its node.
+// Instance has the fields of an instance that identify its node.
 type Instance struct {
 	ID         string    `json:"instance_id"`
 	PrivateIP  string    `json:"private_ip,omitempty"`
@@ -29,7 +29,7 @@ const (
 	Present
 )
 
-// Match is what is known of one instance's node.
+// Match is the result for one instance.
 type Match struct {
 	Standing Standing
 	Node     Node   // where Present
@@ -52,7 +52,7 @@ type Matches struct {
 	Remarks []string
 }
 
-// Of is what is known of an instance's node.
+// Of returns the match of an instance.
 func (m Matches) Of(instanceID string) Match {
 	if match, ok := m.of[instanceID]; ok {
 		return match

@@ -49,8 +49,7 @@ type Node struct {
 // and the node controller alone writes Unknown.
 func (n Node) Silent() bool { return n.Ready != ReadyTrue && n.Ready != ReadyFalse }
 
-// Observation is what was read of a cluster. The zero value is that of one that could not
-// be read.
+// Observation is the observed nodes of a cluster. The zero value is a failed observation.
 type Observation struct {
 	ClusterUID string    `json:"cluster_uid"` // empty: not seen
 	At         time.Time `json:"at"`

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Pod is what of a pod says whether a drain waits for it.
+// Pod has the fields of a pod that a drain needs.
 type Pod struct {
 	Namespace string
 	Name      string
@@ -32,7 +32,7 @@ const (
 	Evict Unmanaged = "evict"
 )
 
-// Work is what there is to do on a node that is drained.
+// Work is the remaining work of a drain.
 type Work struct {
 	Evict   []Pod    // in the order in which they are to be
 	Left    int      // how many pods a drain waits for, those of Evict among them

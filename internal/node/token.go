@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BootstrapToken is what lets instances sign in to their cluster until they have a
-// certificate of their own, as it is made for one launch.
+// BootstrapToken is the token of one launch. Its instances authenticate with it until they have a
+// certificate of their own.
 type BootstrapToken struct {
 	ID     string // public, and part of the name of its Secret
 	Secret string `json:"-"` // keep it secret
@@ -25,7 +25,7 @@ func (t BootstrapToken) String() string { return "bootstrap token " + t.ID }
 // GoString is String.
 func (t BootstrapToken) GoString() string { return t.String() }
 
-// bootstrapGroupForm is what Kubernetes takes for a group of bootstrap tokens
+// bootstrapGroupForm is the format of a group of bootstrap tokens
 // (k8s.io/cluster-bootstrap, token/api).
 var bootstrapGroupForm = regexp.MustCompile(`\Asystem:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]\z`)
 

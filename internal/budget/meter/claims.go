@@ -44,13 +44,13 @@ type demand struct {
 	divided, doubtful bool
 }
 
-// change is by how much more is asked for than before a moment.
+// change is the increase of the requested amount at a moment.
 type change struct {
 	at ledger.Time
 	by *big.Rat
 }
 
-// level is how much is asked for from a moment on: one is the whole.
+// level is the requested amount from a moment on: one is the whole claim.
 type level struct {
 	from  ledger.Time
 	asked *big.Rat
@@ -128,7 +128,7 @@ func (c *Claims) doubts(claim string) bool {
 // never is after all moments.
 const never ledger.Time = math.MaxInt64
 
-// at is how much is asked for of a claim at a moment, and until when.
+// at returns the requested amount of a claim at a moment, and until when it stays.
 func (c *Claims) at(claim string, policy ledger.EndEstimate, at ledger.Time) (asked *big.Rat, until ledger.Time) {
 	asked, until = ratZero, never
 	if c == nil || c.demands[claim] == nil {

@@ -80,7 +80,7 @@ type divider struct {
 	corrected ledger.Time
 }
 
-// claimed is what a pod asked for of a claim.
+// claimed is what a pod requested of a claim.
 type claimed struct {
 	claim string
 	gpus  *big.Rat // if no other held it

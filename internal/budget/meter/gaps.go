@@ -10,11 +10,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// micro is how many parts of a GPU are told apart where the bound of a gap is
-// worked out. What is recorded is rounded down, so that the bound holds.
+// micro is the number of parts of a GPU in the computation of a gap's bound.
+// Recorded usage is rounded down, so that the bound holds.
 const micro = 1_000_000
 
-// gaps is what may have been missed while nothing was observed.
+// gaps is the usage that may have been missed without observations.
 type gaps struct {
 	header  ledger.Header
 	meter   *Meter // of what is recorded for certain
@@ -22,8 +22,8 @@ type gaps struct {
 	covered map[ledger.Time]int
 }
 
-// gap is one of them: what the nodes could give in it bounds what was missed, less
-// what is recorded.
+// gap is one of them. The capacity of the nodes bounds the missed usage, less
+// the recorded one.
 type gap struct {
 	from, to ledger.Time
 	bounded  bool
@@ -33,7 +33,7 @@ type gap struct {
 	missed   int64 // at most, in milli-GPU-seconds of default weight
 }
 
-// missed is what the gaps may hide of a window, how long the longest of them is, and
+// missed is the usage that the gaps may hide of a window, the length of the longest gap, and
 // whether nothing bounds what was missed.
 type missed struct {
 	amount    int64
@@ -120,7 +120,7 @@ func (g *gaps) settle() {
 	}
 }
 
-// missed is what the gaps may hide of a budget's window, by its weights.
+// missed returns the usage that the gaps may hide of a budget's window, by its weights.
 func (g *gaps) missed(m *Meter) missed {
 	var all missed
 	for _, of := range g.list {

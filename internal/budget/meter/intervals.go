@@ -4,8 +4,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// interval is what of a record decides what it uses. A million of them are kept at
-// a time, and so a record itself is not.
+// interval has the fields of a record that determine its usage. A million of them are kept at
+// a time, so the record itself is not kept.
 type interval struct {
 	start, runs   ledger.Time
 	earliest, end ledger.Time // of its end, as in ledger.End

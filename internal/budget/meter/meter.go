@@ -94,7 +94,7 @@ type counted struct {
 	divided *divided // nil where the rate stays the same
 }
 
-// amounts are what is used of a window.
+// amounts are the usage in a window.
 type amounts struct {
 	consumed, estimated, bound int64
 	unshown                    int64 // of what is estimated
@@ -117,7 +117,7 @@ func (m *Meter) count(i *interval, since ledger.Time) (counted, bool) {
 	return c, true
 }
 
-// extent is when an interval counts; false if nothing of it does yet.
+// extent returns when an interval counts; false if it does not count yet.
 func (m *Meter) extent(i *interval) (counted, bool) {
 	c := counted{start: i.start}
 	if m.rules.from == budget.FromRunning {
@@ -149,7 +149,7 @@ func (c *counted) touches(from ledger.Time) bool {
 // certain reports whether the interval's end is known.
 func (c *counted) certain() bool { return c.least == c.most }
 
-// within is what the interval uses after a moment.
+// within returns the usage of the interval after a moment.
 func (m *Meter) within(c *counted, from ledger.Time) amounts {
 	if c.divided != nil {
 		return m.dividedWithin(c, from)

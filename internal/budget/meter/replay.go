@@ -74,8 +74,8 @@ func Replay(d budget.Declaration, records iter.Seq[*ledger.Record], from, now ti
 	return p.result(), nil
 }
 
-// CompleteFrom is from when on a budget's whole window lies after a moment; what is
-// replayed before that may lack what was used.
+// CompleteFrom returns from when on a budget's whole window lies after a moment. Earlier
+// results may lack usage.
 func CompleteFrom(d budget.Declaration, known time.Time, zones budget.Zones) (time.Time, error) {
 	span, err := d.Span(zones)
 	if err != nil {

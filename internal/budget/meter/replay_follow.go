@@ -58,7 +58,7 @@ func (p *replay) level(limit int64, percent, more int) wide {
 	return wide{hi: new(big.Int).Rsh(n, 64).Int64(), lo: low}
 }
 
-// follower is where a replay stands.
+// follower is the state of a replay.
 type follower struct {
 	used    wide        // in parts of a GPU times milliseconds
 	rate    int64       // in parts of a GPU
@@ -80,7 +80,7 @@ func (p *replay) follow(steps []step, most *peak, watches []*watch) {
 	f.to(p.now)
 }
 
-// to moves on, by the beginning of what is replayed.
+// to advances the replay to a moment.
 func (f *follower) to(at ledger.Time) {
 	if !f.began && at > f.from {
 		f.advance(f.from)
@@ -192,7 +192,7 @@ func (w *watch) fall(at ledger.Time) {
 	w.spans[len(w.spans)-1].until = at
 }
 
-// see notes how much is used, if that is the most.
+// see records the usage if it is the highest.
 func (f *follower) see() {
 	if !f.began {
 		return

@@ -106,7 +106,7 @@ func (r *rules) share(s *ledger.Share) *big.Rat {
 	return new(big.Rat).Mul(s.Units, weight)
 }
 
-// model is what a GPU of a model multiplies by. The model goes before the instance
+// model returns the weight of a GPU of a model. The model comes before the instance
 // type.
 func (r *rules) model(model, instanceType string) *big.Rat {
 	if weight, there := r.models[model]; there {

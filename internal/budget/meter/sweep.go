@@ -95,7 +95,7 @@ func (e *evaluation) sweep(a *account) (since, ahead ledger.Time) {
 	return since, s.ahead
 }
 
-// sweep is one on its way.
+// sweep is the state of a sweep.
 type sweep struct {
 	limit, used wide        // in parts of a GPU times milliseconds
 	rate        int64       // in parts of a GPU

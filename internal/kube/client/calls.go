@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// calls is what is known of the calls made: how many of each, and by their answers
+// calls counts the calls of each kind, and estimates from their responses
 // the server's clock.
 type calls struct {
 	mu     sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// dialTimeout is how long a cluster that doesn't answer is waited for.
+// dialTimeout limits the wait for a cluster that does not respond.
 const dialTimeout = 10 * time.Second
 
 // client-go writes what it meets to standard error by itself, among logs that may
@@ -72,7 +72,7 @@ func pathOf(address string) string {
 // Kubernetes are the clients of the API's own groups.
 func (c *Client) Kubernetes() *Groups { return c.kube }
 
-// UID is that of the namespace kube-system: a cluster's identity.
+// UID returns the UID of the namespace kube-system, which identifies the cluster.
 func (c *Client) UID(ctx context.Context) (string, error) {
 	namespace, err := c.kube.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {

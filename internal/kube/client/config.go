@@ -164,7 +164,7 @@ func (c Config) load() (*api.Config, error) {
 	return loaded, nil
 }
 
-// overrides are what the configuration puts in the place of the kubeconfig's.
+// overrides are the arguments that override the kubeconfig.
 func (c Config) overrides() (*clientcmd.ConfigOverrides, error) {
 	o := &clientcmd.ConfigOverrides{
 		CurrentContext: c.ConfigContext,

@@ -79,7 +79,7 @@ type configurationError struct{ error }
 func (e configurationError) Unwrap() error                { return e.error }
 func (e configurationError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
-// Advice is what to do about it; empty if that is not known.
+// Advice returns the remedy, or "".
 func (e *Error) Advice() string {
 	switch e.Class {
 	case ClassUnreachable:

@@ -11,15 +11,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// defaultPageSize is how many objects a page has. Larger pages make the API server
+// defaultPageSize is the number of objects of a page. Larger pages make the API server
 // hold more at once; smaller ones cost more calls.
 const defaultPageSize = 5000
 
-// tries is how often a page that was cut off is asked for, and how often a list
-// goes on that expired.
+// tries limits the requests for a page that was cut off, and the continuations of an expired
+// list.
 const tries = 3
 
-// Collection is what is listed or watched: objects of one resource.
+// Collection is the objects of one resource, to be listed or watched.
 type Collection struct {
 	Client    rest.Interface // of the resource's API group
 	Resource  string

@@ -82,19 +82,19 @@ func (g AdmissionregistrationV1) ValidatingAdmissionPolicyBindings() *gentype.Cl
 		"validatingadmissionpolicybindings", "")
 }
 
-// Deployments are those of a namespace.
+// Deployments returns the client for a namespace.
 func (g AppsV1) Deployments(namespace string) Scaled[*appsv1.Deployment, *appsv1.DeploymentList] {
 	return Scaled[*appsv1.Deployment, *appsv1.DeploymentList]{
 		resource[appsv1.Deployment, appsv1.DeploymentList](g.group, "deployments", namespace), "deployments",
 	}
 }
 
-// ReplicaSets are those of a namespace.
+// ReplicaSets returns the client for a namespace.
 func (g AppsV1) ReplicaSets(namespace string) *gentype.ClientWithList[*appsv1.ReplicaSet, *appsv1.ReplicaSetList] {
 	return resource[appsv1.ReplicaSet, appsv1.ReplicaSetList](g.group, "replicasets", namespace)
 }
 
-// StatefulSets are those of a namespace.
+// StatefulSets returns the client for a namespace.
 func (g AppsV1) StatefulSets(namespace string) Scaled[*appsv1.StatefulSet, *appsv1.StatefulSetList] {
 	return Scaled[*appsv1.StatefulSet, *appsv1.StatefulSetList]{
 		resource[appsv1.StatefulSet, appsv1.StatefulSetList](g.group, "statefulsets", namespace), "statefulsets",
@@ -125,28 +125,28 @@ func (g AuthenticationV1) SelfSubjectReviews() *gentype.Client[*authenticationv1
 		func() *authenticationv1.SelfSubjectReview { return &authenticationv1.SelfSubjectReview{} })
 }
 
-// HorizontalPodAutoscalers are those of a namespace.
+// HorizontalPodAutoscalers returns the client for a namespace.
 func (g AutoscalingV2) HorizontalPodAutoscalers(namespace string) *gentype.ClientWithList[*autoscalingv2.HorizontalPodAutoscaler,
 	*autoscalingv2.HorizontalPodAutoscalerList] {
 	return resource[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](g.group, "horizontalpodautoscalers", namespace)
 }
 
-// Jobs are those of a namespace.
+// Jobs returns the client for a namespace.
 func (g BatchV1) Jobs(namespace string) *gentype.ClientWithList[*batchv1.Job, *batchv1.JobList] {
 	return resource[batchv1.Job, batchv1.JobList](g.group, "jobs", namespace)
 }
 
-// Leases are those of a namespace.
+// Leases returns the client for a namespace.
 func (g CoordinationV1) Leases(namespace string) *Leases {
 	return resource[coordinationv1.Lease, coordinationv1.LeaseList](g.group, "leases", namespace)
 }
 
-// ConfigMaps are those of a namespace.
+// ConfigMaps returns the client for a namespace.
 func (g CoreV1) ConfigMaps(namespace string) *ConfigMaps {
 	return resource[corev1.ConfigMap, corev1.ConfigMapList](g.group, "configmaps", namespace)
 }
 
-// Events are those of a namespace.
+// Events returns the client for a namespace.
 func (g CoreV1) Events(namespace string) *gentype.ClientWithList[*corev1.Event, *corev1.EventList] {
 	return resource[corev1.Event, corev1.EventList](g.group, "events", namespace)
 }
@@ -161,22 +161,22 @@ func (g CoreV1) Nodes() *gentype.ClientWithList[*corev1.Node, *corev1.NodeList] 
 	return resource[corev1.Node, corev1.NodeList](g.group, "nodes", "")
 }
 
-// Pods are those of a namespace.
+// Pods returns the client for a namespace.
 func (g CoreV1) Pods(namespace string) *gentype.ClientWithList[*corev1.Pod, *corev1.PodList] {
 	return resource[corev1.Pod, corev1.PodList](g.group, "pods", namespace)
 }
 
-// Secrets are those of a namespace.
+// Secrets returns the client for a namespace.
 func (g CoreV1) Secrets(namespace string) *Secrets {
 	return resource[corev1.Secret, corev1.SecretList](g.group, "secrets", namespace)
 }
 
-// PodDisruptionBudgets are those of a namespace.
+// PodDisruptionBudgets returns the client for a namespace.
 func (g PolicyV1) PodDisruptionBudgets(namespace string) *gentype.ClientWithList[*policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudgetList] {
 	return resource[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](g.group, "poddisruptionbudgets", namespace)
 }
 
-// ResourceClaims are those of a namespace.
+// ResourceClaims returns the client for a namespace.
 func (g ResourceV1) ResourceClaims(namespace string) *gentype.ClientWithList[*resourcev1.ResourceClaim, *resourcev1.ResourceClaimList] {
 	return resource[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](g.group, "resourceclaims", namespace)
 }

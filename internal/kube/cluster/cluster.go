@@ -11,7 +11,7 @@ import (
 // fieldManager names gpupool in the managed fields of what it writes.
 const fieldManager = "gpupool"
 
-// Cluster is what flows see of a cluster, and do in it. It is safe for concurrent use.
+// Cluster makes the API calls of all kinds. It is safe for concurrent use.
 type Cluster struct {
 	*connection
 	*podReader
@@ -22,7 +22,7 @@ type Cluster struct {
 	stockClient
 }
 
-// connection is what all parts of a cluster call its API server by.
+// connection has the clients that all parts of a Cluster share.
 type connection struct {
 	client *kubeclient.Client
 	kube   *kubeclient.Groups
@@ -63,7 +63,7 @@ func New(c *kubeclient.Client) *Cluster {
 	return &Cluster{to, pods, enforcer{to}, nodeClient{to, pods}, noticeClient{to}, tokenClient{to}, stockClient{to}}
 }
 
-// UID is that of the namespace kube-system: a cluster's identity.
+// UID returns the UID of the namespace kube-system, which identifies the cluster.
 func (c *connection) UID(ctx context.Context) (string, error) { return c.client.UID(ctx) }
 
 // Now is the API server's clock, by its last answer; zero before the first.

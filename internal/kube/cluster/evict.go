@@ -15,8 +15,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// evictionTries is how often the eviction of a pod is asked for that changes
-// meanwhile.
+// evictionTries limits the requests to evict a pod that changes meanwhile.
 const evictionTries = 3
 
 // Evict requests the eviction of exactly this pod, and of no later one of its name. A terminating pod gets a
@@ -69,7 +68,7 @@ func (c *enforcer) evictOnce(ctx context.Context, e budget.Eviction) error {
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
 
-// evicted is what an answer to an eviction means.
+// evicted interprets the response to an eviction.
 func (c *enforcer) evicted(e budget.Eviction, err error) error {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):

@@ -11,7 +11,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// namespace is what budgets need of a namespace.
+// namespace has the fields of a Namespace that budgets need.
 type namespace struct {
 	name    string
 	created time.Time

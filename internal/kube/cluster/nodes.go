@@ -14,7 +14,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// nodes are what is known of a cluster's nodes, and of their devices.
+// nodes are the known nodes of a cluster, with their devices.
 type nodes struct {
 	there       map[string]gpu.Node   // by name
 	gone        map[string][]gpu.Node // by the name that they bore
@@ -134,7 +134,7 @@ func (c *podReader) keep(n *nodes) {
 	c.mu.Unlock()
 }
 
-// lastNodes are those of the last observation, or of a new one.
+// lastNodes returns the nodes of the last observation, or of a new one.
 func (c *podReader) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
 	c.mu.Lock()
 	last := c.nodes

@@ -45,7 +45,7 @@ type owners struct {
 	found   map[budget.Workload]found // by what a pod names
 }
 
-// found is what a pod's owner was found to be.
+// found is the verified owner of a pod.
 type found struct {
 	// selectors are those of the workload and of what stands between it and the
 	// pod: all of them have to match.

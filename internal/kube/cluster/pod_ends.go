@@ -23,7 +23,7 @@ var (
 	beginnings = map[string]bool{"Scheduled": true, "Pulled": true, "Created": true, "Started": true}
 )
 
-// eachAlone is up to how many pods of a namespace are looked up one by one.
+// eachAlone is the largest number of pods of a namespace that are read one by one.
 const eachAlone = 5
 
 // PodEvents looks up, in the cluster's Events, when pods ended: by uid. A pod of

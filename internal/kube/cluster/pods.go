@@ -93,7 +93,7 @@ func byClaim(pod *corev1.Pod) bool {
 	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 }
 
-// pod is what a pod holds; false for one without GPUs, unless it says that it has
+// pod returns what a pod holds; false for one without GPUs, unless it claims to have
 // some, which is then one of its problems.
 func (l *observation) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 	if !l.table.MayHold(pod) {
@@ -149,8 +149,8 @@ func (c *podReader) readClaims(ctx context.Context) (map[types.NamespacedName]*r
 	return out, err
 }
 
-// fewNamespaces is up to how many namespaces are listed one by one rather than
-// in one list of the whole cluster.
+// fewNamespaces is the largest number of namespaces that are listed one by one. For more, one list
+// reads the whole cluster.
 const fewNamespaces = 10
 
 // LivePods lists the pods with GPUs of some namespaces, or of all if none is named, without a cache. It does
@@ -160,7 +160,7 @@ func (c *podReader) LivePods(ctx context.Context, namespaces []string, rules gpu
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
 
-// WaitingPods are those of LivePods that no kubelet has accepted.
+// WaitingPods returns the LivePods that no kubelet has accepted.
 func (c *podReader) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	pods, err := c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "status.phase=Pending"})
 	return slices.DeleteFunc(pods, func(p gpu.Pod) bool { return !p.Waits() }), err

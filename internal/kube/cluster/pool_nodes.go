@@ -44,7 +44,7 @@ func (c *nodeClient) Nodes(ctx context.Context) (node.Observation, error) {
 	return node.Observation{ClusterUID: uid, At: c.Now(), Nodes: nodes}, nil
 }
 
-// poolNode is what pools ask of a node.
+// poolNode returns the fields of a node that pools need.
 func poolNode(n *corev1.Node) node.Node {
 	out := node.Node{
 		Name: n.Name, UID: string(n.UID), ProviderID: n.Spec.ProviderID, CreatedAt: n.CreationTimestamp.Time,

@@ -20,7 +20,7 @@ import (
 // seconds.
 var watchSeconds = []int64{3, 4, 8, 12}
 
-// answerTimeout is how long a server may take beyond what a watch lasts.
+// answerTimeout is how long a server may take longer than the watch.
 const answerTimeout = 10 * time.Second
 
 // replay watches a collection from a resource version until a position that is

@@ -149,7 +149,7 @@ func (c *stockClient) StockOf(ctx context.Context, namespace, name string) (stoc
 	return s, nil
 }
 
-// stockPod is what stock pools ask of a pod.
+// stockPod returns the fields of a pod that stock pools need.
 func stockPod(p *corev1.Pod) stockpool.Pod {
 	out := stockpool.Pod{
 		Name: p.Name, UID: string(p.UID), Labels: p.Labels, Phase: string(p.Status.Phase), Ending: p.DeletionTimestamp != nil,

@@ -108,14 +108,14 @@ func sameImage(has, want string) bool {
 	return has == want || strings.HasSuffix(has, "/"+path)
 }
 
-// replicaSet is what says whose the pods of a ReplicaSet are.
+// replicaSet has the fields of a ReplicaSet that identify the owner of its pods.
 type replicaSet struct {
 	labels labels.Set
 	owner  *metav1.OwnerReference // its controller
 	makes  []corev1.Container     // of its template
 }
 
-// replicaSets are those with a label of stock pools.
+// replicaSets lists the ReplicaSets with a label of stock pools.
 func (c *stockClient) replicaSets(ctx context.Context, namespace, selector string) (map[types.UID]replicaSet, error) {
 	sets := map[types.UID]replicaSet{}
 	_, err := kubeclient.List(ctx, kubeclient.Collection{

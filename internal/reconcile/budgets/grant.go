@@ -84,7 +84,7 @@ func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declarat
 	return Granted{Declaration: d, Grants: which, Limit: limit}, err
 }
 
-// grants are those of all budgets, as one run or command reads them.
+// grants are the grants of all budgets, as one run or command reads them.
 type grants map[string]record.Excepted[declaration.Grants]
 
 func readGrants(ctx context.Context, k record.Repository) (grants, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
-// judgement is what follows from the usage of one budget.
+// judgement is the result of the usage of one budget.
 type judgement struct {
 	situation decide.Situation
 	// plan is made without an observation of the current pods, and again with one before anything is

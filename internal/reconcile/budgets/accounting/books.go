@@ -94,7 +94,7 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 	return b, nil
 }
 
-// overdue is how long after its deletion timestamp a pod is observed in each run.
+// overdue is how long after its deletion timestamp each run observes a pod.
 const overdue = 30 * time.Second
 
 // wantsList reports whether a pod may have ended of which no watch tells: its

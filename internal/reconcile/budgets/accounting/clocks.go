@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
-// clocksApart is how far the cluster's clock may be from the machine's own, unless
-// it goes on from where the last run read it.
+// clocksApart is the largest difference between the clocks of the cluster and of this machine, unless
+// the cluster's clock agrees with the last run.
 const clocksApart = time.Hour
 
 // believeClock refuses a time of the cluster that nothing confirms: what is

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// Cluster is what accounting needs of a Kubernetes cluster; it changes nothing there.
+// Cluster is the read-only access of accounting to a Kubernetes cluster.
 type Cluster interface {
 	// Now is the cluster's clock.
 	Now() time.Time

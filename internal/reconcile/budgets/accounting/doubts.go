@@ -15,7 +15,7 @@ const (
 	doubtsAtMost      = 50
 )
 
-// doubts are what about pods could not be understood, or is not believed.
+// doubts are the facts about pods that are unknown or implausible.
 type doubts struct {
 	reported []string
 	// reportedOf and leftOut count those that are reported, and those that are not, by

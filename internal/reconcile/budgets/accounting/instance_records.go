@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// instanceRecords are what the spot pools' journals know of instances.
+// instanceRecords are the instances in the journals of the spot pools.
 type instanceRecords struct {
 	names map[string]string      // the pool's "region/name", by instance id
 	ended map[string]ledger.Time // when an instance's end was asked for

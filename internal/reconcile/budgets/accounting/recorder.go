@@ -17,13 +17,13 @@ type recorder struct {
 	pools      map[string]string            // spot pools, by instance id
 }
 
-// RecordOf is what the ledger would keep of a pod that no run saw.
+// RecordOf returns the ledger's record of a pod that no run observed.
 func RecordOf(p gpu.Pod, at time.Time) (ledger.Record, bool) {
 	return recorder{at: ledger.TimeOf(at)}.record(p)
 }
 
-// record is what the ledger keeps of a pod. One that is not bound, that its kubelet
-// has not taken, or that holds no GPUs, has no interval.
+// record returns the ledger's record of a pod. A pod that is not bound, that its kubelet
+// has not accepted, or that holds no GPUs, has no interval.
 func (m recorder) record(p gpu.Pod) (ledger.Record, bool) {
 	if !p.Holds() {
 		return ledger.Record{}, false
@@ -40,7 +40,7 @@ func (m recorder) recordOf(p gpu.Pod) ledger.Record {
 	}
 }
 
-// labelSet is what selectors ask of a pod as it is now.
+// labelSet returns the present labels of a pod.
 func (m recorder) labelSet(p gpu.Pod) *ledger.LabelSet {
 	labels, gone := m.former[p.UID]
 	if !gone {

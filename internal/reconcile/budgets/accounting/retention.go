@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// unreadGrace is what a budget that can't be read may have of grace and longest
-// gap, of which its status tells nothing.
+// unreadGrace is the assumed grace period and longest gap of a budget that cannot be read. Its status
+// does not contain them.
 const unreadGrace = 24 * time.Hour
 
 // Prune forgets what no budget's window reaches back to, and what is older than

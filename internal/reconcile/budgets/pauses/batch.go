@@ -15,7 +15,7 @@ import (
 // BatchSize is how many workloads are paused or resumed between two writes of the pauses.
 const BatchSize = 25
 
-// maxAttempts is how often a workload is observed again that others write to.
+// maxAttempts limits the attempts for a workload that other processes write to.
 const maxAttempts = 5
 
 // pausesLock protects the pauses of all budgets: one budget can release a workload while another

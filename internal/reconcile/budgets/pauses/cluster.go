@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// Cluster is what pausing needs of a Kubernetes cluster.
+// Cluster is the access of pauses to a Kubernetes cluster.
 type Cluster interface {
 	// Workload reads a workload. The error is *budget.NotPausedError if it does not exist or
 	// cannot be paused.
