@@ -93,7 +93,7 @@ func TestAStatusForgetsGrantsThatEnded(t *testing.T) {
 func TestBadGrantsAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, g := range map[string]Grant{
-		"is not a number": grant("a", "-5", noon, time.Hour),
+		"invalid number":  grant("a", "-5", noon, time.Hour),
 		"are none":        grant("a", "0", noon, time.Hour),
 		"would be above ": grant("a", "999999999", noon, time.Hour),
 	} {

@@ -90,7 +90,7 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 		}
 		p := Decide(s, nil)
 		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil &&
-			!strings.Contains(u.Reason, "and up to 70.000 GPU-hours more were counted before the loss") {
+			!strings.Contains(u.Reason, "Up to 70.000 GPU-hours more were counted before the loss") {
 			t.Errorf("run %d: %+v", n+1, u)
 		}
 		if kinds := kinds(p); len(kinds) > 0 && run.unknown {

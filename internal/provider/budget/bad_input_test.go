@@ -57,14 +57,14 @@ func TestBadDeclarations(t *testing.T) {
 		change providertest.Values
 		want   []string
 	}{
-		"an unknown window":     {providertest.Values{"window": "a while"}, []string{`"window"`, `invalid window "a while"`, `"24h"`}},
+		"an unknown window":     {providertest.Values{"window": "a while"}, []string{`"window"`, `Invalid window "a while"`, `"24h"`}},
 		"a short window":        {providertest.Values{"window": "1s"}, []string{`"window"`, "out of range"}},
-		"a negative window":     {providertest.Values{"window": "-24h"}, []string{`"window"`, "invalid window"}},
+		"a negative window":     {providertest.Values{"window": "-24h"}, []string{`"window"`, "Invalid window"}},
 		"no window":             {providertest.Values{"window": nil}, []string{`"window"`, "neither a window nor a period"}},
 		"a window and a period": {providertest.Values{"period": "day"}, []string{`"period"`, "both a window and a period"}},
 		"an unknown period":     {providertest.Values{"window": nil, "period": "fortnight"}, []string{`"period"`, `"fortnight" is not known`, `"quarter"`}},
 		"an unknown zone": {
-			providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `invalid time zone "Mars/Olympus"`},
+			providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `Invalid time zone "Mars/Olympus"`},
 		},
 		"a zone of a window": {providertest.Values{"time_zone": "UTC"}, []string{`"time_zone"`, "belongs to a period"}},
 		"an empty selector":  {selector(providertest.Values{}), []string{`"selector"`, "selector is empty", "every pod of the cluster"}},
@@ -73,7 +73,7 @@ func TestBadDeclarations(t *testing.T) {
 		},
 		"no quota":          {providertest.Values{"gpu_hours": "0"}, []string{`"gpu_hours"`, "above zero"}},
 		"zero with digits":  {providertest.Values{"gpu_hours": "0.000"}, []string{`"gpu_hours"`, "above zero"}},
-		"a negative quota":  {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `invalid number of GPU-hours "-5"`}},
+		"a negative quota":  {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `Invalid number of GPU-hours "-5"`}},
 		"too many digits":   {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
 		"hours with a unit": {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
 		"endless hours":     {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},

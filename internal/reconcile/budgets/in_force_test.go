@@ -80,7 +80,7 @@ func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 	d.Declare()
 	d.Cluster.Frozen["uid-of-another"] = budget.FreezeRule{Budget: "theirs", BudgetUID: "uid-of-another"}
 	report := d.Run()
-	if len(d.Cluster.Frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the UID uid-of-another") {
+	if len(d.Cluster.Frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "budget UID uid-of-another") {
 		t.Errorf("frozen %v, warnings %v", d.Cluster.Frozen, report.Warnings)
 	}
 }

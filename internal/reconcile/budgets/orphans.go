@@ -38,7 +38,7 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		case tombstone.Exists():
 			k.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !k.unread:
-			k.warnings.Add(fmt.Sprintf("a freeze or pauses are in force for the UID %[1]s of a budget, which the store %[2]s does not have. "+
+			k.warnings.Add(fmt.Sprintf("a freeze or pauses of budget UID %[1]s are in force, and the store %[2]s does not have that budget. "+
 				"They stay in force. It is a budget of another store, or its record was lost. The store's documents pauses/%[1]s list its pauses. To list "+
 				"its freeze:\nkubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s", uid, k.flow.Repository.Store))
 		}
