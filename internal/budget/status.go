@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// Status is a budget's result of the last run: the gate of the spot pools that name it, and the input of data
-// sources and later runs. Amounts are in milli-GPU-seconds: a GPU-hour has 3,600,000. Rates are in
+// Status is a budget's result of the last run. It is the gate of the spot pools that name it, and the input of data
+// sources and later runs. Amounts are in milli-GPU-seconds; Hour is one GPU-hour. Rates are in
 // milli-GPUs.
 type Status struct {
 	Name       string `json:"name"`

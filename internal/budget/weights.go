@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// MachineWeight is the weight of the GPUs of an instance that is not a node yet, by Tencent Cloud's names of
+// MachineWeight is the weight of an instance's GPUs before it is a node, by Tencent Cloud's names of
 // its GPU and its type. As for nodes, the GPU's model comes before the instance type. Nodes have longer names
 // for a model, such as "Tesla-T4" for "T4". Of several weights that may apply, it is the largest.
 func (d Declaration) MachineWeight(gpuType, instanceType string) *big.Rat {
