@@ -31,7 +31,7 @@ func short(commit string) string { return commit[:min(12, len(commit))] }
 // IsProvider reports whether the program serves as the Terraform provider. Terraform starts it
 // with a cookie and no arguments. A developer debugs it with -debug.
 //
-// With other arguments it is the command line, even with a cookie: programs that a provider
+// With other arguments it is the command line, even with a cookie. Programs that a provider
 // starts, such as those of data "external", inherit its cookie.
 func IsProvider(args []string, cookie string) (serve, debug bool) {
 	switch {

@@ -69,9 +69,9 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 }
 
 // BenchmarkHistory runs gpupool history for the last six hours. The history has a million
-// events of a thousand pools in 35 days, or 300,000 events in these six hours: writing more
-// takes too long. The process reports its own memory, since the figure of the system includes
-// the process that started it.
+// events of a thousand pools in 35 days, or 300,000 events in these six hours. Writing more
+// takes too long. The process reports its own memory: the figure of the system includes the
+// process that started it.
 func BenchmarkHistory(b *testing.B) {
 	for span, events := range map[time.Duration]int{35 * 24 * time.Hour: 1_000_000, 6 * time.Hour: 300_000} {
 		b.Run(fmt.Sprint(events, " in ", span), func(b *testing.B) {

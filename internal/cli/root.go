@@ -49,7 +49,7 @@ GPU-hours and enforces budgets. An apply and a reconcile run follow the same rul
 
 This program is also the Terraform provider, which Terraform starts itself.`
 
-const rootExamples = `  # What is declared, what exists, and what a run would change
+const rootExamples = `  # Show declared and existing objects, and what a run would change
   gpupool status
 
   # Print what a run would do, then do it

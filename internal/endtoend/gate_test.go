@@ -120,7 +120,7 @@ func (g *gated) held() string {
 	const why = "budget/team-a is used up: "
 	for _, args := range [][]string{{"reconcile", "--dry-run"}, {"reconcile"}, {"status"}} {
 		if text := g.gpupool(0, args...); !strings.Contains(text, "short: "+why) ||
-			!strings.Contains(text, "launches resume once usage is below the limit") {
+			!strings.Contains(text, "Launches resume once usage is below the limit") {
 			g.t.Errorf("gpupool %v does not say why the pool stays short:\n%s", args, text)
 		}
 	}

@@ -168,7 +168,7 @@ func (o *options) run(_ context.Context, args []string) error {
 // imageOf names the image that was published with a version.
 func imageOf(version string) (string, error) {
 	if !released.MatchString(version) {
-		return "", fmt.Errorf("version %s is not a release and has no published image: build and push your own (make image), and set "+
+		return "", fmt.Errorf("version %s is not a release and has no published image. Build and push your own (make image), and set "+
 			"--image registry.example.com/gpupool:1.0", version)
 	}
 	return publishedImage + ":" + version, nil

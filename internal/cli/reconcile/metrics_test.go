@@ -72,6 +72,7 @@ func TestAlertsAskForMetricsThatAreThere(t *testing.T) {
 				Alert       string            `json:"alert"`
 				Expr        string            `json:"expr"`
 				For         string            `json:"for"`
+				Labels      map[string]string `json:"labels"`
 				Annotations map[string]string `json:"annotations"`
 			} `json:"rules"`
 		} `json:"groups"`

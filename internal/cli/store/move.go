@@ -27,8 +27,8 @@ or Terraform configuration cannot use it.
 If a move was interrupted, run it again: it resumes. Until everything is copied,
 --cancel makes FROM usable again instead.
 
-The command refuses a store in which a run or an apply is in progress, one with an
-unreadable document, and one that was moved before.`
+The command refuses a store in which a run or an apply is in progress. It also refuses
+one with an unreadable document, and one that was moved before.`
 
 const moveExamples = `  # List what would be moved
   gpupool store move directory:/srv/gpupool kubernetes:gpupool-system --dry-run

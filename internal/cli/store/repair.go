@@ -22,12 +22,13 @@ unreadable ones are listed. No document is changed.
 
 Active pools without a journal, and objects with a lost record, are listed also.
 
-Exit codes: 0 if the store is sound or was repaired; 3 if documents are unreadable or
-missing, also with --dry-run; 1 if it is refused or nothing is readable.
+The exit code is 0 if the store is sound or was repaired. It is 3 if documents are
+unreadable or missing, also with --dry-run. It is 1 if the store is refused or nothing
+is readable.
 
-The command refuses a place without a readable document (terraform apply creates a new
-store), with foreign files or objects, or with documents of a newer gpupool. Move an
-unreadable description away first.`
+The command refuses a place without a readable document: terraform apply creates a new
+store. It also refuses foreign files or objects, and documents of a newer gpupool. Move
+an unreadable description away first.`
 
 const repairExamples = `  # Check a store
   gpupool store repair --store directory:/srv/gpupool --dry-run

@@ -16,8 +16,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
-// condition is a condition of --for: a capacity of pools, a number of available pods of
-// stock pools, ready stock pools, or recovered objects of any kind.
+// condition is a condition of --for. Pools can have a capacity, and stock pools a number of
+// available pods or all of them. Objects of any kind can have recovered.
 type condition struct {
 	text      string
 	number    int // of capacity and available

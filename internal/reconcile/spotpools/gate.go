@@ -69,7 +69,7 @@ func exceededReason(s budget.Status) string {
 	if end := s.Usage.WindowEnd; end.After(s.At) {
 		text += ", in a window that ends " + end.UTC().Format(time.RFC3339)
 	}
-	return text + "; launches resume once usage is below the limit"
+	return text + ". Launches resume once usage is below the limit"
 }
 
 // budgetStatus returns the status of a budget, and its record.

@@ -91,8 +91,8 @@ func Decide(s Situation) Plan {
 	return v.plan(t, r)
 }
 
-// prepare returns the input of the rules: the view of a situation, the tally before any
-// decision, and the result of the update of the journal.
+// prepare returns the input of the rules: the view and the first tally. The result has the
+// update of the journal.
 func prepare(s Situation) (View, Tally, Result) {
 	if s.Observation.Cluster.ClusterUID != s.Declaration.ClusterUID { // of another cluster, nothing counts
 		s.Observation.Cluster = node.Observation{}
