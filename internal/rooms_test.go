@@ -103,6 +103,16 @@ var rooms = map[string]struct {
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
+	"internal/reconcile/usage": {may: []string{
+		module + "internal/reconcile/budgets", module + "internal/budget", module + "internal/budget/meter", module + "internal/ledger",
+		"k8s.io/apimachinery/pkg/util/validation",
+	}},
+	"internal/reconcile/metrics": {may: []string{
+		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools",
+		module + "internal/reconcile/stockpools", module + "internal/reconcile/outcome", module + "internal/reconcile/state",
+		module + "internal/declaration", module + "internal/history", module + "internal/spotpool", module + "internal/spotpool/decide",
+		module + "internal/budget", module + "internal/stockpool", "github.com/prometheus/client_golang/prometheus",
+	}},
 	"internal/reconcile/state": {may: []string{module + "internal/declaration"}},
 	"internal/reconcile/outcome": {may: []string{
 		module + "internal/errorclass", module + "internal/reconcile/state", module + "internal/spotpool", module + "internal/wording",
@@ -173,6 +183,7 @@ var rooms = map[string]struct {
 		"k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
+		module + "internal/serve/access",
 		module + "internal/stockpool",
 		module + "internal/budget", module + "internal/node", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes",
 		"k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
@@ -182,6 +193,23 @@ var rooms = map[string]struct {
 		"github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
 	"internal/notice": {may: []string{module + "internal/node"}},
+	"internal/serve": {may: []string{
+		module + "internal/serve/access", module + "internal/serve/api", module + "internal/serve/snapshot", module + "internal/reconcile",
+		module + "internal/reconcile/metrics", "github.com/danielgtaylor/huma/v2", "github.com/prometheus/",
+	}},
+	"internal/serve/access": {may: []string{module + "internal/budget", "k8s.io/apimachinery/pkg/util/validation"}},
+	"internal/serve/snapshot": {may: []string{
+		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/eventlog", module + "internal/history",
+		module + "internal/store",
+	}},
+	"internal/serve/api": {may: []string{
+		module + "internal/serve/access", module + "internal/serve/snapshot", module + "internal/reconcile", module + "internal/reconcile/budgets",
+		module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools", module + "internal/reconcile/eventlog",
+		module + "internal/reconcile/outcome", module + "internal/reconcile/record", module + "internal/reconcile/usage", module + "internal/history",
+		module + "internal/declaration", module + "internal/request", module + "internal/budget", module + "internal/spotpool",
+		module + "internal/stockpool/decide", module + "internal/ledger", module + "internal/duration",
+		"github.com/danielgtaylor/huma/v2", "k8s.io/apimachinery/pkg/util/validation",
+	}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{
 		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/reconcile/stockpools",
@@ -199,7 +227,9 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/eventlog",
 		"github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state",
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/reconcile/usage",
+		module + "internal/reconcile/metrics",
+		module + "internal/serve", module + "internal/serve/access", module + "internal/serve/snapshot",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",

@@ -20,8 +20,9 @@ func TestCommandsShareFoldersAlone(t *testing.T) {
 		"process":  {"terminal"},
 		"describe": {"terminal"},
 		"connect":  {"process", "terminal"},
+		"loop":     {"process"},
 	}
-	command := []string{"process", "connect", "describe", "terminal"}
+	command := []string{"process", "connect", "describe", "loop", "terminal"}
 	files, err := filepath.Glob(filepath.Join("*", "*.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no folders: %v", err)

@@ -8,6 +8,7 @@
 //	process   arguments, streams, logs, signals, exit codes
 //	connect   the store, the cluster and the account that flags name
 //	describe  pools, budgets and decisions as text
+//	loop      runs that repeat
 //	terminal  colors, columns, width, progress
 //
 // None of them keeps state in the package. Data goes to standard output, everything
@@ -29,6 +30,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/release"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/simulate"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/store"
@@ -84,7 +86,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	s.QuietFlag(root)
 	addGroup(root, "inspect", "Inspect",
 		status.New(s), explain.New(s), usage.New(s), history.New(s), offers.New(s), wait.New(s), export.New(s))
-	addGroup(root, "operate", "Operate", reconcile.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
+	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
 	addGroup(root, "setup", "Set up", manifests.New(s), noticewatch.New(s), store.New(s), simulate.New(s), newCompletion(s))
 	root.AddCommand(newVersion(s))
 	return root

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 			tellPeak()
 			os.Exit(code)
 		},
+		"curl": curl,
 		"unreleased": func() { // a build between two releases
 			os.Exit(cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3-7-g0123456"})))
 		},

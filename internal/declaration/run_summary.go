@@ -17,6 +17,8 @@ type RunSummary struct {
 	StartedAt time.Time `json:"started_at"`
 	// When it ended.
 	FinishedAt time.Time `json:"finished_at"`
+	// When the last run without a failure ended. Absent if none did.
+	SucceededAt time.Time `json:"succeeded_at,omitzero"`
 	// The number of objects that failed.
 	Failed int `json:"failed"`
 	// The number of decisions that were carried out or tried.

@@ -116,10 +116,16 @@ func readAttempts() map[string][]attempt {
 		"get apps/replicasets everywhere":                      list(apiApps+"WORK/replicasets/foreign", reads),
 		"list apps/replicasets everywhere":                     list("/apis/apps/v1/replicasets", reads),
 		"list autoscaling/horizontalpodautoscalers everywhere": list("/apis/autoscaling/v2/horizontalpodautoscalers", reads),
-		"get batch/jobs everywhere":                            list(apiBatch+"WORK/jobs/job", reads),
-		"list batch/jobs everywhere":                           list("/apis/batch/v1/jobs", reads),
-		"get policy/poddisruptionbudgets everywhere":           list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads),
-		"list policy/poddisruptionbudgets everywhere":          list("/apis/policy/v1/poddisruptionbudgets", reads),
+		"create authentication.k8s.io/tokenreviews everywhere": {allowed("review a token", reads, post("/apis/authentication.k8s.io/v1/tokenreviews",
+			`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview","spec":{"token":"unknown"}}`))},
+		"create authorization.k8s.io/subjectaccessreviews everywhere": {allowed("review a right", reads, post(
+			"/apis/authorization.k8s.io/v1/subjectaccessreviews",
+			`{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"someone",`+
+				`"nonResourceAttributes":{"path":"/","verb":"get"}}}`))},
+		"get batch/jobs everywhere":                   list(apiBatch+"WORK/jobs/job", reads),
+		"list batch/jobs everywhere":                  list("/apis/batch/v1/jobs", reads),
+		"get policy/poddisruptionbudgets everywhere":  list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads),
+		"list policy/poddisruptionbudgets everywhere": list("/apis/policy/v1/poddisruptionbudgets", reads),
 	}
 }
 

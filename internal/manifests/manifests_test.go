@@ -38,7 +38,7 @@ func withNodes() manifests.Options {
 
 func withAll() manifests.Options {
 	o := withNodes()
-	o.Stock.Pools = true
+	o.Stock.Pools, o.API = true, true
 	return o
 }
 

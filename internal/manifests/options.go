@@ -46,6 +46,8 @@ type Options struct {
 	// BootstrapGroups are the allowed groups of the pools' bootstrap tokens; none if no pool has
 	// such tokens.
 	BootstrapGroups []string
+	// API adds the rights to check users of the API, and the roles of these.
+	API bool
 	Nodes
 	Stock Stock
 }

@@ -148,6 +148,10 @@ func Powers() []Power {
 			[]string{"list"}, []string{"horizontalpodautoscalers"}, everywhere, "to read them", "to change them",
 		},
 		{
+			[]string{"create"}, []string{"tokenreviews", "subjectaccessreviews"}, everywhere + ", with `--api`",
+			"to learn whether a token is valid, and what any user may do", "to get a token, or to do what another user may",
+		},
+		{
 			[]string{"create"}, []string{"pods/eviction"}, everywhere + " but in the system's namespaces, and those of gpupool, also of another installation",
 			"to evict any pod that its disruption budget lets go, and any that waits or is ending already, with a grace period of its choosing",
 			"the namespaces that are left out; running pods that a disruption budget keeps; to kill a pod without a grace period",

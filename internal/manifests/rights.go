@@ -171,7 +171,7 @@ func (g grants) all() []Object {
 			"destroy all of them.",
 			rules, TerraformAccount)...)
 	}
-	return slices.Concat(all, g.stockPools(), g.bootstrapTokens())
+	return slices.Concat(all, g.stockPools(), g.bootstrapTokens(), g.api())
 }
 
 // everywhere grants rights in the whole cluster: budgets select pods of any namespace.

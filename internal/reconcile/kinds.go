@@ -26,6 +26,7 @@ type kind interface {
 // listed is a kind, and the place that it has in a Terraform state, a report and a status.
 type listed struct {
 	kind
+	name     string // of its objects: "budget"
 	takeOver func(ctx context.Context, state *declaration.TerraformState, older string)
 	report   func(to *Report)
 	describe func(ctx context.Context, to *StatusReport, why bool)
@@ -45,7 +46,7 @@ func (r *run) kindsOf(o RunOptions) []listed {
 	r.pools, r.budgets, r.stock = pools, budgets, stock
 	return []listed{
 		{
-			kind: budgets,
+			kind: budgets, name: "budget",
 			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
 				budgets.TakeOver(ctx, s.Budgets, older)
 			},
@@ -53,7 +54,7 @@ func (r *run) kindsOf(o RunOptions) []listed {
 			describe: func(ctx context.Context, to *StatusReport, why bool) { to.Budgets = budgets.Describe(ctx, why) },
 		},
 		{
-			kind: pools,
+			kind: pools, name: "spot_pool",
 			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
 				pools.TakeOver(ctx, s.Pools, older)
 			},
@@ -61,7 +62,7 @@ func (r *run) kindsOf(o RunOptions) []listed {
 			describe: func(ctx context.Context, to *StatusReport, why bool) { to.SpotPools = pools.Describe(ctx, why) },
 		},
 		{
-			kind: stock,
+			kind: stock, name: "stock_pool",
 			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
 				stock.TakeOver(ctx, s.StockPools, older)
 			},

@@ -55,6 +55,15 @@ type StatusReport struct {
 // and decides without acting. The error is *declaration.UnknownNameError where a
 // name fits nothing.
 func (r *Runner) Status(ctx context.Context, names ...string) (StatusReport, error) {
+	return r.status(ctx, "", names...)
+}
+
+// StatusOf is Status of the objects of one kind, such as "budget". The others are not observed.
+func (r *Runner) StatusOf(ctx context.Context, kind string) (StatusReport, error) {
+	return r.status(ctx, kind)
+}
+
+func (r *Runner) status(ctx context.Context, only string, names ...string) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: r.world.now().UTC(), Store: r.world.Store.String(),
 		SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
@@ -64,16 +73,18 @@ func (r *Runner) Status(ctx context.Context, names ...string) (StatusReport, err
 		return report, err
 	}
 	for _, k := range one.kinds {
-		k.describe(ctx, &report, false)
+		if only == "" || only == k.name {
+			k.describe(ctx, &report, false)
+		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && only == "" {
 		report.Orphans = one.warnOrphans(ctx)
 	}
 	if err := report.addLastRun(ctx, r.world.Store); err != nil {
 		report.LastRunLost = true
 		one.warnings.Add(lostSummary(err))
 	}
-	if report.LastRun != nil && len(names) == 0 {
+	if report.LastRun != nil && len(names) == 0 && only == "" {
 		for _, text := range report.LastRun.Leftovers {
 			one.warnings.Add("as of the last run, " + text)
 		}

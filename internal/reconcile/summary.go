@@ -31,6 +31,9 @@ func (r *run) saveSummary(ctx context.Context) error {
 	summary.Starts = summary.Begun(report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = report.RunID, report.StartedAt, report.FinishedAt
 	summary.Failed, summary.Decisions = failed, len(report.Decisions)
+	if failed == 0 && !r.interrupted {
+		summary.SucceededAt = summary.FinishedAt
+	}
 	summary.Leftovers = r.budgets.Leftovers()
 	return r.writeSummary(ctx, old, summary)
 }

@@ -13,7 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	reconcile "github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/metrics"
 )
 
 var (
@@ -24,7 +24,7 @@ var (
 
 func labelsOfMetrics(t *testing.T) map[string][]string {
 	t.Helper()
-	list, err := reconcile.Metrics()
+	list, err := metrics.List()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,8 @@ func pages() []page {
 		}},
 		{"json.md", "JSON output", "The fields of the JSON of each command.", fields},
 		{"codes.md", "Codes", "Exit codes, states, outcomes, reasons, decisions, event kinds and error classes.", codes},
-		{"metrics.md", "Metrics", "The metrics that `gpupool reconcile --metrics-file` writes.", func(*source) (string, error) {
-			return metrics()
+		{"metrics.md", "Metrics", "The metrics of `gpupool serve` at `/metrics`, and of `gpupool reconcile --metrics-file`.", func(*source) (string, error) {
+			return metricsPage()
 		}},
 		{"rbac.md", "Kubernetes rights", "The roles of `gpupool manifests`, and the abuse that remains possible.", func(*source) (string, error) {
 			return rights()

@@ -3,12 +3,12 @@ package main
 import (
 	"strings"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/metrics"
 )
 
 // metrics writes the page about metrics.
-func metrics() (string, error) {
-	all, err := reconcile.Metrics()
+func metricsPage() (string, error) {
+	all, err := metrics.List()
 	var rows [][]string
 	for _, m := range all {
 		labels := ""

@@ -19,7 +19,7 @@ func everything() manifests.Options {
 		Enforcement: manifests.DefaultEnforcement, CredentialsSecret: manifests.DefaultCredentialsSecret,
 		BootstrapGroups: []string{"system:bootstrappers:gpupool"},
 		Nodes:           manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true},
-		Stock:           manifests.Stock{Pools: true},
+		Stock:           manifests.Stock{Pools: true}, API: true,
 	}
 }
 
@@ -50,7 +50,8 @@ func rights() (string, error) {
 		if why != "" {
 			b.WriteString(why + "\n\n")
 		}
-		fmt.Fprintf(&b, "%s. ServiceAccounts: %s. Scope: %s.\n\n", kind, strings.Join(accounts[kind+of.Name], ", "), scope)
+		bound := cmp.Or(strings.Join(accounts[kind+of.Name], ", "), "none; you bind it to users")
+		fmt.Fprintf(&b, "%s. ServiceAccounts: %s. Scope: %s.\n\n", kind, bound, scope)
 		b.WriteString(table([]string{"resource", "names", "verbs"}, ruleRows(rules)) + "\n")
 	}
 	for _, o := range all {

@@ -71,5 +71,8 @@ func (o *StoreFlags) Cluster() func(context.Context) (reconcile.Cluster, error) 
 	}
 }
 
+// Client returns the client of the cluster.
+func (o *StoreFlags) Client() (*kubeclient.Client, error) { return o.cluster.client() }
+
 // Reach returns the adapter of the cluster.
 func (o *StoreFlags) Reach() (*kubecluster.Cluster, error) { return o.cluster.Reach() }

@@ -77,17 +77,3 @@ func StateColor(s state.State) terminal.Color {
 	}
 	return terminal.Yellow
 }
-
-// NoNulls makes empty lists of a pool [] in JSON, not null.
-func NoNulls(p *spotpools.Description) {
-	OrEmpty(&p.Decisions)
-	OrEmpty(&p.Machines)
-	OrEmpty(&p.Cooldowns)
-}
-
-// OrEmpty makes a nil list an empty one.
-func OrEmpty[T any](list *[]T) {
-	if *list == nil {
-		*list = []T{}
-	}
-}

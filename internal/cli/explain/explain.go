@@ -4,12 +4,10 @@ package explain
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -100,36 +98,10 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if !o.session.JSON() { // JSON contains them
 		o.session.Warn(explained.Warnings...)
 	}
-	if err := o.session.Print(noNulls(explained), func(style terminal.Style) string { return text(style, explained) }); err != nil {
+	if err := o.session.Print(explained.NoNulls(), func(style terminal.Style) string { return text(style, explained) }); err != nil {
 		return err
 	}
 	return verdict(explained)
-}
-
-// noNulls makes empty lists [] in JSON, not null.
-func noNulls(x reconcile.Explanation) reconcile.Explanation {
-	x.SpotPools, x.Budgets = slices.Clone(x.SpotPools), slices.Clone(x.Budgets)
-	for n := range x.SpotPools {
-		p := &x.SpotPools[n]
-		describe.NoNulls(p)
-		describe.OrEmpty(&p.Offerings)
-		describe.OrEmpty(&p.Standings)
-	}
-	x.StockPools = slices.Clone(x.StockPools)
-	for n := range x.StockPools {
-		p := &x.StockPools[n]
-		describe.OrEmpty(&p.Decisions)
-		describe.OrEmpty(&p.Budgets)
-		describe.OrEmpty(&p.Standings)
-		describe.OrEmpty(&p.Writers)
-	}
-	for n := range x.Budgets {
-		b := &x.Budgets[n]
-		describe.OrEmpty(&b.Thresholds)
-		describe.OrEmpty(&b.Decisions)
-		describe.OrEmpty(&b.Next)
-	}
-	return x
 }
 
 // verdict is the exit code. It is an error if an object could not be observed.

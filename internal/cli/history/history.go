@@ -81,24 +81,6 @@ func kindNames() []string {
 	return names
 }
 
-// Report is the history of the store, or of the named objects.
-type Report struct {
-	// The version of this format.
-	SchemaVersion int `json:"schema_version"`
-	// The location of the store.
-	Store string `json:"store"`
-	// The start of the requested time.
-	Since time.Time `json:"since"`
-	// The end of the requested time.
-	Until time.Time `json:"until"`
-	// The events, by time.
-	Events []history.Event `json:"events"`
-	// Parts of the history that cannot be read.
-	Lost []string `json:"lost"`
-	// Earlier events are no longer kept. Absent if all are.
-	KeptSince time.Time `json:"kept_since,omitzero"`
-}
-
 func (o *options) run(ctx context.Context, args []string) error {
 	names := declaration.Names(args)
 	if err := names.Validate(); err != nil {
@@ -128,7 +110,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	var answer eventlog.Answer
 	switch {
 	case o.session.JSON():
-		return page.json(Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: o.shownUntil(query).UTC()}, walk)
+		return page.json(eventlog.Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: o.shownUntil(query).UTC()}, walk)
 	case o.session.Output(process.CSV):
 		answer, err = page.csv(walk)
 	default:

@@ -63,7 +63,7 @@ func (p *page) csv(walk walker) (eventlog.Answer, error) {
 }
 
 // json prints a report with its events one by one.
-func (p *page) json(r Report, walk walker) error {
+func (p *page) json(r eventlog.Report, walk walker) error {
 	r.Events, r.Lost = []history.Event{}, []string{}
 	const events = "\n  \"events\": ["
 	around, err := json.MarshalIndent(r, "", "  ")

@@ -40,6 +40,8 @@ Further privileges, each with an admission policy of its own:
                        the runs, or in --stock-namespaces
   --bootstrap-groups   create and delete bootstrap tokens of these groups, to
                        join instances to the cluster; no Secret can be read
+  --api                review tokens and rights of users of "gpupool serve", and
+                       ClusterRoles for readers and requesters of its API
 
 --notice-watch adds a DaemonSet that marks a node when Tencent Cloud reclaims its
 instance (gpupool notice-watch).`
@@ -123,6 +125,7 @@ func New(s *process.Session) *cobra.Command {
 	f.StringSliceVar(&o.manifests.Stock.Namespaces, "stock-namespaces", nil,
 		"Existing `NAMESPACES` of stock pools. If omitted, all except those of the system, the store and runs.")
 	f.Lookup("stock-namespaces").DefValue = "" // else help says []
+	f.BoolVar(&o.manifests.API, "api", false, "Add the rights that gpupool serve --token-review needs, and roles for its users.")
 	f.StringSliceVar(&o.manifests.BootstrapGroups, "bootstrap-groups", nil,
 		"Allow bootstrap tokens of this `GROUP`; can be repeated.")
 	f.Lookup("bootstrap-groups").DefValue = ""

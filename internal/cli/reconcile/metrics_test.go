@@ -14,12 +14,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/metrics"
 )
 
 // written are the names of all metrics that a run can write.
 func written(t *testing.T) (names []string) {
 	t.Helper()
-	all, err := Metrics()
+	all, err := metrics.List()
 	if err != nil {
 		t.Fatal(err)
 	}

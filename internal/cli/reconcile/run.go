@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -30,7 +31,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 		o.writeMetrics(reconcile.Report{StartedAt: started}, false)
 		return err
 	case o.every > 0:
-		return o.repeat(ctx, w)
+		return o.loop().Repeat(ctx, w)
 	}
 	return o.runOnce(ctx, w.Runner(), o.runOptions())
 }
@@ -108,6 +109,11 @@ func (o *options) reconcile(ctx context.Context, all *reconcile.Runner, asked re
 	o.progress = o.session.StartProgress()
 	defer o.progress.Stop()
 	return all.Run(ctx, asked)
+}
+
+// loop repeats runs, as --every asks for.
+func (o *options) loop() *loop.Loop {
+	return &loop.Loop{Session: o.session, Every: o.every, Options: o.runOptions(), Once: o.runOnce, Reach: o.store.Reach}
 }
 
 // runOptions are the options of a run by the flags.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -43,27 +41,4 @@ func writeStock(out *bytes.Buffer, style terminal.Style, pools []stockpools.Repo
 		}
 		return t
 	}, "PODS", "ALLOCATED")
-}
-
-// stock writes metrics of observed stock pools.
-func (m metrics) stock(pools []stockpools.Report) {
-	if len(pools) == 0 {
-		return
-	}
-	gauge := func(name, help string) *prometheus.GaugeVec { return m.vector(name, help, "namespace", "name") }
-	desired := gauge("gpupool_stock_pool_desired", "Desired pods of the stock pool.")
-	replicas := gauge("gpupool_stock_pool_replicas", "Pods of the stock pool.")
-	allocated := gauge("gpupool_stock_pool_allocated", "Pods of the stock pool in use.")
-	available := gauge("gpupool_stock_pool_available", "Ready pods of the stock pool that are not in use.")
-	waiting := gauge("gpupool_stock_pool_waiting", "Pending pods of the stock pool without room on any node.")
-	for _, p := range pools {
-		if !p.Observed {
-			continue
-		}
-		desired.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Desired))
-		replicas.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Replicas))
-		allocated.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Allocated))
-		available.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Available))
-		waiting.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Waiting))
-	}
 }

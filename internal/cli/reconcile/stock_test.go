@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/metrics"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -43,14 +45,15 @@ func TestAStockPoolReads(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "Changed\n") || strings.Contains(text, "done") {
 		t.Errorf("the run reads as the pool:\n%s", text)
 	}
-	m := newMetrics()
-	m.stock(report.StockPools)
-	families, err := m.registry.Gather()
+	families, err := metrics.OfRun(report, true, time.Unix(0, 0), 0).Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]float64{}
 	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), "gpupool_stock_pool_") {
+			continue
+		}
 		for _, m := range f.GetMetric() {
 			of := map[string]string{}
 			for _, l := range m.GetLabel() {
@@ -70,17 +73,20 @@ func TestAStockPoolReads(t *testing.T) {
 // TestMetricsHaveTheStatesOfTables: an alert on a state needs the word that tables print.
 func TestMetricsHaveTheStatesOfTables(t *testing.T) {
 	t.Parallel()
-	m := newMetrics()
-	m.states(reconcile.Report{StockPools: []stockpools.Report{{
+	families, err := metrics.OfRun(reconcile.Report{StockPools: []stockpools.Report{{
 		Name: "g1", Namespace: "ml", Outcome: outcome.Done, Status: decide.Status{Phase: decide.Degraded},
-	}}})
-	families, err := m.registry.Gather()
+	}}}, true, time.Unix(0, 0), 0).Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, label := range families[0].GetMetric()[0].GetLabel() {
-		got = append(got, label.GetValue())
+	for _, f := range families {
+		if f.GetName() != "gpupool_object_state" {
+			continue
+		}
+		for _, label := range f.GetMetric()[0].GetLabel() {
+			got = append(got, label.GetValue())
+		}
 	}
 	if want := []string{"stock_pool", "ml/g1", "Degraded"}; !slices.Equal(got, want) {
 		t.Errorf("the state is %v, want %v", got, want)

@@ -142,10 +142,7 @@ func (o *options) observe(ctx context.Context, all *reconcile.Runner, names []st
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
-	for n := range report.SpotPools {
-		describe.NoNulls(&report.SpotPools[n])
-	}
-	return report, nil
+	return report.NoNulls(), nil
 }
 
 // verdict is the exit code. It is an error if an object could not be observed.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // clock is that of the calendar of a budget, or local time.
@@ -17,7 +18,7 @@ func (o *options) clock(d budget.Declaration) terminal.Clock {
 }
 
 // momentsOf are the times of some pods.
-func momentsOf(pods []Pod) (moments []time.Time) {
+func momentsOf(pods []usage.Pod) (moments []time.Time) {
 	for _, p := range pods {
 		moments = append(moments, p.Start)
 		if p.End != nil {

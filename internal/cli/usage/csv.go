@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // csvText is the list as CSV. The titles are the names of the JSON fields.
-func csvText(pods []Pod, listed Listed) string {
+func csvText(pods []usage.Pod, listed usage.Listed) string {
 	rows := [][]string{{"uid", "namespace", "name", "gpus", "start", "end", "end_source", "gpu_hours"}}
 	if listed.By != "" {
 		rows = [][]string{{"name", "tracked_pods", "active_pods", "burn_rate_gpus", "gpu_hours", "estimated_gpu_hours", "milli_gpu_seconds"}}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // TestBudgetExample has the guide about budgets show what is printed.
@@ -26,9 +27,9 @@ func TestBudgetExample(t *testing.T) {
 		used, _ := counts.Pod(r)
 		live.Pods = append(live.Pods, budgets.PodUsed{Record: *r, PodUsage: used})
 	}
-	pods := listing{by: byPod}
+	pods := usage.Listing{By: usage.ByPod}
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"),
-		liveText(clitest.Plain, newLiveReport(live, pods), live, textOptions{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
+		liveText(clitest.Plain, usage.NewReport(live, pods), live, textOptions{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}
 }

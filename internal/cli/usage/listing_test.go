@@ -17,17 +17,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // onePodUsed is a pod that used so many GPU-hours since so many hours ago; it holds
 // its GPU still where it is active.
-func onePodUsed(namespace, name, team string, hours, since int64, active bool) used {
+func onePodUsed(namespace, name, team string, hours, since int64, active bool) usage.Used {
 	set := &ledger.LabelSet{Namespace: namespace}
 	if team != "" {
 		set.Labels = ledger.LabelsOf(map[string]string{"example.com/team": team})
 	}
 	r := &ledger.Record{UID: "uid-" + name, Name: name, Set: set, Allocation: &ledger.Allocation{Shown: 1}}
-	u := used{r, meter.PodUsage{
+	u := usage.Used{Record: r, PodUsage: meter.PodUsage{
 		GPUs: big.NewRat(1, 1), Start: clitest.At.Add(-time.Duration(since) * time.Hour), End: clitest.At.Add(-time.Minute), Active: active,
 		Consumed: hours * budget.Hour,
 	}}
@@ -37,8 +38,8 @@ func onePodUsed(namespace, name, team string, hours, since int64, active bool) u
 	return u
 }
 
-func somePods() []used {
-	return []used{
+func somePods() []usage.Used {
+	return []usage.Used{
 		onePodUsed("ml-research-of-the-large-models", "train-the-large-one-of-them-7d4b9c6f58-x2x9q", "research", 40, 50, true),
 		onePodUsed("ml", "notebook", "research", 10, 10, true),
 		onePodUsed("web", "serve-0", "", 5, 2000, false),
@@ -53,27 +54,30 @@ func TestLists(t *testing.T) {
 	narrow := terminal.Style{Width: 80, Height: 24}
 	tokyo := terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}
 	for name, tt := range map[string]struct {
-		listing listing
+		listing usage.Listing
 		style   terminal.Style
 		clock   terminal.Clock
 	}{
-		"list_top.txt":        {listing{by: byPod, top: 2, sort: sortHours}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
-		"list_start.txt":      {listing{by: byPod, sort: sortStart}, clitest.Plain, tokyo},
-		"list_narrow.txt":     {listing{by: byPod}, narrow, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
-		"list_namespaces.txt": {listing{by: byNamespace, sort: sortHours}, narrow, tokyo},
+		"list_top.txt":        {usage.Listing{By: usage.ByPod, Top: 2, Sort: usage.SortHours}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_start.txt":      {usage.Listing{By: usage.ByPod, Sort: usage.SortStart}, clitest.Plain, tokyo},
+		"list_narrow.txt":     {usage.Listing{By: usage.ByPod}, narrow, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_namespaces.txt": {usage.Listing{By: usage.ByNamespace, Sort: usage.SortHours}, narrow, tokyo},
 		"list_teams.txt": {
-			listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC},
-		},
-		"list_top_team.txt": {
-			listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain,
+			usage.Listing{By: "label:example.com/team", Label: "example.com/team", Sort: usage.SortName}, clitest.Plain,
 			terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		},
-		"list_colored_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Colored, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_top_team.txt": {
+			usage.Listing{By: "label:example.com/team", Label: "example.com/team", Sort: usage.SortHours, Top: 1}, clitest.Plain,
+			terminal.Clock{Now: clitest.At, Zone: time.UTC},
+		},
+		"list_colored_top.txt": {
+			usage.Listing{By: usage.ByPod, Top: 1, Sort: usage.SortName}, clitest.Colored, terminal.Clock{Now: clitest.At, Zone: time.UTC},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := Report{ConsumedGPUHours: "100.000", ConsumedMilliGPUSeconds: 100 * budget.Hour, TrackedPods: 5}
-			r.Pods, r.Listed = tt.listing.list(somePods())
+			r.Pods, r.Listed = tt.listing.List(somePods())
 			text := podsText(tt.style, r, question{at: clitest.At, declared: budget.Declaration{Period: budget.Month}, listing: tt.listing, clock: tt.clock})
 			clitest.Golden(t, name, text)
 			if tt.style.Width == 80 && (strings.Contains(text, "…") || strings.Contains(text, "STATE")) {
@@ -88,7 +92,7 @@ func TestLists(t *testing.T) {
 func TestListsLoseNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var pods []used
+		var pods []usage.Used
 		total := int64(0)
 		for n := range rapid.IntRange(0, 12).Draw(t, "pods") {
 			hours := rapid.Int64Range(0, 9).Draw(t, "hours")
@@ -98,12 +102,12 @@ func TestListsLoseNothing(t *testing.T) {
 				hours, rapid.Int64Range(1, 99).Draw(t, "since"), rapid.Bool().Draw(t, "active"),
 			))
 		}
-		l := listing{
-			by: rapid.SampledFrom([]string{byPod, byNamespace, "label:example.com/team"}).Draw(t, "by"), top: rapid.IntRange(0, 5).Draw(t, "top"),
-			sort: rapid.SampledFrom([]string{sortHours, sortName, sortStart}).Draw(t, "sort"),
+		l := usage.Listing{
+			By: rapid.SampledFrom([]string{usage.ByPod, usage.ByNamespace, "label:example.com/team"}).Draw(t, "by"), Top: rapid.IntRange(0, 5).Draw(t, "top"),
+			Sort: rapid.SampledFrom([]string{usage.SortHours, usage.SortName, usage.SortStart}).Draw(t, "sort"),
 		}
-		_, l.label, _ = strings.Cut(l.by, ":")
-		list, listed := l.list(slices.Clone(pods))
+		_, l.Label, _ = strings.Cut(l.By, ":")
+		list, listed := l.List(slices.Clone(pods))
 		var hours []string
 		for _, p := range list {
 			hours = append(hours, p.GPUHours)
@@ -111,7 +115,7 @@ func TestListsLoseNothing(t *testing.T) {
 		for _, g := range listed.Groups {
 			hours = append(hours, g.GPUHours)
 		}
-		if l.top > 0 && len(hours) > l.top || l.grouped() != (listed.By != "") || l.grouped() && len(list) > 0 {
+		if l.Top > 0 && len(hours) > l.Top || l.Grouped() != (listed.By != "") || l.Grouped() && len(list) > 0 {
 			t.Fatalf("%+v lists %v and %+v", l, list, listed)
 		}
 		if listed.LeftOut != nil {
@@ -130,13 +134,13 @@ func TestListsLoseNothing(t *testing.T) {
 		if sum != total*budget.Hour {
 			t.Fatalf("%v are %d, want %d hours", hours, sum, total)
 		}
-		sorted := slices.IsSortedFunc(list, func(a, b Pod) int {
-			if l.sort == sortStart {
+		sorted := slices.IsSortedFunc(list, func(a, b usage.Pod) int {
+			if l.Sort == usage.SortStart {
 				return a.Start.Compare(b.Start)
 			}
 			return 0
 		})
-		if l.sort == sortHours && listed.LeftOut == nil {
+		if l.Sort == usage.SortHours && listed.LeftOut == nil {
 			sorted = sorted && slices.IsSortedFunc(amounts, func(a, b int64) int { return cmp.Compare(b, a) })
 		}
 		if !sorted {

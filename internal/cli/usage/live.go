@@ -9,26 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
-
-// LiveReport is the usage of a budget or a selector, from the cluster and the ledger.
-type LiveReport struct {
-	// The version of this format.
-	SchemaVersion int `json:"schema_version"`
-	// The named budget.
-	Budget string `json:"budget,omitempty"`
-	*budgets.UsageReport
-	// Other budgets that cover some of its pods.
-	Overlaps []string `json:"overlaps,omitempty"`
-	// The grants in force. The limit includes them.
-	Grants []budget.Grant `json:"grants,omitempty"`
-	// The pods that held GPUs inside the window.
-	Pods []Pod `json:"pods"`
-	Listed
-	// Everything that could not be measured.
-	Warnings []string `json:"warnings"`
-}
 
 // live prints usage from the cluster and the ledger.
 func (o *options) live(ctx context.Context, names []string) error {
@@ -53,7 +36,7 @@ func (o *options) live(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	report := newLiveReport(live, list)
+	report := usage.NewReport(live, list)
 	if !o.session.JSON() { // JSON contains them
 		o.session.Warn(report.Warnings...)
 	}
@@ -125,18 +108,4 @@ func (o *options) budgets(ctx context.Context, anySelector bool) (*budgets.Flow,
 		return nil, err
 	}
 	return o.store.World(place, nil, o.store.Cluster()).Budgets(), nil
-}
-
-// newLiveReport returns the JSON.
-func newLiveReport(live budgets.LiveUsage, l listing) LiveReport {
-	report := LiveReport{
-		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),
-		Overlaps: live.Overlaps, Grants: live.Grants, Warnings: append([]string{}, live.Warnings...),
-	}
-	pods := make([]used, len(live.Pods))
-	for n := range live.Pods {
-		pods[n] = used{&live.Pods[n].Record, live.Pods[n].PodUsage}
-	}
-	report.Pods, report.Listed = l.list(pods)
-	return report
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // podList are the selected pods of a list that hold GPUs. Its zero value is empty.
@@ -90,7 +91,7 @@ func (p *podList) addOther(q question, s gpu.Pod) {
 // keep adds a record without fields that only ledgers need. Records share equal values.
 func (p *podList) keep(q question, r ledger.Record) {
 	r.Place = nil
-	if q.listing.by != byOwner {
+	if q.listing.By != usage.ByOwner {
 		r.Owner = nil
 	}
 	var key strings.Builder

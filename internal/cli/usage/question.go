@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // question has the pods to count, their weights, the time and the limit.
@@ -25,17 +26,17 @@ type question struct {
 	rules    gpu.Rules
 	weights  *gpu.Table // of the rules
 	covers   func(namespace string, podLabels map[string]string) bool
-	listing  listing
+	listing  usage.Listing
 	clock    terminal.Clock
 }
 
 // groupLabel is the label to group by.
 func (q question) groupLabel(labels map[string]string) map[string]string {
-	value, there := labels[q.listing.label]
+	value, there := labels[q.listing.Label]
 	if !there {
 		return nil
 	}
-	return map[string]string{q.listing.label: value}
+	return map[string]string{q.listing.Label: value}
 }
 
 // question parses the flags that are common to both sources, clusters and lists.

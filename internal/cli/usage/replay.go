@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // ReplayReport is the result of `gpupool usage --replay`: the usage of a budget in the past,
@@ -113,19 +114,19 @@ func (o *options) replayed(ctx context.Context, names []string) error {
 }
 
 // replayQuestion parses the flags of a replay.
-func (o *options) replayQuestion(names []string) (budgets.Question, listing, error) {
+func (o *options) replayQuestion(names []string) (budgets.Question, usage.Listing, error) {
 	var asked budgets.Question
 	switch {
 	case o.given("pods"):
-		return asked, listing{}, errors.New("--replay needs a ledger and cannot be combined with --pods")
+		return asked, usage.Listing{}, errors.New("--replay needs a ledger and cannot be combined with --pods")
 	case o.given("sort"):
-		return asked, listing{}, errors.New("--sort cannot be combined with --replay")
+		return asked, usage.Listing{}, errors.New("--sort cannot be combined with --replay")
 	case o.session.Output(process.CSV):
-		return asked, listing{}, errors.New("--replay has no CSV output: use -o json")
-	case o.given("by") && (o.by == byPod || o.by == byOwner):
-		return asked, listing{}, errors.New("--replay groups by namespace or label:KEY")
+		return asked, usage.Listing{}, errors.New("--replay has no CSV output: use -o json")
+	case o.given("by") && (o.by == usage.ByPod || o.by == usage.ByOwner):
+		return asked, usage.Listing{}, errors.New("--replay groups by namespace or label:KEY")
 	case len(names) == 0 && o.gpuHours == "":
-		return asked, listing{}, errors.New("--replay needs a limit: add a budget or --gpu-hours")
+		return asked, usage.Listing{}, errors.New("--replay needs a limit: add a budget or --gpu-hours")
 	}
 	l, err := o.listing()
 	if err != nil {
@@ -134,8 +135,8 @@ func (o *options) replayQuestion(names []string) (budgets.Question, listing, err
 	if asked, err = o.liveQuestion(names); err != nil {
 		return asked, l, err
 	}
-	if l.label != "" {
-		asked.Over.BreakdownLabels = []string{l.label}
+	if l.Label != "" {
+		asked.Over.BreakdownLabels = []string{l.Label}
 	}
 	return asked, l, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // guideReplay is a budget that two teams used up twice in November.
@@ -43,7 +44,7 @@ func guideReplay() budgets.LiveReplay {
 // TestReplayExample has the guide about budgets show what is printed.
 func TestReplayExample(t *testing.T) {
 	t.Parallel()
-	got := replayText(clitest.Plain, guideReplay(), textOptions{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}})
+	got := replayText(clitest.Plain, guideReplay(), textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}})
 	page := clitest.Guide(t, "budgets.md")
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a --replay --gpu-hours 50"), got); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // replayed is one in which a limit of 50 GPU-hours was exceeded so many times.
@@ -57,13 +58,13 @@ func TestReplaysForPeople(t *testing.T) {
 		replay budgets.LiveReplay
 		how    textOptions
 	}{
-		"replay_never.txt": {clitest.Plain, early, textOptions{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_never.txt": {clitest.Plain, early, textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_once.txt": {
-			clitest.Colored, replayed(1), textOptions{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
+			clitest.Colored, replayed(1), textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
 		},
-		"replay_often.txt": {narrow, replayed(12), textOptions{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_often.txt": {narrow, replayed(12), textOptions{listing: usage.Listing{By: usage.ByNamespace, Top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_by_label.txt": {narrow, replayed(2), textOptions{
-			listing: listing{by: "label:example.com/team", label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
+			listing: usage.Listing{By: "label:example.com/team", Label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 const (
@@ -112,8 +113,8 @@ func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, 
 
 // breakdown selects namespaces or the label of --by.
 func (t textOptions) breakdown(byNamespace map[string]int64, byLabel map[string]map[string]int64) map[string]int64 {
-	if t.listing.label != "" {
-		return byLabel[t.listing.label]
+	if t.listing.Label != "" {
+		return byLabel[t.listing.Label]
 	}
 	return byNamespace
 }
@@ -122,14 +123,14 @@ func (t textOptions) breakdown(byNamespace map[string]int64, byLabel map[string]
 // namespace and by each breakdown label of the budget.
 func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how textOptions) {
 	list := func(title string, amounts map[string]int64) {
-		top := cmp.Or(how.listing.top, holdersAtMost)
+		top := cmp.Or(how.listing.Top, holdersAtMost)
 		total := int64(0)
 		for _, amount := range amounts {
 			total += amount
 		}
 		t := &terminal.Table{}
 		t.Add(title, "GPU-HOURS", "SHARE")
-		names, rest := cut(mostFirst(amounts), top)
+		names, rest := usage.Cut(mostFirst(amounts), top)
 		for _, name := range names {
 			t.Add(cmp.Or(name, "(none)"), budget.Hours(amounts[name]), tenthsText(perMille(amounts[name], max(1, total))))
 		}
@@ -139,18 +140,18 @@ func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how textOptions) {
 		for _, name := range rest {
 			left += amounts[name]
 		}
-		listed := Listed{LeftOut: leftOut(len(rest), left)}
-		out.WriteString(listed.moreText(func(n int) string { return fmt.Sprint(n) }))
+		listed := usage.Listed{LeftOut: usage.NewLeftOut(len(rest), left)}
+		out.WriteString(moreText(listed, func(n int) string { return fmt.Sprint(n) }))
 	}
 	fmt.Fprintf(out, "\nUsage while exceeded:\n")
-	if how.listing.label == "" {
+	if how.listing.Label == "" {
 		list("NAMESPACE", r.ByNamespace)
 	}
-	if how.listing.by == byNamespace {
+	if how.listing.By == usage.ByNamespace {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ByLabel)) {
-		list(listing{label: key}.title(), r.ByLabel[key])
+		list(title(key), r.ByLabel[key])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // Report is the usage of the pods in a file, from `kubectl get pods -o json`.
@@ -25,30 +26,10 @@ type Report struct {
 	// Pods that held GPUs inside the window.
 	TrackedPods int `json:"tracked_pods"`
 	// These pods.
-	Pods []Pod `json:"pods"`
-	Listed
+	Pods []usage.Pod `json:"pods"`
+	usage.Listed
 	// unshown is the usage of pods with unknown nodes. It reaches no limit.
 	unshown int64
-}
-
-// Pod is a pod that held GPUs inside the window.
-type Pod struct {
-	// The UID.
-	UID string `json:"uid"`
-	// The namespace.
-	Namespace string `json:"namespace"`
-	// The name.
-	Name string `json:"name"`
-	// The GPUs: a decimal number, or a fraction such as `1/7`.
-	GPUs string `json:"gpus"`
-	// The start of the whole interval.
-	Start time.Time `json:"start"`
-	// The end of the whole interval. Null while the pod holds GPUs.
-	End *time.Time `json:"end"`
-	// How the end is known: one of the [sources](codes.md#sources-of-starts-and-ends).
-	EndSource *string `json:"end_source"`
-	// The usage inside the window.
-	GPUHours string `json:"gpu_hours"`
 }
 
 // report measures the pods like a budget with the same selection.
@@ -62,7 +43,7 @@ func (p *podList) report(q question) (Report, error) {
 		return Report{}, err
 	}
 	report := Report{SchemaVersion: 1}
-	var pods []used
+	var pods []usage.Used
 	for i := range p.records {
 		r := &p.records[i]
 		of, ok := counts.Pod(r)
@@ -73,25 +54,12 @@ func (p *podList) report(q question) (Report, error) {
 		if r.Allocation.Shown == 0 {
 			report.unshown += of.Consumed
 		}
-		pods = append(pods, used{r, of})
+		pods = append(pods, usage.Used{Record: r, PodUsage: of})
 	}
 	report.TrackedPods = len(pods)
-	report.Pods, report.Listed = q.listing.list(pods)
+	report.Pods, report.Listed = q.listing.List(pods)
 	report.ConsumedGPUHours = budget.Hours(report.ConsumedMilliGPUSeconds)
 	return report, p.compare(q, declared, &report)
-}
-
-// podOf is the usage of one pod. A pod that ended after --at is active.
-func podOf(u used) Pod {
-	pod := Pod{
-		UID: u.record.UID, Namespace: u.record.Set.Namespace, Name: u.record.Name, GPUs: budget.GPUs(u.GPUs),
-		Start: u.Start.UTC(), GPUHours: budget.Hours(u.Consumed),
-	}
-	if !u.Active {
-		end, source := u.End.UTC(), string(u.record.End.Source)
-		pod.End, pod.EndSource = &end, &source
-	}
-	return pod
 }
 
 // compare compares the usage with the limit.

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // podsText is usage as text: users, then totals.
@@ -52,19 +53,19 @@ func podsTable(out *bytes.Buffer, style terminal.Style, r Report, q question) {
 		t.Fit(style.Width, "STATE", "START", "END")
 	}
 	t.Write(out)
-	out.WriteString(r.moreText(func(n int) string { return describe.Plural(n, "pod") }))
+	out.WriteString(moreText(r.Listed, func(n int) string { return describe.Plural(n, "pod") }))
 }
 
-func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l listing) {
+func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l usage.Listing) {
 	if len(r.Groups) == 0 {
 		return
 	}
 	t := &terminal.Table{}
-	title, others := strings.ToUpper(l.by), l.by
-	if l.label != "" {
-		title, others = l.title(), "value"
+	head, others := strings.ToUpper(l.By), l.By
+	if l.Label != "" {
+		head, others = title(l.Label), "value"
 	}
-	t.Add(title, "GPU-HOURS", "SHARE", "GPUS NOW", "PODS")
+	t.Add(head, "GPU-HOURS", "SHARE", "GPUS NOW", "PODS")
 	for _, g := range r.Groups {
 		share := perMille(g.MilliGPUSeconds, max(1, r.ConsumedMilliGPUSeconds))
 		t.Add(cmp.Or(g.Name, "(none)"), g.GPUHours, tenthsText(share), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
@@ -73,7 +74,7 @@ func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l listing) {
 		t.Fit(style.Width, "PODS")
 	}
 	t.Write(out)
-	out.WriteString(r.moreText(func(n int) string { return describe.Plural(n, others) }))
+	out.WriteString(moreText(r.Listed, func(n int) string { return describe.Plural(n, others) }))
 }
 
 // limitText compares usage with the limit.
@@ -101,13 +102,13 @@ func tenthsText(perMille int64) string { return fmt.Sprintf("%d.%d%%", perMille/
 
 // textOptions has the options of the text.
 type textOptions struct {
-	listing listing
+	listing usage.Listing
 	clock   terminal.Clock
 	past    bool // usage at --at
 }
 
 // liveText is usage as text, with its accuracy.
-func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how textOptions) string {
+func liveText(style terminal.Style, r usage.Report, live budgets.LiveUsage, how textOptions) string {
 	text := podsText(style, Report{
 		ConsumedGPUHours: r.ConsumedGPUHours, ConsumedMilliGPUSeconds: r.ConsumedMilliGPUSeconds,
 		RemainingGPUHours: r.RemainingGPUHours, Exceeded: r.Exceeded, ExceededSince: r.ExceededSince,
@@ -136,7 +137,7 @@ func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how te
 }
 
 // heldText describes the GPUs in use, and when they exhaust the limit.
-func heldText(r LiveReport, live budgets.LiveUsage, how textOptions) string {
+func heldText(r usage.Report, live budgets.LiveUsage, how textOptions) string {
 	held, now := r.BurnRateGPUs+" GPUs", "in use now"
 	if live.Usage.BurnRate == 1000 {
 		held = "1 GPU"

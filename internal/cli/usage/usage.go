@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -84,11 +85,12 @@ func (o *options) askFlags(cmd *cobra.Command) {
 // listFlags registers the flags about output.
 func (o *options) listFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.by, "by", byPod, "Group by this `FIELD`: pod, namespace, owner or label:KEY.")
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{byPod, byNamespace, byOwner, byLabel},
+	f.StringVar(&o.by, "by", usage.ByPod, "Group by this `FIELD`: pod, namespace, owner or label:KEY.")
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{usage.ByPod, usage.ByNamespace, usage.ByOwner, usage.ByLabel},
 		cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	f.IntVar(&o.top, "top", 0, "List only the first `N`. Totals still include all.")
-	process.ChoiceVar(cmd, &o.sort, "sort", "", "Order of the list. If omitted, gpu-hours; for pods without --top, name.", sortHours, sortName, sortStart)
+	process.ChoiceVar(cmd, &o.sort, "sort", "", "Order of the list. If omitted, gpu-hours; for pods without --top, name.", usage.SortHours, usage.SortName,
+		usage.SortStart)
 	f.BoolVar(&o.exitCode, "exit-code", false, "Exit with 2 if the limit is exceeded.")
 }
 

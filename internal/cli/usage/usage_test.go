@@ -8,13 +8,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 func TestUsageForPeople(t *testing.T) {
 	t.Parallel()
 	ptr := func(s string) *string { return &s }
 	yes, no, end := true, false, clitest.At.Add(-time.Hour)
-	pods := []Pod{
+	pods := []usage.Pod{
 		{UID: "u1", Namespace: "ml", Name: "train", GPUs: "2", Start: clitest.At.Add(-2 * time.Hour), GPUHours: "4.000"},
 		{
 			UID: "u2", Namespace: "ml-batch", Name: "slices", GPUs: "1/7", Start: clitest.At.Add(-8 * time.Hour), End: &end,
@@ -41,7 +42,7 @@ func TestUsageForPeople(t *testing.T) {
 			t.Parallel()
 			clitest.Golden(t, name, podsText(tt.style, tt.report,
 				question{
-					at: clitest.At, declared: budget.Declaration{Window: "7d"}, limit: tt.limit, listing: listing{by: byPod},
+					at: clitest.At, declared: budget.Declaration{Window: "7d"}, limit: tt.limit, listing: usage.Listing{By: usage.ByPod},
 					clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
 				}))
 		})

@@ -6,6 +6,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -31,6 +32,7 @@ var served = []struct {
 	{admissionregistrationv1.SchemeGroupVersion, admissionregistrationv1.AddToScheme},
 	{appsv1.SchemeGroupVersion, appsv1.AddToScheme},
 	{authenticationv1.SchemeGroupVersion, authenticationv1.AddToScheme},
+	{authorizationv1.SchemeGroupVersion, authorizationv1.AddToScheme},
 	{autoscalingv1.SchemeGroupVersion, autoscalingv1.AddToScheme}, // scales
 	{autoscalingv2.SchemeGroupVersion, autoscalingv2.AddToScheme},
 	{batchv1.SchemeGroupVersion, batchv1.AddToScheme},
@@ -106,6 +108,11 @@ func (g *Groups) AppsV1() AppsV1 { return AppsV1{g.of(appsv1.SchemeGroupVersion)
 // AuthenticationV1 tells who asks.
 func (g *Groups) AuthenticationV1() AuthenticationV1 {
 	return AuthenticationV1{g.of(authenticationv1.SchemeGroupVersion)}
+}
+
+// AuthorizationV1 reviews what users may do.
+func (g *Groups) AuthorizationV1() AuthorizationV1 {
+	return AuthorizationV1{g.of(authorizationv1.SchemeGroupVersion)}
 }
 
 // AutoscalingV2 has the HorizontalPodAutoscalers.

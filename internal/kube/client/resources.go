@@ -6,6 +6,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,6 +26,8 @@ type (
 	AppsV1 struct{ group }
 	// AuthenticationV1 tells who asks.
 	AuthenticationV1 struct{ group }
+	// AuthorizationV1 reviews what users may do.
+	AuthorizationV1 struct{ group }
 	// AutoscalingV2 has what scales workloads.
 	AutoscalingV2 struct{ group }
 	// BatchV1 has the workloads that complete.
@@ -117,6 +120,18 @@ func (c Scaled[O, L]) UpdateScale(ctx context.Context, name string, scale *autos
 	err := c.GetClient().Put().Namespace(c.GetNamespace()).Resource(c.resource).Name(name).SubResource("scale").
 		VersionedParams(&o, ParameterCodec).Body(scale).Do(ctx).Into(answer)
 	return answer, err
+}
+
+// TokenReviews review the users of tokens.
+func (g AuthenticationV1) TokenReviews() *gentype.Client[*authenticationv1.TokenReview] {
+	return gentype.NewClient[*authenticationv1.TokenReview]("tokenreviews", g.rest, ParameterCodec, "",
+		func() *authenticationv1.TokenReview { return &authenticationv1.TokenReview{} })
+}
+
+// SubjectAccessReviews review what users may do.
+func (g AuthorizationV1) SubjectAccessReviews() *gentype.Client[*authorizationv1.SubjectAccessReview] {
+	return gentype.NewClient[*authorizationv1.SubjectAccessReview]("subjectaccessreviews", g.rest, ParameterCodec, "",
+		func() *authorizationv1.SubjectAccessReview { return &authorizationv1.SubjectAccessReview{} })
 }
 
 // SelfSubjectReviews tell who asks.

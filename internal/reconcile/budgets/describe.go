@@ -36,6 +36,8 @@ type Description struct {
 	// Untrusted is the warning that the status is too old or of an earlier declaration; empty if it is
 	// current.
 	Untrusted string `json:"-"`
+	// Selector is the declared one; nil if the declaration is unreadable.
+	Selector *budget.Selector `json:"-"`
 	*Why
 }
 
@@ -83,7 +85,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 }
 
 func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status record.ListedStatus, granted grants, unread error) Description {
-	s := Description{Phase: phase, Window: d.Window}
+	s := Description{Phase: phase, Window: d.Window, Selector: &d.Selector}
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}

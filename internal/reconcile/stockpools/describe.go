@@ -30,6 +30,8 @@ type Description struct {
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the stock pool, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
+	// Arguments are those of Why, always.
+	Arguments Declared `json:"-"`
 	*Why
 }
 
@@ -120,9 +122,10 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 	phase := t.Record.Phase
 	o := Description{
 		RecordPhase: phase, Deletion: record.NewDeletion(phase, t.Record.UpdatedAt, deletes(t.Record.Declaration)), Decisions: []stockpool.Decision{},
+		Arguments: declared(t.Record.Declaration.WithDefaults()),
 	}
 	if why {
-		o.Why = &Why{Declared: declared(t.Record.Declaration.WithDefaults())}
+		o.Why = &Why{Declared: o.Arguments}
 	}
 	var p *pass
 	if err == nil {

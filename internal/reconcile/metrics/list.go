@@ -1,4 +1,4 @@
-package reconcile
+package metrics
 
 import (
 	"strings"
@@ -18,21 +18,21 @@ type Metric struct {
 	Labels           []string
 }
 
-// Metrics returns all metrics that a run can write, by name.
-func Metrics() ([]Metric, error) {
+// List returns all metrics that a run can write, by name.
+func List() ([]Metric, error) {
 	one, day := "1", time.Unix(0, 0)
 	usage := &budgets.UsageReport{
 		Coverage: "1", ConsumedGPUHours: one, EstimatedGPUHours: one, ErrorBoundGPUHours: one, BurnRateGPUs: one, LimitGPUHours: &one,
 		RemainingGPUHours: &one,
 	}
-	families, err := metricsOf(reconcile.Report{
+	families, err := OfRun(reconcile.Report{
 		FinishedAt: day, Counters: declaration.Counters{}.Plus("launch/done"),
 		SpotPools: []spotpools.Report{{
 			Name: "train", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
 		}},
 		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: usage, AlertThresholds: []int{80}}},
 		StockPools: []stockpools.Report{{Name: "g1", Observed: true}},
-	}, true, day, 0).registry.Gather()
+	}, true, day, 0).Gather()
 	var list []Metric
 	for _, f := range families {
 		m := Metric{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Help: f.GetHelp()}

@@ -1,4 +1,4 @@
-package reconcile
+package loop
 
 import (
 	"context"
@@ -19,9 +19,9 @@ type pools interface {
 
 // noticeWatcher watches nodes for interruption notices while a selected pool has nodes.
 type noticeWatcher struct {
-	options *options
-	flow    pools
-	wake    chan struct{} // there are notices
+	loop *Loop
+	flow pools
+	wake chan struct{} // there are notices
 
 	mu      sync.Mutex
 	notices []cluster.Noticed // without a run
@@ -30,8 +30,8 @@ type noticeWatcher struct {
 	done chan struct{} // closed at the end of the watch
 }
 
-func (o *options) watcher(flow pools) *noticeWatcher {
-	return &noticeWatcher{options: o, flow: flow, wake: make(chan struct{}, 1)}
+func (l *Loop) watcher(flow pools) *noticeWatcher {
+	return &noticeWatcher{loop: l, flow: flow, wake: make(chan struct{}, 1)}
 }
 
 // update opens the watch if a pool has nodes, and otherwise closes it. The next run reports
@@ -39,7 +39,7 @@ func (o *options) watcher(flow pools) *noticeWatcher {
 func (w *noticeWatcher) update(ctx context.Context) {
 	pools, err := w.pools(ctx)
 	switch {
-	case err != nil || w.options.dryRun:
+	case err != nil || w.loop.Options.DryRun:
 	case len(pools) == 0:
 		w.close()
 	case w.stop == nil:
@@ -51,7 +51,7 @@ func (w *noticeWatcher) update(ctx context.Context) {
 func (w *noticeWatcher) pools(ctx context.Context) (map[string]string, error) {
 	pools, err := w.flow.WithNodes(ctx)
 	for uid, key := range pools {
-		if !w.options.names.Pool(key) {
+		if !w.loop.Options.Names.Pool(key) {
 			delete(pools, uid)
 		}
 	}
@@ -59,7 +59,7 @@ func (w *noticeWatcher) pools(ctx context.Context) (map[string]string, error) {
 }
 
 func (w *noticeWatcher) open(ctx context.Context) {
-	reached, err := w.options.store.Reach()
+	reached, err := w.loop.Reach()
 	if err != nil {
 		return // the run reports it
 	}
@@ -93,10 +93,10 @@ func (w *noticeWatcher) notice(n cluster.Noticed) {
 
 func (w *noticeWatcher) trouble(err error) {
 	if err == nil {
-		w.options.session.Logger().Info("watching nodes again")
+		w.loop.Session.Logger().Info("watching nodes again")
 		return
 	}
-	w.options.session.Warn(fmt.Sprintf("nodes cannot be watched, so only the next run observes interruption notices: %v", err))
+	w.loop.Session.Warn(fmt.Sprintf("nodes cannot be watched, so only the next run observes interruption notices: %v", err))
 }
 
 // due is a run of the pools with new interruption notices, if any. It waits for another run
@@ -109,10 +109,10 @@ func (w *noticeWatcher) due(ctx context.Context) (asked reconcile.RunOptions, so
 	if len(notices) == 0 {
 		return asked, false
 	}
-	asked = w.options.runOptions()
+	asked = w.loop.Options
 	pools, err := w.pools(ctx)
 	if err != nil {
-		w.options.session.Complain(err)
+		w.loop.Session.Complain(err)
 		return asked, false
 	}
 	var names declaration.Names
@@ -122,8 +122,8 @@ func (w *noticeWatcher) due(ctx context.Context) (asked reconcile.RunOptions, so
 			continue // a pool of another store
 		}
 		names = append(names, key)
-		asked.RunLockTimeout = max(asked.RunLockTimeout, n.TakenAt.Sub(w.options.session.Now()))
-		w.options.session.Logger().Info("interruption notice", "pool", key, "node", n.Node, "taken_at", n.TakenAt)
+		asked.RunLockTimeout = max(asked.RunLockTimeout, n.TakenAt.Sub(w.loop.Session.Now()))
+		w.loop.Session.Logger().Info("interruption notice", "pool", key, "node", n.Node, "taken_at", n.TakenAt)
 	}
 	slices.Sort(names)
 	asked.Names = slices.Compact(names)

@@ -1,0 +1,158 @@
+// Package serve is the command gpupool serve.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/loop"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
+)
+
+const serveHelp = `Serve an HTTP API, and reconcile repeatedly.
+
+The API lists pools, budgets and stock pools, and explains decisions. Its JSON is that
+of the CLI; /api/v1/openapi.json describes it. /livez and /readyz are for probes.
+
+The store is the truth. Any number of servers, cron jobs and applies can share it: one
+run works at a time, and the others skip theirs. A server can be killed at any time.
+
+On a loopback address without tokens, every local user has all rights. Other addresses
+need TLS, or a proxy with TLS, and users: a file of tokens, or the users of the cluster.
+A user with rights in some namespaces sees only the objects of these namespaces.`
+
+const serveExamples = `  # On this machine
+  gpupool serve
+  curl http://127.0.0.1:9171/api/v1/budgets
+
+  # Without runs, next to a cron job
+  gpupool serve --read-only
+
+  # For others, who have tokens
+  echo "alice $(printf %s "$TOKEN" | sha256sum | cut -d' ' -f1) reader ml" >> tokens
+  gpupool serve --listen :9171 --tls-cert tls.crt --tls-key tls.key --tokens-file tokens`
+
+type options struct {
+	session  *process.Session
+	cloud    connect.CloudFlags
+	store    connect.StoreFlags
+	access   accessFlags
+	every    time.Duration
+	timeout  time.Duration
+	readOnly bool
+}
+
+// New is the command.
+func New(s *process.Session) *cobra.Command {
+	o := &options{session: s}
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Serve the API and reconcile repeatedly",
+		Long:    serveHelp,
+		Example: serveExamples,
+		Args:    cobra.NoArgs,
+		RunE:    s.Command(o.run),
+	}
+	f := cmd.Flags()
+	o.store.Register(cmd, s)
+	o.access.register(cmd)
+	process.DurationVar(cmd, &o.every, "every", 40*time.Second, "Interval of runs.")
+	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "Longest duration of a run.")
+	f.BoolVar(&o.readOnly, "read-only", false, "Only serve: reconcile nothing, and accept no requests for changes.")
+	process.Exclusive(cmd, "read-only", "every", "a read-only server does not reconcile")
+	o.cloud.Register(cmd, s)
+	s.LogFlags(cmd)
+	return cmd
+}
+
+func (o *options) run(ctx context.Context, _ []string) error {
+	if o.every == 0 || o.timeout == 0 {
+		return process.Usagef("--every and --timeout must be longer than 0")
+	}
+	if err := o.access.validate(); err != nil {
+		return err
+	}
+	defer o.session.OnInterrupt(ctx, "finishing current requests and calls; send a second signal to stop at once")()
+	place, err := o.store.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	world := o.store.World(place, o.cloud.Lazy(), o.store.Cluster())
+	users, err := o.access.authenticator(o.store.Client, o.session.Now)
+	if err != nil {
+		return err
+	}
+	listener, url, err := o.access.open()
+	if err != nil {
+		return err
+	}
+	handler := serve.Handler(serve.Options{
+		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: o.access.loopback(),
+		ReadOnly: o.readOnly,
+	})
+	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return o.both(ctx, func(ctx context.Context) error { return serve.Serve(ctx, listener, handler) }, world)
+}
+
+// both serves and reconciles until one of them ends, and then ends the other.
+func (o *options) both(ctx context.Context, serve func(context.Context) error, w reconcile.World) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	served := make(chan error, 1)
+	go func() {
+		err := serve(ctx)
+		if err != nil {
+			cancel(err)
+		}
+		served <- err
+	}()
+	var err error
+	if o.readOnly {
+		<-ctx.Done()
+		err = context.Cause(ctx)
+	} else {
+		err = o.loop().Repeat(ctx, w)
+	}
+	cancel(err)
+	failed := <-served
+	if signal := process.Interrupted(ctx); signal != nil {
+		return process.WithExitCode(signal.Code(), signal)
+	}
+	if failed != nil {
+		return fmt.Errorf("the server stopped: %w", failed)
+	}
+	return err
+}
+
+// loop repeats runs.
+func (o *options) loop() *loop.Loop {
+	return &loop.Loop{Session: o.session, Every: o.every, Once: o.runOnce, Reach: o.store.Reach}
+}
+
+// runOnce runs once. That another process runs is normal.
+func (o *options) runOnce(ctx context.Context, all *reconcile.Runner, asked reconcile.RunOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	report, err := all.Run(ctx, asked)
+	var locked *reconcile.RunLockedError
+	switch failed, rest := report.Failures(); {
+	case errors.As(err, &locked):
+		o.session.Logger().InfoContext(ctx, "run skipped", "detail", err.Error())
+		return nil
+	case err != nil:
+		return err
+	case failed > 0:
+		return fmt.Errorf("%d of %d objects failed: gpupool status lists them", failed, failed+rest)
+	}
+	return nil
+}

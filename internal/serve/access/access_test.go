@@ -1,0 +1,163 @@
+package access_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+func hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	tokens, err := access.ParseTokens([]byte("# users\n\nalice " + hash("a") + " reader ml,web\nops " + hash("o") + " requester *\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"", "x", hash("a")} {
+		if _, err := tokens.Authenticate(t.Context(), token); !errors.Is(err, access.ErrUnknownToken) {
+			t.Errorf("the token %q: %v", token, err)
+		}
+	}
+	for _, tt := range []struct {
+		token, verb, namespace string
+		may                    bool
+	}{
+		{"a", access.Get, "ml", true},
+		{"a", access.Get, "research", false},
+		{"a", access.Get, "", false},
+		{"a", access.Create, "ml", false},
+		{"o", access.Create, "ml", true},
+		{"o", access.Create, "", true},
+	} {
+		user, err := tokens.Authenticate(t.Context(), tt.token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if may, err := user.Allows(t.Context(), tt.verb, access.StockPools, tt.namespace); may != tt.may || err != nil {
+			t.Errorf("%s may %s in %q: %v, %v", user.Name, tt.verb, tt.namespace, may, err)
+		}
+	}
+}
+
+func TestInvalidTokens(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "# nothing\n", "alice", "alice abc reader ml", "alice " + hash("a") + " writer ml", "alice " + hash("a") + " reader ML",
+		"alice " + hash("a") + " reader ml\nalice " + hash("b") + " reader ml", "a " + hash("a") + " reader ml\nb " + hash("a") + " reader ml",
+	} {
+		if _, err := access.ParseTokens([]byte(text)); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	f.Add([]byte("alice " + hash("a") + " reader ml,*\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tokens, err := access.ParseTokens(text)
+		if (err == nil) != (len(tokens) > 0) {
+			t.Errorf("%d tokens and %v", len(tokens), err)
+		}
+	})
+}
+
+func TestBudgetsOfNamespaces(t *testing.T) {
+	t.Parallel()
+	tokens, err := access.ParseTokens([]byte("alice " + hash("a") + " reader ml,web\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alice, err := tokens.Authenticate(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		selector *budget.Selector
+		sees     bool
+	}{
+		"one of hers":     {&budget.Selector{Namespaces: []string{"ml"}}, true},
+		"both of hers":    {&budget.Selector{Namespaces: []string{"ml", "web"}}, true},
+		"also another":    {&budget.Selector{Namespaces: []string{"ml", "research"}}, false},
+		"all":             {&budget.Selector{MatchLabels: map[string]string{"team": "a"}}, false},
+		"by their labels": {&budget.Selector{NamespaceLabels: map[string]string{"team": "a"}}, false},
+		"unreadable":      {nil, false},
+	} {
+		if sees, err := alice.SeesBudget(t.Context(), tt.selector); sees != tt.sees || err != nil {
+			t.Errorf("%s: %v, %v", name, sees, err)
+		}
+	}
+}
+
+// cluster answers reviews, and counts them.
+type cluster struct {
+	tokens, questions int
+	allowed           []string
+	down              bool
+}
+
+func (c *cluster) ReviewToken(_ context.Context, token string) (u access.Subject, ok bool, err error) {
+	c.tokens++
+	if c.down {
+		return u, false, errors.New("no answer")
+	}
+	return access.Subject{Name: "user-" + token}, strings.HasPrefix(token, "good"), nil
+}
+
+func (c *cluster) ReviewAccess(_ context.Context, u access.Subject, verb, group, resource, subresource, namespace string) (bool, error) {
+	c.questions++
+	if c.down {
+		return false, errors.New("no answer")
+	}
+	return slices.Contains(c.allowed, strings.Join([]string{u.Name, verb, group, resource, subresource, namespace}, " ")), nil
+}
+
+func TestReviews(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	c := &cluster{allowed: []string{"user-good get gpupool.io budgets  ml", "user-good create gpupool.io budgets grants "}}
+	users := &access.Cluster{Reviewer: c, Now: func() time.Time { return now }}
+	if _, err := users.Authenticate(t.Context(), "bad"); !errors.Is(err, access.ErrUnknownToken) {
+		t.Errorf("a bad token: %v", err)
+	}
+	asks := func(verb, resource, namespace string) (bool, error) {
+		u, err := users.Authenticate(t.Context(), "good")
+		if err != nil {
+			return false, err
+		}
+		return u.Allows(t.Context(), verb, resource, namespace)
+	}
+	for range 3 {
+		for resource, want := range map[string]bool{access.Budgets: true, access.StockPools: false} {
+			if may, err := asks(access.Get, resource, "ml"); may != want || err != nil {
+				t.Errorf("%s: %v, %v", resource, may, err)
+			}
+		}
+	}
+	if may, err := asks(access.Create, access.Grants, ""); !may || err != nil {
+		t.Errorf("a grant: %v, %v", may, err)
+	}
+	if c.tokens != 2 || c.questions != 5 {
+		t.Errorf("the cluster was asked %d and %d times", c.tokens, c.questions)
+	}
+	now = now.Add(10 * time.Second)
+	c.allowed = nil
+	if may, err := asks(access.Get, access.Budgets, "ml"); may || err != nil {
+		t.Errorf("after ten seconds, what was revoked: %v, %v", may, err)
+	}
+	now, c.down = now.Add(10*time.Second), true
+	if may, err := asks(access.Get, access.Budgets, "ml"); may || err == nil {
+		t.Errorf("without an answer: %v, %v", may, err)
+	}
+}

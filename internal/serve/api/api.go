@@ -1,0 +1,143 @@
+// Package api has the operations of the HTTP API. Their JSON is that of the CLI; the OpenAPI
+// document follows from the types.
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
+)
+
+// Path is the path below which the API is.
+const Path = "/api/v1"
+
+// Options are what the API needs.
+type Options struct {
+	Source  *snapshot.Source
+	Version string
+	// Jobs keeps requests; nil without any.
+	Jobs Jobs
+	// Submitted is called after a request was queued; it may be nil.
+	Submitted func()
+}
+
+// Add adds the operations to a mux, and returns their description.
+func Add(mux *http.ServeMux, o Options) *huma.OpenAPI {
+	config := huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "gpupool", Version: o.Version,
+				Description: "Spot pools, budgets and stock pools: their state, and requests that the next reconcile run does.",
+			},
+			Components: &huma.Components{Schemas: newRegistry(), SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}},
+			Security:   []map[string][]string{{"token": {}}, {}},
+		},
+		OpenAPIPath: Path + "/openapi", Formats: huma.DefaultFormats, DefaultFormat: "application/json", RejectUnknownQueryParameters: true,
+	}
+	config.AllowAdditionalPropertiesByDefault = true // fields are added within a version
+	a := &api{API: humago.New(mux, config), Options: o}
+	a.addHealth()
+	a.addStatus()
+	a.addDetails()
+	if a.Jobs != nil {
+		a.addRequests()
+		a.addReplaced()
+	}
+	finish(a.OpenAPI())
+	return a.OpenAPI()
+}
+
+type api struct {
+	huma.API
+	Options
+}
+
+// patience is how long a reader waits for an observation.
+const patience = 20 * time.Second
+
+// answer is a response with a body.
+type answer[T any] struct{ Body T }
+
+// get adds an operation that reads.
+func get[I, T any](a *api, path, id, summary string, read func(ctx context.Context, in *I) (T, error)) {
+	huma.Register(a.API, huma.Operation{
+		Method: http.MethodGet, Path: Path + path, OperationID: id, Summary: summary, Errors: []int{http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusNotFound, http.StatusServiceUnavailable},
+	}, func(ctx context.Context, in *I) (*answer[T], error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		value, err := read(ctx, in)
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return &answer[T]{value}, nil
+	})
+}
+
+var errForbidden = errors.New("this user may not do that")
+
+// notFound is the error about an object that does not exist, or that the user may not read.
+func notFound(object string) error { return &notFoundError{object} }
+
+type notFoundError struct{ object string }
+
+func (e *notFoundError) Error() string { return e.object + " does not exist, or you may not read it" }
+
+// problemOf returns the response to an error, by RFC 9457.
+func problemOf(err error) error {
+	var unknown *declaration.UnknownNameError
+	var missing *notFoundError
+	var status huma.StatusError
+	if code := refusalCode(err); code != 0 {
+		return huma.NewError(code, err.Error())
+	}
+	switch {
+	case errors.As(err, &status):
+		return err
+	case errors.Is(err, errForbidden):
+		return huma.Error403Forbidden(err.Error())
+	case errors.As(err, &missing), errors.As(err, &unknown):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, snapshot.ErrBusy):
+		return huma.Error503ServiceUnavailable(snapshot.ErrBusy.Error())
+	}
+	return huma.Error503ServiceUnavailable(err.Error())
+}
+
+// refusalCode returns the code of an error about a request; 0 if it is another.
+func refusalCode(err error) int {
+	var invalid *request.InvalidError
+	var managed *request.ManagedError
+	var exists *request.ExistsError
+	var limit *request.LimitError
+	var full *request.FullError
+	var state *request.StateError
+	var missing *request.NotFoundError
+	var absent *record.AbsentError
+	switch {
+	case errors.As(err, &invalid):
+		return http.StatusUnprocessableEntity
+	case errors.As(err, &managed), errors.As(err, &exists), errors.As(err, &state), errors.Is(err, request.ErrKeyReused):
+		return http.StatusConflict
+	case errors.As(err, &limit):
+		return http.StatusForbidden
+	case errors.As(err, &full):
+		return http.StatusTooManyRequests
+	case errors.As(err, &missing), errors.As(err, &absent):
+		return http.StatusNotFound
+	}
+	return 0
+}
+
+// nothing is the input of an operation without parameters.
+type nothing struct{}

@@ -1,0 +1,247 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+func (a *api) addDetails() {
+	get(a, "/explain/spot_pool/{region}/{name}", "explainSpotPool", "Inputs and reasons of the decisions about a spot pool",
+		func(ctx context.Context, in *InRegion) (reconcile.Explanation, error) {
+			if all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.SpotPools, ""); err != nil || !all {
+				return reconcile.Explanation{}, orForbidden(err)
+			}
+			object := "spot_pool/" + in.Region + "/" + in.Name
+			if err := a.seesObject(ctx, object); err != nil {
+				return reconcile.Explanation{}, err
+			}
+			return a.explain(ctx, object)
+		})
+	get(a, "/explain/budget/{name}", "explainBudget", "Inputs and reasons of the decisions about a budget",
+		func(ctx context.Context, in *Named) (reconcile.Explanation, error) {
+			if err := a.seesObject(ctx, "budget/"+in.Name); err != nil {
+				return reconcile.Explanation{}, err
+			}
+			return a.explain(ctx, "budget/"+in.Name)
+		})
+	get(a, "/explain/stock_pool/{namespace}/{name}", "explainStockPool", "Inputs and reasons of the decisions about a stock pool",
+		func(ctx context.Context, in *InNamespace) (reconcile.Explanation, error) {
+			object := "stock_pool/" + in.Namespace + "/" + in.Name
+			if err := a.seesObject(ctx, object); err != nil {
+				return reconcile.Explanation{}, err
+			}
+			return a.explain(ctx, object)
+		})
+	get(a, "/usage", "getUsage", "GPU-hours of a budget, or of the pods of namespaces, as gpupool usage -o json prints them", a.usage)
+	get(a, "/history", "listEvents", "Events, as gpupool history -o json prints them", a.history)
+}
+
+// seesObject returns an error if the user may not read an object, or if it does not exist.
+func (a *api) seesObject(ctx context.Context, object string) error {
+	declared, err := a.Source.Declared(ctx)
+	if err == nil && !slices.Contains(declared, object) {
+		err = notFound(object)
+	}
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx)
+	if err != nil {
+		return err
+	}
+	sees, err := v.sees(ctx, object)
+	if err == nil && !sees {
+		return notFound(object)
+	}
+	return err
+}
+
+// explain explains an object that the user may read.
+func (a *api) explain(ctx context.Context, object string) (reconcile.Explanation, error) {
+	v, err := a.view(ctx)
+	if err != nil {
+		return reconcile.Explanation{}, err
+	}
+	x, err := a.Source.Explain(ctx, object)
+	if err != nil {
+		return x, err
+	}
+	if !v.all { // they are about any object
+		x.Warnings = []string{}
+	}
+	return visible(ctx, v, x)
+}
+
+// usageQuestion selects pods and their grouping.
+type usageQuestion struct {
+	Budget    string   `query:"budget" doc:"A budget. It has its own window, namespaces and limit." example:"team-a" maxLength:"63"`
+	Namespace []string `query:"namespace,explode" doc:"Only pods in these namespaces. If omitted, all that you may read." maxItems:"50"`
+	Window    string   `query:"window" doc:"The length of the window, such as 24h or 7d. Default: that of the budget, or 24h." maxLength:"20"`
+	By        string   `query:"by" doc:"The grouping: pod, namespace, owner or label:KEY." default:"pod" maxLength:"330"`
+	Sort      string   `query:"sort" doc:"The order." enum:"gpu-hours,name,start"`
+	Top       int      `query:"top" doc:"List only the first entries. Totals include all." minimum:"0" maximum:"100000"`
+}
+
+func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error) {
+	listing, err := usage.GroupBy(in.By)
+	if err != nil {
+		return usage.Report{}, huma.Error422UnprocessableEntity("by: " + err.Error())
+	}
+	listing.Sort, listing.Top = in.Sort, in.Top
+	if listing.Grouped() && listing.Sort == usage.SortStart {
+		return usage.Report{}, huma.Error422UnprocessableEntity("sort: start needs by=pod")
+	}
+	if in.Window != "" {
+		if _, err := budget.ParseWindow(in.Window); err != nil {
+			return usage.Report{}, huma.Error422UnprocessableEntity("window: " + err.Error())
+		}
+	}
+	q, err := a.question(ctx, in)
+	if err != nil {
+		return usage.Report{}, err
+	}
+	key := strings.Join(append([]string{in.Budget, in.Window}, in.Namespace...), "\x00")
+	live, err := a.Source.Usage(ctx, key, q)
+	if err != nil {
+		return usage.Report{}, err
+	}
+	report := usage.NewReport(live, listing.WithDefaults())
+	return a.visibleUsage(ctx, report)
+}
+
+// question checks that the user may read the usage.
+func (a *api) question(ctx context.Context, in *usageQuestion) (budgets.Question, error) {
+	if in.Budget != "" {
+		if len(in.Namespace) > 0 {
+			return budgets.Question{}, huma.Error422UnprocessableEntity("namespace cannot be combined with a budget, which has its own")
+		}
+		if err := a.seesObject(ctx, "budget/"+in.Budget); err != nil {
+			return budgets.Question{}, err
+		}
+		return budgets.Question{Budget: in.Budget, Over: budgets.Over{Window: in.Window}}, nil
+	}
+	d := budget.Declaration{Window: in.Window}
+	if d.Window == "" {
+		d.Window = "24h"
+	}
+	d.Selector.Namespaces = in.Namespace
+	for _, namespace := range in.Namespace {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			text := fmt.Sprintf("namespace: invalid namespace %q: %s", namespace, strings.Join(problems, "; "))
+			return budgets.Question{}, huma.Error422UnprocessableEntity(text)
+		}
+		if sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.Budgets, namespace); err != nil || !sees {
+			return budgets.Question{}, orForbidden(err)
+		}
+	}
+	if len(in.Namespace) == 0 {
+		if sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.Budgets, ""); err != nil || !sees {
+			return budgets.Question{}, orForbidden(err)
+		}
+	}
+	return budgets.Question{Declaration: d.WithDefaults()}, nil
+}
+
+// visibleUsage removes the names of budgets that the user may not read.
+func (a *api) visibleUsage(ctx context.Context, r usage.Report) (usage.Report, error) {
+	v, err := a.view(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.Overlaps = slices.DeleteFunc(slices.Clone(r.Overlaps), func(name string) bool {
+		sees, failed := v.sees(ctx, "budget/"+name)
+		err = cmp.Or(err, failed)
+		return !sees
+	})
+	if err != nil {
+		return r, err
+	}
+	return visible(ctx, v, r)
+}
+
+// historyQuestion selects events.
+type historyQuestion struct {
+	Name  []string `query:"name,explode" doc:"Names or patterns of objects, such as team-a or budget/team-*. If omitted, all that you may read." maxItems:"50"`
+	Kind  []string `query:"kind,explode" doc:"Only events of these kinds, such as launch,reclaim." maxItems:"100"`
+	Since string   `query:"since" doc:"The first time: RFC 3339, or a duration before now." default:"24h" maxLength:"40"`
+	Until string   `query:"until" doc:"The end, in the same form. If omitted, the newest event." maxLength:"40"`
+	Limit int      `query:"limit" doc:"The most events. Of more, the newest are returned: use until for the others." default:"1000" minimum:"1" maximum:"10000"`
+}
+
+func (a *api) history(ctx context.Context, in *historyQuestion) (eventlog.Report, error) {
+	now := a.Source.Now()
+	report := eventlog.Report{SchemaVersion: 1, Store: a.Source.Store(), Until: now.UTC(), Events: []history.Event{}, Lost: []string{}}
+	names := declaration.Names(in.Name)
+	if err := names.Validate(); err != nil {
+		return report, huma.Error422UnprocessableEntity("name: " + err.Error())
+	}
+	q := history.Query{Of: names.Fits}
+	var err error
+	if q.Since, err = moment("since", in.Since, now); err != nil {
+		return report, err
+	}
+	if in.Until != "" {
+		if q.Until, err = moment("until", in.Until, now); err != nil {
+			return report, err
+		}
+		report.Until = q.Until.UTC()
+	}
+	report.Since = q.Since.UTC()
+	for _, kind := range in.Kind {
+		q.Kinds = append(q.Kinds, history.Kind(strings.TrimSpace(kind)))
+	}
+	if err := q.Validate(); err != nil {
+		return report, huma.Error422UnprocessableEntity(err.Error())
+	}
+	v, err := a.view(ctx)
+	if err != nil {
+		return report, err
+	}
+	kept, err := a.Source.History(ctx, q, func(e *history.Event) error {
+		sees, err := v.seesEvent(ctx, e)
+		if err != nil || !sees {
+			return err
+		}
+		if report.Events = append(report.Events, *e); len(report.Events) >= 2*in.Limit {
+			report.Events = append([]history.Event{}, report.Events[len(report.Events)-in.Limit:]...)
+		}
+		return nil
+	})
+	if err != nil {
+		return report, err
+	}
+	report.Events = report.Events[max(0, len(report.Events)-in.Limit):]
+	report.KeptSince = kept.KeptSince
+	report.Lost = append(report.Lost, kept.Lost...)
+	return report, nil
+}
+
+// moment parses a duration before now, or a time.
+func moment(parameter, text string, now time.Time) (time.Time, error) {
+	if length, err := duration.Parse(text); err == nil {
+		return now.Add(-length), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, huma.NewError(http.StatusUnprocessableEntity, parameter+": use a duration such as 24h, or a time such as 2026-11-21T06:00:00Z")
+	}
+	return at, nil
+}

@@ -1,0 +1,239 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+// Jobs keeps requests as jobs, which the next run does.
+type Jobs interface {
+	Submit(ctx context.Context, r request.Request, requester, key string) (request.Job, error)
+	Job(ctx context.Context, id string) (request.Job, error)
+	Jobs(ctx context.Context) (jobs []request.Job, unreadable []error, err error)
+	Cancel(ctx context.Context, id string) (request.Job, error)
+}
+
+// JobList is the jobs of a store, the latest first.
+type JobList struct {
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The jobs.
+	Jobs []request.Job `json:"jobs"`
+	// Jobs that cannot be read.
+	Warnings []string `json:"warnings"`
+}
+
+// StockPoolBody requests a stock pool.
+type StockPoolBody struct {
+	_ struct{} `additionalProperties:"false"`
+	request.StockPool
+}
+
+// GrantBody requests additional GPU-hours for a budget.
+type GrantBody struct {
+	_ struct{} `additionalProperties:"false"`
+	// The additional GPU-hours, such as `50`.
+	GPUHours string `json:"gpu_hours"`
+	request.Span
+	// The reason, for status and the history.
+	Reason string `json:"reason"`
+}
+
+// HoldBody requests a pause of the reconciliation of a spot pool.
+type HoldBody struct {
+	_ struct{} `additionalProperties:"false"`
+	request.Span
+	// The reason, for status and the history.
+	Reason string `json:"reason"`
+}
+
+// RunBody requests a run now.
+type RunBody struct {
+	_ struct{} `additionalProperties:"false"`
+}
+
+// Keyed is an idempotency key.
+type Keyed struct {
+	Key string `header:"Idempotency-Key" doc:"A random ID of the request. The same key and body is the same job." maxLength:"255"`
+}
+
+type accepted struct {
+	Location string `header:"Location" doc:"The path of the job."`
+	Body     request.Job
+}
+
+type jobID struct {
+	ID string `path:"id" doc:"The ID of the job." maxLength:"253"`
+}
+
+func (a *api) addRequests() {
+	get(a, "/jobs", "listJobs", "Jobs, the latest first", a.jobList)
+	get(a, "/jobs/{id}", "getJob", "One job", func(ctx context.Context, in *jobID) (request.Job, error) { return a.job(ctx, in.ID) })
+	post(a, "/stockpools", "requestStockPool", "Request a stock pool", func(ctx context.Context, in *struct {
+		Keyed
+		Body StockPoolBody
+	}) (*accepted, error) {
+		return a.submit(ctx, request.Request{StockPool: &in.Body.StockPool}, in.Key)
+	})
+	post(a, "/budgets/{name}/grants", "requestGrant", "Request additional GPU-hours for a budget", func(ctx context.Context, in *struct {
+		Keyed
+		Named
+		Body GrantBody
+	}) (*accepted, error) {
+		grant := &request.Grant{Budget: in.Name, GPUHours: in.Body.GPUHours, Span: in.Body.Span, Reason: in.Body.Reason}
+		return a.submit(ctx, request.Request{Grant: grant}, in.Key)
+	})
+	post(a, "/spotpools/{region}/{name}/holds", "requestHold", "Request a pause of the reconciliation of a spot pool", func(ctx context.Context, in *struct {
+		Keyed
+		InRegion
+		Body HoldBody
+	}) (*accepted, error) {
+		return a.submit(ctx, request.Request{Hold: &request.Hold{Pool: in.Region + "/" + in.Name, Span: in.Body.Span, Reason: in.Body.Reason}}, in.Key)
+	})
+	post(a, "/runs", "requestRun", "Request a reconcile run now", func(ctx context.Context, in *struct {
+		Keyed
+		Body RunBody `required:"false"`
+	}) (*accepted, error) {
+		return a.submit(ctx, request.Request{Run: &request.Run{}}, in.Key)
+	})
+	huma.Register(a.API, operation(http.MethodDelete, "/jobs/{id}", "cancelJob", "Cancel a queued job"), func(ctx context.Context,
+		in *jobID) (*answer[request.Job], error) {
+		job, err := a.cancel(ctx, in.ID)
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return &answer[request.Job]{job}, nil
+	})
+}
+
+func operation(method, path, id, summary string) huma.Operation {
+	return huma.Operation{
+		Method: method, Path: Path + path, OperationID: id, Summary: summary, MaxBodyBytes: 64 << 10, Errors: []int{
+			http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		},
+	}
+}
+
+// post adds an operation that requests something.
+func post[I, O any](a *api, path, id, summary string, do func(ctx context.Context, in *I) (*O, error)) {
+	o := operation(http.MethodPost, path, id, summary)
+	o.DefaultStatus = http.StatusAccepted
+	huma.Register(a.API, o, func(ctx context.Context, in *I) (*O, error) {
+		job, err := do(ctx, in)
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return job, nil
+	})
+}
+
+// submit queues a request that the user may make.
+func (a *api) submit(ctx context.Context, r request.Request, key string) (*accepted, error) {
+	user := access.UserOf(ctx)
+	resource, namespace := needs(r)
+	may, err := user.Allows(ctx, access.Create, resource, namespace)
+	if err != nil || !may {
+		return nil, orForbidden(err)
+	}
+	job, err := a.Jobs.Submit(ctx, r, user.Name, key)
+	if err != nil {
+		return nil, err
+	}
+	if a.Submitted != nil {
+		a.Submitted()
+	}
+	return &accepted{Location: Path + "/jobs/" + job.ID, Body: job}, nil
+}
+
+// needs returns the resource that a user needs the right to create. Only those of stock pools are of a
+// namespace: a tenant may not raise their own limit.
+func needs(r request.Request) (resource, namespace string) {
+	switch r.Type() {
+	case request.TypeStockPool:
+		return access.StockPools, stockNamespace(r)
+	case request.TypeGrant:
+		return access.Grants, ""
+	case request.TypeHold:
+		return access.Holds, ""
+	}
+	return access.Runs, ""
+}
+
+func stockNamespace(r request.Request) string {
+	if r.StockPool.Namespace == "" {
+		return request.DefaultNamespace
+	}
+	return r.StockPool.Namespace
+}
+
+// seesJob reports whether the user may do something with a job: those of all namespaces, of the
+// namespace of its stock pool, or, of other requests, its requester.
+func seesJob(ctx context.Context, verb string, job request.Job) (bool, error) {
+	user := access.UserOf(ctx)
+	if job.Request.StockPool != nil {
+		return user.Allows(ctx, verb, access.Jobs, stockNamespace(job.Request))
+	}
+	if all, err := user.Allows(ctx, verb, access.Jobs, ""); err != nil || all {
+		return all, err
+	}
+	return job.RequestedBy == user.Name, nil
+}
+
+func (a *api) jobList(ctx context.Context, _ *nothing) (JobList, error) {
+	all, unreadable, err := a.Jobs.Jobs(ctx)
+	if err != nil {
+		return JobList{}, err
+	}
+	list := JobList{SchemaVersion: 1, Jobs: []request.Job{}, Warnings: []string{}}
+	for _, job := range all {
+		sees, err := seesJob(ctx, access.Get, job)
+		if err != nil {
+			return list, err
+		}
+		if sees {
+			list.Jobs = append(list.Jobs, job)
+		}
+	}
+	if all, err := a.seesAll(ctx); err != nil || !all {
+		return list, err
+	}
+	for _, err := range unreadable {
+		list.Warnings = append(list.Warnings, err.Error())
+	}
+	return list, nil
+}
+
+func (a *api) job(ctx context.Context, id string) (request.Job, error) {
+	job, err := a.Jobs.Job(ctx, id)
+	if err != nil {
+		return job, err
+	}
+	if sees, err := seesJob(ctx, access.Get, job); err != nil || !sees {
+		return request.Job{}, orNotFound(err, id)
+	}
+	return job, nil
+}
+
+func (a *api) cancel(ctx context.Context, id string) (request.Job, error) {
+	job, err := a.job(ctx, id)
+	if err != nil {
+		return job, err
+	}
+	if may, err := seesJob(ctx, access.Delete, job); err != nil || !may {
+		return request.Job{}, orForbidden(err)
+	}
+	return a.Jobs.Cancel(ctx, id)
+}
+
+func orNotFound(err error, id string) error {
+	if err == nil {
+		return notFound("job/" + id)
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+// guard is what every request passes before an operation.
+type guard struct {
+	Options
+	next http.Handler
+}
+
+// bodyAtMost is the largest body of a request.
+const bodyAtMost = 64 << 10
+
+// ServeHTTP refuses what no operation should see, and logs who did what.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	counted := &status{ResponseWriter: w, code: http.StatusOK}
+	user := "-"
+	defer func() {
+		if failed := recover(); failed != nil {
+			g.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(failed))
+			if !counted.wrote {
+				problem(counted, http.StatusInternalServerError, "the request failed; the log has the reason")
+			}
+		}
+		g.audit(r, user, counted.code, time.Since(began))
+	}()
+	headers(counted.Header())
+	if code, detail := g.refuse(r); code != 0 {
+		problem(counted, code, detail)
+		return
+	}
+	r.Body = http.MaxBytesReader(counted, r.Body, bodyAtMost)
+	if public(r.URL.Path) {
+		g.next.ServeHTTP(counted, r)
+		return
+	}
+	u, err := g.Authenticator.Authenticate(r.Context(), bearer(r))
+	switch {
+	case errors.Is(err, access.ErrUnknownToken):
+		counted.Header().Set("WWW-Authenticate", `Bearer realm="gpupool"`)
+		problem(counted, http.StatusUnauthorized, err.Error())
+		return
+	case err != nil:
+		problem(counted, http.StatusServiceUnavailable, "the token cannot be checked now: "+err.Error())
+		return
+	}
+	user = u.Name
+	g.next.ServeHTTP(counted, r.WithContext(access.WithUser(r.Context(), u)))
+}
+
+// headers are those of every response. No response is a page, and no other site may read one.
+func headers(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+}
+
+// public reports whether a path needs no token.
+func public(path string) bool {
+	switch path {
+	case "/livez", "/readyz", "/api/v1/health", "/api/v1/openapi.json":
+		return true
+	}
+	return false
+}
+
+func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// refuse returns why a request is refused, and 0 if it is not. A browser sends the Host of the page
+// that makes it ask, and JSON to another site only if that site allows it; this one does not.
+func (g *guard) refuse(r *http.Request) (int, string) {
+	switch {
+	case g.Loopback && !loopback(r.Host):
+		return http.StatusMisdirectedRequest, "this server is for the local machine: use 127.0.0.1, [::1] or localhost as its name"
+	case safe(r.Method):
+		return 0, ""
+	case r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" && r.Header.Get("Sec-Fetch-Site") != "none":
+		return http.StatusForbidden, "a page of another site may not request changes"
+	case g.ReadOnly:
+		return http.StatusForbidden, "this server is read-only (--read-only): send the request to another one, or use the CLI"
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return http.StatusUnsupportedMediaType, "set the header Content-Type: application/json, also without a body"
+	}
+	return 0, ""
+}
+
+// loopback reports whether a Host header names this machine.
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// audit logs a request. Reads that succeed are only for debugging.
+func (g *guard) audit(r *http.Request, user string, code int, took time.Duration) {
+	level := slog.LevelInfo
+	if safe(r.Method) && code < http.StatusBadRequest {
+		level = slog.LevelDebug
+	}
+	g.Log.LogAttrs(r.Context(), level, "request", slog.String("user", user), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("code", code), slog.String("from", r.RemoteAddr), slog.Duration("took", took))
+}
+
+// status is a response that remembers its code.
+type status struct {
+	http.ResponseWriter
+	code  int
+	wrote bool
+}
+
+func (s *status) WriteHeader(code int) {
+	if !s.wrote {
+		s.code, s.wrote = code, true
+	}
+	s.ResponseWriter.WriteHeader(code)
+}
+
+func (s *status) Write(b []byte) (int, error) {
+	s.wrote = true
+	return s.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -1,0 +1,80 @@
+// Package serve is the HTTP server: the API, health and metrics of a store. The store is the truth:
+// a server keeps nothing that its end would lose.
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
+)
+
+// Options are those of a server.
+type Options struct {
+	Source        *snapshot.Source
+	Authenticator access.Authenticator
+	Version       string
+	Log           *slog.Logger
+	// Loopback refuses requests for another host name, which a page of another site could send by
+	// rebinding its name.
+	Loopback bool
+	ReadOnly bool
+	Jobs     api.Jobs
+	// Submitted is called after a request was queued; it may be nil.
+	Submitted func()
+}
+
+// Handler returns the handler of all requests.
+func Handler(o Options) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { healthy(w) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
+		defer cancel()
+		if err := o.Source.Ready(ctx); err != nil {
+			o.Log.WarnContext(ctx, "not ready", "detail", err.Error())
+			problem(w, http.StatusServiceUnavailable, "the store cannot be read; the log has the reason")
+			return
+		}
+		healthy(w)
+	})
+	mux.HandleFunc("GET /metrics", scrape(o.Source))
+	api.Add(mux, api.Options{Source: o.Source, Version: o.Version, Jobs: o.Jobs, Submitted: o.Submitted})
+	return &guard{Options: o, next: compact(withProblems(mux))}
+}
+
+// readyWithin is how long a read of the store may take.
+const readyWithin = 5 * time.Second
+
+func healthy(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n")) // a client that is gone needs no response
+}
+
+// stopWithin is how long requests may take to finish when the server stops.
+const stopWithin = 10 * time.Second
+
+// Serve serves until the context ends, and then finishes current requests.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		stopped <- server.Shutdown(ctx)
+	})
+	err := server.Serve(listener)
+	if stop() || !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}

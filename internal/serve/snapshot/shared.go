@@ -1,0 +1,108 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrBusy says that an observation takes longer than a caller waits.
+var ErrBusy = errors.New("the observation takes longer than usual: try again")
+
+// ages are how old a value is used. A value that is older than fresh is built again, while callers
+// still get it; one that is older than usable is waited for.
+type ages struct{ fresh, usable time.Duration }
+
+// shared is a value that concurrent callers share. It is built only on demand.
+type shared[T any] struct {
+	ages
+	build func(context.Context) (T, error)
+
+	mu     sync.Mutex
+	flight *flight[T] // nil if none is under way
+	last   *flight[T] // that ended last
+}
+
+// flight is one build.
+type flight[T any] struct {
+	began time.Time
+	done  chan struct{}
+	value T
+	err   error
+}
+
+// buildAtMost limits a build.
+const buildAtMost = time.Minute
+
+// get returns the value. The context limits the wait, and not the build.
+func (s *shared[T]) get(ctx context.Context) (none T, err error) {
+	s.mu.Lock()
+	age := s.ages.usable + 1
+	if s.last != nil {
+		age = time.Since(s.last.began)
+	}
+	if s.flight == nil && age > s.fresh {
+		s.flight = &flight[T]{began: time.Now(), done: make(chan struct{})}
+		go s.fly(context.WithoutCancel(ctx), s.flight)
+	}
+	last, f := s.last, s.flight
+	s.mu.Unlock()
+	if age <= s.usable {
+		return last.value, last.err
+	}
+	select {
+	case <-f.done:
+		return f.value, f.err
+	case <-ctx.Done():
+		return none, errors.Join(ErrBusy, ctx.Err())
+	}
+}
+
+func (s *shared[T]) fly(ctx context.Context, f *flight[T]) {
+	ctx, cancel := context.WithTimeout(ctx, buildAtMost)
+	defer cancel()
+	f.value, f.err = s.build(ctx)
+	s.mu.Lock()
+	s.last, s.flight = f, nil
+	s.mu.Unlock()
+	close(f.done)
+}
+
+// keyed are shared values by key. At most a few are built at once.
+type keyed[T any] struct {
+	ages
+	atOnce chan struct{}
+
+	mu     sync.Mutex
+	values map[string]*shared[T]
+}
+
+func newKeyed[T any](a ages, atOnce int) *keyed[T] {
+	return &keyed[T]{ages: a, atOnce: make(chan struct{}, atOnce), values: map[string]*shared[T]{}}
+}
+
+// keysAtMost is the most values that are kept.
+const keysAtMost = 1000
+
+func (k *keyed[T]) get(ctx context.Context, key string, build func(context.Context) (T, error)) (T, error) {
+	k.mu.Lock()
+	s := k.values[key]
+	if s == nil {
+		if len(k.values) >= keysAtMost {
+			clear(k.values)
+		}
+		s = &shared[T]{ages: k.ages, build: func(ctx context.Context) (none T, err error) {
+			select {
+			case k.atOnce <- struct{}{}:
+			case <-ctx.Done():
+				return none, ctx.Err()
+			}
+			defer func() { <-k.atOnce }()
+			return build(ctx)
+		}}
+		k.values[key] = s
+	}
+	k.mu.Unlock()
+	return s.get(ctx)
+}

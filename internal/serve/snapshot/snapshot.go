@@ -1,0 +1,122 @@
+// Package snapshot is what the API and the metrics read: the state of all objects. Concurrent
+// readers share it. It is built on demand, so that an idle server reads nothing.
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Kind is a kind of objects.
+type Kind string
+
+// The kinds of objects. All is a status of all kinds.
+const (
+	All        Kind = ""
+	SpotPools  Kind = "spot_pool"
+	Budgets    Kind = "budget"
+	StockPools Kind = "stock_pool"
+)
+
+const (
+	// observedAtMost is the age of observations of Tencent Cloud and of the cluster.
+	observedAtMost = 10 * time.Second
+	// A change of the store is visible after usable, at most.
+	fresh  = 500 * time.Millisecond
+	usable = 1500 * time.Millisecond
+	// Explanations and usage scan the pods of the cluster.
+	scansAtOnce = 2
+)
+
+// Source reads a world.
+type Source struct {
+	world     reconcile.World
+	statuses  map[Kind]*shared[reconcile.StatusReport]
+	explained *keyed[reconcile.Explanation]
+	usage     *keyed[budgets.LiveUsage]
+	declared  *shared[[]string]
+}
+
+// New returns a source. It changes nothing in the world.
+func New(w reconcile.World) *Source {
+	s := &Source{
+		world: w.Observer(observedAtMost), statuses: map[Kind]*shared[reconcile.StatusReport]{},
+		explained: newKeyed[reconcile.Explanation](ages{usable, usable}, scansAtOnce),
+		usage:     newKeyed[budgets.LiveUsage](ages{observedAtMost, observedAtMost}, scansAtOnce),
+	}
+	s.declared = &shared[[]string]{ages: ages{fresh, usable}, build: s.list}
+	for _, kind := range []Kind{All, SpotPools, Budgets, StockPools} {
+		s.statuses[kind] = &shared[reconcile.StatusReport]{ages: ages{fresh, usable}, build: func(ctx context.Context) (reconcile.StatusReport, error) {
+			report, err := s.world.Runner().StatusOf(ctx, string(kind))
+			return report.NoNulls(), err
+		}}
+	}
+	return s
+}
+
+// Status returns the state of the objects of a kind. It is shared: do not change it.
+func (s *Source) Status(ctx context.Context, kind Kind) (reconcile.StatusReport, error) {
+	return s.statuses[kind].get(ctx)
+}
+
+// Declared returns the declared objects, such as "budget/team-a".
+func (s *Source) Declared(ctx context.Context) ([]string, error) { return s.declared.get(ctx) }
+
+func (s *Source) list(ctx context.Context) (objects []string, err error) {
+	for kind, of := range map[Kind]store.Kind{SpotPools: store.SpotPools, Budgets: store.Budgets, StockPools: store.StockPools} {
+		documents, err := s.world.Store.List(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range documents {
+			objects = append(objects, string(kind)+"/"+d.Key.Name)
+		}
+	}
+	return objects, nil
+}
+
+// Explain returns everything that the decisions about an object depend on.
+func (s *Source) Explain(ctx context.Context, object string) (reconcile.Explanation, error) {
+	return s.explained.get(ctx, object, func(ctx context.Context) (reconcile.Explanation, error) {
+		x, err := s.world.Runner().Explain(ctx, object)
+		return x.NoNulls(), err
+	})
+}
+
+// Usage answers a question about usage. The key identifies it.
+func (s *Source) Usage(ctx context.Context, key string, q budgets.Question) (budgets.LiveUsage, error) {
+	return s.usage.get(ctx, key, func(ctx context.Context) (budgets.LiveUsage, error) { return s.world.Budgets().Ask(ctx, q) })
+}
+
+// History returns events.
+func (s *Source) History(ctx context.Context, q history.Query, tell func(*history.Event) error) (eventlog.Answer, error) {
+	kept := &eventlog.Log{Store: s.world.Store, Now: s.Now}
+	return kept.Walk(ctx, q, tell)
+}
+
+// Store returns the location of the store.
+func (s *Source) Store() string { return s.world.Store.String() }
+
+// Now returns the time by the local clock.
+func (s *Source) Now() time.Time {
+	if s.world.Clock == nil {
+		return time.Now()
+	}
+	return s.world.Clock()
+}
+
+// Ready reports why the store cannot be read now.
+func (s *Source) Ready(ctx context.Context) error {
+	_, err := s.world.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: "last_run"})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
