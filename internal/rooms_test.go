@@ -92,13 +92,14 @@ var rooms = map[string]struct {
 	"internal/declaration": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/budget",
-		module + "internal/stockpool", module + "internal/wording",
+		module + "internal/request", module + "internal/stockpool", module + "internal/wording",
 	}},
 	"internal/store": {},
 	"internal/reconcile": {may: []string{
 		module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/jobs", module + "internal/request",
+		module + "internal/exception", module + "internal/errorclass",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
@@ -120,10 +121,14 @@ var rooms = map[string]struct {
 	"internal/reconcile/loop": {may: []string{
 		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
 	}},
+	"internal/reconcile/jobs": {may: []string{
+		module + "internal/declaration", module + "internal/exception", module + "internal/history", module + "internal/reconcile/record",
+		module + "internal/request", module + "internal/stockpool", module + "internal/store",
+	}},
 	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
 		module + "internal/history", module + "internal/reconcile/eventlog", module + "internal/spotpool", module + "internal/stockpool",
-		module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/wording",
+		module + "internal/budget", module + "internal/declaration", module + "internal/request", module + "internal/store", module + "internal/wording",
 	}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
@@ -143,7 +148,7 @@ var rooms = map[string]struct {
 		module + "internal/weight", module + "internal/wording",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
-		module + "internal/history", module + "internal/reconcile/loop",
+		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/stockpool/drift",
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",

@@ -2,14 +2,18 @@ package declaration
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 )
 
 // Body is the body of a document. Each has its row in bodies.
 type Body interface {
 	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | BudgetUsage | PoolStatuses |
-		Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
+		Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State | Job
 }
 
 // bodies are the bodies of all documents. In each folder, the most frequent one comes first.
@@ -42,6 +46,7 @@ var bodies = []row{
 		return cmp.Or(present("pool_uid", b.PoolUID, "pool", b.Pool), b.Validate())
 	}},
 	body[Tombstone]{tombstoneKind, "tombstones", validateTombstone},
+	body[Job]{jobKind, "jobs", validateJob},
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
 }
 
@@ -60,6 +65,7 @@ const (
 	grantsKind       = "grants"
 	holdsKind        = "holds"
 	tombstoneKind    = "tombstone"
+	jobKind          = "job"
 )
 
 type body[T Body] struct {
@@ -139,4 +145,20 @@ func validateTombstone(t Tombstone) error {
 		err = cmp.Or(err, present("cluster_uid", t.ClusterUID))
 	}
 	return err
+}
+
+// validateJob checks that a job has an identity, and the request of its type.
+func validateJob(j Job) error {
+	err := present("id", j.ID, "object", j.Object, "requested_by", j.RequestedBy, "request_hash", j.Hash)
+	switch {
+	case err != nil:
+		return err
+	case j.Type == "" || j.Request.Type() != j.Type:
+		return errors.New("its request is not of its type")
+	case !slices.Contains(request.States(), j.State):
+		return errors.New("its state is unknown")
+	case j.RequestedAt.IsZero() || j.State == request.Running && j.EffectID == "":
+		return errors.New("it has no time, or no effect")
+	}
+	return nil
 }

@@ -20,6 +20,7 @@ var encoders = map[string]func() error{
 	"StockPool": encodeEmpty[declaration.StockPool], "StockJournal": encodeEmpty[declaration.StockJournal],
 	"LastDay": encodeEmpty[declaration.LastDay], "PoolStatuses": encodeEmpty[declaration.PoolStatuses],
 	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
+	"Job": encodeEmpty[declaration.Job],
 }
 
 func encodeEmpty[T declaration.Body]() error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -161,6 +162,15 @@ type State struct {
 	Lineage string    `json:"lineage"`
 	Serial  int64     `json:"serial"`
 	SeenAt  time.Time `json:"seen_at"`
+}
+
+// Job is a request that a run does, as it is stored.
+type Job struct {
+	request.Job
+	// Hash identifies the request as it was submitted, to compare a repeated one.
+	Hash string `json:"request_hash"`
+	// Limits are those of the namespace of a requested stock pool.
+	Limits request.Limits `json:"limits,omitzero"`
 }
 
 // identified returns an error if a declared pool lacks an identity.

@@ -52,6 +52,8 @@ func olderRemedy(kind string) string {
 		return "start the workloads in it again, and move it away"
 	case grantsKind, holdsKind:
 		return "move it away, and set its grants or holds again"
+	case jobKind:
+		return "move it away, and submit its request again"
 	case tombstoneKind:
 		return "move it away once no Terraform state has its object"
 	}
@@ -80,6 +82,8 @@ func remedyOf(kind string) string {
 	case stockJournalKind:
 		return "nothing was changed: restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, " +
 			"which keeps its Deployment, and then terraform import"
+	case jobKind:
+		return "nothing was changed: restore it from a copy, or move it away and submit its request again"
 	case statusKind, usageKind, poolStatusesKind, runSummaryKind, lastDayKind:
 		return "nothing was changed: the next gpupool reconcile replaces it"
 	}

@@ -50,9 +50,24 @@ type Release struct {
 
 // Request requests an exception.
 type Request struct {
+	// ID is that of a job's effect, so that a repeated request has no second effect. If empty, a
+	// random one is used.
+	ID       string
 	For      time.Duration
 	Who, Why string
 }
+
+// RefusedError reports that an exception is not possible, however often it is requested.
+type RefusedError struct{ Err error }
+
+// Error is the reason.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Refuse returns a *RefusedError with a formatted reason.
+func Refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
 
 // Begin returns the requested exception, from now on.
 func (r Request) Begin(id string, now time.Time) (Exception, error) {

@@ -18,10 +18,10 @@ const failuresListed = 200
 
 // addHistory appends what the run did to the history, in one write, and what failed. A
 // failure of that does not fail the run: what is not appended stays in its document, and
-// the next run appends it.
-func (r *run) addHistory(ctx context.Context, failed error) {
+// the next run appends it. It returns the events.
+func (r *run) addHistory(ctx context.Context, failed error) []history.Event {
 	if r.options.DryRun {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
@@ -32,7 +32,8 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 	for _, o := range outboxes {
 		events = append(events, o.Take()...)
 	}
-	added := m.Add(ctx, append(r.failures(at, failed), events...)...)
+	all := append(r.failures(at, failed), events...)
+	added := m.Add(ctx, all...)
 	if added.Unreported == 0 {
 		for _, o := range outboxes {
 			o.Confirm(events)
@@ -44,6 +45,7 @@ func (r *run) addHistory(ctx context.Context, failed error) {
 	if text := added.Dropped.String(); text != "" {
 		r.warnings.Add(text)
 	}
+	return all
 }
 
 func (r *run) failures(at time.Time, failed error) []history.Event {

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 )
 
 // Report is the result of one run.
@@ -36,6 +37,8 @@ type Report struct {
 	Budgets []budgets.Report `json:"budgets"`
 	// The stock pools at the end of the run.
 	StockPools []stockpools.Report `json:"stock_pools"`
+	// The jobs that the run completed. In a dry run, those that a run would do.
+	Jobs []request.Job `json:"jobs,omitempty"`
 	// Warnings that concern the whole run.
 	Warnings []string `json:"warnings"`
 	// The number of calls, by action of Tencent Cloud or by verb and resource of Kubernetes.

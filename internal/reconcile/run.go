@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -84,6 +85,7 @@ type run struct {
 	pools      *spotpools.Run
 	budgets    *budgets.Run
 	stock      *stockpools.Run
+	jobs       *jobs.Run
 	// interrupted reports that the run was stopped before it was done.
 	interrupted bool
 }
@@ -108,7 +110,7 @@ func (r *run) locked(ctx context.Context) (err error) {
 	if errors.As(err, &unknown) {
 		return err // no run took place
 	}
-	r.addHistory(ctx, err)
+	r.finishJobs(ctx, err, r.addHistory(ctx, err))
 	if err != nil && len(r.options.Names) == 0 {
 		r.saveFailure(ctx, err)
 	}
@@ -130,6 +132,7 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 	}
+	r.beginJobs(ctx)
 	if err := r.read(ctx); err != nil {
 		return err
 	}

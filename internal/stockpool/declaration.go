@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Declaration is the desired state of one stock pool. Its JSON keys are the names of the
@@ -50,6 +51,23 @@ type Declaration struct {
 	AllocatedSelector string    `json:"allocated_selector,omitempty"`
 	Budget            string    `json:"budget,omitempty"`
 	OnDestroy         OnDestroy `json:"on_destroy,omitempty"`
+
+	// ManagedBy is ManagedByAPI if a job created the pool, for its Owner; empty if Terraform
+	// manages it. A run deletes a pool of the API after ExpiresAt.
+	ManagedBy string    `json:"managed_by,omitempty"`
+	Owner     string    `json:"owner,omitempty"`
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+}
+
+// ManagedByAPI marks a pool that a job created.
+const ManagedByAPI = "api"
+
+// Requested reports whether a job created the pool, and Terraform does not manage it.
+func (d Declaration) Requested() bool { return d.ManagedBy == ManagedByAPI }
+
+// Expired reports whether a run is to delete a requested pool.
+func (d Declaration) Expired(now time.Time) bool {
+	return d.Requested() && !d.ExpiresAt.IsZero() && !now.Before(d.ExpiresAt)
 }
 
 // ReplicasPolicy says which pods the replicas of a pool count.

@@ -1,6 +1,7 @@
 package stockpool
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -52,7 +53,11 @@ func (j Journal) Of(d Declaration) Journal {
 // RecordCreate adds the event of the pool's creation.
 func (j Journal) RecordCreate(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
-	j.report(j.about(d, now).Declaration(history.Create))
+	var reasons []string
+	if d.Requested() {
+		reasons = []string{fmt.Sprintf("requested by %s until %s", d.Owner, d.ExpiresAt.UTC().Format(time.RFC3339))}
+	}
+	j.report(j.about(d, now, reasons...).Declaration(history.Create))
 	return j
 }
 

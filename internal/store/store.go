@@ -36,16 +36,17 @@ const (
 	Statuses      Kind = "statuses"       // what the last run observed
 	Tombstones    Kind = "tombstones"     // of destroyed objects, by uid
 	States        Kind = "states"         // Terraform states seen, by lineage
+	Jobs          Kind = "jobs"           // requests and their results, by ID; secret, as environments are
 )
 
 // Kinds returns all kinds of documents.
 func Kinds() []Kind {
-	return []Kind{SpotPools, Journals, Budgets, StockPools, StockJournals, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States}
+	return []Kind{SpotPools, Journals, Budgets, StockPools, StockJournals, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States, Jobs}
 }
 
 // Secret reports whether documents of this kind may contain secrets.
 func (k Kind) Secret() bool {
-	return k == SpotPools || k == Journals || k == Budgets || k == StockPools
+	return k == SpotPools || k == Journals || k == Budgets || k == StockPools || k == Jobs
 }
 
 // Key names a document: a kind, and a name such as "ap-singapore/train".

@@ -1,8 +1,10 @@
 package budgets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -25,21 +27,24 @@ func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Requ
 	r, err := f.records().Find(ctx, name)
 	d := r.Value.Declaration
 	if err == nil && r.Value.Phase == declaration.Deleting {
-		err = fmt.Errorf("nothing is granted: %s", f.records().Unfinished(d))
+		err = exception.Refuse("nothing is granted: %s", f.records().Unfinished(d))
 	}
 	if err != nil {
 		return Granted{}, err
 	}
 	now := f.now()
-	begun, err := ask.Begin(record.NewID(), now)
+	if there, err := f.grantOf(ctx, d, ask.ID, now); err != nil || len(there.Grants) > 0 {
+		return there, err
+	}
+	begun, err := ask.Begin(cmp.Or(ask.ID, record.NewID()), now)
 	if err != nil {
-		return Granted{}, fmt.Errorf("nothing is granted to budget/%s: %w", name, err)
+		return Granted{}, exception.Refuse("nothing is granted to budget/%s: %w", name, err)
 	}
 	grant := budget.Grant{Exception: begun, GPUHours: hours}
 	after, err := record.Grants(f.Repository).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
 		added, err := g.Add(d, grant, now)
 		if err != nil {
-			return g, fmt.Errorf("nothing is granted to budget/%s: %w", name, err)
+			return g, exception.Refuse("nothing is granted to budget/%s: %w", name, err)
 		}
 		return declaration.Grants{BudgetUID: d.UID, Budget: d.Name, Grants: added}, nil
 	})
@@ -47,6 +52,19 @@ func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Requ
 		return Granted{}, err
 	}
 	return f.granted(ctx, d, after, []budget.Grant{grant}, now)
+}
+
+// grantOf returns the grant of an ID, if an earlier run made it.
+func (f *Flow) grantOf(ctx context.Context, d budget.Declaration, id string, now time.Time) (Granted, error) {
+	if id == "" {
+		return Granted{}, nil
+	}
+	all, err := record.Grants(f.Repository).Of(ctx, d.UID)
+	n := slices.IndexFunc(all.List, func(g budget.Grant) bool { return g.ID == id })
+	if err != nil || n < 0 {
+		return Granted{}, err
+	}
+	return f.granted(ctx, d, all, all.List[n:n+1], now)
 }
 
 // Release ends all grants of a budget that are in force, if any.

@@ -68,8 +68,9 @@ func (l Lifecycle[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D]
 
 // NoteDeletion queues the event of a begun deletion. Each process that resumes the deletion
 // does so, since the one that began it may have been killed before it reported.
-func (l Lifecycle[D]) NoteDeletion(o *Outbox, r Stored[D]) {
+func (l Lifecycle[D]) NoteDeletion(o *Outbox, r Stored[D], reasons ...string) {
 	d := r.Value.Declaration
 	uid, _ := d.Identity()
-	o.Note(history.About{At: r.Value.UpdatedAt, Object: d.Object(), ObjectUID: uid, Actor: r.Value.UpdatedBy}.Declaration(history.Delete))
+	about := history.About{At: r.Value.UpdatedAt, Object: d.Object(), ObjectUID: uid, Actor: r.Value.UpdatedBy, Reasons: reasons}
+	o.Note(about.Declaration(history.Delete))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -91,4 +93,13 @@ func (e *LostError) Error() string {
 	}
 	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If "+
 		"it is lost, record the state's declarations in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
+}
+
+// Taken reports that a requested stock pool cannot be created, because its name is taken by a
+// recorded one: *request.ExistsError, or *request.ManagedError if Terraform manages that.
+func Taken(d stockpool.Declaration) error {
+	if d.Requested() {
+		return &request.ExistsError{Object: d.Object(), Owner: d.Owner}
+	}
+	return &request.ManagedError{Object: d.Object(), Address: "resource gpupool_stock_pool, name " + d.Name}
 }

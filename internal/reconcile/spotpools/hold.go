@@ -1,9 +1,11 @@
 package spotpools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -41,16 +43,19 @@ func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (He
 		return Held{}, err
 	}
 	now := h.now()
-	begun, err := ask.Begin(record.NewID(), now)
+	if there, err := h.holdOf(ctx, d, ask.ID, now); err != nil || len(there.Holds) > 0 {
+		return there, err
+	}
+	begun, err := ask.Begin(cmp.Or(ask.ID, record.NewID()), now)
 	if err != nil {
-		return Held{}, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
+		return Held{}, exception.Refuse("%s is not put on hold: %w", d.Object(), err)
 	}
 	hold := spotpool.Hold{Exception: begun}
 	held := Held{Declaration: d, Holds: []spotpool.Hold{hold}}
 	after, err := record.Holds(h.Repository).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
 		added, err := h.Add(d, hold, now)
 		if err != nil {
-			return h, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
+			return h, exception.Refuse("%s is not put on hold: %w", d.Object(), err)
 		}
 		return declaration.Holds{PoolUID: d.UID, Pool: d.Key(), Holds: added}, nil
 	})
@@ -67,6 +72,20 @@ func (h holder) Hold(ctx context.Context, key string, ask exception.Request) (He
 			hold.Until.UTC().Format(time.RFC3339))
 	}
 	return held, err
+}
+
+// holdOf returns the hold of an ID, if an earlier run made it.
+func (h holder) holdOf(ctx context.Context, d spotpool.Declaration, id string, now time.Time) (Held, error) {
+	if id == "" {
+		return Held{}, nil
+	}
+	all, err := record.Holds(h.Repository).Of(ctx, d.UID)
+	n := slices.IndexFunc(all.List, func(h spotpool.Hold) bool { return h.ID == id })
+	if err != nil || n < 0 {
+		return Held{}, err
+	}
+	h.reportHoldsOf(ctx, d, all, now)
+	return Held{Declaration: d, Holds: all.List[n : n+1], InForce: all.At(now)}, nil
 }
 
 // Release releases all holds of a pool that are in force. It also resumes replacing that is

@@ -80,7 +80,7 @@ type clearing struct {
 // pool's lock must be held.
 func (c connection) clear(ctx context.Context, r stored) (of clearing, err error) {
 	d := r.Value.Declaration.WithDefaults()
-	c.records().NoteDeletion(&c.outbox, r)
+	c.records().NoteDeletion(&c.outbox, r, expiry(d, c.now())...)
 	c.report(ctx)
 	j, err := c.loadJournal(ctx, d)
 	if err != nil {

@@ -1,6 +1,8 @@
 package stockpools
 
 import (
+	"time"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -20,6 +22,12 @@ type Report struct {
 	// Whether the stock pool could be observed. If not, its counts are 0 and mean nothing.
 	Observed bool `json:"observed"`
 	decide.Status
+	// `api` if a job created the stock pool. Absent if Terraform manages it.
+	ManagedBy string `json:"managed_by,omitempty"`
+	// The requester, if a job created it.
+	Owner string `json:"owner,omitempty"`
+	// When a run deletes it, if a job created it.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Whether the run finished the stock pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
 	// The outcome of the stock pool as a whole. `short` if pods are not ready.
@@ -47,6 +55,7 @@ func (p *Report) PlanDeletion() {
 func newReport(d stockpool.Declaration, p decide.Plan, e loop.Ending) Report {
 	return Report{
 		Name: d.Name, Namespace: d.Namespace, UID: d.UID, SpecName: d.SpecName, Observed: p.Status.Phase != "", Status: p.Status,
+		ManagedBy: d.ManagedBy, Owner: d.Owner, ExpiresAt: d.ExpiresAt,
 		Outcome: e.Became, Warnings: p.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }

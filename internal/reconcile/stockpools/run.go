@@ -171,6 +171,9 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 		}
 		return 0, unfinished
 	}
+	if p.declaration.Expired(p.now()) {
+		return loop.Act, nil
+	}
 	if err := p.judge(ctx); err != nil {
 		return 0, err
 	}
@@ -182,7 +185,10 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 
 // Act acts on a pool, or resumes a deletion.
 func (w *work) Act(ctx context.Context, now stored) (next loop.Next, err error) {
-	if now.Value.Phase == declaration.Deleting {
+	if expired := now.Value.Declaration.Expired(w.connection.now()); expired || now.Value.Phase == declaration.Deleting {
+		if now, err = w.Records().BeginDeletion(ctx, now); err != nil {
+			return loop.Done, err
+		}
 		if w.clearing, err = w.connection.clear(ctx, now); err == nil && !w.clearing.gone {
 			err = loop.Skip(&terminatingError{now.Value.Declaration.Object(), w.clearing.ending})
 		}

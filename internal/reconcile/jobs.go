@@ -1,0 +1,151 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// Jobs returns the queue of the store, without limits.
+func (w World) Jobs() jobs.Queue { return jobs.Queue{Repository: w.repository()} }
+
+// beginJobs claims and does the queued jobs. A dry run only lists them. A run that is limited by
+// names leaves them queued: it does not reconcile all objects, as a job may need.
+func (r *run) beginJobs(ctx context.Context) {
+	r.jobs = &jobs.Run{
+		Queue: jobs.Queue{Repository: r.repository}, RunID: r.report.RunID, Effects: effects{r.runner}, Warn: r.warnings.Add,
+	}
+	switch {
+	case r.options.DryRun:
+		r.report.Jobs = r.jobs.Waiting(ctx)
+	case len(r.options.Names) == 0:
+		r.jobs.Begin(ctx)
+	}
+}
+
+// finishJobs records the results of jobs. failed is why the run failed as a whole.
+func (r *run) finishJobs(ctx context.Context, failed error, events []history.Event) {
+	if r.jobs == nil || r.options.DryRun {
+		return
+	}
+	report := r.finished()
+	e := jobs.Ending{Interrupted: r.interrupted || ctx.Err() != nil, Done: r.whole(report, events), StockPool: report.stockPoolOf}
+	if failed != nil {
+		why := historyError(outcome.NewErrorReport(failed))
+		e.Failed = &why
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishingJobs)
+	defer cancel()
+	r.report.Jobs = r.jobs.Finish(ctx, e)
+}
+
+// finishingJobs is how long the results of all jobs may take to record.
+const finishingJobs = time.Minute
+
+// eventsListed limits the events of one job.
+const eventsListed = 100
+
+// whole is what a run did as a whole, for a job that requested it.
+func (r *run) whole(report Report, events []history.Event) (done jobs.Effect) {
+	failed, rest := report.Failures()
+	done.Reasons = []string{fmt.Sprintf("reconciled %d objects, %d failed, %d decisions", failed+rest, failed, len(report.Decisions))}
+	for _, e := range events {
+		if e.RunID == report.RunID && len(done.EventIDs) < eventsListed {
+			done.EventIDs = append(done.EventIDs, e.ID)
+		}
+	}
+	return done
+}
+
+// stockPoolOf is what a run did about a requested stock pool. It is applied once it has a
+// Deployment with its declaration. A failure for the time being is neither.
+func (r Report) stockPoolOf(uid string) (done jobs.Effect, applied bool, refused *history.Error) {
+	n := slices.IndexFunc(r.StockPools, func(p stockpools.Report) bool { return p.UID == uid })
+	if n < 0 {
+		return done, false, nil
+	}
+	p := r.StockPools[n]
+	switch {
+	case p.Outcome == outcome.Failed && p.Error != nil:
+		if p.Error.Class != errorclass.Transient {
+			why := historyError(p.Error)
+			refused = &why
+		}
+		return done, false, refused
+	case p.DeploymentUID == "" || p.ObservedGeneration == 0 || p.Outcome == outcome.Skipped:
+		return done, false, nil
+	}
+	done.Reasons = []string{fmt.Sprintf("applied its Deployment (uid %s): %s, %d of %d pods", p.DeploymentUID, p.Phase, p.Replicas, p.Desired)}
+	done.EventIDs = []string{history.About{Object: p.Summary().Object(), ObjectUID: uid}.Declaration(history.Create).ID}
+	return done, true, nil
+}
+
+// effects does what jobs request.
+type effects struct{ runner *Runner }
+
+func (e effects) Grant(ctx context.Context, budget, hours string, ask exception.Request, repeated bool) (done jobs.Effect, err error) {
+	d, err := e.runner.budgets.Find(ctx, budget)
+	if err != nil {
+		return done, err
+	}
+	event := d.About(time.Time{}).Exception(history.Grant, ask.ID, time.Time{}).ID
+	if repeated && e.reported(ctx, d.Object(), event) {
+		return jobs.Effect{Reasons: []string{"granted by an earlier run"}, EventIDs: []string{event}}, nil
+	}
+	granted, err := e.runner.budgets.Grant(ctx, budget, hours, ask)
+	if err != nil {
+		return done, err
+	}
+	return jobs.Effect{Reasons: []string{"granted " + granted.Grants[0].String()}, EventIDs: []string{event}}, nil
+}
+
+func (e effects) Hold(ctx context.Context, pool string, ask exception.Request, repeated bool) (done jobs.Effect, err error) {
+	r, err := record.SpotPools(e.runner.world.repository()).Find(ctx, pool)
+	if err != nil {
+		return done, err
+	}
+	d := r.Value.Declaration
+	event := history.About{Object: d.Object(), ObjectUID: d.UID}.Exception(history.Hold, ask.ID, time.Time{}).ID
+	if repeated && e.reported(ctx, d.Object(), event) {
+		return jobs.Effect{Reasons: []string{"held by an earlier run"}, EventIDs: []string{event}}, nil
+	}
+	held, err := e.runner.pools.Hold(ctx, pool, ask)
+	if err != nil {
+		return done, err
+	}
+	done = jobs.Effect{Reasons: []string{"on hold " + held.Holds[0].String()}, EventIDs: []string{event}}
+	if held.Busy != "" {
+		done.Reasons = append(done.Reasons, "earlier decisions may still be carried out: "+held.Busy)
+	}
+	return done, nil
+}
+
+// reported reports whether the history has an event, which an earlier run reported before it was
+// killed. Its grant or hold may be released since.
+func (e effects) reported(ctx context.Context, object, id string) bool {
+	w := e.runner.world
+	now := w.now()
+	answer, err := w.repository().History(w.clock()).Ask(ctx, history.Query{
+		Of: func(of string) bool { return of == object }, Since: now.Add(-2 * request.QueuedLifetime), Until: now.Add(time.Hour),
+	})
+	return err == nil && slices.ContainsFunc(answer.Events, func(e history.Event) bool { return e.ID == id })
+}
+
+func (e effects) StockPool(ctx context.Context, d stockpool.Declaration, check func(context.Context) error) error {
+	return e.runner.stock.Request(ctx, d, check)
+}
+
+func (e effects) Withdraw(ctx context.Context, d stockpool.Declaration) error {
+	return e.runner.stock.Withdraw(ctx, d)
+}

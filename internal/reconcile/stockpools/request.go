@@ -1,0 +1,96 @@
+package stockpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// Request records a stock pool that a job requested, so that the run which does the job creates it.
+// It is recorded as active: runs leave a creation that is in progress to Terraform. The UID of the
+// job makes a repeated request find its own record. check is called before a new one is recorded.
+func (f *Flow) Request(ctx context.Context, d stockpool.Declaration, check func(ctx context.Context) error) error {
+	if err := valid(d); err != nil {
+		return exception.Refuse("%w", err)
+	}
+	c, uid, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	d = d.WithIdentity(d.UID, 1)
+	d.ClusterUID = uid
+	return c.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := c.records().Load(ctx, d.Key())
+		switch {
+		case err != nil:
+			return err
+		case r.Exists() && r.Value.Declaration.UID == d.UID && r.Value.Phase == declaration.Active:
+			return nil
+		case r.Exists() && r.Value.Declaration.UID != d.UID:
+			return record.Taken(r.Value.Declaration)
+		case r.Exists():
+			return exception.Refuse("%s", c.records().Unfinished(d))
+		}
+		tombstone, err := c.records().Tombstone(ctx, d.UID)
+		if err != nil {
+			return err
+		}
+		if tombstone.Exists() {
+			return exception.Refuse("%s was created and deleted before its job was completed", d.Object())
+		}
+		if err := check(ctx); err != nil {
+			return err
+		}
+		return c.recordRequest(ctx, r, d)
+	})
+}
+
+// recordRequest records a requested stock pool, unless the cluster or a budget refuses it.
+func (c connection) recordRequest(ctx context.Context, r stored, d stockpool.Declaration) error {
+	p, err := c.newPass(ctx, r, d)
+	if err != nil {
+		return err
+	}
+	if err := p.refuse(ctx); err != nil {
+		if !p.observation.Known() { // it could not be observed
+			return err
+		}
+		return exception.Refuse("%s is not created: %w", d.Object(), err)
+	}
+	if err := p.undeclared(ctx); err != nil {
+		var undeclared *record.UndeclaredError
+		if errors.As(err, &undeclared) {
+			return exception.Refuse("%s is not created: %w", d.Object(), err)
+		}
+		return err
+	}
+	_, err = c.records().Save(ctx, r, declaration.Active, d)
+	return err
+}
+
+// Withdraw begins the deletion of a requested stock pool that could not be applied. The next run
+// deletes what exists of it.
+func (f *Flow) Withdraw(ctx context.Context, d stockpool.Declaration) error {
+	return f.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := f.records().Load(ctx, d.Key())
+		if err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID || !r.Value.Declaration.Requested() {
+			return err
+		}
+		_, err = f.records().BeginDeletion(ctx, r)
+		return err
+	})
+}
+
+// expiry returns why an expired pool is deleted; nothing if it is not expired.
+func expiry(d stockpool.Declaration, now time.Time) []string {
+	if !d.Expired(now) {
+		return nil
+	}
+	return []string{fmt.Sprintf("expired at %s; requested by %s", d.ExpiresAt.UTC().Format(time.RFC3339), d.Owner)}
+}
