@@ -75,22 +75,22 @@ func TestOutputHidesEnvironments(t *testing.T) {
 
 func TestBadRequestsNameTheAttribute(t *testing.T) {
 	t.Parallel()
-	day := request.Span{For: "1d"}
+	day := request.Span{Duration: "1d"}
 	for at, r := range map[string]request.Request{
-		"request":          {},
-		"request ":         {Run: &request.Run{}, Hold: &request.Hold{}},
-		"grant.budget":     {Grant: &request.Grant{Budget: "Team", GPUHours: "5", Span: day, Reason: "night"}},
-		"grant.gpu_hours":  {Grant: &request.Grant{Budget: "team-a", GPUHours: "-5", Span: day, Reason: "night"}},
-		"grant.reason":     {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: day}},
-		"grant.for":        {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Reason: "night"}},
-		"grant.for ":       {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{For: "31d"}, Reason: "night"}},
-		"grant.for  ":      {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{For: "1h", Until: noon.Add(time.Hour)}, Reason: "n"}},
-		"hold.for":         {Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-time.Hour)}, Reason: "night"}},
-		"hold.for ":        {Hold: &request.Hold{Pool: "ap-singapore/train", Span: request.Span{For: "soon"}, Reason: "night"}},
-		"hold.pool":        {Hold: &request.Hold{Pool: "a/b/c", Span: day, Reason: "night"}},
-		"stock_pool.image": {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Image: "Nginx latest"}},
-		"stock_pool.for":   {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Span: request.Span{For: "31d"}}},
-		"stock_pool.env":   {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Env: map[string]string{"A": strings.Repeat("x", 70_000)}}},
+		"request":             {},
+		"request ":            {Run: &request.Run{}, Hold: &request.Hold{}},
+		"grant.budget":        {Grant: &request.Grant{Budget: "Team", GPUHours: "5", Span: day, Reason: "night"}},
+		"grant.gpu_hours":     {Grant: &request.Grant{Budget: "team-a", GPUHours: "-5", Span: day, Reason: "night"}},
+		"grant.reason":        {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: day}},
+		"grant.duration":      {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Reason: "night"}},
+		"grant.duration ":     {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "31d"}, Reason: "night"}},
+		"grant.duration  ":    {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "1h", Until: noon.Add(time.Hour)}, Reason: "n"}},
+		"hold.duration":       {Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-time.Hour)}, Reason: "night"}},
+		"hold.duration ":      {Hold: &request.Hold{Pool: "ap-singapore/train", Span: request.Span{Duration: "soon"}, Reason: "night"}},
+		"hold.pool":           {Hold: &request.Hold{Pool: "a/b/c", Span: day, Reason: "night"}},
+		"stock_pool.image":    {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Image: "Nginx latest"}},
+		"stock_pool.duration": {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Span: request.Span{Duration: "31d"}}},
+		"stock_pool.env":      {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Env: map[string]string{"A": strings.Repeat("x", 70_000)}}},
 	} {
 		if r.StockPool != nil {
 			*r.StockPool = r.StockPool.WithDefaults("1")

@@ -43,7 +43,7 @@ type Run struct{}
 // Span is how long something requested lasts. One of its fields is set.
 type Span struct {
 	// The duration from the submission on, such as `4h` or `2d`.
-	For string `json:"for,omitempty"`
+	Duration string `json:"duration,omitempty"`
 	// The end, instead of a duration.
 	Until time.Time `json:"until,omitzero"`
 }

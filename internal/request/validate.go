@@ -69,7 +69,7 @@ func exceptional(list *problem.List, at string, s Span, reason string, now time.
 		list.Add(at+".reason", "Give a reason in one line of text.", "%v", err)
 		return
 	}
-	list.Add(at+".for", "Use a duration such as \"4h\", or an end.", "%v", err)
+	list.Add(at+".duration", "Use a duration such as \"4h\", or an end.", "%v", err)
 }
 
 func (s *StockPool) validate(list *problem.List, now time.Time) {
@@ -90,11 +90,11 @@ func (s *StockPool) validate(list *problem.List, now time.Time) {
 	if s.Budget != "" {
 		list.Name("stock_pool.budget", s.Budget, "a budget")
 	}
-	if s.For == "" && s.Until.IsZero() {
+	if s.Duration == "" && s.Until.IsZero() {
 		return
 	}
 	if until, ok := s.check(list, "stock_pool", now); ok {
-		list.Lasts("stock_pool.for", "its lifetime of "+duration.Words(until.Sub(now)), until.Sub(now), exception.Shortest, exception.Longest,
+		list.Lasts("stock_pool.duration", "its lifetime of "+duration.Words(until.Sub(now)), until.Sub(now), exception.Shortest, exception.Longest,
 			"Declare a stock pool that lasts longer in Terraform.")
 	}
 }
@@ -102,12 +102,12 @@ func (s *StockPool) validate(list *problem.List, now time.Time) {
 // check returns the end of a span, or adds its problem.
 func (s Span) check(list *problem.List, at string, now time.Time) (time.Time, bool) {
 	switch {
-	case (s.For == "") == s.Until.IsZero():
-		list.Add(at+".for", "Set either for, such as \"4h\", or until.", "its end is missing or ambiguous")
+	case (s.Duration == "") == s.Until.IsZero():
+		list.Add(at+".duration", "Set either duration, such as \"4h\", or until.", "its end is missing or ambiguous")
 		return time.Time{}, false
-	case s.For != "":
-		if _, err := duration.Parse(s.For); err != nil {
-			list.Add(at+".for", "Use a duration such as \"4h\" or \"2d\".", "%v", err)
+	case s.Duration != "":
+		if _, err := duration.Parse(s.Duration); err != nil {
+			list.Add(at+".duration", "Use a duration such as \"4h\" or \"2d\".", "%v", err)
 			return time.Time{}, false
 		}
 	}
@@ -119,7 +119,7 @@ func (s Span) End(requested time.Time) time.Time {
 	if !s.Until.IsZero() {
 		return s.Until.UTC().Truncate(time.Second)
 	}
-	length, err := duration.Parse(s.For)
+	length, err := duration.Parse(s.Duration)
 	if err != nil {
 		return time.Time{}
 	}

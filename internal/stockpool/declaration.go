@@ -99,17 +99,24 @@ const (
 
 // Port is a port that the container listens on.
 type Port struct {
-	Port     int    `json:"port"`
-	Name     string `json:"name,omitempty"`
-	Protocol string `json:"protocol,omitempty"` // TCP if empty
+	// The number of the port.
+	Port int `json:"port"`
+	// The name of the port.
+	Name string `json:"name,omitempty"`
+	// The protocol. Default: `TCP`.
+	Protocol string `json:"protocol,omitempty"`
 }
 
 // Toleration lets pods onto nodes with a taint.
 type Toleration struct {
-	Key      string `json:"key,omitempty"` // every taint if empty
+	// The key of the taint. If omitted, every taint.
+	Key string `json:"key,omitempty"`
+	// `Equal` or `Exists`. Default: `Equal`.
 	Operator string `json:"operator,omitempty"`
-	Value    string `json:"value,omitempty"`
-	Effect   string `json:"effect,omitempty"` // every effect if empty
+	// The value of the taint.
+	Value string `json:"value,omitempty"`
+	// The effect of the taint. If omitted, every effect.
+	Effect string `json:"effect,omitempty"`
 }
 
 // PodDisruptionBudget limits evictions of the pool's pods.

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -32,15 +33,31 @@ func (o *PersonFlags) Register(cmd *cobra.Command, of *StoreFlags, lasts bool) {
 	f := cmd.Flags()
 	reason := "`TEXT` of the reason, for status, plans and the history."
 	if lasts {
-		process.DurationVar(cmd, &o.length, "duration", 0, "How long it lasts, such as 90m, 4h or 2d: from 1m to 30d.")
-		f.StringVar(&o.until, "until", "", "End `TIME` instead of a duration: 06:00, \"2026-11-21 14:00\" or RFC 3339.")
-		process.Exclusive(cmd, "duration", "until", "one is a duration, the other its end")
-		_ = cmd.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions)
+		o.RegisterSpan(cmd, of)
 		reason += " Required."
 	}
 	f.StringVar(&o.why, "reason", "", reason)
-	f.StringVar(&o.who, "author", "", "`NAME` of the author. If omitted, your Kubernetes user if the store is in a cluster, or your local user.")
 	_ = cmd.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions)
+	o.RegisterAuthor(cmd, of)
+}
+
+// RegisterSpan gives a command only the flags of the duration.
+func (o *PersonFlags) RegisterSpan(cmd *cobra.Command, of *StoreFlags) {
+	o.store = of
+	f := cmd.Flags()
+	process.DurationVar(cmd, &o.length, "duration", 0, "How long it lasts, such as 90m, 4h or 2d: from 1m to 30d.")
+	f.StringVar(&o.until, "until", "", "End `TIME` instead of a duration: 06:00, \"2026-11-21 14:00\" or RFC 3339.")
+	process.Exclusive(cmd, "duration", "until", "one is a duration, the other its end")
+	_ = cmd.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions)
+}
+
+// Lasts reports whether a duration was given.
+func (o *PersonFlags) Lasts() bool { return o.length > 0 || o.until != "" }
+
+// RegisterAuthor gives a command only the flag of the author.
+func (o *PersonFlags) RegisterAuthor(cmd *cobra.Command, of *StoreFlags) {
+	o.store = of
+	cmd.Flags().StringVar(&o.who, "author", "", "`NAME` of the author. If omitted, your Kubernetes user if the store is in a cluster, or your local user.")
 	_ = cmd.RegisterFlagCompletionFunc("author", cobra.NoFileCompletions)
 }
 
@@ -50,7 +67,7 @@ func (o *PersonFlags) Request(ctx context.Context, place store.Store) (exception
 	if err != nil {
 		return exception.Request{}, process.WrongUsage(err)
 	}
-	r := exception.Request{For: length, Who: o.person(ctx, place), Why: o.why}
+	r := exception.Request{For: length, Who: o.Author(ctx, place), Why: o.why}
 	if _, err := r.Begin("asked", o.store.session.Now()); err != nil {
 		if o.why == "" {
 			return r, process.Usagef("--reason is missing: status, plans and the history show it")
@@ -62,6 +79,22 @@ func (o *PersonFlags) Request(ctx context.Context, place store.Store) (exception
 	}
 	return r, nil
 }
+
+// Span returns the duration of a request for the next run, as it was given.
+func (o *PersonFlags) Span(place store.Store) (request.Span, error) {
+	if o.until == "" && o.length > 0 {
+		return request.Span{Duration: duration.String(o.length)}, nil
+	}
+	now := o.store.clock(place)()
+	length, err := o.duration(now)
+	if err != nil {
+		return request.Span{}, process.WrongUsage(err)
+	}
+	return request.Span{Until: now.Truncate(time.Second).Add(length).UTC()}, nil
+}
+
+// Reason is the reason.
+func (o *PersonFlags) Reason() string { return o.why }
 
 // duration is the duration by --duration or --until.
 func (o *PersonFlags) duration(now time.Time) (time.Duration, error) {
@@ -87,11 +120,11 @@ const week = 7 * 24 * time.Hour
 
 // Release returns the requested early end.
 func (o *PersonFlags) Release(ctx context.Context, place store.Store) exception.Release {
-	return exception.Release{Who: o.person(ctx, place), Why: o.why}
+	return exception.Release{Who: o.Author(ctx, place), Why: o.why}
 }
 
-// person is the author: the flag, the Kubernetes user or the local user.
-func (o *PersonFlags) person(ctx context.Context, place store.Store) string {
+// Author returns the author: the flag, the Kubernetes user or the local user.
+func (o *PersonFlags) Author(ctx context.Context, place store.Store) string {
 	if o.who != "" {
 		return o.who
 	}

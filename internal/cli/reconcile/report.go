@@ -52,6 +52,7 @@ func (o *options) zone() *time.Location {
 // writeReport writes a report as text: the decisions about each object with their reasons,
 // then a table of states.
 func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, report reconcile.Report, store string) {
+	defer writeJobs(out, clock, report)
 	if len(report.Declarations()) == 0 {
 		fmt.Fprintf(out, "The store %s has no declarations.\n", store)
 		return
@@ -155,5 +156,15 @@ func writeTable(out *bytes.Buffer, style terminal.Style, shown, all int, what st
 		fmt.Fprintf(out, "All %d %s\n", left, what)
 	case left > 0:
 		fmt.Fprintf(out, "%d more %s\n", left, what)
+	}
+}
+
+// writeJobs lists the jobs that a run completed, or would do.
+func writeJobs(out *bytes.Buffer, clock terminal.Clock, report reconcile.Report) {
+	if len(report.Jobs) > 0 {
+		out.WriteByte('\n')
+	}
+	for _, job := range report.Jobs {
+		fmt.Fprintln(out, clock.Text(describe.Job(job)))
 	}
 }

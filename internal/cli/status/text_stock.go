@@ -1,7 +1,9 @@
 package status
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -35,6 +37,9 @@ func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []st
 		details.Reasons(d.Reasons)
 	}
 	details.Conditions(p.Report)
+	if p.Owner != "" {
+		details.Add(terminal.Dim, "requested by ", fmt.Sprintf("%s; a run deletes it at %s", p.Owner, p.ExpiresAt.UTC().Format(time.RFC3339)))
+	}
 	details.Deletion(p.Deletion)
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
 	return clock.Texts(details.Lines)

@@ -35,6 +35,9 @@ Pools and stock pools are observed directly. A budget is read from the store, as
 last run judged it. If that is older than max_status_age, it has not recovered.
 Nothing is changed or locked.
 
+job/ID waits until that job succeeded, without --for. If it fails, expires or is canceled,
+the command exits with 1 at once.
+
 NAME is the name of a pool, a stock pool or a budget. It can include the region, the
 namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
 'team-*' selects several.`
@@ -47,6 +50,9 @@ const waitExamples = `  # Start a job when the pool has four instances
 
   # Until a budget allows launches again
   gpupool wait budget/team-a --for recovered --timeout 2h --quiet
+
+  # Until a requested job is done
+  gpupool wait job/3f0c7c2f9d0a4b1e8a5d6c7b8e9f0a1b --timeout 10m
 
   # With a result for a script
   gpupool wait 'team-*' --for recovered --timeout 5m -o json`
@@ -65,7 +71,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "wait NAME... --for capacity=N|available=N|ready|recovered",
-		Short:   "Wait for a condition of a pool, a stock pool or a budget",
+		Short:   "Wait for a condition of a pool, a stock pool or a budget, or for a job",
 		Long:    waitHelp,
 		Example: waitExamples,
 		Args:    requireNames,
@@ -85,6 +91,8 @@ func New(s *process.Session) *cobra.Command {
 	s.OutputFlag(cmd)
 	return cmd
 }
+
+const shortestInterval = 100 * time.Millisecond
 
 // requireNames requires a name.
 func requireNames(_ *cobra.Command, args []string) error {
@@ -109,14 +117,20 @@ type report struct {
 }
 
 func (o *options) run(ctx context.Context, names []string) error {
+	if ids, err := jobIDs(names); err != nil || len(ids) > 0 {
+		if err == nil {
+			err = o.runJobs(ctx, ids)
+		}
+		return err
+	}
 	wanted, err := parseCondition(o.wanted)
 	switch {
 	case o.wanted == "":
 		return process.Usagef("--for is missing: use capacity=4, available=2, ready or recovered")
 	case err != nil:
 		return process.WrongUsage(fmt.Errorf("--for: %w", err))
-	case o.interval < 100*time.Millisecond:
-		return process.Usagef("--interval must be at least 100ms")
+	case o.interval < shortestInterval:
+		return process.Usagef("--interval must be at least %s", shortestInterval)
 	}
 	if err := declaration.Names(names).Validate(); err != nil {
 		return process.WrongUsage(err)

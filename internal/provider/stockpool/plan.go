@@ -38,6 +38,8 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(diags...)
 	drifted, diags := req.Private.GetKey(ctx, driftedKey)
 	resp.Diagnostics.Append(diags...)
+	requested, diags := req.Private.GetKey(ctx, requestedKey)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !r.CheckStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
 		return
 	}
@@ -48,7 +50,8 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	m = m.planned(prior)
 	m.UID, m.ClusterUID, m.Generation, m.DeploymentUID = prior.UID, prior.ClusterUID, prior.Generation, prior.DeploymentUID
 	lost := string(recorded) == "false" || prior.UID.IsNull()
-	if lost || !m.declares(prior) {
+	adopted := string(requested) == "true"
+	if lost || adopted || !m.declares(prior) {
 		m.Generation, m.DeploymentUID = types.Int64Unknown(), types.StringUnknown()
 	}
 	if string(drifted) == "true" {
@@ -69,6 +72,9 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	case string(unfinished) == "true":
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not created yet",
 			"Its creation was interrupted, so gpupool reconcile does not manage it yet. Applying this plan finishes it.")
+	case adopted:
+		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is taken over",
+			"It was requested through the API, and a run deletes it when it expires. Applying this plan removes its owner and its expiry.")
 	case lost:
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
 			r.Connection.RecordsAgain("keeps it in sync"))

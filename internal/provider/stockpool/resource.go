@@ -41,6 +41,7 @@ const (
 	recordedKey   = "recorded"
 	unfinishedKey = "unfinished"
 	driftedKey    = "drifted"
+	requestedKey  = "requested" // a job created the pool, which a run deletes when it expires
 )
 
 type flow interface {
@@ -126,6 +127,7 @@ func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration)
 func keep(ctx context.Context, _ model, state stockpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	for key, value := range map[string]bool{
 		recordedKey: state.Recorded, unfinishedKey: state.Unfinished, driftedKey: state.Recorded && len(state.Decisions) > 0,
+		requestedKey: state.Declaration.Requested(),
 	} {
 		diags.Append(private.SetKey(ctx, key, strconv.AppendBool(nil, value))...)
 	}

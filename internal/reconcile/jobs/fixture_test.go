@@ -22,13 +22,13 @@ const key = "ml/g1"
 func aRun() request.Request { return request.Request{Run: &request.Run{}} }
 
 func aGrant() request.Request {
-	return request.Request{Grant: &request.Grant{Budget: "team-a", GPUHours: "50", Span: request.Span{For: "4h"}, Reason: "release"}}
+	return request.Request{Grant: &request.Grant{Budget: "team-a", GPUHours: "50", Span: request.Span{Duration: "4h"}, Reason: "release"}}
 }
 
 func aPool(changes ...func(*request.StockPool)) request.Request {
 	p := &request.StockPool{
 		Name: "g1", Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
-		Env: map[string]string{"TOKEN": "secret"}, Span: request.Span{For: "2d"},
+		Env: map[string]string{"TOKEN": "secret"}, Span: request.Span{Duration: "2d"},
 	}
 	for _, change := range changes {
 		change(p)

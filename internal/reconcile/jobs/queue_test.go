@@ -165,7 +165,7 @@ func TestRefusedSubmissionsLeaveNothing(t *testing.T) {
 			aPool(func(p *request.StockPool) { p.Name, p.Budget = "g2", "team-b" }), new(*record.UndeclaredError),
 		},
 		"unknown pool": {
-			request.Request{Hold: &request.Hold{Pool: "train", Span: request.Span{For: "1h"}, Reason: "driver"}}, new(*record.AbsentError),
+			request.Request{Hold: &request.Hold{Pool: "train", Span: request.Span{Duration: "1h"}, Reason: "driver"}}, new(*record.AbsentError),
 		},
 		"invalid":        {request.Request{}, new(*request.InvalidError)},
 		"no such option": {aPool(func(p *request.StockPool) { p.Memory = "much" }), new(*request.InvalidError)},

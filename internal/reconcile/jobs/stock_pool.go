@@ -15,7 +15,7 @@ func declarationOf(job declaration.Job) stockpool.Declaration {
 	d := r.Declaration()
 	d.UID, d.ManagedBy, d.Owner = job.EffectID, stockpool.ManagedByAPI, job.RequestedBy
 	expires := r.End(job.RequestedAt)
-	if r.For == "" && r.Until.IsZero() {
+	if r.Duration == "" && r.Until.IsZero() {
 		expires = job.RequestedAt.Add(request.DefaultLifetime)
 	}
 	d.ExpiresAt = expires.UTC().Truncate(time.Second)

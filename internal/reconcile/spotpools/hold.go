@@ -84,7 +84,7 @@ func (h holder) holdOf(ctx context.Context, d spotpool.Declaration, id string, n
 	if err != nil || n < 0 {
 		return Held{}, err
 	}
-	h.reportHoldsOf(ctx, d, all, now)
+	h.reportPoolHolds(ctx, d, all, now)
 	return Held{Declaration: d, Holds: all.List[n : n+1], InForce: all.At(now)}, nil
 }
 
