@@ -21,13 +21,16 @@ const locksKind = "locks"
 // ambiguous matches names that cannot be written with "--" for "_" and "." for "/".
 var ambiguous = regexp.MustCompile(`--|__|-_|_-|/parquet$`)
 
+// separators are the characters of names that the names of objects cannot have.
+var separators = strings.NewReplacer("/", ".", "_", "--")
+
 // objectName returns the object name for a name of a kind. No two names have the same. A slash
 // becomes a period, which names only have before an extension, and an underscore two hyphens. A
 // name that is too long or ambiguous is shortened and ends in a hash. A digit before the kind
 // distinguishes such names from all others, since no kind begins with one.
 func objectName(kind, name string) string {
 	kind = strings.ReplaceAll(kind, "_", "-")
-	readable := strings.NewReplacer("/", ".", "_", "--").Replace(name)
+	readable := separators.Replace(name)
 	whole := prefix + kind + "." + readable
 	if !ambiguous.MatchString(name) && len(whole) <= maxObjectName {
 		return whole
