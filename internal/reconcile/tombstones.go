@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -10,8 +11,12 @@ import (
 
 // warnOrphans warns of objects whose records are lost, and returns their number.
 func (r *run) warnOrphans(ctx context.Context) int {
-	orphans, err := record.Orphans(ctx, r.repository.Store, func(uid string) bool {
-		return r.pools.Recorded(uid) || r.budgets.Recorded(uid) || r.stock.Recorded(uid)
+	budgets := r.budgets.Keys()
+	orphans, err := record.Orphans(ctx, r.repository.Store, record.Recorded{
+		UID: func(uid string) bool {
+			return r.pools.Recorded(uid) || r.budgets.Recorded(uid) || r.stock.Recorded(uid)
+		},
+		Budget: func(name string) bool { _, found := slices.BinarySearch(budgets, name); return found },
 	})
 	if err != nil {
 		r.warnings.Add("instances and workloads of lost records were not searched: " + err.Error())

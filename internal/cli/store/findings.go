@@ -70,7 +70,7 @@ func readAll(ctx context.Context, remains stored.Remains) (findings, error) {
 	for _, m := range missing {
 		found.problems = append(found.problems, problem{Document: m.Document.String(), Error: m.String()})
 	}
-	orphans, err := record.Orphans(ctx, remains, nil)
+	orphans, err := record.Orphans(ctx, remains, record.Recorded{})
 	for _, of := range orphans {
 		found.problems = append(found.problems, problem{Document: of.Documents[0].String(), Error: of.String()})
 	}

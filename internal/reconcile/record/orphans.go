@@ -60,19 +60,30 @@ type Lister interface {
 	List(ctx context.Context, kind store.Kind) ([]store.Document, error)
 }
 
-// Orphans finds objects whose records are lost by their other documents. It omits those that
-// recorded reports; nil reports none.
-func Orphans(ctx context.Context, from Lister, recorded func(uid string) bool) ([]Orphan, error) {
+// Recorded is what has a record, by the UID of any object and the name of a budget. Other
+// documents of those are not decoded. Nil functions know none.
+type Recorded struct{ UID, Budget func(string) bool }
+
+func (r Recorded) uid(of string) bool { return of != "" && r.UID != nil && r.UID(of) }
+
+// owns reports whether a document's name is enough to know its record. A status belongs to any
+// budget of its name.
+func (r Recorded) owns(key store.Key) bool {
+	name, isBudget := strings.CutPrefix(key.Name, BudgetStatusName(""))
+	return r.uid(uidByName(key)) || key.Kind == store.Statuses && isBudget && r.Budget != nil && r.Budget(name)
+}
+
+// Orphans finds objects whose records are lost by their other documents.
+func Orphans(ctx context.Context, from Lister, recorded Recorded) ([]Orphan, error) {
 	return orphans(ctx, from, recorded, store.Journals, store.StockJournals, store.Pauses, store.Grants, store.Holds, store.Statuses)
 }
 
 // LostBudgets are the budgets among the orphans.
-func LostBudgets(ctx context.Context, from Lister, recorded func(uid string) bool) ([]Orphan, error) {
+func LostBudgets(ctx context.Context, from Lister, recorded Recorded) ([]Orphan, error) {
 	return orphans(ctx, from, recorded, store.Pauses, store.Grants, store.Statuses)
 }
 
-func orphans(ctx context.Context, from Lister, recorded func(uid string) bool, kinds ...store.Kind) ([]Orphan, error) {
-	known := func(uid string) bool { return uid != "" && recorded != nil && recorded(uid) }
+func orphans(ctx context.Context, from Lister, recorded Recorded, kinds ...store.Kind) ([]Orphan, error) {
 	found := map[[2]string]*Orphan{}
 	for _, kind := range kinds {
 		docs, err := from.List(ctx, kind)
@@ -80,11 +91,11 @@ func orphans(ctx context.Context, from Lister, recorded func(uid string) bool, k
 			return nil, err
 		}
 		for _, doc := range docs {
-			if known(uidByName(doc.Key)) {
+			if recorded.owns(doc.Key) {
 				continue
 			}
 			of, owned := ownerOf(doc)
-			if !owned || known(of.UID) {
+			if !owned || recorded.uid(of.UID) {
 				continue
 			}
 			id := [2]string{of.UID, of.Object}
@@ -161,9 +172,11 @@ func ownerOf(doc store.Document) (of Orphan, owned bool) {
 		}
 	case store.Statuses:
 		budget, isBudget := strings.CutPrefix(name, BudgetStatusName(""))
+		if !isBudget {
+			return of, false
+		}
 		s, _ := declaration.Decode[declaration.BudgetStatus](name, doc.Data)
 		of.Object, of.UID, of.ClusterUID = "budget/"+budget, s.UID, s.ClusterUID
-		return of, isBudget
 	}
 	return of, true
 }

@@ -102,7 +102,7 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 				test.leave(t, s)
 				return s
 			}
-			orphans := func(s store.Store, recorded func(string) bool) []record.Orphan {
+			orphans := func(s store.Store, recorded record.Recorded) []record.Orphan {
 				list, err := record.Orphans(t.Context(), s, recorded)
 				if err != nil {
 					t.Fatal(err)
@@ -110,22 +110,22 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 				return list
 			}
 			s := open()
-			list := orphans(s, nil)
+			list := orphans(s, record.Recorded{})
 			if len(list) != 1 || list[0].Object != test.object || list[0].UID != uid || !strings.Contains(list[0].String(), test.says) {
 				t.Fatalf("%v are found, want %s, of which it says %q", list, test.object, test.says)
 			}
-			if list := orphans(s, func(of string) bool { return of == uid }); len(list) > 0 {
+			if list := orphans(s, record.Recorded{UID: func(of string) bool { return of == uid }}); len(list) > 0 {
 				t.Errorf("%v are found, though recorded", list)
 			}
 			put(t, s, store.Tombstones, uid, declaration.Tombstone{
 				UID: uid, Object: test.object, AccountID: "1", ClusterUID: "c", DestroyedAt: now, ExpiresAt: now,
 			})
-			if list := orphans(s, nil); len(list) > 0 {
+			if list := orphans(s, record.Recorded{}); len(list) > 0 {
 				t.Errorf("%v are found, though destroyed", list)
 			}
 			s = open()
 			damaged(t, s, test.recordAs.Kind, test.recordAs.Name)
-			if list := orphans(s, nil); len(list) > 0 {
+			if list := orphans(s, record.Recorded{}); len(list) > 0 {
 				t.Errorf("%v are found, though their record can't be read", list)
 			}
 		})

@@ -64,8 +64,15 @@ func (p *Ports) readLimits(ctx context.Context, made map[string]budget.Status) (
 		}
 		l.budgets[n] = of
 	}
-	lost, err := record.LostBudgets(ctx, p.Repository.Store, func(uid string) bool {
-		return slices.ContainsFunc(l.budgets, func(of limit) bool { return !of.unread && of.declaration.UID == uid })
+	names := map[string]bool{}
+	for _, of := range l.budgets {
+		names[of.Key] = true
+	}
+	lost, err := record.LostBudgets(ctx, p.Repository.Store, record.Recorded{
+		UID: func(uid string) bool {
+			return slices.ContainsFunc(l.budgets, func(of limit) bool { return !of.unread && of.declaration.UID == uid })
+		},
+		Budget: func(name string) bool { return names[name] },
 	})
 	for _, of := range lost {
 		l.budgets = append(l.budgets, limitOfLost(of))
