@@ -84,7 +84,7 @@ func (o *options) untilJobs(ctx context.Context, queue jobs.Queue, ids []string)
 			results = append(results, ofJob(job, now))
 			failed = failed || job.State.Finished() && job.State != request.Succeeded
 		}
-		seen.take(now, results)
+		seen.update(now, results)
 		if seen.Reached || failed {
 			return seen, failed, nil
 		}
