@@ -163,11 +163,11 @@ func TestDecodeRefusesDamaged(t *testing.T) {
 	}{
 		"nothing":         {"", "it ends too early"},
 		"null":            {"null", "no version"},
-		"no JSON":         {secret, "no JSON at byte 1"},
+		"no JSON":         {secret, "not valid JSON at byte 1"},
 		"truncated":       {whole[:len(whole)/2], "it ends too early"},
 		"trailing":        {whole + whole, "something follows"},
 		"no version":      {strings.Replace(whole, `"version": 3`, `"version": 0`, 1), "no version"},
-		"another kind":    {string(encode(t, openJournal())), "no spot pool"},
+		"another kind":    {string(encode(t, openJournal())), "its kind is not spot pool"},
 		"no body":         {`{"version":3,"kind":"spot_pool","checksum":"sha256:x","body":null}`, "empty"},
 		"changed body":    {strings.Replace(whole, `"minimum": 2`, `"minimum": 9`, 1), "checksum"},
 		"extra field":     {strings.Replace(whole, `"version": 3`, `"version": 3, "`+"extra"+`": "`+secret+`"`, 1), "unknown field"},

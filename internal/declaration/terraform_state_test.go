@@ -146,8 +146,8 @@ func TestFromStateRefuses(t *testing.T) {
 	pulled := string(testdata(t, "pull.json"))
 	for name, c := range map[string]struct{ data, want string }{
 		"nothing":         {" \n", "it is empty: either terraform failed"},
-		"no JSON":         {"No state.\n", "no JSON at byte"},
-		"human output":    {"# gpupool_spot_pool.train:\n", "no JSON at byte"},
+		"no JSON":         {"No state.\n", "not valid JSON at byte"},
+		"human output":    {"# gpupool_spot_pool.train:\n", "not valid JSON at byte"},
 		"another JSON":    {`{"hello":"` + secret + `"}`, "no state: give what terraform show -json or terraform state pull print"},
 		"a list":          {`["` + secret + `"]`, "of the wrong type"},
 		"another command": {`{"format_version":"1.0","valid":true}`, "another command"},

@@ -119,7 +119,7 @@ func Powers() []Power {
 		},
 		{
 			[]string{"create", "patch", "delete"}, []string{"deployments"},
-			"with `--stock-pools`, those whose label `gpupool/stock-pool` is their own name, or with fields of a former stock pool, " + whereStock,
+			"with `--stock-pools`, those of stock pools: the label `gpupool/stock-pool` is their name, or they have fields of a former one. Only " + whereStock,
 			"**to run any pods there**: any image and node, with any service account and Secret of the namespace, within its pod security " +
 				"level. No policy can know which of them a declared stock pool needs. Name the namespaces with `--stock-namespaces`, " +
 				"and enforce pod security there. Keep accounts with rights and foreign Secrets out of them",

@@ -43,7 +43,7 @@ func (s State) Finished() bool { return len(transitions[s]) == 0 }
 type Job struct {
 	// The ID of the job.
 	ID string `json:"id"`
-	// What it requests: `run`, `grant`, `hold` or `stock_pool`.
+	// The type of the request: `run`, `grant`, `hold` or `stock_pool`.
 	Type Type `json:"type"`
 	// The object, such as `budget/team-a` or `stock_pool/ml/g1`. `run` for a run.
 	Object string `json:"object"`
@@ -64,7 +64,7 @@ type Job struct {
 	// The UID of the stock pool, or the ID of the grant or the hold. It is chosen before the job is
 	// done, so that a run after a kill recognizes what was done.
 	EffectID string `json:"effect_id,omitempty"`
-	// What was done.
+	// The effects of the job, or why it failed.
 	Reasons []string `json:"reasons,omitempty"`
 	// Why it failed.
 	Error *history.Error `json:"error,omitempty"`

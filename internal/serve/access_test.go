@@ -208,7 +208,7 @@ func TestMalformedRequests(t *testing.T) {
 		request.URL.Path, request.RequestURI = path, path
 		request.Header = http.Header{
 			"Content-Type":    {pick("application/json", "application/json", "application/json; charset=x", "text/plain", junk(), "+;")},
-			"Authorization":   {"Bearer " + pick("admin", "admin", "requester", "nobody", junk())},
+			"Authorization":   {"Bearer " + pick("admin", "admin", "requester", "unknown", junk())},
 			"Idempotency-Key": {junk()}, "Accept": {pick("", junk(), "*/*", "application/cbor")}, "If-None-Match": {junk()},
 		}
 		w := httptest.NewRecorder()

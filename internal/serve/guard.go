@@ -81,7 +81,8 @@ func public(path string) bool {
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // refuse returns why a request is refused, and 0 if it is not. A browser sends the Host of the page
-// that makes it ask, and JSON to another site only if that site allows it; this one does not.
+// that makes the request. It sends JSON to another site only if that site allows it, which this one
+// does not.
 func (g *guard) refuse(r *http.Request) (int, string) {
 	switch {
 	case g.Loopback && !loopback(r.Host):

@@ -1,5 +1,5 @@
-// Plot draws the curves of docs/internals/hundred-days.md: it reads CSV with a line of names
-// from stdin, sorts each column, and writes an SVG with a curve for each to stdout.
+// Plot draws the curves of docs/internals/hundred-days.md. It reads CSV with a line of names from
+// stdin, sorts each column, and writes an SVG with a curve for each to stdout.
 package main
 
 import (

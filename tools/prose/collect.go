@@ -35,7 +35,7 @@ const (
 // extension is that of the format as which Vale reads the form.
 func (f form) extension() string {
 	switch f {
-	case guide, reference, comment, help, output:
+	case guide, reference, comment, literal, help, output:
 		return ".md"
 	default:
 		return ".txt"
@@ -147,6 +147,9 @@ func hashComments(body string) string {
 // columns divides the columns of a table, and the name of a flag from its text.
 var columns = regexp.MustCompile(`  +`)
 
+// clauses divides what a line of output composes of several texts.
+var clauses = regexp.MustCompile(`[;:] `)
+
 // split makes a paragraph of each cell of a table, and of each line that is indented, such as an
 // example. Output has one sentence or one row in a line, help has paragraphs, too.
 func split(t text) text {
@@ -161,6 +164,9 @@ func split(t text) text {
 		if line = strings.TrimRight(line, "\n "); t.form == help && !columns.MatchString(line) {
 			add(at, line)
 			continue
+		}
+		if t.form == output {
+			line = clauses.ReplaceAllString(line, "  ")
 		}
 		for _, cell := range columns.Split(strings.TrimSpace(line), -1) {
 			add(at, "")

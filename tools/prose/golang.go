@@ -15,9 +15,6 @@ const fewestWords = 3
 // operator matches literals that are expressions, such as those of admission policies.
 var operator = regexp.MustCompile(` (&&|\|\||==|!=) `)
 
-// fullStop ends each literal: for Vale, an empty line does not end a sentence.
-const fullStop = "."
-
 // literals are the string literals of a Go file, one paragraph each. Concatenated ones are
 // one literal, with NAME between them.
 func literals(name string, data []byte) (text, error) {
@@ -43,7 +40,7 @@ func literals(name string, data []byte) (text, error) {
 				return false
 			}
 			at := files.Position(n.Pos()).Line
-			for line := range strings.Lines(strings.TrimSuffix(said, fullStop) + fullStop + "\n\n") {
+			for line := range strings.Lines(split(text{form: help, body: said}).body + "\n") {
 				body.WriteString(line)
 				t.lines = append(t.lines, at)
 			}
@@ -65,10 +62,16 @@ func comments(name string, data []byte) (text, error) {
 	t := text{form: comment, path: name}
 	var body strings.Builder
 	for _, group := range file.Comments {
-		at := files.Position(group.Pos()).Line
-		for n, line := range strings.Split(group.Text(), "\n") { // without directives
-			body.WriteString(line + "\n")
-			t.lines = append(t.lines, at+n)
+		at, said := files.Position(group.Pos()).Line, group.Text() // without directives
+		end := "\n"
+		if strings.HasPrefix(said, "Output:") { // of an example, whose lines are sentences
+			end = "\n\n"
+		}
+		for n, line := range strings.Split(said, "\n") {
+			for range end {
+				t.lines = append(t.lines, at+n)
+			}
+			body.WriteString(line + end)
 		}
 	}
 	t.body = body.String()

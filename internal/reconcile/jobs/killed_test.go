@@ -121,8 +121,8 @@ func TestAGrantReleasedAfterAKillStaysReleased(t *testing.T) {
 	}
 }
 
-// TestAKilledWithdrawalIsCompleted fails a stock pool that the cluster refuses to apply, and kills
-// the run at each of its effects: the job fails, and nothing is left of the pool.
+// TestAKilledWithdrawalIsCompleted kills the run at each effect of a stock pool that the cluster
+// refuses to apply. The job fails, and nothing is left of the pool.
 func TestAKilledWithdrawalIsCompleted(t *testing.T) {
 	t.Parallel()
 	refused := faults.Operation[*queued]{

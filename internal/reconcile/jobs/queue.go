@@ -33,11 +33,10 @@ type Queue struct {
 
 type stored = record.Document[declaration.Job]
 
-// Submit queues a request, and returns its job. A repeated idempotency key of the requester returns
-// the same job, or request.ErrKeyReused for another request; without a key each request is a new
-// job. Other errors say why the request is refused: *request.InvalidError, *request.ManagedError,
-// *request.ExistsError, *request.LimitError, *request.FullError, and *record.AbsentError for an
-// unknown budget or pool.
+// Submit queues a request, and returns its job. Without an idempotency key, each request is a new
+// job. A repeated key of the requester returns the same job, or request.ErrKeyReused for another
+// request. A refused request returns one of the error types of package request, or
+// *record.AbsentError for an unknown budget or pool.
 func (q Queue) Submit(ctx context.Context, r request.Request, requester, key string) (request.Job, error) {
 	if err := request.ValidateKey(key); err != nil {
 		return request.Job{}, err

@@ -14,7 +14,7 @@ import (
 type Deletion struct {
 	// Since is when it was begun.
 	Since time.Time `json:"since"`
-	// Next is what the next gpupool reconcile does about it.
+	// Next is the effect of the next gpupool reconcile on it.
 	Next string `json:"next"`
 }
 

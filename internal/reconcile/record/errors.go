@@ -95,8 +95,8 @@ func (e *LostError) Error() string {
 		"it is lost, record the state's declarations in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
 }
 
-// Taken reports that a requested stock pool cannot be created, because its name is taken by a
-// recorded one: *request.ExistsError, or *request.ManagedError if Terraform manages that.
+// Taken reports that a recorded stock pool has the name of a requested one. The error is
+// *request.ManagedError if Terraform manages that pool, else *request.ExistsError.
 func Taken(d stockpool.Declaration) error {
 	if d.Requested() {
 		return &request.ExistsError{Object: d.Object(), Owner: d.Owner}

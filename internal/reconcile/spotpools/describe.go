@@ -120,7 +120,7 @@ func (t target) deletes() string {
 	return "terminates its instances, and removes its record once they are gone"
 }
 
-// describe describes one pool; err is why there is no observation of its region.
+// describe describes one pool. A non-nil err is why its region was not observed.
 func (k *kind) describe(ctx context.Context, t target, observed *regionObservation, err error, why bool) Description {
 	d := t.declaration
 	of := Description{Phase: t.phase, Deletion: record.NewDeletion(t.phase, t.updatedAt, t.deletes())}

@@ -13,8 +13,8 @@ import (
 // hidden stands for a text that names an object that the user may not read.
 const hidden = "(hidden: it names an object that you may not read)"
 
-// visible returns a copy of a response without what it has of objects that the user may not read:
-// texts that name them, their events, and covers by their budgets.
+// visible returns a copy of a response without the parts about objects that the user may not read.
+// These are texts that name them, their events, and covers by their budgets.
 func visible[T any](ctx context.Context, v *view, response T) (T, error) {
 	if v.all {
 		return response, nil

@@ -172,8 +172,8 @@ func stockNamespace(r request.Request) string {
 	return r.StockPool.Namespace
 }
 
-// seesJob reports whether the user may do something with a job: those of all namespaces, of the
-// namespace of its stock pool, or, of other requests, its requester.
+// seesJob reports whether the user may read or cancel a job. Required are rights in all namespaces
+// or in the namespace of its stock pool. Of other requests, the requester may, too.
 func seesJob(ctx context.Context, verb string, job request.Job) (bool, error) {
 	user := access.UserOf(ctx)
 	if job.Request.StockPool != nil {
