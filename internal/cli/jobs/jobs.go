@@ -140,7 +140,7 @@ func (o *options) describe(j request.Job) string {
 	case j.State == request.Queued:
 		fmt.Fprintf(&out, "expires at %s\n", clock.At(j.ExpiresAt))
 	case j.State.Finished():
-		fmt.Fprintf(&out, "deleted at %s\n", clock.At(j.ExpiresAt))
+		fmt.Fprintf(&out, "kept until %s\n", clock.At(j.ExpiresAt))
 	}
 	return out.String()
 }

@@ -71,7 +71,7 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:     "wait NAME... --for capacity=N|available=N|ready|recovered",
-		Short:   "Wait for a condition of a pool, a stock pool or a budget, or for a job",
+		Short:   "Wait for a condition of an object, or for a job",
 		Long:    waitHelp,
 		Example: waitExamples,
 		Args:    requireNames,
