@@ -32,6 +32,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/release"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/simulate"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/store"
@@ -87,7 +88,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	s.QuietFlag(root)
 	addGroup(root, "inspect", "Inspect",
 		status.New(s), explain.New(s), usage.New(s), history.New(s), offers.New(s), wait.New(s), jobs.New(s), export.New(s))
-	addGroup(root, "operate", "Operate", reconcile.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
+	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
 	addGroup(root, "setup", "Set up", manifests.New(s), noticewatch.New(s), store.New(s), simulate.New(s), newCompletion(s))
 	root.AddCommand(newVersion(s))
 	return root

@@ -115,3 +115,29 @@ func TestServeWhileTheCloudHangs(t *testing.T) {
 	p.signal(t, syscall.SIGTERM)
 	p.exitCode(t)
 }
+
+// A request for a run is done at once, and by the server itself.
+func TestServeRunsRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir())
+	w.create("train", 1, 2)
+	_, url := w.server(t, "--every", "1h")
+	eventually(t, "the first run ends", func() bool {
+		_, text := page(t, url+"/api/v1/status")
+		return strings.Contains(text, `"finished_at"`)
+	})
+	w.reclaim("train")
+	response, err := http.Post(url+"/api/v1/runs", "application/json", strings.NewReader("{}")) //nolint:gosec,noctx // the test's own server
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusAccepted {
+		t.Fatalf("POST runs: %s", response.Status)
+	}
+	eventually(t, "the instance is replaced", func() bool { return w.calls("RunInstances") == 2 })
+	eventually(t, "the job succeeded", func() bool {
+		_, text := page(t, url+response.Header.Get("Location"))
+		return strings.Contains(text, `"state":"succeeded"`)
+	})
+}

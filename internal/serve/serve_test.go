@@ -4,8 +4,10 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +66,25 @@ func TestListsEqualStatus(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, read(t, h, "/api/v1/status")); diff != "" {
 			r.Fatalf("status (-) and GET status (+):\n%s", diff)
+		}
+		metrics := ask(t, h, "GET", "/metrics", "").Body.String()
+		lines := []string{fmt.Sprintf("gpupool_declarations{kind=\"budget\"} %d\n", len(status.Budgets))}
+		if status.LastRun != nil {
+			lines = append(lines, fmt.Sprintf("gpupool_runs_total %d\n", status.LastRun.Counters.Runs))
+		}
+		for _, b := range status.Budgets {
+			if b.UsageReport != nil {
+				hours, err := strconv.ParseFloat(b.ConsumedGPUHours, 64)
+				if err != nil {
+					r.Fatal(err)
+				}
+				lines = append(lines, fmt.Sprintf("gpupool_budget_consumed_gpu_hours{name=%q} %v\n", b.Name, hours))
+			}
+		}
+		for _, line := range lines {
+			if !strings.Contains(metrics, line) {
+				r.Fatalf("the metrics lack %q:\n%s", line, metrics)
+			}
 		}
 	})
 }

@@ -13,14 +13,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 const serveHelp = `Serve an HTTP API, and reconcile repeatedly.
 
-The API lists pools, budgets and stock pools, and explains decisions. Its JSON is that
-of the CLI; /api/v1/openapi.json describes it. /livez and /readyz are for probes.
+The API lists pools, budgets and stock pools, explains decisions, and accepts requests:
+jobs, which the next run does. Its JSON is that of the CLI; /api/v1/openapi.json
+describes it. /metrics is for Prometheus; /livez and /readyz are for probes.
 
 The store is the truth. Any number of servers, cron jobs and applies can share it: one
 run works at a time, and the others skip theirs. A server can be killed at any time.
@@ -48,11 +52,13 @@ type options struct {
 	every    time.Duration
 	timeout  time.Duration
 	readOnly bool
+	limits   request.Limits
+	wake     chan struct{} // there is a request
 }
 
 // New is the command.
 func New(s *process.Session) *cobra.Command {
-	o := &options{session: s}
+	o := &options{session: s, wake: make(chan struct{}, 1)}
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "Serve the API and reconcile repeatedly",
@@ -67,6 +73,8 @@ func New(s *process.Session) *cobra.Command {
 	process.DurationVar(cmd, &o.every, "every", 40*time.Second, "Interval of runs.")
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "Longest duration of a run.")
 	f.BoolVar(&o.readOnly, "read-only", false, "Only serve: reconcile nothing, and accept no requests for changes.")
+	f.IntVar(&o.limits.Pods, "requested-pods", 0, "Maximum number of pods of requested stock pools in a namespace; 0 is no limit.")
+	f.IntVar(&o.limits.GPUs, "requested-gpus", 0, "Maximum number of GPUs of requested stock pools in a namespace; 0 is no limit.")
 	process.Exclusive(cmd, "read-only", "every", "a read-only server does not reconcile")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
@@ -74,6 +82,9 @@ func New(s *process.Session) *cobra.Command {
 }
 
 func (o *options) run(ctx context.Context, _ []string) error {
+	if o.limits.Pods < 0 || o.limits.GPUs < 0 {
+		return process.Usagef("--requested-pods and --requested-gpus must not be negative")
+	}
 	if o.every == 0 || o.timeout == 0 {
 		return process.Usagef("--every and --timeout must be longer than 0")
 	}
@@ -96,7 +107,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	}
 	handler := serve.Handler(serve.Options{
 		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: o.access.loopback(),
-		ReadOnly: o.readOnly,
+		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted,
 	})
 	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {
 		return errors.Join(err, listener.Close())
@@ -134,9 +145,24 @@ func (o *options) both(ctx context.Context, serve func(context.Context) error, w
 	return err
 }
 
+// jobs is the queue of requests, which is in the store.
+func (o *options) jobs(place store.Store) jobs.Queue {
+	queue := o.store.StoreWorld(place).Jobs()
+	queue.Limits = func(string) request.Limits { return o.limits }
+	return queue
+}
+
+// submitted starts the next run now.
+func (o *options) submitted() {
+	select {
+	case o.wake <- struct{}{}:
+	default: // it starts already
+	}
+}
+
 // loop repeats runs.
 func (o *options) loop() *loop.Loop {
-	return &loop.Loop{Session: o.session, Every: o.every, Once: o.runOnce, Reach: o.store.Reach}
+	return &loop.Loop{Session: o.session, Every: o.every, Once: o.runOnce, Reach: o.store.Reach, Wake: o.wake}
 }
 
 // runOnce runs once. That another process runs is normal.
