@@ -102,7 +102,7 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/errorclass",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
-		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
+		module + "internal/node", module + "internal/wording", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
 	"internal/reconcile/usage": {may: []string{
 		module + "internal/reconcile/budgets", module + "internal/budget", module + "internal/budget/meter", module + "internal/ledger",

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Jobs returns the queue of the store, without limits.
@@ -59,7 +60,9 @@ const eventsListed = 100
 // whole is what a run did as a whole, for a job that requested it.
 func (r *run) whole(report Report, events []history.Event) (done jobs.Effect) {
 	failed, rest := report.Failures()
-	done.Reasons = []string{fmt.Sprintf("reconciled %d objects, %d failed, %d decisions", failed+rest, failed, len(report.Decisions))}
+	objects, decisions := failed+rest, len(report.Decisions)
+	done.Reasons = []string{fmt.Sprintf("reconciled %d %s, %d failed, %d %s", objects, wording.Plural(objects, "object", "objects"), failed,
+		decisions, wording.Plural(decisions, "decision", "decisions"))}
 	for _, e := range events {
 		if e.RunID == report.RunID && len(done.EventIDs) < eventsListed {
 			done.EventIDs = append(done.EventIDs, e.ID)

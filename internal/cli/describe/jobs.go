@@ -9,9 +9,9 @@ import (
 
 // Job describes a job and its result on one line.
 func Job(j request.Job) string {
-	text := fmt.Sprintf("job/%s (%s %s) is %s", j.ID, j.Type, j.Object, j.State)
+	text := fmt.Sprintf("job/%s (%s %s): %s", j.ID, j.Type, j.Object, j.State)
 	if j.Type == request.TypeRun {
-		text = fmt.Sprintf("job/%s (%s) is %s", j.ID, j.Type, j.State)
+		text = fmt.Sprintf("job/%s (%s): %s", j.ID, j.Type, j.State)
 	}
 	if why := JobResult(j); why != "" {
 		text += ": " + why

@@ -33,7 +33,7 @@ type Description struct {
 	// Offerings that are cooling down.
 	Cooldowns []markets.Cooldown `json:"cooldowns"`
 	// The number of launches whose outcome is unknown.
-	Pending int `json:"open_intents"`
+	Pending int `json:"pending_launches"`
 	// The error of the last runs. Absent if the last one succeeded.
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the pool, such as another process with its lock.
