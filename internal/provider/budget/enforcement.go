@@ -69,7 +69,8 @@ func enforcementAttributes() map[string]schema.Attribute {
 			"latest of three times: usage reached the limit, this limit was applied, and a run first reported the crossing."),
 		"max_evictions_per_run": schema.NumberAttribute{
 			Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(values.OfNumber(absent.MaxEvictionsPerRun).ValueBigFloat()),
-			MarkdownDescription: fmt.Sprintf("Highest number of pods that one run evicts, 1 to %d. Default: `%d`.", core.MaxEvictions, absent.MaxEvictionsPerRun),
+			MarkdownDescription: fmt.Sprintf("Highest number of pods that one run evicts, 1 to %d. Default: `%d`.",
+				core.MaxEvictions, absent.MaxEvictionsPerRun),
 		},
 		"max_grace_period": kit.DefaultDuration(absent.MaxGracePeriod, "Longest termination grace period of pods while the budget evicts, from `\"1s\"` to "+
 			"`\"30d\"`. A shorter `terminationGracePeriodSeconds` of a pod applies. Covered pods that are already terminating are shortened, too. A pause "+

@@ -155,7 +155,8 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	case core.Pause:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
 			fmt.Sprintf("After its limit has been reached for %s, gpupool reconcile suspends the Jobs of the selected pods, and scales their "+
-				"Deployments and StatefulSets to zero. They resume when usage falls below the limit. gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod))
+				"Deployments and StatefulSets to zero. They resume when usage falls below the limit. "+
+				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod))
 	}
 }
 

@@ -38,5 +38,6 @@ func clockWarning(ahead time.Duration) string {
 		where = "behind"
 	}
 	return fmt.Sprintf("this machine's clock is %s %s that of the cluster's API server. GPU-hours are measured by the server's clock, "+
-		"but ends of holds and the age of a budget's status by this machine's. Set the clock that is wrong", duration.Words(ahead.Abs().Round(time.Minute)), where)
+		"but ends of holds and the age of a budget's status by this machine's. Set the clock that is wrong",
+		duration.Words(ahead.Abs().Round(time.Minute)), where)
 }
