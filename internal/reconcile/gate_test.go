@@ -344,7 +344,7 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 		}
 		return do()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	report, err := g.process().Runner().Run(ctx, reconcile.RunOptions{})
 	if err != nil {

@@ -95,7 +95,7 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 				t.Errorf("%d are left, want 2 that work: %s", len(own), reconciletest.Describe(own))
 			}
 			d.Generation++
-			_, err = w.Pools(nil).Delete(context.Background(), d, 5*time.Second)
+			_, err = w.Pools(nil).Delete(context.Background(), d, time.Minute)
 			left := w.Own()
 			if err == nil || len(left) != 1 || left[0].InstanceID != refused || !contains(err.Error(), refused) {
 				t.Errorf("the destroy says %v, and left are %s", err, reconciletest.Describe(left))
