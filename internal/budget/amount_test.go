@@ -27,7 +27,8 @@ func TestParseHours(t *testing.T) {
 		}
 	}
 	for text, said := range map[string]string{
-		"": "invalid number", "-1": "invalid number", "+1": "invalid number", "1e3": "invalid number", "1.": "invalid number", ".5": "invalid number", "1,5": "invalid number", "NaN": "invalid number",
+		"": "invalid number", "-1": "invalid number", "+1": "invalid number", "1e3": "invalid number",
+		"1.": "invalid number", ".5": "invalid number", "1,5": "invalid number", "NaN": "invalid number",
 		"0": "must be above zero", "0.000": "must be above zero", "1.2345": "at most three", "1000000000.001": "out of range", "9999999999": "out of range",
 		"99999999999": "out of range",
 	} {

@@ -46,7 +46,7 @@ func transfer(args []string) error {
 	if *body != "" {
 		method = http.MethodPost
 	}
-	request, err := http.NewRequest(method, address, strings.NewReader(*body)) //nolint:noctx // the process ends with it
+	request, err := http.NewRequest(method, address, strings.NewReader(*body))
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (w *world) server(t *testing.T, flags ...string) (p *started, url string) {
 
 func page(t *testing.T, url string) (int, string) {
 	t.Helper()
-	response, err := http.Get(url) //nolint:gosec,noctx // the test's own server
+	response, err := http.Get(url) //nolint:gosec // the test's own server
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -127,7 +127,7 @@ func TestServeRunsRequests(t *testing.T) {
 		return strings.Contains(text, `"finished_at"`)
 	})
 	w.reclaim("train")
-	response, err := http.Post(url+"/api/v1/runs", "application/json", strings.NewReader("{}")) //nolint:gosec,noctx // the test's own server
+	response, err := http.Post(url+"/api/v1/runs", "application/json", strings.NewReader("{}")) //nolint:gosec // the test's own server
 	if err != nil {
 		t.Fatal(err)
 	}

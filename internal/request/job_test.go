@@ -53,7 +53,7 @@ func TestAJobNeverLeavesAFinishedState(t *testing.T) {
 
 func TestIDsAreUniqueByRequesterAndKey(t *testing.T) {
 	t.Parallel()
-	if request.ID("ann", "k") != request.ID("ann", "k") {
+	if first, again := request.ID("ann", "k"), request.ID("ann", "k"); first != again {
 		t.Error("the ID of a key differs")
 	}
 	if request.ID("ann", "k") == request.ID("bob", "k") || request.ID("an", "nk") == request.ID("ann", "k") {
@@ -77,14 +77,16 @@ func TestBadRequestsNameTheAttribute(t *testing.T) {
 	t.Parallel()
 	day := request.Span{Duration: "1d"}
 	for at, r := range map[string]request.Request{
-		"request":             {},
-		"request ":            {Run: &request.Run{}, Hold: &request.Hold{}},
-		"grant.budget":        {Grant: &request.Grant{Budget: "Team", GPUHours: "5", Span: day, Reason: "night"}},
-		"grant.gpu_hours":     {Grant: &request.Grant{Budget: "team-a", GPUHours: "-5", Span: day, Reason: "night"}},
-		"grant.reason":        {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: day}},
-		"grant.duration":      {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Reason: "night"}},
-		"grant.duration ":     {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "31d"}, Reason: "night"}},
-		"grant.duration  ":    {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "1h", Until: noon.Add(time.Hour)}, Reason: "n"}},
+		"request":         {},
+		"request ":        {Run: &request.Run{}, Hold: &request.Hold{}},
+		"grant.budget":    {Grant: &request.Grant{Budget: "Team", GPUHours: "5", Span: day, Reason: "night"}},
+		"grant.gpu_hours": {Grant: &request.Grant{Budget: "team-a", GPUHours: "-5", Span: day, Reason: "night"}},
+		"grant.reason":    {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: day}},
+		"grant.duration":  {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Reason: "night"}},
+		"grant.duration ": {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "31d"}, Reason: "night"}},
+		"grant.duration  ": {Grant: &request.Grant{
+			Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "1h", Until: noon.Add(time.Hour)}, Reason: "n",
+		}},
 		"hold.duration":       {Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-time.Hour)}, Reason: "night"}},
 		"hold.duration ":      {Hold: &request.Hold{Pool: "ap-singapore/train", Span: request.Span{Duration: "soon"}, Reason: "night"}},
 		"hold.pool":           {Hold: &request.Hold{Pool: "a/b/c", Span: day, Reason: "night"}},

@@ -86,7 +86,7 @@ func read(t testing.TB, h http.Handler, path string, headers ...string) map[stri
 // fetch is read over a connection.
 func fetch(t testing.TB, url string) (int, string) {
 	t.Helper()
-	response, err := http.Get(url) //nolint:gosec,noctx // the test's own server
+	response, err := http.Get(url) //nolint:gosec // the test's own server
 	if err != nil {
 		t.Fatal(err)
 	}

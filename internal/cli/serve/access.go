@@ -98,7 +98,7 @@ func (o *accessFlags) authenticator(client func() (*kubeclient.Client, error), n
 }
 
 // open listens on the address.
-func (o *accessFlags) open() (listener net.Listener, url string, err error) {
+func (o *accessFlags) open(ctx context.Context) (listener net.Listener, url string, err error) {
 	var config *tls.Config
 	scheme := "http://"
 	if o.tlsCert != "" {
@@ -108,7 +108,7 @@ func (o *accessFlags) open() (listener net.Listener, url string, err error) {
 		}
 		config, scheme = certificate.Config(), "https://"
 	}
-	if listener, err = net.Listen("tcp", o.listen); err != nil {
+	if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.listen); err != nil {
 		return nil, "", fmt.Errorf("cannot listen on %s (--listen): %w", o.listen, err)
 	}
 	url = scheme + listener.Addr().String()

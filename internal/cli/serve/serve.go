@@ -101,7 +101,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	listener, url, err := o.access.open()
+	listener, url, err := o.access.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func guideReplay() budgets.LiveReplay {
 // TestReplayExample has the guide about budgets show what is printed.
 func TestReplayExample(t *testing.T) {
 	t.Parallel()
-	got := replayText(clitest.Plain, guideReplay(), textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}})
+	got := replayText(clitest.Plain, guideReplay(),
+		textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}})
 	page := clitest.Guide(t, "budgets.md")
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a --replay --gpu-hours 50"), got); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)

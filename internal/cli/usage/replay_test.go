@@ -58,11 +58,14 @@ func TestReplaysForPeople(t *testing.T) {
 		replay budgets.LiveReplay
 		how    textOptions
 	}{
-		"replay_never.txt": {clitest.Plain, early, textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_never.txt": {clitest.Plain, early,
+			textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_once.txt": {
-			clitest.Colored, replayed(1), textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
+			clitest.Colored, replayed(1),
+			textOptions{listing: usage.Listing{By: usage.ByPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
 		},
-		"replay_often.txt": {narrow, replayed(12), textOptions{listing: usage.Listing{By: usage.ByNamespace, Top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_often.txt": {narrow, replayed(12),
+			textOptions{listing: usage.Listing{By: usage.ByNamespace, Top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 		"replay_by_label.txt": {narrow, replayed(2), textOptions{
 			listing: usage.Listing{By: "label:example.com/team", Label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
 		}},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -223,7 +222,7 @@ func (r *Run) finish(ctx context.Context, c *claim, e Ending) error {
 	case refused == nil && !late || e.Interrupted:
 		return nil
 	case refused == nil:
-		refused = &history.Error{Message: fmt.Sprintf("it was not applied within %s", time.Duration(request.QueuedLifetime))}
+		refused = &history.Error{Message: fmt.Sprintf("it was not applied within %s", request.QueuedLifetime)}
 	}
 	// The reason is recorded first: after a kill, the next run withdraws the pool, and does not
 	// create it.

@@ -25,7 +25,7 @@ func visible[T any](ctx context.Context, v *view, response T) (T, error) {
 }
 
 type hiding struct {
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // lives for one response
 	view *view
 	err  error
 }

@@ -92,7 +92,8 @@ func TestOnDemandFallback(t *testing.T) {
 			shortSince(offered(seen(pool(falling(2))), offer(zone2, "2"), offer(zone2, "10", onDemandOffer)), ago(time.Hour)),
 			[]string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
-		"not without being declared": {shortSince(noSpot(seen(pool())), ago(time.Hour)), nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock"},
+		"not without being declared": {shortSince(noSpot(seen(pool())), ago(time.Hour)), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock"},
 	})
 }
 
