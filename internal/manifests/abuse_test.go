@@ -92,6 +92,16 @@ func abuses() []abuse {
 			body: `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`,
 		},
 		{
+			right: "create tokenreviews", what: "ask the API for a token of Terraform", verb: http.MethodPost,
+			path: apiCore + "RUN/serviceaccounts/gpupool-terraform/token", body: `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`,
+		},
+		{
+			right: "create subjectaccessreviews", what: "give itself a right", verb: http.MethodPost,
+			path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+			body: `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"mine"},` +
+				`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`,
+		},
+		{
 			right: "create secrets", what: "make an account in the store", verb: http.MethodPost, path: apiCore + "STORE/serviceaccounts",
 			body: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"mine"}}`,
 		},

@@ -130,7 +130,7 @@ func (w *world) run() error {
 	}
 	for _, text := range report.Warnings {
 		// The other runs of these tests have stores of their own, and the same cluster.
-		if !strings.Contains(text, "which the store "+w.account.Store.String()+" does not have") {
+		if !strings.Contains(text, "and the store "+w.account.Store.String()+" does not have that budget") {
 			errs = append(errs, errors.New(text))
 		}
 	}

@@ -117,7 +117,7 @@ func TestManyBudgetsAreFrozenAtOnce(t *testing.T) {
 		}
 	}
 	var none *kubecluster.NoFreezeSlotError
-	if err := runs[1].Freeze(t.Context(), freeze(64)); !errors.As(err, &none) || !strings.Contains(err.Error(), "all 64 are taken") {
+	if err := runs[1].Freeze(t.Context(), freeze(64)); !errors.As(err, &none) || !strings.Contains(err.Error(), "have taken all 64") {
 		t.Errorf("got %v, want no slot to be free", err)
 	}
 	refused(t, server, false, pod(ns, 64))

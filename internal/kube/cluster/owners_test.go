@@ -102,7 +102,7 @@ func TestWorkloadsWithInvalidOwners(t *testing.T) {
 		Spec: appsv1.ReplicaSetSpec{Replicas: new(int32), Selector: of.Spec.Selector, Template: of.Spec.Template},
 	})
 	if got := ownerOf(t, c, of.Spec.Template.Labels, workloadOf("apps/v1", "ReplicaSet", rs)); got.Workload.Name != "" ||
-		!strings.Contains(got.Reason, "it is not of a Deployment") {
+		!strings.Contains(got.Reason, "no Deployment controls it") {
 		t.Errorf("the pod is of %+v", got)
 	}
 	of.OwnerReferences = []metav1.OwnerReference{{

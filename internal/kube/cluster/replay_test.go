@@ -163,7 +163,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 	if got := names(in(ns, after.Pods)); !after.Listed || !slices.Equal(got, []string{"later", "there"}) {
 		t.Errorf("listed %v: %v", after.Listed, got)
 	}
-	for stored, want := range map[string]string{"999999999": "restored", "yesterday": "no number", "0": "no number"} {
+	for stored, want := range map[string]string{"999999999": "restored", "yesterday": "not a number", "0": "not a number"} {
 		got := observe(t, c, gpu.ObserveOptions{From: stored})
 		if got.Replay.Complete || !strings.Contains(got.Replay.Reason, want) || !got.Listed {
 			t.Errorf("from %s: %+v, listed %v", stored, got.Replay, got.Listed)

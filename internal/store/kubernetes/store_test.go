@@ -126,6 +126,7 @@ func TestOnlySecretKindsAreSecrets(t *testing.T) {
 		"configmap gpupool.holds.a.b--c":          "holds/a/b_c {\"about\": \"holds\"}\n",
 		"configmap gpupool.statuses.a.b--c":       "statuses/a/b_c {\"about\": \"statuses\"}\n",
 		"configmap gpupool.tombstones.a.b--c":     "tombstones/a/b_c {\"about\": \"tombstones\"}\n",
+		"secret gpupool.jobs.a.b--c":              "jobs/a/b_c {\"about\": \"jobs\"}\n",
 		"configmap gpupool.states.a.b--c":         "states/a/b_c {\"about\": \"states\"}\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
