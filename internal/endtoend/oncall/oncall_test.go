@@ -35,7 +35,7 @@ var incidents = []incident{
 	{"freeze_lasts", freezeThatLasts, "status", `Exceeded,Frozen .* recovers: in nn`, `gpupool grant`},
 	{"ledger_lost", ledgerLost, "status", `ledger was lost`, `Restore the ledger.s documents from a copy.*--accept-loss`},
 	{"status_too_old", statusTooOld, "status", `the cluster cannot be reached`, `Check the address`},
-	{"eviction_at_night", evictionAtNight, "history --since 9h", `evict +team-a .*notebook-0`, `exceeded +team-a`},
+	{"eviction_at_night", evictionAtNight, "history --since 9h", `evict +budget/team-a .*notebook-0`, `exceeded +budget/team-a`},
 	{"wrong_cluster", wrongCluster, "status", `belongs to another cluster`, `Use the kubeconfig`},
 	{"lock_left", lockLeft, "status", `It has not renewed its lock`, `the lock expires in nn`},
 }
