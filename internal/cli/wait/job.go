@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 )
 
@@ -69,36 +68,22 @@ func (o *options) runJobs(ctx context.Context, ids []string) error {
 
 // untilJobs reads the jobs until all of them succeeded, one did not, or the time is over.
 func (o *options) untilJobs(ctx context.Context, queue jobs.Queue, ids []string) (seen report, failed bool, err error) {
-	progress := o.session.StartProgress()
-	defer progress.Stop()
-	deadline := o.session.Now().Add(o.timeout)
 	seen = report{SchemaVersion: 1, For: string(request.Succeeded)}
-	for {
+	err = o.poll(ctx, &seen, func() (bool, error) {
 		var results []result
 		now := o.session.Now().UTC()
 		for _, id := range ids {
 			job, err := queue.Job(ctx, id)
 			if err != nil {
-				return seen, false, err
+				return false, err
 			}
 			results = append(results, ofJob(job, now))
 			failed = failed || job.State.Finished() && job.State != request.Succeeded
 		}
 		seen.update(now, results)
-		if seen.Reached || failed {
-			return seen, failed, nil
-		}
-		for _, r := range results {
-			progress.Hear(outcome.Event{Object: r.Object, Message: r.state()})
-		}
-		rest := deadline.Sub(o.session.Now())
-		if rest <= 0 {
-			return seen, false, nil
-		}
-		if err := process.Pause(ctx, min(rest, o.interval)); err != nil {
-			return seen, false, err
-		}
-	}
+		return seen.Reached || failed, nil
+	})
+	return seen, failed, err
 }
 
 func ofJob(j request.Job, now time.Time) result {

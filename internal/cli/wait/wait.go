@@ -156,39 +156,48 @@ func (o *options) run(ctx context.Context, names []string) error {
 // waitUntil observes until the condition is met or the time is over. Failed observations are
 // retried; the objects must be declared.
 func (o *options) waitUntil(ctx context.Context, all *reconcile.Runner, wanted condition, names []string) (report, error) {
-	progress := o.session.StartProgress()
-	defer progress.Stop()
-	deadline := o.session.Now().Add(o.timeout)
 	latest := report{SchemaVersion: 1, For: wanted.text}
-	for {
+	err := o.poll(ctx, &latest, func() (bool, error) {
 		seen, err := all.Status(ctx, names...)
 		var unknown *declaration.UnknownNameError
 		switch {
 		case ctx.Err() != nil:
-			return latest, context.Cause(ctx)
+			return false, context.Cause(ctx)
 		case errors.As(err, &unknown), err != nil && latest.Objects == nil:
-			return latest, err
+			return false, err
 		case err != nil: // earlier observations no longer count
 			latest.markUnobserved(err)
 		default:
 			results, err := wanted.judge(seen)
 			if err != nil {
-				return latest, err
+				return false, err
 			}
 			latest.update(seen.At, results)
 		}
-		if latest.Reached {
-			return latest, nil
+		return latest.Reached, nil
+	})
+	return latest, err
+}
+
+// poll observes until observe reports that the wait is over, or the time is. The progress is what
+// the report lacks.
+func (o *options) poll(ctx context.Context, latest *report, observe func() (over bool, err error)) error {
+	progress := o.session.StartProgress()
+	defer progress.Stop()
+	deadline := o.session.Now().Add(o.timeout)
+	for {
+		if over, err := observe(); over || err != nil {
+			return err
 		}
 		for _, r := range latest.Objects {
 			progress.Hear(outcome.Event{Object: r.Object, Message: r.state()})
 		}
 		rest := deadline.Sub(o.session.Now())
 		if rest <= 0 {
-			return latest, nil
+			return nil
 		}
 		if err := process.Pause(ctx, min(rest, o.interval)); err != nil {
-			return latest, err
+			return err
 		}
 	}
 }
