@@ -29,54 +29,44 @@ func (a *api) addDetails() {
 			if all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.SpotPools, ""); err != nil || !all {
 				return reconcile.Explanation{}, orForbidden(err)
 			}
-			object := "spot_pool/" + in.Region + "/" + in.Name
-			if err := a.seesObject(ctx, object); err != nil {
-				return reconcile.Explanation{}, err
-			}
-			return a.explain(ctx, object)
+			return a.explain(ctx, "spot_pool/"+in.Region+"/"+in.Name)
 		})
 	get(a, "/explain/budget/{name}", "explainBudget", "Inputs and reasons of the decisions about a budget",
 		func(ctx context.Context, in *Named) (reconcile.Explanation, error) {
-			if err := a.seesObject(ctx, "budget/"+in.Name); err != nil {
-				return reconcile.Explanation{}, err
-			}
 			return a.explain(ctx, "budget/"+in.Name)
 		})
 	get(a, "/explain/stock_pool/{namespace}/{name}", "explainStockPool", "Inputs and reasons of the decisions about a stock pool",
 		func(ctx context.Context, in *InNamespace) (reconcile.Explanation, error) {
-			object := "stock_pool/" + in.Namespace + "/" + in.Name
-			if err := a.seesObject(ctx, object); err != nil {
-				return reconcile.Explanation{}, err
-			}
-			return a.explain(ctx, object)
+			return a.explain(ctx, "stock_pool/"+in.Namespace+"/"+in.Name)
 		})
 	get(a, "/usage", "getUsage", "GPU-hours of a budget, or of the pods of namespaces, as gpupool usage -o json prints them", a.usage)
 	get(a, "/history", "listEvents", "Events, as gpupool history -o json prints them", a.history)
 }
 
-// seesObject returns an error if the user may not read an object, or if it does not exist.
-func (a *api) seesObject(ctx context.Context, object string) error {
+// viewOf returns what the user may read. The error says that they may not read an object, or that
+// it does not exist.
+func (a *api) viewOf(ctx context.Context, object string) (*view, error) {
 	declared, err := a.Source.Declared(ctx)
 	if err == nil && !slices.Contains(declared, object) {
 		err = notFound(object)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v, err := a.view(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sees, err := v.sees(ctx, object)
 	if err == nil && !sees {
-		return notFound(object)
+		err = notFound(object)
 	}
-	return err
+	return v, err
 }
 
-// explain explains an object that the user may read.
+// explain explains an object if the user may read it.
 func (a *api) explain(ctx context.Context, object string) (reconcile.Explanation, error) {
-	v, err := a.view(ctx)
+	v, err := a.viewOf(ctx, object)
 	if err != nil {
 		return reconcile.Explanation{}, err
 	}
@@ -114,7 +104,7 @@ func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error
 			return usage.Report{}, huma.Error422UnprocessableEntity("window: " + err.Error())
 		}
 	}
-	q, err := a.question(ctx, in)
+	q, v, err := a.question(ctx, in)
 	if err != nil {
 		return usage.Report{}, err
 	}
@@ -123,49 +113,41 @@ func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error
 	if err != nil {
 		return usage.Report{}, err
 	}
-	report := usage.NewReport(live, listing.WithDefaults())
-	return a.visibleUsage(ctx, report)
+	return visibleUsage(ctx, v, usage.NewReport(live, listing.WithDefaults()))
 }
 
-// question checks that the user may read the usage.
-func (a *api) question(ctx context.Context, in *usageQuestion) (budgets.Question, error) {
+// question checks that the user may read the usage, and returns what else they may read.
+func (a *api) question(ctx context.Context, in *usageQuestion) (q budgets.Question, v *view, err error) {
 	if in.Budget != "" {
 		if len(in.Namespace) > 0 {
-			return budgets.Question{}, huma.Error422UnprocessableEntity("namespace cannot be combined with a budget, which has its own")
+			return q, nil, huma.Error422UnprocessableEntity("namespace cannot be combined with a budget, which has its own")
 		}
-		if err := a.seesObject(ctx, "budget/"+in.Budget); err != nil {
-			return budgets.Question{}, err
-		}
-		return budgets.Question{Budget: in.Budget, Over: budgets.Over{Window: in.Window}}, nil
+		v, err = a.viewOf(ctx, "budget/"+in.Budget)
+		return budgets.Question{Budget: in.Budget, Over: budgets.Over{Window: in.Window}}, v, err
 	}
-	d := budget.Declaration{Window: in.Window}
-	if d.Window == "" {
-		d.Window = "24h"
-	}
+	d := budget.Declaration{Window: cmp.Or(in.Window, "24h")}
 	d.Selector.Namespaces = in.Namespace
 	for _, namespace := range in.Namespace {
 		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
 			text := fmt.Sprintf("namespace: invalid namespace %q: %s", namespace, strings.Join(problems, "; "))
-			return budgets.Question{}, huma.Error422UnprocessableEntity(text)
+			return q, nil, huma.Error422UnprocessableEntity(text)
 		}
 		if sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.Budgets, namespace); err != nil || !sees {
-			return budgets.Question{}, orForbidden(err)
+			return q, nil, orForbidden(err)
 		}
 	}
 	if len(in.Namespace) == 0 {
 		if sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.Budgets, ""); err != nil || !sees {
-			return budgets.Question{}, orForbidden(err)
+			return q, nil, orForbidden(err)
 		}
 	}
-	return budgets.Question{Declaration: d.WithDefaults()}, nil
+	v, err = a.view(ctx)
+	return budgets.Question{Declaration: d.WithDefaults()}, v, err
 }
 
 // visibleUsage removes the names of budgets that the user may not read.
-func (a *api) visibleUsage(ctx context.Context, r usage.Report) (usage.Report, error) {
-	v, err := a.view(ctx)
-	if err != nil {
-		return r, err
-	}
+func visibleUsage(ctx context.Context, v *view, r usage.Report) (usage.Report, error) {
+	var err error
 	r.Overlaps = slices.DeleteFunc(slices.Clone(r.Overlaps), func(name string) bool {
 		sees, failed := v.sees(ctx, "budget/"+name)
 		err = cmp.Or(err, failed)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -166,10 +167,7 @@ func needs(r request.Request) (resource, namespace string) {
 }
 
 func stockNamespace(r request.Request) string {
-	if r.StockPool.Namespace == "" {
-		return request.DefaultNamespace
-	}
-	return r.StockPool.Namespace
+	return cmp.Or(r.StockPool.Namespace, request.DefaultNamespace)
 }
 
 // seesJob reports whether the user may read or cancel a job. Required are rights in all namespaces

@@ -140,7 +140,7 @@ func orForbidden(err error) error {
 
 // header returns the part of a list that is not its objects. Warnings about all objects name any
 // of them, and so are for those who see all.
-func (a *api) header(r reconcile.StatusReport, all bool) List {
+func header(r reconcile.StatusReport, all bool) List {
 	of := List{SchemaVersion: r.SchemaVersion, At: r.At, Store: r.Store, Warnings: []string{}}
 	if all {
 		of.Warnings = append(of.Warnings, r.Warnings...)
@@ -153,7 +153,7 @@ func (a *api) spotPools(ctx context.Context, _ *nothing) (SpotPools, error) {
 		return SpotPools{}, orForbidden(err)
 	}
 	r, err := a.Source.Status(ctx, snapshot.SpotPools)
-	return SpotPools{a.header(r, true), r.SpotPools}, err
+	return SpotPools{header(r, true), r.SpotPools}, err
 }
 
 func (a *api) budgets(ctx context.Context, _ *nothing) (Budgets, error) {
@@ -163,9 +163,9 @@ func (a *api) budgets(ctx context.Context, _ *nothing) (Budgets, error) {
 	}
 	all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.Budgets, "")
 	if err != nil || all {
-		return Budgets{a.header(r, true), r.Budgets}, err
+		return Budgets{header(r, true), r.Budgets}, err
 	}
-	list := Budgets{a.header(r, false), []budgets.Description{}}
+	list := Budgets{header(r, false), []budgets.Description{}}
 	for _, b := range r.Budgets {
 		sees, err := access.UserOf(ctx).SeesBudget(ctx, b.Selector)
 		if err != nil {
@@ -185,9 +185,9 @@ func (a *api) stockPools(ctx context.Context, _ *nothing) (StockPools, error) {
 	}
 	all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.StockPools, "")
 	if err != nil || all {
-		return StockPools{a.header(r, true), r.StockPools}, err
+		return StockPools{header(r, true), r.StockPools}, err
 	}
-	list := StockPools{a.header(r, false), []stockpools.Description{}}
+	list := StockPools{header(r, false), []stockpools.Description{}}
 	for _, p := range r.StockPools {
 		sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.StockPools, p.Namespace)
 		if err != nil {
