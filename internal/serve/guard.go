@@ -85,7 +85,7 @@ func safe(method string) bool { return method == http.MethodGet || method == htt
 // does not.
 func (g *guard) refuse(r *http.Request) (int, string) {
 	switch {
-	case g.Loopback && !loopback(r.Host):
+	case g.Loopback && !Loopback(r.Host):
 		return http.StatusMisdirectedRequest, "this server is for the local machine: use 127.0.0.1, [::1] or localhost as its name"
 	case safe(r.Method):
 		return 0, ""
@@ -101,8 +101,8 @@ func (g *guard) refuse(r *http.Request) (int, string) {
 	return 0, ""
 }
 
-// loopback reports whether a Host header names this machine.
-func loopback(host string) bool {
+// Loopback reports whether an address, or a Host header, is one of this machine only.
+func Loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

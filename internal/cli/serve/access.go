@@ -46,13 +46,6 @@ func (o *accessFlags) register(cmd *cobra.Command) {
 	process.Exclusive(cmd, "tls-cert", "behind-proxy", "with a certificate, the server needs no proxy for TLS")
 }
 
-// loopback reports whether only this machine can reach the address.
-func (o *accessFlags) loopback() bool {
-	host, _, err := net.SplitHostPort(o.listen)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
-}
-
 func (o *accessFlags) authenticated() bool { return o.tokensFile != "" || o.tokenReview }
 
 // validate refuses an address that others can reach without TLS or tokens.
@@ -64,7 +57,7 @@ func (o *accessFlags) validate() error {
 		return process.Usagef("--tls-cert and --tls-key need each other")
 	}
 	switch {
-	case o.loopback():
+	case serve.Loopback(o.listen):
 		return nil
 	case o.tlsCert == "" && !o.behindProxy:
 		return process.Usagef("--listen %s: others can reach it, so add --tls-cert and --tls-key, or --behind-proxy if a proxy in front has TLS", o.listen)

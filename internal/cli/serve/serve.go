@@ -106,7 +106,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	handler := serve.Handler(serve.Options{
-		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: o.access.loopback(),
+		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: serve.Loopback(o.access.listen),
 		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted,
 	})
 	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,11 +26,11 @@ const allNamespaces = "*"
 // Tokens are users by the SHA-256 of their tokens.
 type Tokens map[[sha256.Size]byte]*User
 
-// ReadTokens reads a file of tokens. A line has a name, the SHA-256 of the token in hex, a role and
+// ParseTokens parses a file of tokens. A line has a name, the SHA-256 of the token in hex, a role and
 // namespaces, separated by commas; * is all. Empty lines and those that begin with # are comments.
-func ReadTokens(r io.Reader) (Tokens, error) {
+func ParseTokens(data []byte) (Tokens, error) {
 	tokens, names := Tokens{}, map[string]bool{}
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(bytes.NewReader(data))
 	for number := 1; lines.Scan(); number++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -99,6 +98,3 @@ func (r grantedRole) Allow(_ context.Context, q Question) (bool, error) {
 	}
 	return slices.Contains(r.namespaces, allNamespaces) || q.Namespace != "" && slices.Contains(r.namespaces, q.Namespace), nil
 }
-
-// ParseTokens is ReadTokens of the content of a file.
-func ParseTokens(data []byte) (Tokens, error) { return ReadTokens(bytes.NewReader(data)) }
