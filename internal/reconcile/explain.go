@@ -44,7 +44,7 @@ const eventsFor = 24 * time.Hour
 // *declaration.UnknownNameError where a name fits nothing.
 func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, error) {
 	w := r.world
-	x := Explanation{SchemaVersion: ReportSchemaVersion, At: w.now().UTC(), Store: w.Store.String(), Events: []history.Event{}}
+	x := Explanation{SchemaVersion: ReportSchemaVersion, At: w.Now().UTC(), Store: w.Store.String(), Events: []history.Event{}}
 	one := r.begin(RunOptions{Names: names})
 	if err := one.read(ctx); err != nil {
 		return x, err
@@ -123,7 +123,7 @@ func (x *Explanation) addEvents(ctx context.Context, w World, fits func(object s
 			since = *u.ExceededSince
 		}
 	}
-	kept := &eventlog.Log{Store: w.Store, Now: w.now}
+	kept := &eventlog.Log{Store: w.Store, Now: w.Now}
 	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since})
 	if err != nil {
 		warnings.Add(fmt.Sprintf("its events are unknown: %v", err))

@@ -138,7 +138,7 @@ func (e effects) Hold(ctx context.Context, pool string, ask exception.Request, r
 // killed. Its grant or hold may be released since.
 func (e effects) reported(ctx context.Context, object, id string) bool {
 	w := e.runner.world
-	now := w.now()
+	now := w.Now()
 	answer, err := w.repository().History(w.clock()).Ask(ctx, history.Query{
 		Of: func(of string) bool { return of == object }, Since: now.Add(-2 * request.QueuedLifetime), Until: now.Add(time.Hour),
 	})

@@ -93,7 +93,7 @@ type run struct {
 func (r *Runner) begin(o RunOptions) *run {
 	w := r.world
 	one := &run{runner: r, repository: w.repository(), options: o, warnings: &outcome.Warnings{}}
-	one.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: w.now().UTC(), DryRun: o.DryRun, Names: o.Names}
+	one.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: w.Now().UTC(), DryRun: o.DryRun, Names: o.Names}
 	one.kinds = one.kindsOf(o)
 	return one
 }
@@ -117,7 +117,7 @@ func (r *run) locked(ctx context.Context) (err error) {
 	return err
 }
 
-func (r *run) now() time.Time { return r.runner.world.now() }
+func (r *run) now() time.Time { return r.runner.world.Now() }
 
 func (r *run) run(ctx context.Context) error {
 	r.logBegun(ctx)

@@ -65,7 +65,7 @@ func (r *Runner) StatusOf(ctx context.Context, kind string) (StatusReport, error
 
 func (r *Runner) status(ctx context.Context, only string, names ...string) (StatusReport, error) {
 	report := StatusReport{
-		SchemaVersion: ReportSchemaVersion, At: r.world.now().UTC(), Store: r.world.Store.String(),
+		SchemaVersion: ReportSchemaVersion, At: r.world.Now().UTC(), Store: r.world.Store.String(),
 		SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
 	}
 	one := r.begin(RunOptions{Names: names})

@@ -97,4 +97,5 @@ func (w World) clock() func() time.Time {
 	return w.Clock
 }
 
-func (w World) now() time.Time { return w.clock()() }
+// Now returns the time by the clock.
+func (w World) Now() time.Time { return w.clock()() }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
@@ -48,7 +47,7 @@ func (q Queue) Submit(ctx context.Context, r request.Request, requester, key str
 			return job, err
 		}
 	}
-	now := q.now()
+	now := q.Repository.Now()
 	job := declaration.Job{Job: request.New(id, r, requester, now), Hash: r.Hash()}
 	if err := job.Request.Validate(requester, now); err != nil {
 		return request.Job{}, err
@@ -196,7 +195,7 @@ func (q Queue) Cancel(ctx context.Context, id string) (request.Job, error) {
 			return request.Job{}, err
 		}
 		next := job.Value
-		if next.Job, err = next.To(request.Canceled, q.now()); err != nil {
+		if next.Job, err = next.To(request.Canceled, q.Repository.Now()); err != nil {
 			return job.Value.Public(), err
 		}
 		_, err = q.save(ctx, job, next)
@@ -259,11 +258,4 @@ func (q Queue) list(ctx context.Context) (all []stored, unreadable []error, err 
 
 func (q Queue) save(ctx context.Context, old stored, job declaration.Job) (stored, error) {
 	return record.Save(ctx, q.Repository.Store, store.Jobs, job.ID, old, job)
-}
-
-func (q Queue) now() time.Time {
-	if q.Repository.Clock == nil {
-		return time.Now().UTC()
-	}
-	return q.Repository.Clock().UTC()
 }

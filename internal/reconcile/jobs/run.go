@@ -59,7 +59,7 @@ func (r *Run) Waiting(ctx context.Context) []request.Job {
 	r.warn(append(unreadable, err)...)
 	var waiting []request.Job
 	for _, job := range all {
-		if of := job.Value; !of.State.Finished() && (of.State == request.Running || !of.Overdue(r.now())) {
+		if of := job.Value; !of.State.Finished() && (of.State == request.Running || !of.Overdue(r.Repository.Now())) {
 			waiting = append(waiting, of.Public())
 		}
 	}
@@ -84,7 +84,7 @@ func (r *Run) Begin(ctx context.Context) {
 }
 
 func (r *Run) begin(ctx context.Context, job stored) error {
-	now, value := r.now(), job.Value
+	now, value := r.Repository.Now(), job.Value
 	overdue := value.Overdue(now)
 	switch {
 	case value.State.Finished() && overdue:
@@ -133,7 +133,7 @@ func (r *Run) do(ctx context.Context, c *claim) error {
 }
 
 func (r *Run) exception(c *claim, s request.Span, reason string) exception.Request {
-	return exception.Request{ID: c.Value.EffectID, For: s.End(c.Value.RequestedAt).Sub(r.now()), Who: c.Value.RequestedBy, Why: reason}
+	return exception.Request{ID: c.Value.EffectID, For: s.End(c.Value.RequestedAt).Sub(r.Repository.Now()), Who: c.Value.RequestedBy, Why: reason}
 }
 
 // Refused reports whether an error is final.
@@ -154,7 +154,7 @@ func (r *Run) result(ctx context.Context, c *claim, done Effect, err error) erro
 	switch {
 	case err == nil:
 		return r.complete(ctx, c, request.Succeeded, done, nil)
-	case Refused(err), r.now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime && ctx.Err() == nil:
+	case Refused(err), r.Repository.Now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime && ctx.Err() == nil:
 		return r.complete(ctx, c, request.Failed, done, &history.Error{Message: err.Error()})
 	}
 	r.warn(fmt.Errorf("the next run repeats job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
@@ -165,7 +165,7 @@ func (r *Run) result(ctx context.Context, c *claim, done Effect, err error) erro
 func (r *Run) complete(ctx context.Context, c *claim, state request.State, done Effect, failed *history.Error) error {
 	value := c.Value
 	var err error
-	if value.Job, err = value.To(state, r.now()); err != nil {
+	if value.Job, err = value.To(state, r.Repository.Now()); err != nil {
 		return err
 	}
 	value.Reasons, value.EventIDs, value.Error = done.Reasons, done.EventIDs, failed
@@ -215,7 +215,7 @@ func (r *Run) finish(ctx context.Context, c *claim, e Ending) error {
 		return r.complete(ctx, c, request.Succeeded, e.Done, nil)
 	}
 	done, applied, refused := e.StockPool(c.Value.EffectID)
-	late := r.now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime
+	late := r.Repository.Now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime
 	switch {
 	case applied:
 		return r.complete(ctx, c, request.Succeeded, done, nil)

@@ -30,7 +30,7 @@ func (e *CreationError) Error() string {
 // stopped long ago, and no process has its lock.
 func (l Lifecycle[D]) UnfinishedCreation(ctx context.Context, d D, lock string, updatedAt time.Time) *CreationError {
 	e := &CreationError{Key: d.Key()}
-	if l.now().Sub(updatedAt) <= forgottenAfter {
+	if l.Now().Sub(updatedAt) <= forgottenAfter {
 		return e
 	}
 	if err := l.WithLock(ctx, lock, 0, func(context.Context) error { return nil }); !IsLocked(err) {

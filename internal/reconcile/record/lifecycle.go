@@ -109,7 +109,7 @@ func (l Lifecycle[D]) List(ctx context.Context) ([]Listed[D], error) {
 
 // Save writes a record in the place of the one that was read.
 func (l Lifecycle[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phase, d D) (Stored[D], error) {
-	value := declaration.Record[D]{Phase: phase, Declaration: d, UpdatedAt: l.now(), UpdatedBy: l.Actor}
+	value := declaration.Record[D]{Phase: phase, Declaration: d, UpdatedAt: l.Now(), UpdatedBy: l.Actor}
 	data, err := l.encode(value)
 	if err != nil {
 		return old, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -46,7 +45,7 @@ func (k Repository) SavePoolStatuses(ctx context.Context, statuses map[string]de
 		if shard.Value.Pools == nil {
 			shard.Value.Pools = map[string]declaration.PoolStatus{}
 		}
-		now.Since = k.now().UTC().Truncate(time.Second)
+		now.Since = k.Now()
 		shard.Value.Pools[uid] = now
 		stored[name], changed[name] = shard, true
 	}

@@ -26,8 +26,8 @@ type Repository struct {
 	Usage *UsageReader
 }
 
-// now is when something is written, in UTC and whole seconds.
-func (k Repository) now() time.Time {
+// Now is when something is written, in UTC and whole seconds.
+func (k Repository) Now() time.Time {
 	clock := k.Clock
 	if clock == nil {
 		clock = time.Now

@@ -34,7 +34,7 @@ func (k Repository) Older(ctx context.Context, state *declaration.TerraformState
 		return "", nil
 	}
 	_, err = Save(ctx, k.Store, store.States, name, seen, declaration.State{
-		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: k.now(),
+		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: k.Now(),
 	})
 	return "", err
 }

@@ -105,12 +105,7 @@ func (s *Source) History(ctx context.Context, q history.Query, tell func(*histor
 func (s *Source) Store() string { return s.world.Store.String() }
 
 // Now returns the time by the local clock.
-func (s *Source) Now() time.Time {
-	if s.world.Clock == nil {
-		return time.Now()
-	}
-	return s.world.Clock()
-}
+func (s *Source) Now() time.Time { return s.world.Now() }
 
 // Ready reports why the store cannot be read now.
 func (s *Source) Ready(ctx context.Context) error {
