@@ -69,14 +69,28 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // Refuse returns a *RefusedError with a formatted reason.
 func Refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
 
+// ValidateFor returns why an exception cannot last for a duration.
+func ValidateFor(length time.Duration) error {
+	switch {
+	case length < Shortest:
+		return fmt.Errorf("it must last for at least %s, and this is %s", duration.Words(Shortest), duration.Words(length))
+	case length > Longest:
+		return fmt.Errorf("it may last for at most %s, and this is %s: change the declaration for what is to stay", duration.Words(Longest),
+			duration.Words(length))
+	}
+	return nil
+}
+
+// ValidateWho returns what is wrong with an author.
+func ValidateWho(who string) error { return text("who", strings.TrimSpace(who), mostWho) }
+
+// ValidateWhy returns what is wrong with a reason.
+func ValidateWhy(why string) error { return text("reason", strings.TrimSpace(why), mostWhy) }
+
 // Begin returns the requested exception, from now on.
 func (r Request) Begin(id string, now time.Time) (Exception, error) {
-	switch {
-	case r.For < Shortest:
-		return Exception{}, fmt.Errorf("it must last for at least %s, and this is %s", duration.Words(Shortest), duration.Words(r.For))
-	case r.For > Longest:
-		return Exception{}, fmt.Errorf("it may last for at most %s, and this is %s: change the declaration for what is to stay", duration.Words(Longest),
-			duration.Words(r.For))
+	if err := ValidateFor(r.For); err != nil {
+		return Exception{}, err
 	}
 	from := now.UTC().Truncate(time.Second)
 	e := Exception{ID: id, From: from, Until: from.Add(r.For), Who: strings.TrimSpace(r.Who), Why: strings.TrimSpace(r.Why)}
@@ -113,13 +127,13 @@ func text(what, s string, most int) error {
 
 // Validate returns what is wrong with the author and the reason of a release.
 func (r Release) Validate() error {
-	if err := text("who", strings.TrimSpace(r.Who), mostWho); err != nil {
+	if err := ValidateWho(r.Who); err != nil {
 		return err
 	}
 	if strings.TrimSpace(r.Why) == "" {
 		return nil
 	}
-	return text("reason", strings.TrimSpace(r.Why), mostWhy)
+	return ValidateWhy(r.Why)
 }
 
 // InForce reports whether it has not ended. One that begins by a clock slightly ahead is already in

@@ -23,7 +23,7 @@ const DefaultLifetime = exception.Longest
 // store. A stock pool must have its defaults.
 func (r Request) Validate(requester string, now time.Time) error {
 	var list problem.List
-	if _, err := (exception.Request{For: time.Hour, Who: requester, Why: "-"}).Begin("-", now); err != nil {
+	if err := exception.ValidateWho(requester); err != nil {
 		list.Add("requested_by", "Name the requester in one line of text.", "invalid requester: %s", strings.TrimPrefix(err.Error(), "its "))
 	}
 	switch r.Type() {
@@ -61,15 +61,11 @@ func exceptional(list *problem.List, at string, s Span, reason string, now time.
 	if !ok {
 		return
 	}
-	_, err := exception.Request{For: until.Sub(now), Who: "-", Why: reason}.Begin("-", now)
-	if err == nil {
-		return
-	}
-	if strings.Contains(err.Error(), "reason") {
+	if err := exception.ValidateFor(until.Sub(now)); err != nil {
+		list.Add(at+".duration", "Use a duration such as \"4h\", or an end.", "%v", err)
+	} else if err := exception.ValidateWhy(reason); err != nil {
 		list.Add(at+".reason", "Give a reason in one line of text.", "%v", err)
-		return
 	}
-	list.Add(at+".duration", "Use a duration such as \"4h\", or an end.", "%v", err)
 }
 
 func (s *StockPool) validate(list *problem.List, now time.Time) {
