@@ -88,31 +88,41 @@ func TestAlertsNameWhatToDo(t *testing.T) {
 	}
 	var file struct {
 		Groups []struct {
+			Name  string
 			Rules []struct {
 				Alert, Expr, For    string
 				Labels, Annotations map[string]string
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
+	if err := yaml.UnmarshalStrict(text, &file); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile("../../docs/guides/on-call.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, headings := labelsOfMetrics(t), anchors(string(page))
+	known, headings, asked := labelsOfMetrics(t), anchors(string(page)), map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			checkExpr(t, r.Alert, r.Expr, known)
+			names := metric.FindAllString(r.Expr, -1)
+			if r.Alert == "" || len(names) == 0 {
+				t.Errorf("a rule has no name or no metric: %+v", r)
+			}
+			for _, name := range names {
+				asked[name] = true
+			}
 			_, anchor, _ := strings.Cut(r.Annotations["runbook_url"], "/docs/guides/on-call.md#")
 			if r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" || !headings[anchor] {
 				t.Errorf("alert %s needs a severity, a summary, a description, and a runbook_url to a heading of the on-call guide", r.Alert)
 			}
 		}
 	}
-	if len(file.Groups) == 0 {
-		t.Error("no alerts")
+	for _, name := range []string{"gpupool_declarations", "gpupool_last_run_timestamp_seconds", "gpupool_last_success_timestamp_seconds"} {
+		if !asked[name] {
+			t.Errorf("no alert uses %s", name)
+		}
 	}
 }
 
