@@ -102,7 +102,8 @@ func formsOf(name string) []form {
 		return []form{comment, literal}
 	case strings.HasSuffix(base, ".tf"):
 		return []form{example}
-	case strings.Contains(dir, "/testdata/golden/") && strings.HasSuffix(base, ".txt"), strings.Contains(dir, "oncall/testdata/"):
+	case strings.Contains(dir, "/testdata/golden/") && strings.HasSuffix(base, ".txt"), strings.Contains(dir, "oncall/testdata/"),
+		dir == "tools/demo/stories/":
 		return []form{output}
 	}
 	return nil
@@ -147,8 +148,8 @@ func hashComments(body string) string {
 // columns divides the columns of a table, and the name of a flag from its text.
 var columns = regexp.MustCompile(`  +`)
 
-// clauses divides what a line of output composes of several texts.
-var clauses = regexp.MustCompile(`[;:] `)
+// clauses divides what a line of output, or a step of a demo, composes of several texts.
+var clauses = regexp.MustCompile(`[;:] |' '`)
 
 // split makes a paragraph of each cell of a table, and of each line that is indented, such as an
 // example. Output has one sentence or one row in a line, help has paragraphs, too.
