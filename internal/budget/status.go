@@ -130,9 +130,9 @@ type Usage struct {
 	Consumed    int64     `json:"consumed"`
 	// Estimated is the part of Consumed that rests on estimated ends, or that nothing confirms.
 	Estimated int64 `json:"estimated"`
-	// Unshown is the part of Estimated that only the pods themselves claim. Their nodes were never observed,
+	// Unconfirmed is the part of Estimated that only the pods themselves claim. Their nodes were never observed,
 	// or they request more than any node has. It reaches no limit.
-	Unshown int64 `json:"unshown,omitempty"`
+	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	// ErrorBound is by how much Consumed may be wrong, either way.
 	ErrorBound int64 `json:"error_bound"`
 	// Coverage is how much of the window until now was observed, in thousandths.
@@ -152,7 +152,7 @@ type Usage struct {
 }
 
 // Exceeded reports whether the limit is reached, without what only pods themselves say.
-func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
+func (u Usage) Exceeded() bool { return u.Consumed-u.Unconfirmed >= u.Limit }
 
 // Certain is the consumed amount without estimates.
 func (u Usage) Certain() int64 { return u.Consumed - u.Estimated }

@@ -63,11 +63,11 @@ type PoolStatus struct {
 	Pool       string    `json:"pool"`       // "ap-singapore/train"
 	Generation int64     `json:"generation"` // of the declaration of that run
 	Since      time.Time `json:"since"`      // the first run with this status
-	// Capacity, Held and Shortfall are as in spotpool.Counts. Observed is false if they are
+	// Capacity, Total and Shortfall are as in spotpool.Counts. Observed is false if they are
 	// unknown.
 	Observed  bool `json:"observed"`
 	Capacity  int  `json:"capacity"`
-	Held      int  `json:"held"`
+	Total     int  `json:"total"`
 	Shortfall int  `json:"shortfall"`
 	// Grows reports that more instances are launching. Why lists them, or the reasons for none.
 	Grows bool   `json:"grows"`

@@ -138,13 +138,13 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Second) // more than the limit, by eight GPUs
-	if u := usage(seen).Usage; u.Unshown != 0 || !u.Exceeded() {
+	if u := usage(seen).Usage; u.Unconfirmed != 0 || !u.Exceeded() {
 		t.Errorf("a run saw its node: %+v", u)
 	}
 	report := late.run(reconcile.RunOptions{})
 	spared(t, report)
 	live := usage(late)
-	if u := live.Usage; u.Consumed <= u.Limit || u.Unshown != u.Consumed || u.Estimated != u.Consumed || u.Exceeded() {
+	if u := live.Usage; u.Consumed <= u.Limit || u.Unconfirmed != u.Consumed || u.Estimated != u.Consumed || u.Exceeded() {
 		t.Errorf("its node was not observed: %+v", u)
 	}
 	if text := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(text, "nodes that were never observed") {

@@ -322,8 +322,8 @@ func TestNewPoolIsGated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state.Plan.Held != 0 || !strings.Contains(strings.Join(state.Warnings, "\n"), "used up") {
-		t.Errorf("held %d, warnings %v", state.Plan.Held, state.Warnings)
+	if state.Plan.Total != 0 || !strings.Contains(strings.Join(state.Warnings, "\n"), "used up") {
+		t.Errorf("total %d, warnings %v", state.Plan.Total, state.Warnings)
 	}
 	d.Budget = "misspelled"
 	gate, err = g.process().SpotPools().Gate(context.Background(), d)

@@ -34,7 +34,7 @@ func (r *run) logDone(ctx context.Context, report Report) {
 	for _, p := range report.SpotPools {
 		attrs := []slog.Attr{slog.String("pool", p.Region+"/"+p.Name)}
 		if p.Observed {
-			attrs = append(attrs, slog.Int("capacity", p.Capacity), slog.Int("minimum", p.Counts.Minimum), slog.Int("held", p.Held))
+			attrs = append(attrs, slog.Int("capacity", p.Capacity), slog.Int("minimum", p.Counts.Minimum), slog.Int("total", p.Total))
 		}
 		r.logOutcome(ctx, "pool", p.Outcome, p.Error, p.Short, attrs...)
 		r.logTexts(ctx, slog.LevelInfo, "pool notice", attrs[0], p.Messages)

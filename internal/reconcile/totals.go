@@ -29,7 +29,7 @@ type PoolTotals struct {
 	// Pools that failed, or could not be observed.
 	Failing int `json:"failing"`
 	// All instances of the pools.
-	Held int `json:"held"`
+	Total int `json:"total"`
 	// Instances that work, or will soon.
 	Capacity int `json:"capacity"`
 	// The hourly price of all instances with a known price.
@@ -79,7 +79,7 @@ func FailingBudget(b budgets.Description) bool {
 func (r StatusReport) totals() Totals {
 	var t Totals
 	for _, p := range r.SpotPools {
-		t.SpotPools.Held += p.Held
+		t.SpotPools.Total += p.Total
 		t.SpotPools.Capacity += p.Capacity
 		t.SpotPools.HourlyPrice += p.HourlyPrice
 		switch {

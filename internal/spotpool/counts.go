@@ -9,7 +9,7 @@ type Counts struct {
 	// Instances that work, or will soon.
 	Capacity int `json:"capacity"`
 	// All instances and pending launches. The maximum limits this number.
-	Held int `json:"held"`
+	Total int `json:"total"`
 	// Instances missing to the desired number.
 	Shortfall int `json:"shortfall"`
 	// The desired number if it is not the minimum: 0 while the exceeded budget drains the pool.

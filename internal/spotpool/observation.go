@@ -25,8 +25,8 @@ const (
 	StateServiceLiveMigrate State = "SERVICE_LIVE_MIGRATE"
 )
 
-// Ending reports whether an instance in this state disappears by itself, so that it is not
-// held.
+// Ending reports whether an instance in this state disappears by itself, so that it does
+// not count toward the total.
 func (s State) Ending() bool { return s == StateTerminating || s == StateLaunchFailed }
 
 // Up reports whether an instance in this state runs, or will soon.

@@ -49,10 +49,10 @@ func warn(f *facts) (r result) {
 		r.warnf("the window begins at %s, but usage that ended before %s was already dropped when no window needed it: usage may be higher",
 			wording.Instant(f.usage.WindowStart), wording.Instant(*f.Result.KnownSince))
 	}
-	if f.usage.Unshown > 0 {
+	if f.usage.Unconfirmed > 0 {
 		r.warnf("%s of the %s GPU-hours are unconfirmed: their pods are on nodes that were never observed, or request more than any node has. "+
 			"They enforce nothing",
-			budget.Hours(f.usage.Unshown), budget.Hours(f.usage.Consumed))
+			budget.Hours(f.usage.Unconfirmed), budget.Hours(f.usage.Consumed))
 	}
 	if f.Result.Unbounded {
 		r.warnf("usage in an observation gap has no known bound: it may be higher than the error bound")

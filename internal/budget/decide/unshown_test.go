@@ -22,7 +22,7 @@ func TestUnconfirmedUsageReachesNoLimit(t *testing.T) {
 		d.Enforce.Action, d.Enforce.GracePeriod = budget.Evict, "0s"
 		r := judged(t, d, observed(), noon, records...)
 		u := r.Usage
-		if u.Consumed != 10_000*3_600_000 || u.Unshown != 9999*3_600_000 || u.Estimated != u.Unshown || u.Exceeded() || r.ExceededSince != nil {
+		if u.Consumed != 10_000*3_600_000 || u.Unconfirmed != 9999*3_600_000 || u.Estimated != u.Unconfirmed || u.Exceeded() || r.ExceededSince != nil {
 			t.Errorf("%s: %+v, since %v", name, u, r.ExceededSince)
 		}
 		if u.ActivePods != 1 || u.BurnRate != 1000 {

@@ -33,7 +33,7 @@ func (t *tally) add(a amounts, pods int) {
 	t.consumed = plus(t.consumed, a.consumed)
 	t.estimated = plus(t.estimated, a.estimated)
 	t.bound = plus(t.bound, a.bound)
-	t.unshown = plus(t.unshown, a.unshown)
+	t.unconfirmed = plus(t.unconfirmed, a.unconfirmed)
 	t.pods += pods
 }
 

@@ -55,7 +55,7 @@ func (m *Meter) dividedWithin(c *counted, from ledger.Time) amounts {
 	if c.divided.sure {
 		return used
 	}
-	return used.between(m.sum(c, c.divided.least, from), m.sum(c, c.divided.most, from), c.unshown)
+	return used.between(m.sum(c, c.divided.least, from), m.sum(c, c.divided.most, from), c.unconfirmed)
 }
 
 func (m *Meter) sum(c *counted, pieces []piece, from ledger.Time) int64 {

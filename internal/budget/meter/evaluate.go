@@ -117,7 +117,7 @@ func countInterval(i *interval, accounts []*account, used []tally) {
 			continue
 		}
 		used[n].add(a.meter.within(&c, a.meter.begin), 1)
-		if c.active && !c.unshown && c.rate != 0 {
+		if c.active && !c.unconfirmed && c.rate != 0 {
 			a.active[c.rate]++
 		}
 	}
@@ -138,7 +138,7 @@ func (e *evaluation) settle(a *account) Result {
 	r := Result{Name: a.name, Overlaps: a.overlaps(), LongestGap: missed.longest, Unbounded: missed.boundless}
 	r.Usage = budget.Usage{
 		WindowStart: m.window.Start, WindowEnd: m.window.End, Limit: a.limit,
-		Consumed: total.consumed, Estimated: total.estimated, Unshown: total.unshown, ErrorBound: plus(total.bound, missed.amount),
+		Consumed: total.consumed, Estimated: total.estimated, Unconfirmed: total.unconfirmed, ErrorBound: plus(total.bound, missed.amount),
 		Coverage: e.gaps.coverage(m.begin), TrackedPods: total.pods, ActivePods: pods,
 		BurnRate:    roundRat(new(big.Rat).Mul(burn, big.NewRat(1000, 1))),
 		ByNamespace: largest(a.byNamespace), ByLabel: a.byLabel,

@@ -46,8 +46,8 @@ func allocation(units, weight string) *ledger.Allocation {
 	return &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
 }
 
-// unshown is what a pod claims to hold, on a node that was never observed.
-func unshown(units string) *ledger.Allocation {
+// unconfirmed is what a pod claims to hold, on a node that was never observed.
+func unconfirmed(units string) *ledger.Allocation {
 	h := allocation(units, "1")
 	h.Shown = 0
 	return h

@@ -86,8 +86,8 @@ func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
 type counted struct {
 	start, least, end, most ledger.Time
 	active                  bool
-	// unshown says that nothing confirms what is held: none of it is certain.
-	unshown bool
+	// unconfirmed says that nothing confirms what is held: none of it is certain.
+	unconfirmed bool
 	// rate is the number of that at which it uses; where it is divided, of that now,
 	// or of the last.
 	rate    int32
@@ -97,7 +97,7 @@ type counted struct {
 // amounts are the usage in a window.
 type amounts struct {
 	consumed, estimated, bound int64
-	unshown                    int64 // of what is estimated
+	unconfirmed                int64 // of what is estimated
 }
 
 // count finds what of an interval counts; false if nothing of it is after a
@@ -136,7 +136,7 @@ func (m *Meter) extent(i *interval) (counted, bool) {
 		c.least = max(c.start, min(i.earliest, m.now))
 	}
 	if held := m.rules.allocations.list[i.allocation].allocation; held != nil && held.Shown == 0 {
-		c.unshown, c.least = true, c.start
+		c.unconfirmed, c.least = true, c.start
 	}
 	return c, true
 }
@@ -161,15 +161,15 @@ func (m *Meter) within(c *counted, from ledger.Time) amounts {
 	}
 	least := r.amount(int64(c.least - begin))
 	most := r.amount(int64(c.most - begin))
-	return used.between(least, most, c.unshown)
+	return used.between(least, most, c.unconfirmed)
 }
 
 // between returns how uncertain the amount is that is somewhere between two others.
-func (a amounts) between(least, most int64, unshown bool) amounts {
+func (a amounts) between(least, most int64, unconfirmed bool) amounts {
 	a.estimated = max(0, a.consumed-least)
 	a.bound = max(a.estimated, most-a.consumed)
-	if unshown {
-		a.unshown = a.consumed
+	if unconfirmed {
+		a.unconfirmed = a.consumed
 	}
 	return a
 }

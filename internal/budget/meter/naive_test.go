@@ -23,7 +23,7 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 	}
 	sets[6].NamespaceLabels = ledger.LabelsOf(map[string]string{"cost": "7", "env": "prod"})
 	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("3", "1/4"), allocation("0", "1"),
-		unshown("64"), {Shown: 1, Shares: []ledger.Share{
+		unconfirmed("64"), {Shown: 1, Shares: []ledger.Share{
 			{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
 		}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
 			{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
@@ -201,7 +201,7 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 				want.Estimated += p.Estimated
 				want.ErrorBound += p.ErrorBound
 				if record.Allocation.Shown == 0 {
-					want.Unshown += p.Consumed
+					want.Unconfirmed += p.Consumed
 				}
 				teams[record.Set.Labels.Get("team")] += p.Consumed
 				if p.Active && record.Allocation.Shown > 0 {
@@ -210,7 +210,7 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 				}
 			}
 			u := r.Usage
-			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.Unshown != want.Unshown ||
+			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.Unconfirmed != want.Unconfirmed ||
 				u.TrackedPods != want.TrackedPods || u.ActivePods != want.ActivePods {
 				t.Fatalf("budget %d: got %+v, and pod by pod %+v", n, u, want)
 			}

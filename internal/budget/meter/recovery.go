@@ -69,7 +69,7 @@ func (e *evaluation) piecesOf(a *account) []piece {
 		for n := range s.intervals {
 			c, counts := a.meter.count(&s.intervals[n], begin)
 			switch {
-			case !counts || c.unshown:
+			case !counts || c.unconfirmed:
 			case c.divided == nil:
 				pieces = append(pieces, piece{c.start, c.end, c.rate})
 			default:

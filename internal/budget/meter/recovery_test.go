@@ -83,7 +83,7 @@ func TestUnconfirmedUsageDelaysNoRecovery(t *testing.T) {
 	d := teamA()
 	d.GPUHours = "10"
 	made := record("made-up", "1", ago(time.Hour), 0)
-	made.Allocation = unshown("64")
+	made.Allocation = unconfirmed("64")
 	at := judged(t, d, observed(), noon, record("pod", "2", ago(5*time.Hour), 0), made).Usage.RecoversAt
 	if want := noon.Add(19*time.Hour + time.Millisecond); at == nil || !at.Equal(want) {
 		t.Errorf("recovers at %v, want %s", at, want)

@@ -148,17 +148,17 @@ func (p *replay) gather() {
 		most += 2 * len(set.intervals)
 	}
 	p.steps = make([]step, 0, most)
-	var unshown []step
+	var unconfirmed []step
 	for _, c := range p.counted {
-		if c.unshown {
-			unshown = c.appendSteps(unshown)
+		if c.unconfirmed {
+			unconfirmed = c.appendSteps(unconfirmed)
 		} else {
 			p.steps = c.appendSteps(p.steps)
 		}
 	}
-	p.scaled, p.parts = inParts(p.account.meter.rules.rates, p.steps, unshown)
-	if len(unshown) > 0 {
-		p.all = slices.Concat(p.steps, unshown)
+	p.scaled, p.parts = inParts(p.account.meter.rules.rates, p.steps, unconfirmed)
+	if len(unconfirmed) > 0 {
+		p.all = slices.Concat(p.steps, unconfirmed)
 	}
 	scale(p.steps, p.scaled)
 	scale(p.all, p.scaled)

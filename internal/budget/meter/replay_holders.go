@@ -34,7 +34,7 @@ func (p *replay) holders(r *Replayed) {
 			of = set
 		}
 		switch {
-		case c.unshown:
+		case c.unconfirmed:
 		case c.divided == nil:
 			used.add(c.start, c.end, p.scaled[c.rate])
 		default:

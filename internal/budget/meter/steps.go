@@ -27,7 +27,7 @@ func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
 	steps = slices.Grow(e.steps[:0], most) // their changes are numbers of rates at first
 	for _, s := range a.sets {
 		for n := range s.intervals {
-			if c, counts := a.meter.count(&s.intervals[n], since); counts && !c.unshown {
+			if c, counts := a.meter.count(&s.intervals[n], since); counts && !c.unconfirmed {
 				steps = c.appendSteps(steps)
 			}
 		}

@@ -39,11 +39,11 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	short, refused := launch("spot_pool/ap-singapore/c-short", 2), launch("spot_pool/ap-singapore/d-failed", 2)
 	end := spotpool.Decision{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
-		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is drifted"},
+		Reasons: []string{"total 5 is above maximum 4", "ins-bbbbbbb1 is drifted"},
 	}
 	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {
 		return spotpool.Counts{
-			Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
+			Minimum: minimum, Maximum: maximum, Capacity: capacity, Total: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
 		}
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
@@ -67,7 +67,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			{
 				Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: outcome.Short,
 				Short:    []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"},
-				Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"},
+				Warnings: []string{"ins-ccccccc1 is stopped: counted in the total but not as capacity"},
 			},
 			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: outcome.Failed, Error: denied},
 			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: outcome.Skipped, Error: locked},

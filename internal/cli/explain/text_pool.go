@@ -22,7 +22,7 @@ func (p *page) pool(e spotpools.Description) {
 	if !e.Observed {
 		return
 	}
-	p.say("capacity %d of minimum %d, %d held of maximum %d, %s", e.Capacity, e.Minimum, e.Held, e.Maximum, hourly(e.HourlyPrice))
+	p.say("capacity %d of minimum %d, total %d of maximum %d, %s", e.Capacity, e.Minimum, e.Total, e.Maximum, hourly(e.HourlyPrice))
 	switch {
 	case e.Phase == declaration.Creating:
 		p.Add(terminal.Yellow, "creating: ", "a run launches no instance for it")
@@ -121,7 +121,7 @@ func (p *page) gate(g *spotpools.GateReport) {
 // offerings adds a line for each offering and charge type.
 func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
-	t.Add("OFFERING", "ZONE", "CHARGE", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
+	t.Add("OFFERING", "ZONE", "CHARGE", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "TOTAL", "VERDICT")
 	for _, a := range list {
 		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.SpotMaxPrice), "-", "-", "-"
 		if a.ChargeType == spotpool.OnDemand {
@@ -136,9 +136,9 @@ func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 		if a.Stock != spotpool.StockUnknown {
 			stock = string(a.Stock)
 		}
-		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Held), p.verdict(a, heldBack))
+		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Total), p.verdict(a, heldBack))
 	}
-	p.table(t, len(list), "VCPUS", "QUOTA", "HELD", "CAP", "STOCK")
+	p.table(t, len(list), "VCPUS", "QUOTA", "TOTAL", "CAP", "STOCK")
 }
 
 // verdict is the decision about an offering.
@@ -196,8 +196,8 @@ func (p *page) instances(e spotpools.Description) {
 		switch {
 		case s.Capacity:
 			counts = "capacity"
-		case s.Held:
-			counts = "held"
+		case s.Counted:
+			counts = "total"
 		}
 		t.Add(s.InstanceID, m.InstanceType, m.AvailabilityZone, describe.Price(m.Price), string(m.Condition), counts, s.Why)
 	}

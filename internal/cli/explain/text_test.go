@@ -138,7 +138,7 @@ func TestExplanationsForPeople(t *testing.T) {
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
-			InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Outcome: history.Requested, Reasons: []string{"3 held is above maximum 2"},
+			InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Outcome: history.Requested, Reasons: []string{"total 3 is above maximum 2"},
 		},
 		{
 			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1,

@@ -114,14 +114,14 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 			}
 			t.Add(append(cells, outcome)...)
 		}
-		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H")
+		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", "CNY/H")
 		for _, p := range shown {
 			row(describe.NodesCell(style, p), style.Paint(describe.StateColor(after(p)), string(after(p))),
 				describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
-				describe.Seen(p, p.Held), describe.Price(p.HourlyPrice))
+				describe.Seen(p, p.Total), describe.Price(p.HourlyPrice))
 		}
 		return t
-	}, "CNY/H", "HELD", "MAXIMUM")
+	}, "CNY/H", "TOTAL", "MAXIMUM")
 }
 
 // writeBudgets writes the states of budgets. If there are many, those below their alert

@@ -133,11 +133,11 @@ func totalsText(r reconcile.StatusReport) string {
 		if t.Failing > 0 {
 			list = append(list, count(t.Failing, "failing"))
 		}
-		held := fmt.Sprintf("%d held, capacity %d, %s CNY/h", t.Held, t.Capacity, t.HourlyPrice)
+		counts := fmt.Sprintf("total %d, capacity %d, %s CNY/h", t.Total, t.Capacity, t.HourlyPrice)
 		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Description) bool { return p.Observed }) {
-			held = "instances unknown"
+			counts = "instances unknown"
 		}
-		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", strings.Join(list, ", "), held))
+		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", strings.Join(list, ", "), counts))
 	}
 	if t := r.Totals.Budgets; len(r.Budgets) > 0 {
 		list := []string{count(t.OK, "ok")}

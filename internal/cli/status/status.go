@@ -31,7 +31,7 @@ namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such 
 
 Columns:
   CAPACITY   instances that work, or that launch and soon will
-  HELD       all instances of the pool: also stuck, stopped and pending ones
+  TOTAL      all instances of the pool: also stuck, stopped and pending ones
   DRIFTED    instances that were launched with another configuration
   NODES      Ready nodes of all instances of the pool
   DESIRED    pods that the stock pool needs now; none while a budget pauses it

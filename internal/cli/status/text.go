@@ -60,7 +60,7 @@ func text(v layout, r reconcile.StatusReport) string {
 	if len(budgets) > 0 && len(pools) > 0 {
 		out.WriteByte('\n')
 	}
-	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "DRIFTED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM")
+	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "DRIFTED", "CNY/H", "TOTAL", "MAXIMUM", "MINIMUM")
 	if len(stock) > 0 && len(budgets)+len(pools) > 0 {
 		out.WriteByte('\n')
 	}
@@ -111,7 +111,7 @@ func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entr
 }
 
 func poolColumns(pools []spotpools.Description) []string {
-	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "DRIFTED", "CNY/H"}
+	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", "DRIFTED", "CNY/H"}
 	if hasNodes(pools) {
 		columns = append(columns, describe.NodesColumn)
 	}
@@ -133,7 +133,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 			numbers: func(style terminal.Style) []string {
 				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-					describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Drifted), describe.Price(p.HourlyPrice),
+					describe.Seen(p.Report, p.Total), describe.Seen(p.Report, p.Drifted), describe.Price(p.HourlyPrice),
 				}
 				if withNodes {
 					cells = append(cells, describe.NodesCell(style, p.Report))

@@ -229,7 +229,7 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 	for n := range 31 {
 		p := spotpools.Description{Phase: declaration.Active, Report: spotpools.Report{
 			Name: fmt.Sprintf("team-%02d", n), Region: "ap-singapore", UID: "u", Observed: true, Outcome: outcome.Done,
-			Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Held: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80")},
+			Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Total: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80")},
 		}}
 		if n >= 31-failing {
 			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second),

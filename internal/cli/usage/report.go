@@ -28,8 +28,8 @@ type Report struct {
 	// These pods.
 	Pods []usage.Pod `json:"pods"`
 	usage.Listed
-	// unshown is the usage of pods with unknown nodes. It reaches no limit.
-	unshown int64
+	// unconfirmed is the usage of pods with unknown nodes. It reaches no limit.
+	unconfirmed int64
 }
 
 // report measures the pods like a budget with the same selection.
@@ -52,7 +52,7 @@ func (p *podList) report(q question) (Report, error) {
 		}
 		report.ConsumedMilliGPUSeconds += of.Consumed
 		if r.Allocation.Shown == 0 {
-			report.unshown += of.Consumed
+			report.unconfirmed += of.Consumed
 		}
 		pods = append(pods, usage.Used{Record: r, PodUsage: of})
 	}
@@ -68,7 +68,7 @@ func (p *podList) compare(q question, declared budget.Declaration, report *Repor
 		return nil
 	}
 	remaining := budget.Hours(max(0, q.limit-report.ConsumedMilliGPUSeconds))
-	exceeded := report.ConsumedMilliGPUSeconds-report.unshown >= q.limit
+	exceeded := report.ConsumedMilliGPUSeconds-report.unconfirmed >= q.limit
 	report.RemainingGPUHours, report.Exceeded = &remaining, &exceeded
 	if !exceeded {
 		return nil

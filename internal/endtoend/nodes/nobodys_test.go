@@ -28,7 +28,7 @@ func ambiguousNodes(r *rig) {
 	r.says(r.reconcile(),
 		"node aws-"+own[0]+" has one of the pool's addresses, and the provider ID \"aws:///ap-southeast-1a/i-0123456789abcdef0\", which is not a "+
 			"Tencent Cloud instance",
-		"is to be terminated (2 held is above maximum 1), but its node is ambiguous: the nodes")
+		"is to be terminated (total 2 is above maximum 1), but its node is ambiguous: the nodes")
 	r.audit.Wants(r.t, "while two nodes say that they are one instance")
 
 	nodes := r.server.Client().CoreV1().Nodes()

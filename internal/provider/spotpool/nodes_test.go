@@ -62,7 +62,7 @@ func TestLifeOfAPoolWithNodes(t *testing.T) {
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid)),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions").AtSliceIndex(0),
-					knownvalue.StringRegexp(regexp.MustCompile(`^drain ins-\w+, the node ins-\w+: 2 held is above maximum 1`))),
+					knownvalue.StringRegexp(regexp.MustCompile(`^drain ins-\w+, the node ins-\w+: total 2 is above maximum 1`))),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions").AtSliceIndex(1),
 					knownvalue.StringExact("wait up to 15m for 1 drain (timeouts.update); gpupool reconcile continues it"))),
 			Check: held(w, 1),

@@ -49,7 +49,7 @@ func poolNamed(name string, changes ...attributes) string {
 
 var (
 	launchOne      = regexp.MustCompile(`^launch 1 spot GN7\.2XLARGE32 in ap-singapore-[23]: capacity 1 is below minimum 2`)
-	terminateThree = regexp.MustCompile(`^terminate ins-.* 4 held is above maximum 1`)
+	terminateThree = regexp.MustCompile(`^terminate ins-.* total 4 is above maximum 1`)
 	protectedError = regexp.MustCompile(`protected from deletion`)
 )
 

@@ -73,7 +73,7 @@ type model struct {
 	Minimum     types.Int64  `tfsdk:"minimum"`
 	Maximum     types.Int64  `tfsdk:"maximum"`
 	Capacity    types.Int64  `tfsdk:"capacity"`
-	Held        types.Int64  `tfsdk:"held"`
+	Total       types.Int64  `tfsdk:"total"`
 	Shortfall   types.Int64  `tfsdk:"shortfall"`
 	Drifted     types.Int64  `tfsdk:"drifted"`
 	HourlyPrice types.String `tfsdk:"estimated_hourly_price"`
@@ -102,7 +102,7 @@ func newModel(state spotpools.State) model {
 		Name: types.StringValue(d.Name), Region: types.StringValue(d.Region), UID: types.StringValue(d.UID),
 		AccountID: types.StringValue(d.AccountID), Generation: types.Int64Value(d.Generation),
 		Minimum: number(d.Minimum), Maximum: number(d.Maximum), Capacity: number(p.Capacity),
-		Held: number(p.Held), Shortfall: number(p.Shortfall), Drifted: number(p.Drifted),
+		Total: number(p.Total), Shortfall: number(p.Shortfall), Drifted: number(p.Drifted),
 		HourlyPrice: types.StringValue(p.HourlyPrice.String()),
 		Machines:    make([]machine, len(p.Members)),
 	}

@@ -67,7 +67,7 @@ func TestPoolAndItsMachines(t *testing.T) {
 				},
 				Config: config("img-a1b2c3d4"),
 				ConfigStateChecks: []statecheck.StateCheck{
-					number("capacity", 2), number("held", 2), number("shortfall", 0), number("drifted", 0),
+					number("capacity", 2), number("total", 2), number("shortfall", 0), number("drifted", 0),
 					number("minimum", 2), number("maximum", 4), number("generation", 1),
 					value(tfjsonpath.New("region"), knownvalue.StringExact("ap-singapore")),
 					value(tfjsonpath.New("account_id"), knownvalue.StringExact(cvmsim.DemoAccountID)),

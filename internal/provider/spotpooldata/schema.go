@@ -28,7 +28,7 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"minimum":    kit.ComputedWhole("Number of working instances to keep."),
 			"maximum":    kit.ComputedWhole("Highest number of instances."),
 			"capacity":   kit.ComputedWhole("Number of instances that work, or are starting."),
-			"held":       kit.ComputedWhole("Number of instances that count toward `maximum`, including stuck and stopped ones, and pending launches."),
+			"total":      kit.ComputedWhole("Number of instances that count toward `maximum`, including stuck and stopped ones, and pending launches."),
 			"shortfall":  kit.ComputedWhole("Number of working instances that are missing from `minimum`."),
 			"drifted":    kit.ComputedWhole("Number of instances that were launched with a configuration other than the declared one."),
 			"estimated_hourly_price": kit.ComputedText("Cost of the instances at present prices, in CNY an hour, as a decimal. " +

@@ -44,7 +44,7 @@ var shortRemedies = map[spotpool.Code]string{
 	spotpool.BecauseSoldOut:         remedies[errorclass.Capacity],
 	spotpool.BecauseCooldown:        remedies[errorclass.Capacity],
 	spotpool.BecauseNotSold:         "Use offerings that Tencent Cloud sells:\ngpupool offers",
-	spotpool.BecauseMaximum:         "Raise maximum, or terminate instances that are held and do not work:\ngpupool status OBJECT --machines",
+	spotpool.BecauseMaximum:         "Raise maximum, or terminate instances that do not work:\ngpupool status OBJECT --machines",
 	spotpool.BecauseLaunchTimeout:   "Find out why instances do not start, or raise maximum:\ngpupool status OBJECT --machines",
 	spotpool.BecauseFallbackMaximum: "Raise on_demand_fallback.maximum, or add other offerings.",
 }

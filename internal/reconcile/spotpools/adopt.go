@@ -58,7 +58,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(plan.Members, func(m decide.Member) bool { return m.ID == id })
 	})
-	if reasons := adoptionProblems(d, plan.Held, ids, candidates); len(reasons) > 0 {
+	if reasons := adoptionProblems(d, plan.Total, ids, candidates); len(reasons) > 0 {
 		return fmt.Errorf("nothing was adopted into %s:\n- %s", d.Object(), strings.Join(reasons, "\n- "))
 	}
 	if dryRun || len(ids) == 0 {
@@ -76,7 +76,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 }
 
 // adoptionProblems returns why instances cannot be adopted.
-func adoptionProblems(d spotpool.Declaration, held int, ids []string, found []spotpool.Instance) []string {
+func adoptionProblems(d spotpool.Declaration, total int, ids []string, found []spotpool.Instance) []string {
 	byID := map[string]spotpool.Instance{}
 	for _, i := range found {
 		byID[i.ID] = i
@@ -97,8 +97,8 @@ func adoptionProblems(d spotpool.Declaration, held int, ids []string, found []sp
 			reasons = append(reasons, fmt.Sprintf("%s is %s, not RUNNING", id, i.State))
 		}
 	}
-	if held+len(ids) > d.Maximum {
-		reasons = append(reasons, fmt.Sprintf("%d held and %d more would exceed maximum %d: raise maximum first", held, len(ids), d.Maximum))
+	if total+len(ids) > d.Maximum {
+		reasons = append(reasons, fmt.Sprintf("total %d and %d more would exceed maximum %d: raise maximum first", total, len(ids), d.Maximum))
 	}
 	return reasons
 }

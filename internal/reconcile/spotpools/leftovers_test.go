@@ -123,7 +123,7 @@ func TestAStoppedRunReportsWhatItDid(t *testing.T) {
 			if len(report.SpotPools) != 1 {
 				t.Fatalf("the run says %v, and reports %+v", err, report.SpotPools)
 			}
-			if p := report.SpotPools[0]; !p.Observed || p.Held != tt.held || p.Capacity != tt.held || len(p.Short) > 0 {
+			if p := report.SpotPools[0]; !p.Observed || p.Total != tt.held || p.Capacity != tt.held || len(p.Short) > 0 {
 				t.Errorf("the run reports %+v", p)
 			}
 		})

@@ -155,7 +155,7 @@ func (p *pass) observe(ctx context.Context) error {
 		return err
 	}
 	p.flow.Reporter.Logger().LogAttrs(ctx, slog.LevelInfo, "pool observed", outcome.About(p.declaration.Object()),
-		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
+		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("total", plan.Total))
 	text := fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum)
 	if drains := p.drainTexts(); len(drains) > 0 {
 		text += "; waiting for " + wording.Some(drains)

@@ -53,7 +53,7 @@ func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun
 		return decide.Plan{}, err
 	}
 	plan := decide.Decide(situation(d, o, f.observePoolNodes(ctx, d, j.Value, o, sharedMaxAge, false), j.Value, f.gate(ctx, d), nil))
-	plan.Messages = slices.Insert(plan.Messages, 0, fmt.Sprintf("resumes an interrupted creation: has %d", plan.Held))
+	plan.Messages = slices.Insert(plan.Messages, 0, fmt.Sprintf("resumes an interrupted creation: has %d", plan.Total))
 	return plan, nil
 }
 

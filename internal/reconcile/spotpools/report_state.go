@@ -11,7 +11,7 @@ import (
 
 // Oversized reports whether a pool is above its maximum, because instances are protected or
 // cannot be terminated now.
-func (p Report) Oversized() bool { return p.Observed && p.Held > p.Maximum }
+func (p Report) Oversized() bool { return p.Observed && p.Total > p.Maximum }
 
 // StateAfter returns the state of a pool after a run; changed says whether the run decided
 // anything.

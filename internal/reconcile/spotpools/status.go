@@ -38,7 +38,7 @@ func (w *work) poolStatus(d spotpool.Declaration, r Report, results []outcome.Re
 	if r.Outcome == outcome.Skipped || w.deleted {
 		return nil
 	}
-	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Held: r.Held, Shortfall: r.Shortfall}
+	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Total: r.Total, Shortfall: r.Shortfall}
 	s.Grows, s.Why = r.growth(planned(results), w.unobserved(results))
 	return &s
 }
@@ -96,9 +96,9 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 		return false, "replacing its nodes is suspended: " + p.Nodes.ReplacingSuspended
 	case p.Shortfall > 0 && len(p.Short) > 0:
 		return false, strings.Join(p.Short, "; ")
-	case p.Held >= p.Maximum && p.Minimum == p.Maximum:
+	case p.Total >= p.Maximum && p.Minimum == p.Maximum:
 		return false, fmt.Sprintf("it has its maximum of %d. Raise minimum and maximum", p.Maximum)
-	case p.Held >= p.Maximum:
+	case p.Total >= p.Maximum:
 		return false, fmt.Sprintf("it has its maximum of %d", p.Maximum)
 	case p.Capacity > p.Minimum:
 		return false, fmt.Sprintf("it has %d, and launches none above its minimum of %d. Raise minimum above %d", p.Capacity, p.Minimum, p.Capacity)

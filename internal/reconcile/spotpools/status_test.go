@@ -15,7 +15,7 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	of := func(capacity, held int, change func(*Report)) Report {
 		p := Report{
-			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Held: held},
+			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Total: held},
 		}
 		p.Shortfall = max(0, p.Minimum-capacity)
 		p.Nodes = &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{Ready: capacity}}
@@ -72,7 +72,7 @@ func TestInstancesJustLaunchedAreGrowth(t *testing.T) {
 	launch := spotpool.Decision{Kind: spotpool.KindLaunch, Count: 2, InstanceIDs: []string{"ins-a", "ins-b"}}
 	results := []outcome.Result{outcome.Of(launch, outcome.Done, nil)}
 	w := &work{seen: &decide.Plan{Result: decide.Result{}}}
-	p := Report{Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 2, Capacity: 2, Held: 2}}
+	p := Report{Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 2, Capacity: 2, Total: 2}}
 	if grows, why := p.growth(planned(results), w.unobserved(results)); !grows || why != "just launched: 2" {
 		t.Errorf("after the launch: %t, %s", grows, why)
 	}

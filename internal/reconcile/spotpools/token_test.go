@@ -345,7 +345,7 @@ func TestWithoutTheClusterNothingIsLaunchedThatCouldNotJoin(t *testing.T) {
 		switch {
 		case p.Name == "plain" && (p.Outcome != outcome.Done || p.Capacity != 1):
 			t.Errorf("the other pool: %+v", p)
-		case p.Name == "train" && (p.Outcome != outcome.Failed || p.Held != 2 || !strings.Contains(p.Error.Message, "connection refused")):
+		case p.Name == "train" && (p.Outcome != outcome.Failed || p.Total != 2 || !strings.Contains(p.Error.Message, "connection refused")):
 			t.Errorf("the pool: %+v (%+v)", p, p.Error)
 		}
 	}

@@ -26,7 +26,7 @@ type Appraisal struct {
 	// Its cooldowns.
 	Cooldowns []markets.Cooldown `json:"cooldowns,omitempty"`
 	// The pool's instances of this offering.
-	Held int `json:"held"`
+	Total int `json:"total"`
 	// The instances that a run would launch here now.
 	Launches int `json:"launches"`
 	// Why it is skipped. Absent if it may launch.
@@ -71,8 +71,8 @@ func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 		}
 	}
 	for _, m := range plan.Members {
-		if m.held() && m.Market() == c.market {
-			a.Held++
+		if m.counted() && m.Market() == c.market {
+			a.Total++
 		}
 	}
 	for _, d := range plan.Decisions {
@@ -102,7 +102,7 @@ type Standing struct {
 	// The instance.
 	InstanceID string `json:"instance_id"`
 	// Whether it counts toward the maximum.
-	Held bool `json:"held"`
+	Counted bool `json:"counted"`
 	// Whether it counts toward the minimum.
 	Capacity bool `json:"capacity"`
 	// Why it counts, or does not.
@@ -113,7 +113,7 @@ type Standing struct {
 
 // Standing returns what the instance counts as in its pool.
 func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
-	s := Standing{InstanceID: m.ID, Held: m.held(), Capacity: m.capacity()}
+	s := Standing{InstanceID: m.ID, Counted: m.counted(), Capacity: m.capacity()}
 	switch m.Condition {
 	case Running:
 		s.Why = "it runs"

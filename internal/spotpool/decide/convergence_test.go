@@ -26,7 +26,7 @@ func TestRunsConvergeAndRest(t *testing.T) {
 		w.strangers()
 		var log []string
 		check := func(s decide.Situation, p decide.Plan) {
-			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short))
+			log = append(log, fmt.Sprintf("%s %q total %d, capacity %d, short %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Total, p.Capacity, p.Short))
 			if promise := stdcmp.Or(brokenPromise(s, p), w.brokenSurplus(s, p)); promise != "" {
 				t.Fatalf("%s\n%s", promise, strings.Join(log, "\n"))
 			}

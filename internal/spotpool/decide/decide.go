@@ -74,7 +74,7 @@ type Plan struct {
 // Decide returns what to do about a pool. It is a pure function: the same situation always
 // gives the same plan, with the same tokens.
 //
-// It never launches more than maximum less held, and never counts or terminates an instance
+// It never launches more than maximum less the total, and never counts or terminates an instance
 // that is not the pool's own. It decides nothing if the pool has its minimum, is not above
 // its maximum, and has nothing to replace. While the pool's budget drains it, both are 0.
 func Decide(s Situation) Plan {

@@ -89,7 +89,7 @@ func TestADecisionAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"kind":"terminate","object":"spot_pool/ap-singapore/train","count":1,"instance_ids":["ins-2"],` +
-		`"reasons":["2 held is above maximum 1","chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z)"]}]`
+		`"reasons":["total 2 is above maximum 1","chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z)"]}]`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

@@ -40,7 +40,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		switch {
 		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
 			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
-		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Interrupted(), !m.held() || !m.expendable() || !m.endable():
+		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Interrupted(), !m.counted() || !m.expendable() || !m.endable():
 		case v.nodes.ReplacingAwaits != "":
 			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s), but not while %s: they may recover together", m.ID, whyFailed(v, m),
 				v.nodes.ReplacingAwaits)

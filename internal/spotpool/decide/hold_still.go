@@ -15,7 +15,7 @@ func reportHold(v View, t Tally) (_ Tally, r Result) {
 	case t.coming < d.Minimum:
 		r.because(spotpool.Reason{Code: spotpool.BecauseHold, Until: v.Hold.Until, Text: reason})
 	case surplus > 0:
-		r.warnf("%d held above maximum %d: %s", surplus, d.Maximum, reason)
+		r.warnf("%d %s above maximum %d: %s", surplus, wording.Plural(surplus, "instance", "instances"), d.Maximum, reason)
 	default:
 		r.warnf("%s", reason)
 	}

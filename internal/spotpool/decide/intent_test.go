@@ -39,8 +39,8 @@ func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
 	if !d.Resume || d.Token != launches.Token(uid, salt, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
 		t.Errorf("it is not the same request: %+v", d.Request)
 	}
-	if p.Held != 2 || p.Capacity != 0 {
-		t.Errorf("held %d and capacity %d, want 2 and 0: the launch may have taken effect", p.Held, p.Capacity)
+	if p.Total != 2 || p.Capacity != 0 {
+		t.Errorf("total %d and capacity %d, want 2 and 0: the launch may have taken effect", p.Total, p.Capacity)
 	}
 }
 
@@ -65,14 +65,14 @@ func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
 
 	p := decide.Decide(with(one, two))
 	shouldDecide(t, p)
-	if len(p.Journal.Pending) > 0 || p.Held != 2 {
-		t.Errorf("held %d, and open: %+v", p.Held, p.Journal.Pending)
+	if len(p.Journal.Pending) > 0 || p.Total != 2 {
+		t.Errorf("total %d, and open: %+v", p.Total, p.Journal.Pending)
 	}
 
 	p = decide.Decide(with(one))
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 1 || p.Journal.Missing() != 1 {
-		t.Errorf("held %d, capacity %d and %d open while one of two shows, want 2, 1 and 1", p.Held, p.Capacity, p.Journal.Missing())
+	if p.Total != 2 || p.Capacity != 1 || p.Journal.Missing() != 1 {
+		t.Errorf("total %d, capacity %d and %d open while one of two shows, want 2, 1 and 1", p.Total, p.Capacity, p.Journal.Missing())
 	}
 	shouldSay(t, "short", p.Short.Texts(), "launch 7 shows 1 of its 2 instances so far")
 
@@ -102,8 +102,8 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 	s.Now = noon.Add(30 * time.Second)
 	p = decide.Decide(s)
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 2 {
-		t.Errorf("held %d and capacity %d, want 2 and 2", p.Held, p.Capacity)
+	if p.Total != 2 || p.Capacity != 2 {
+		t.Errorf("total %d and capacity %d, want 2 and 2", p.Total, p.Capacity)
 	}
 
 	// Listed without tags, they are held as they are.
@@ -114,8 +114,8 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 	s.Now = noon.Add(5 * time.Minute)
 	p = decide.Decide(s)
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 2 || !p.Members[0].Untagged {
-		t.Errorf("held %d and capacity %d, want 2 and 2", p.Held, p.Capacity)
+	if p.Total != 2 || p.Capacity != 2 || !p.Members[0].Untagged {
+		t.Errorf("total %d and capacity %d, want 2 and 2", p.Total, p.Capacity)
 	}
 	s.Declaration.Minimum, s.Declaration.Maximum = 0, 0
 	p = decide.Decide(s)
@@ -139,7 +139,7 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	s.Journal = s.Journal.Open(open).Accept(1, []string{"ins-1"}, ago(time.Hour))
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never terminated by the pool. Set the "+
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: counted in the total, and never terminated by the pool. Set the "+
 		"tag gpupool/uid = "+uid+", or terminate")
 }
 
@@ -248,8 +248,8 @@ func TestAnAcceptanceIsDatedByItsAnswer(t *testing.T) {
 	s.Now = noon.Add(time.Minute) // 30 seconds and a minute after the answer, three minutes after it was asked for
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 2 || len(p.Messages) > 0 {
-		t.Errorf("held %d, capacity %d, %q", p.Held, p.Capacity, p.Messages)
+	if p.Total != 2 || p.Capacity != 2 || len(p.Messages) > 0 {
+		t.Errorf("total %d, capacity %d, %q", p.Total, p.Capacity, p.Messages)
 	}
 	s.Now = noon.Add(2 * time.Minute)
 	shouldDecide(t, decide.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")

@@ -16,8 +16,8 @@ func countReclaims(v View, t Tally) (Tally, Result) { return t.leave(v.interrupt
 // endInterrupted terminates members that Tencent Cloud reclaims, if the pool is above its maximum
 // and their nodes are drained. So a node cannot keep an instance by a false notice.
 func endInterrupted(v View, t Tally) (Tally, Result) {
-	held := t.total - v.unseen
-	surplus := held - v.Declaration.Maximum
+	total := t.total - v.unseen
+	surplus := total - v.Declaration.Maximum
 	var now []Member
 	for _, m := range v.interrupted {
 		drained := m.Drain.Phase == node.Done && m.Drain.UID == m.Node.UID && m.Node.Cordoned
@@ -25,7 +25,7 @@ func endInterrupted(v View, t Tally) (Tally, Result) {
 			now = append(now, m)
 		}
 	}
-	reason := cmp.Or(v.drainReason, aboveMaximum(v, held))
+	reason := cmp.Or(v.drainReason, aboveMaximum(v, total))
 	return t, Result{Decisions: termination(v, now, false, reason)}
 }
 

@@ -41,7 +41,7 @@ func drawn(t *testing.T) life {
 			}
 		}
 	}
-	for _, row := range tableAfter(t, string(text), "| state | what is known | held | asked for again |") {
+	for _, row := range tableAfter(t, string(text), "| state | what is known | in the total | asked for again |") {
 		l.held[launches.State(row[0])], l.again[launches.State(row[0])] = row[2], row[3] == "yes"
 	}
 	if len(l.becomes) != 7 || len(l.held) != 7 {
@@ -190,7 +190,7 @@ func (l *lived) shouldBe(t rapid.TB, guide life, want launches.State) {
 	}
 	missing := 2 - len(i.Seen)
 	if got := l.s.Journal.Missing(); got != missing || (held == "yes") != (missing == 2) {
-		t.Fatalf("%s: %d count as held, and %d of 2 have not shown; the guide says %q", want, got, missing, held)
+		t.Fatalf("%s: %d count toward the total, and %d of 2 have not shown; the guide says %q", want, got, missing, held)
 	}
 	p := decide.Decide(l.s)
 	if len(p.Journal.Pending) == 0 {

@@ -14,7 +14,7 @@ import (
 type Condition string
 
 // The conditions. Running and launching instances are capacity. All but failed and
-// terminating ones are held.
+// terminating ones are counted in the total.
 const (
 	Running     Condition = "running"     // it runs
 	Launching   Condition = "launching"   // it starts
@@ -81,7 +81,7 @@ func (m Member) NoticeWithdrawn() bool {
 // contested reports whether it is ambiguous which node the instance is: nothing is done to it.
 func (m Member) contested() bool { return m.Match.Standing == node.Contested }
 
-func (m Member) held() bool { return m.Condition != Failed && m.Condition != Terminating }
+func (m Member) counted() bool { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool {
 	return (m.Condition == Running || m.Condition == Launching) && !m.Replaced() && !m.Interrupted()
 }
@@ -139,7 +139,7 @@ func members(s Situation, u journal.Update, offers map[spotpool.Market]spotpool.
 			list[n].ReplacedSince, list[n].TakenAt = k.ReplacedSince, k.TakenAt
 			list[n].Health = k.Node.Health(match, s.Declaration.Nodes.Timeouts(), s.Now)
 		}
-		list[n].Ending = k.Ended && list[n].held() && list[n].Condition != Isolated
+		list[n].Ending = k.Ended && list[n].counted() && list[n].Condition != Isolated
 		list[n].Available = list[n].runs() && (s.Declaration.Nodes == nil || !list[n].contested() && k.Node.Available(s.Now))
 	}
 	return list
@@ -177,12 +177,12 @@ func condition(i spotpool.Instance, unsettledSince time.Time, timeout spotpool.D
 
 // count counts the members, and the instances of pending launches that were not found yet.
 func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
-	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Held: unseen}
+	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Total: unseen}
 	for _, m := range list {
-		if !m.held() {
+		if !m.counted() {
 			continue
 		}
-		c.Held++
+		c.Total++
 		c.HourlyPrice += m.Price
 		if m.capacity() {
 			c.Capacity++

@@ -47,8 +47,8 @@ func TestConditionsOfStates(t *testing.T) {
 				}
 				return 0
 			}
-			if p.Held != count(c.held) || p.Capacity != count(c.capacity) || p.Shortfall != 1-count(c.capacity) {
-				t.Errorf("held %d, capacity %d, shortfall %d", p.Held, p.Capacity, p.Shortfall)
+			if p.Total != count(c.held) || p.Capacity != count(c.capacity) || p.Shortfall != 1-count(c.capacity) {
+				t.Errorf("total %d, capacity %d, shortfall %d", p.Total, p.Capacity, p.Shortfall)
 			}
 			if launches := len(p.Decisions); launches != 1-count(c.capacity) {
 				t.Errorf("decisions: %q", p.Decisions)
@@ -89,8 +89,8 @@ func TestForeignInstances(t *testing.T) {
 	}
 	p := decide.Decide(seen(pool(size(0, 0)), foreign...))
 	shouldDecide(t, p)
-	if p.Held != 0 || len(p.Members) > 0 || len(p.Journal.Known) > 0 {
-		t.Errorf("held %d, members %v, recorded %v", p.Held, p.Members, p.Journal.Known)
+	if p.Total != 0 || len(p.Members) > 0 || len(p.Journal.Known) > 0 {
+		t.Errorf("total %d, members %v, recorded %v", p.Total, p.Members, p.Journal.Known)
 	}
 	shouldSay(t, "warnings", p.Warnings,
 		"ins-3 (account 200, ap-singapore), ins-4 (account 100012345678, ap-tokyo) have this pool's uid, but not its account or region: ignored")
@@ -104,8 +104,8 @@ func TestForeignInstances(t *testing.T) {
 func TestAnInstanceListedTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(), instance("ins-1"), instance("ins-2"), instance("ins-1")))
-	if p.Held != 2 || p.Capacity != 2 {
-		t.Errorf("held %d and capacity %d, want 2 and 2", p.Held, p.Capacity)
+	if p.Total != 2 || p.Capacity != 2 {
+		t.Errorf("total %d and capacity %d, want 2 and 2", p.Total, p.Capacity)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(opened(seen(pool(size(5, 9)), instance("ins-1"), instance("ins-2", drifted, inZone(zone3)),
 		instance("ins-3", inState(spotpool.StateStopped))), 2))
-	want := spotpool.Counts{Minimum: 5, Maximum: 9, Capacity: 2, Held: 5, Shortfall: 3, Drifted: 1, HourlyPrice: yuan("7")}
+	want := spotpool.Counts{Minimum: 5, Maximum: 9, Capacity: 2, Total: 5, Shortfall: 3, Drifted: 1, HourlyPrice: yuan("7")}
 	if diff := cmp.Diff(want, p.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}

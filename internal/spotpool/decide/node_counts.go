@@ -173,7 +173,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 		if drain, ok := drainOf(v, m); ok {
 			r.Drains = append(r.Drains, drain)
 		}
-		if !r.Seen || !m.held() {
+		if !r.Seen || !m.counted() {
 			continue
 		}
 		r.count(m)

@@ -153,21 +153,21 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 				"the one that is not",
 		},
 		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 will be drained, as requested at 2026-03-01T12:00:00Z " +
-			"(2 held is above maximum 1)"},
+			"(total 2 is above maximum 1)"},
 		"a drain that waits": {
 			attempted(draining(t), noon), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a " +
+			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (total 2 is above maximum 1): 2 pods left (ml/a " +
 				"is protected from eviction); at 2026-03-01T12:10:00Z it is terminated with its pods",
 		},
 		"a drain whose evictions are forbidden": {
 			forbidden(draining(t)), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (the " +
+			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (total 2 is above maximum 1): 2 pods left (the " +
 				"role needs the verb create on pods/eviction); its timeout starts once a run can request all evictions and list the remaining pods",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
 			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from " +
-				"eviction), and it can be terminated (2 held is above maximum 1)",
+				"eviction), and it can be terminated (total 2 is above maximum 1)",
 		},
 		"a node that is kept": {
 			attempted(attempted(attempted(kept, noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
@@ -189,7 +189,7 @@ func TestADrainIsReportedUntilItIsOver(t *testing.T) {
 	s := attempted(draining(t), noon)
 	p := decide.Decide(s)
 	want := `{"seen":true,"ready":2,"joining":0,"unready":0,"failing":0,"unknown":0,"draining":1,"drains":[` +
-		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":"2 held is above maximum 1","phase":"draining",` +
+		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":"total 2 is above maximum 1","phase":"draining",` +
 		`"asked_at":"2026-03-01T12:00:00Z","draining_since":"2026-03-01T12:00:00Z","observed":{"at":"2026-03-01T12:00:00Z"},"pods_left":2,"blocked":["ml/a is protected from eviction"],` +
 		`"until":"2026-03-01T12:10:00Z","on_timeout":"terminate"}]}`
 	if got := reported(t, p); got != want {

@@ -78,7 +78,7 @@ func TestDrainEvents(t *testing.T) {
 	shouldTell(t, p.Journal)
 	how, soon := s.Declaration.Nodes.Drain, noon.Add(time.Minute)
 	asked := p.Journal.RequestDrain(p.Decisions[0], noon)
-	const begun = "drain ins-1 node-ins-1 requested 2 held is above maximum 1"
+	const begun = "drain ins-1 node-ins-1 requested total 2 is above maximum 1"
 	shouldTell(t, asked, begun)
 	shouldTell(t, asked.RequestDrain(p.Decisions[0], soon), begun)
 	left := node.Progress{Cordoned: true, Observed: true, Left: 2, Blocked: []string{"ml/a is protected from eviction"}}

@@ -32,7 +32,7 @@ type nodeStanding struct {
 
 // String returns its health, and what follows.
 func (n nodeStanding) String() string {
-	if n.nodes == nil || n.plan.Nodes == nil || !n.held() {
+	if n.nodes == nil || n.plan.Nodes == nil || !n.counted() {
 		return ""
 	}
 	var parts []string

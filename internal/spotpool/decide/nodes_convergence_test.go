@@ -37,7 +37,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		w.strangers()
 		var log []string
 		check := func(s decide.Situation, p decide.Plan) {
-			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short,
+			log = append(log, fmt.Sprintf("%s %q total %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Total, p.Capacity, p.Short,
 				p.Messages))
 			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost),
 				w.brokenSurplus(s, p))

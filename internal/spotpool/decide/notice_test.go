@@ -39,7 +39,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 		"in two minutes": {situation: noticed(), want: []string{launch, drain}},
 		"a moment ago":   {situation: interruptedAfter(-time.Minute), want: []string{launch, drain}},
 		"maximum leaves no room": {
-			situation: noticed(size(2, 2)), want: []string{drain}, short: "2 held already, and maximum is 2: no room for 1 more",
+			situation: noticed(size(2, 2)), want: []string{drain}, short: "total 2, and maximum is 2: no room for 1 more",
 		},
 		"and says what that means": {
 			situation: noticed(size(2, 2)), want: []string{drain}, short: "Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, and its " +
@@ -77,7 +77,7 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 	s.SoFar.Drained = []string{"ins-2"}
 	shouldDecide(t, decide.Decide(s), launch)
 	p := decide.Decide(noticed())
-	if p.Capacity != 1 || p.Held != 2 || p.Shortfall != 1 {
+	if p.Capacity != 1 || p.Total != 2 || p.Shortfall != 1 {
 		t.Errorf("counts are %+v", p.Counts)
 	}
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, "capacity 1, as Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, is below minimum 2")

@@ -56,7 +56,7 @@ func brokenNotice(s decide.Situation, p decide.Plan) string {
 		case d.Kind == spotpool.KindDrain:
 			drained = drained || !d.TakenAt.IsZero()
 		case s.Hold == nil && slices.ContainsFunc(d.InstanceIDs, func(id string) bool {
-			return interrupted[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil ||
+			return interrupted[id] && (d.Kind != spotpool.KindTerminate || p.Total <= s.Declaration.Maximum && p.Wanted == nil ||
 				p.Journal.DrainOf(id).Phase != node.Done)
 		}):
 			return d.Summary() + ", which Tencent Cloud reclaims"
@@ -71,7 +71,7 @@ func brokenNotice(s decide.Situation, p decide.Plan) string {
 		}
 	}
 	d := s.Declaration
-	missing, room := d.Minimum-p.Capacity-p.Journal.Missing(), min(d.Maximum-p.Held, d.MaxLaunchesPerRun-s.SoFar.Launched)
+	missing, room := d.Minimum-p.Capacity-p.Journal.Missing(), min(d.Maximum-p.Total, d.MaxLaunchesPerRun-s.SoFar.Launched)
 	if launches < min(missing, room) {
 		return fmt.Sprintf("%d launched, and %d are missing with room for %d", launches, missing, room)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// warn warns of instances that are held and do not work, and of instances that may be the
+// warn warns of counted instances that do not work, and of instances that may be the
 // pool's and are not counted.
 func warn(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
@@ -18,17 +18,17 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 		}
 	}
 	of(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
-		r.warnf("%s %s been starting for longer than the launch timeout of %s: held, but not capacity. Tencent Cloud does not terminate starting "+
+		r.warnf("%s %s been starting for longer than the launch timeout of %s: counted in the total but not as capacity. Tencent Cloud does not terminate starting "+
 			"instances: if this persists, open a ticket", ids, wording.Have(n), d.LaunchTimeout)
 	})
 	of(func(m Member) bool { return m.Condition == Restricted }, func(ids string, n int) {
-		r.warnf("%s %s running but restricted (expired or isolated): held, but not capacity. Check the account's balance", ids, wording.Are(n))
+		r.warnf("%s %s running but restricted (expired or isolated): counted in the total but not as capacity. Check the account's balance", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Stopped && !m.Ending }, func(ids string, n int) {
-		r.warnf("%s %s stopped: held, but not capacity. Start or terminate what was stopped on purpose", ids, wording.Are(n))
+		r.warnf("%s %s stopped: counted in the total but not as capacity. Start or terminate what was stopped on purpose", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Unusable }, func(ids string, n int) {
-		r.warnf("%s %s in a state that gpupool does not handle: held, but not capacity, and never terminated", ids, wording.Are(n))
+		r.warnf("%s %s in a state that gpupool does not handle: counted in the total but not as capacity, and never terminated", ids, wording.Are(n))
 	})
 	of(func(m Member) bool { return m.ChargeType != spotpool.Spot && m.ChargeType != spotpool.OnDemand }, func(ids string, n int) {
 		it := wording.Plural(n, "it", "them")
@@ -36,7 +36,7 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 			it, it, it)
 	})
 	of(func(m Member) bool { return m.Untagged && v.Now.Sub(m.LaunchedAt) > spotpool.TagLag }, func(ids string, n int) {
-		r.warnf("%s still %s none of the pool's tags: held, and never terminated by the pool. Set the tag gpupool/uid = %s, or terminate",
+		r.warnf("%s still %s none of the pool's tags: counted in the total, and never terminated by the pool. Set the tag gpupool/uid = %s, or terminate",
 			ids, wording.Have(n), d.UID)
 	})
 	if why := v.ambiguousInstances(); why != "" {

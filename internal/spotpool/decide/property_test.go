@@ -293,8 +293,8 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 			}
 		}
 	}
-	if launched > 0 && p.Held+launched > d.Maximum {
-		return fmt.Sprintf("%d launched beside %d held, above maximum %d", launched, p.Held, d.Maximum)
+	if launched > 0 && p.Total+launched > d.Maximum {
+		return fmt.Sprintf("%d launched beside %d held, above maximum %d", launched, p.Total, d.Maximum)
 	}
 	if launched > 0 && s.SoFar.Launched+launched > d.MaxLaunchesPerRun {
 		return fmt.Sprintf("%d launched in a run that may launch %d", s.SoFar.Launched+launched, d.MaxLaunchesPerRun)

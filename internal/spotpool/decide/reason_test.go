@@ -122,7 +122,7 @@ func TestStuckInstancesAreNamedAsWhatTakesTheRoom(t *testing.T) {
 	shouldDecide(t, p)
 	want := spotpool.Reasons{{
 		Code: spotpool.BecauseLaunchTimeout,
-		Text: "2 held already, and maximum is 2: no room for 1 more, as 1 has been starting for longer than the launch timeout of 15m",
+		Text: "total 2, and maximum is 2: no room for 1 more, as 1 has been starting for longer than the launch timeout of 15m",
 	}}
 	if diff := cmp.Diff(want, p.Short); diff != "" {
 		t.Errorf("it is short (-want +got):\n%s", diff)

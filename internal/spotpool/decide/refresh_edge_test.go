@@ -34,7 +34,7 @@ func TestRefreshWithoutSpareQuota(t *testing.T) {
 		w := newWorld(d)
 		var log []string
 		check := func(s decide.Situation, p decide.Plan) {
-			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short))
+			log = append(log, fmt.Sprintf("%s %q total %d, capacity %d, short %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Total, p.Capacity, p.Short))
 			if promise := brokenPromise(s, p); promise != "" {
 				t.Fatalf("%s\n%s", promise, strings.Join(log, "\n"))
 			}

@@ -100,7 +100,7 @@ func TestARefreshOfNodesEnds(t *testing.T) {
 			t.Fatalf("%d nodes are Ready", w.readyNodes())
 		}
 	}
-	if p := decide.Decide(w.situation(decide.SoFar{})); p.Drifted > 0 || p.Held != 3 {
+	if p := decide.Decide(w.situation(decide.SoFar{})); p.Drifted > 0 || p.Total != 3 {
 		t.Errorf("it ends with %+v: %q", p.Counts, p.Short)
 	}
 }

@@ -53,7 +53,7 @@ func TestRefresh(t *testing.T) {
 		},
 		"the pool is full of what does not work": {
 			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, old2, instance("ins-3", inState(spotpool.StateStopped))), nil,
-			"2 to be replaced (drifted configuration), and 3 held of maximum 3 leave no room to launch first: raise maximum, or allow max_unavailable",
+			"2 to be replaced (drifted configuration), and total 3 of maximum 3 leaves no room to launch first: raise maximum, or allow max_unavailable",
 		},
 		"drifted instances that do not work go first": {
 			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", drifted, inState(spotpool.StateStopped))),
@@ -126,8 +126,8 @@ func roll(t *testing.T, d spotpool.Declaration) {
 		if works < d.Minimum-d.Refresh.MaxUnavailable {
 			t.Fatalf("%d work: minimum is %d, max_unavailable %d", works, d.Minimum, d.Refresh.MaxUnavailable)
 		}
-		if p.Capacity > d.Minimum+d.Refresh.MaxSurge || p.Held > d.Maximum {
-			t.Fatalf("capacity %d and held %d: minimum is %d, max_surge %d, maximum %d", p.Capacity, p.Held, d.Minimum, d.Refresh.MaxSurge, d.Maximum)
+		if p.Capacity > d.Minimum+d.Refresh.MaxSurge || p.Total > d.Maximum {
+			t.Fatalf("capacity %d and total %d: minimum is %d, max_surge %d, maximum %d", p.Capacity, p.Total, d.Minimum, d.Refresh.MaxSurge, d.Maximum)
 		}
 	}
 	for round := 0; settle() > 0; round++ {
@@ -136,7 +136,7 @@ func roll(t *testing.T, d spotpool.Declaration) {
 		}
 	}
 	settle()
-	if p := decide.Decide(w.situation(decide.SoFar{})); p.Drifted > 0 || p.Capacity < d.Minimum || p.Held > d.Minimum {
+	if p := decide.Decide(w.situation(decide.SoFar{})); p.Drifted > 0 || p.Capacity < d.Minimum || p.Total > d.Minimum {
 		t.Fatalf("it ends with %+v", p.Counts)
 	}
 }

@@ -64,8 +64,8 @@ func TestAContradictionHoldsLaunches(t *testing.T) {
 	shouldSay(t, "short", p.Short.Texts(), why)
 	p = decide.Decide(seen(pool(size(1, 4)), instance("ins-1"), instance("ins-2", doubtful)))
 	shouldSay(t, "warnings", p.Warnings, why)
-	if p.Held != 1 {
-		t.Errorf("%d are held, want the one that is the pool's for certain", p.Held)
+	if p.Total != 1 {
+		t.Errorf("total %d, want the one that is the pool's for certain", p.Total)
 	}
 }
 

@@ -62,7 +62,7 @@ func refresh(v View, t Tally) swap {
 		// An instance that Tencent Cloud refused to terminate stays. If it were not counted,
 		// refresh would launch on-demand instances, and onDemandSwap would terminate them.
 		stays := slices.Contains(v.SoFar.Refused, m.ID) || !m.Drifted || !replaceable(m)
-		if m.ChargeType == spotpool.OnDemand && m.held() && !t.leaving[m.ID] && stays {
+		if m.ChargeType == spotpool.OnDemand && m.counted() && !t.leaving[m.ID] && stays {
 			s.onDemand++
 		}
 	}
@@ -104,7 +104,7 @@ func onDemandSwap(v View, t Tally) swap {
 // replaceable reports whether an instance can be replaced: its state is stable, and not for
 // maintenance, such as rescue mode.
 func replaceable(m Member) bool {
-	return m.held() && m.expendable() && m.endable() && m.Condition != Unusable
+	return m.counted() && m.expendable() && m.endable() && m.Condition != Unusable
 }
 
 // swap is a replacement of working instances.
@@ -219,7 +219,7 @@ func blockedReplacement(v View, t Tally, s swap, why spotpool.Reasons) Result {
 	case len(why) > 0:
 	case t.coming == d.Minimum && s.surge > 0 && t.room(v) == 0:
 		r.shortf(spotpool.BecauseReplacement,
-			"%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable",
+			"%d to be replaced (%s), and total %d of maximum %d leaves no room to launch first: raise maximum, or allow max_unavailable",
 			len(s.members), s.reason, t.total, d.Maximum)
 	case t.coming == d.Minimum && s.surge > 0 && s.unavailable == 0:
 		r.shortf(spotpool.BecauseReplacement,

@@ -12,11 +12,11 @@ import (
 )
 
 // aboveMaximum says why instances above maximum are terminated.
-func aboveMaximum(v View, held int) string {
+func aboveMaximum(v View, total int) string {
 	if v.Declaration.Maximum == 0 {
 		return "no instances are desired"
 	}
-	return fmt.Sprintf("%d held is above maximum %d", held, v.Declaration.Maximum)
+	return fmt.Sprintf("total %d is above maximum %d", total, v.Declaration.Maximum)
 }
 
 // trim terminates instances above maximum. It also terminates isolated instances if a
@@ -25,8 +25,8 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
 	// Instances that were not found yet may not exist: nothing is terminated for them. Those
 	// that Tencent Cloud reclaims disappear by themselves.
-	held := t.total - v.unseen
-	if surplus := held - len(v.interrupted) - d.Maximum; surplus > 0 {
+	total := t.total - v.unseen
+	if surplus := total - len(v.interrupted) - d.Maximum; surplus > 0 {
 		var now []Member
 		chosen := spare(v, t, surplus)
 		for _, m := range chosen {
@@ -34,7 +34,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 				now = append(now, m)
 			}
 		}
-		reason, above, remedy := aboveMaximum(v, held), fmt.Sprintf("above maximum %d", d.Maximum),
+		reason, above, remedy := aboveMaximum(v, total), fmt.Sprintf("above maximum %d", d.Maximum),
 			"Lift the protection, or raise maximum"
 		if v.drainReason != "" {
 			reason, above, remedy = v.drainReason, "of a pool that is drained", "Lift the protection to terminate them"
@@ -44,8 +44,8 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 			r.Messages = append(r.Messages, fmt.Sprintf("%d more %s can be terminated once they no longer start or stop", later, above))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			r.warnf("%d held %s cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. %s", left, above,
-				remedy)
+			r.warnf("%d %s %s cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. %s",
+				left, wording.Plural(left, "instance", "instances"), above, remedy)
 		}
 	}
 	missing := d.Minimum - t.coming
@@ -61,7 +61,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 // spare picks up to n members to terminate, now or once their state allows it. It keeps at
 // least minimum that work, even if members that cannot be terminated fill the maximum.
 func spare(v View, t Tally, n int) []Member {
-	expendable := choose(v, t, func(m Member) bool { return m.held() && m.expendable() })
+	expendable := choose(v, t, func(m Member) bool { return m.counted() && m.expendable() })
 	working := -v.Declaration.Minimum
 	for _, m := range t.members {
 		if m.works() {

@@ -115,12 +115,12 @@ func TestScaleIn(t *testing.T) {
 		},
 		"one that has been pending for too long is not waited for": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", pending)), []string{"terminate ins-1"}, "",
-			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: held, but not capacity. Tencent Cloud does not terminate " +
+			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: counted in the total but not as capacity. Tencent Cloud does not terminate " +
 				"starting instances: if this persists, open a ticket",
 		},
 		"what works is not ended below minimum for one that can't be ended": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), nil, "",
-			"1 held above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
+			"1 instance above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
 				"protection, or raise maximum",
 		},
 		"what stops is waited for, and no working one ended for it": {
@@ -130,12 +130,12 @@ func TestScaleIn(t *testing.T) {
 		},
 		"all are protected": {
 			seen(pool(size(1, 1)), instance("ins-1", protected), instance("ins-2", protected)), nil, "",
-			"1 held above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
+			"1 instance above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
 				"protection, or raise maximum",
 		},
 		"an unknown state is left unchanged": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), []string{"terminate ins-1"}, "",
-			"ins-2 (FREEZING) is in a state that gpupool does not handle: held, but not capacity, and never terminated",
+			"ins-2 (FREEZING) is in a state that gpupool does not handle: counted in the total but not as capacity, and never terminated",
 		},
 		"an open launch may not exist: nothing is ended for it": {
 			opened(seen(pool(size(1, 1)), instance("ins-1")), 3), []string{
@@ -171,7 +171,7 @@ func TestATerminationSaysWhomAndWhy(t *testing.T) {
 	if len(p.Decisions) != 1 {
 		t.Fatalf("decisions: %q", p.Decisions)
 	}
-	want := "terminate ins-3, ins-2: 3 held is above maximum 1; chosen: " +
+	want := "terminate ins-3, ins-2: total 3 is above maximum 1; chosen: " +
 		"ins-3 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, drifted, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z), " +
 		"ins-2 (spot GN7.2XLARGE32 in ap-singapore-3, 3.00 CNY an hour, launched 2026-03-01T11:00:00Z)"
 	if got := p.Decisions[0].String(); got != want {

@@ -12,16 +12,16 @@ import (
 type Tally struct {
 	// members are the pool's own instances, with what is decided to be replaced.
 	members  []Member
-	total    int // instances held
+	total    int // all instances
 	capacity int // those that work or will soon
 	coming   int // the capacity once everything that is requested and decided works
 	running  int // instances that work, and whose end was not requested
 	// available counts those of them that a refresh counts on.
 	available int
 
-	byCharge map[spotpool.ChargeType]int // held and requested, less what leaves
+	byCharge map[spotpool.ChargeType]int // all and requested, less what leaves
 	byZone   map[string]int              // likewise
-	spent    spotpool.Price              // an hour: held and requested
+	spent    spotpool.Price              // an hour: all and requested
 
 	launches []spotpool.Decision     // new ones, to which later launches of the same place and reason add
 	launched int                     // instances that these launches request
@@ -84,7 +84,7 @@ func (t Tally) without(v View, list []Member) Tally {
 }
 
 // room returns how many more instances may be launched. What this plan terminates is still
-// held: it makes room once a later observation shows it gone.
+// counted: it makes room once a later observation shows it gone.
 func (t Tally) room(v View) int {
 	d := v.Declaration
 	return max(0, min(d.Maximum-t.total-t.launched, d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched))

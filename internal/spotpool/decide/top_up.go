@@ -92,12 +92,12 @@ func shortfallReason(v View, t Tally) string {
 
 // noRoomReason returns why n instances cannot be launched.
 func noRoomReason(v View, t Tally, n int) spotpool.Reason {
-	d, held := v.Declaration, t.total+t.launched
-	if d.Maximum-held > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
+	d, total := v.Declaration, t.total+t.launched
+	if d.Maximum-total > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
 		return spotpool.Reason{Code: spotpool.BecausePerRunCap, Text: fmt.Sprintf("max_launches_per_run is %d: %d more to be launched by the next run",
 			d.MaxLaunchesPerRun, n)}
 	}
-	text, stuck := fmt.Sprintf("%d held already, and maximum is %d: no room for %d more", held, d.Maximum, n), 0
+	text, stuck := fmt.Sprintf("total %d, and maximum is %d: no room for %d more", total, d.Maximum, n), 0
 	for _, m := range t.members {
 		if m.Condition == Stuck {
 			stuck++

@@ -22,7 +22,7 @@ type View struct {
 	interrupted []Member        // Tencent Cloud reclaims them soon
 	doubtful    []string        // instances with the pool's uid and contradictory data
 	unseen      int             // instances that pending launches may have launched and no observation found yet
-	unpriced    string          // a held instance whose price is unknown
+	unpriced    string          // a counted instance whose price is unknown
 	drainReason string          // why no instances are desired now; empty if minimum counts
 }
 
@@ -36,10 +36,10 @@ func begin(s Situation, u journal.Update) (View, Tally) {
 	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence}
 	v.counts = count(s.Declaration, t.members, v.unseen)
 	v.interrupted = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Interrupted() })
-	t.total, t.capacity, t.coming = v.counts.Held, v.counts.Capacity, v.counts.Capacity
+	t.total, t.capacity, t.coming = v.counts.Total, v.counts.Capacity, v.counts.Capacity
 	t.byCharge, t.byZone = map[spotpool.ChargeType]int{}, map[string]int{}
 	for _, m := range t.members {
-		if !m.held() {
+		if !m.counted() {
 			continue
 		}
 		t.byCharge[m.ChargeType]++

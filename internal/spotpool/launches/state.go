@@ -48,8 +48,8 @@ const (
 // list changes nothing, such as a refusal of one call of several. A lost response is not an
 // event.
 var states = map[State]struct {
-	// Open launches are in the journal. Their instances that were not found yet count as
-	// held.
+	// Open launches are in the journal. Their instances that were not found yet count
+	// toward the total.
 	open bool
 	// Retryable launches are requested again by the next run, with the same token.
 	retryable bool

@@ -10,7 +10,7 @@ import (
 // ghost is a pod that claims to hold GPUs, on a node that was never observed.
 func ghost(gpus string, start, end ledger.Time) *ledger.Record {
 	r := record("ghost", gpus, start, end)
-	r.Allocation = unshown(gpus)
+	r.Allocation = unconfirmed(gpus)
 	return r
 }
 
