@@ -23,6 +23,10 @@ type RunSummary struct {
 	Failed int `json:"failed"`
 	// The number of decisions that were carried out or tried.
 	Decisions int `json:"decisions"`
+	// The number of decisions, by `kind/outcome`.
+	Outcomes map[string]int `json:"outcomes,omitempty"`
+	// The number of calls, by action of Tencent Cloud or by verb and resource of Kubernetes.
+	Calls map[string]int `json:"calls,omitempty"`
 	// When the last runs began. The latest is last.
 	Starts []time.Time `json:"starts,omitempty"`
 	// The counters of all runs of the store.
@@ -35,28 +39,6 @@ type RunSummary struct {
 	Leftovers []string `json:"leftovers,omitempty"`
 	// The errors of budgets, by name. Only older versions write this field.
 	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
-}
-
-// Counters count what all runs of a store did, so that they never fall, whichever
-// process runs and whatever the history forgets.
-type Counters struct {
-	// The number of recorded runs.
-	Runs int64 `json:"runs"`
-	// The number of decisions, by `kind/outcome`.
-	Decisions map[string]int64 `json:"decisions,omitempty"`
-}
-
-// Plus are the counters after one more run, and what became of its decisions.
-func (c Counters) Plus(decisions ...string) Counters {
-	c.Runs++
-	c.Decisions = maps.Clone(c.Decisions)
-	for _, of := range decisions {
-		if c.Decisions == nil {
-			c.Decisions = map[string]int64{}
-		}
-		c.Decisions[of]++
-	}
-	return c
 }
 
 // Failures are what failed in run after run, by object: "spot_pool/REGION/NAME",

@@ -112,13 +112,3 @@ func TestOverdue(t *testing.T) {
 		t.Errorf("%d starts are kept", len(many.Starts))
 	}
 }
-
-func TestCountersNeverFall(t *testing.T) {
-	t.Parallel()
-	first := declaration.Counters{}.Plus("launch/done", "launch/done", "drain/failed")
-	second := first.Plus("launch/done")
-	want := declaration.Counters{Runs: 2, Decisions: map[string]int64{"launch/done": 3, "drain/failed": 1}}
-	if diff := cmp.Diff(want, second); diff != "" || first.Decisions["launch/done"] != 2 {
-		t.Errorf("(-want +got)\n%s; the first: %+v", diff, first)
-	}
-}

@@ -14,3 +14,8 @@ const (
 	Authorization Class = "authorization" // credentials or permissions must change
 	Transient     Class = "transient"     // throttled, or no response: the next run tries again
 )
+
+// Classes returns all classes.
+func Classes() []Class {
+	return []Class{Capacity, Price, Quota, Configuration, Authorization, Transient}
+}

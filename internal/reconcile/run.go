@@ -86,6 +86,8 @@ type run struct {
 	budgets    *budgets.Run
 	stock      *stockpools.Run
 	jobs       *jobs.Run
+	// events are those that the history got.
+	events []history.Event
 	// interrupted reports that the run was stopped before it was done.
 	interrupted bool
 }
@@ -110,8 +112,15 @@ func (r *run) locked(ctx context.Context) (err error) {
 	if errors.As(err, &unknown) {
 		return err // no run took place
 	}
-	r.finishJobs(ctx, err, r.addHistory(ctx, err))
-	if err != nil && len(r.options.Names) == 0 {
+	r.events = r.addHistory(ctx, err)
+	r.finishJobs(ctx, err, r.events)
+	if err == nil {
+		if err = r.save(ctx); err == nil {
+			return nil
+		}
+		r.addHistory(ctx, err)
+	}
+	if len(r.options.Names) == 0 {
 		r.saveFailure(ctx, err)
 	}
 	return err
@@ -142,15 +151,22 @@ func (r *run) run(ctx context.Context) error {
 	r.report.FinishedAt = r.now().UTC()
 	r.report.Calls = callsSince(before, r.runner.calls())
 	r.interrupted = ctx.Err() != nil
+	if len(r.options.Names) == 0 && !r.interrupted { // else how it ended is recorded, and nothing else is begun
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+		defer cancel()
+		r.checkTombstones(ctx)
+		r.warnOrphans(ctx)
+		r.saveDay(ctx)
+	}
+	return nil
+}
+
+// save writes the summary of the run after its events, which its counters count.
+func (r *run) save(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if len(r.options.Names) > 0 {
 		return r.amendSummary(ctx)
-	}
-	if !r.interrupted { // else how it ended is recorded, and nothing else is begun
-		r.checkTombstones(ctx)
-		r.warnOrphans(ctx)
-		r.saveDay(ctx)
 	}
 	return r.saveSummary(ctx)
 }

@@ -35,6 +35,7 @@ func (r *run) saveSummary(ctx context.Context) error {
 		summary.SucceededAt = summary.FinishedAt
 	}
 	summary.Leftovers = r.budgets.Leftovers()
+	summary.Counters = r.count(ctx, old.Value.Counters)
 	return r.writeSummary(ctx, old, summary)
 }
 
@@ -92,13 +93,16 @@ func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSu
 }
 
 func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.RunSummary], summary declaration.RunSummary) error {
-	var decided []string
+	decided := map[string]int{}
 	for _, k := range r.kinds {
 		for _, d := range k.Results() {
-			decided = append(decided, d.Kind()+"/"+string(d.Outcome))
+			decided[d.Kind()+"/"+string(d.Outcome)]++
 		}
 	}
-	summary.Counters = old.Value.Counters.Plus(decided...)
+	if len(r.options.Names) == 0 {
+		summary.Outcomes, summary.Calls = decided, r.report.Calls
+	}
+	summary.Counters = summary.Counters.Plus(r.now().Sub(r.report.StartedAt), decided, r.report.Calls)
 	r.report.Counters = summary.Counters
 	_, err := record.Save(ctx, r.repository.Store, store.Statuses, lastRun, old, summary)
 	if errors.Is(err, store.ErrConflict) {

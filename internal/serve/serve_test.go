@@ -3,91 +3,17 @@ package serve_test
 import (
 	"compress/gzip"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
-
-func plain(t testing.TB, value any) any {
-	t.Helper()
-	data, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var of any
-	if err := json.Unmarshal(data, &of); err != nil {
-		t.Fatal(err)
-	}
-	return of
-}
-
-// TestListsEqualStatus reads random stores by the API, and as gpupool status does.
-func TestListsEqualStatus(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		d := reconciletest.NewFixture(t)
-		namespaces := []string{"ml", "research", "web"}
-		for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9]{1,8}`), 0, 6, rapid.ID[string]).Draw(r, "budgets") {
-			d.Declare(func(b *budget.Declaration) {
-				b.Name, b.GPUHours = name, rapid.SampledFrom([]string{"1", "4", "100.5"}).Draw(r, "limit")
-				b.Selector = budget.Selector{Namespaces: rapid.SliceOfNDistinct(rapid.SampledFrom(namespaces), 1, 3, rapid.ID[string]).Draw(r, "namespaces")}
-			})
-		}
-		for range rapid.IntRange(0, 4).Draw(r, "pods") {
-			d.Cluster.Start(rapid.SampledFrom(namespaces).Draw(r, "namespace"), "pod-"+rapid.StringMatching(`[a-z]{8}`).Draw(r, "pod"), 2)
-		}
-		for range rapid.IntRange(0, 2).Draw(r, "runs") {
-			d.Cluster.Step(time.Duration(rapid.IntRange(1, 7200).Draw(r, "seconds")) * time.Second)
-			d.Run()
-		}
-		status, err := d.Runner().Status(context.Background())
-		if err != nil {
-			r.Fatal(err)
-		}
-		want := plain(t, status.NoNulls()).(map[string]any)
-		h := handler(d.Process())
-		for path, field := range map[string]string{"budgets": "budgets", "stockpools": "stock_pools", "spotpools": "spot_pools"} {
-			if diff := cmp.Diff(want[field], read(t, h, "/api/v1/"+path)[field]); diff != "" {
-				r.Fatalf("status (-) and GET %s (+):\n%s", path, diff)
-			}
-		}
-		if diff := cmp.Diff(want, read(t, h, "/api/v1/status")); diff != "" {
-			r.Fatalf("status (-) and GET status (+):\n%s", diff)
-		}
-		metrics := ask(t, h, "GET", "/metrics", "").Body.String()
-		lines := []string{fmt.Sprintf("gpupool_declarations{kind=\"budget\"} %d\n", len(status.Budgets))}
-		if status.LastRun != nil {
-			lines = append(lines, fmt.Sprintf("gpupool_runs_total %d\n", status.LastRun.Counters.Runs))
-		}
-		for _, b := range status.Budgets {
-			if b.UsageReport != nil {
-				hours, err := strconv.ParseFloat(b.ConsumedGPUHours, 64)
-				if err != nil {
-					r.Fatal(err)
-				}
-				lines = append(lines, fmt.Sprintf("gpupool_budget_consumed_gpu_hours{name=%q} %v\n", b.Name, hours))
-			}
-		}
-		for _, line := range lines {
-			if !strings.Contains(metrics, line) {
-				r.Fatalf("the metrics lack %q:\n%s", line, metrics)
-			}
-		}
-	})
-}
 
 // TestUnreachableCloud: pools that cannot be observed say so, and budgets do not wait for them.
 func TestUnreachableCloud(t *testing.T) {

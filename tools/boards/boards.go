@@ -10,14 +10,14 @@ const (
 )
 
 var (
-	region    = variable{"region", "gpupool_pool_minimum" + all}
-	pool      = variable{"name", "gpupool_pool_minimum" + all}.as("pool")
-	budget    = variable{"name", "gpupool_budget_tracked_pods" + all}.as("budget")
-	namespace = variable{"namespace", "gpupool_stock_pool_desired" + all}
+	regions    = variable{"region", "gpupool_pool_minimum" + all}
+	spotPools  = variable{"name", "gpupool_pool_minimum" + all}.as("pool")
+	teams      = variable{"name", "gpupool_budget_tracked_pods" + all}.as("budget")
+	namespaces = variable{"namespace", "gpupool_stock_pool_desired" + all}
 )
 
 var boards = []board{
-	{"gpupool-overview", "gpupool / Overview", []selection{namespace.as("namespace")}, []row{
+	{"gpupool-overview", "gpupool / Overview", []selection{namespaces.as("namespace")}, []row{
 		{"State", []panel{
 			stat("Instances missing", "none", q("sum(gpupool_pool_shortfall"+all+")", "")),
 			stat("Capacity", "none", q("sum(gpupool_pool_capacity"+all+")", "")),
@@ -29,6 +29,14 @@ var boards = []board{
 		{"Objects", []panel{
 			table("Objects by state", "none", q("sum by (kind, name, state) (gpupool_object_state"+all+")", "")),
 			series("Declarations", "none", q("gpupool_declarations"+all, "{{kind}}")),
+		}},
+		{"Instances", []panel{
+			series("Launches", "none", q("sum by (charge_type) (increase(gpupool_launched_instances_total"+all+"[1h]))", "{{charge_type}} an hour")),
+			series("Reclaimed and lost instances", "none", q("increase(gpupool_reclaimed_instances_total"+all+"[1h])", "reclaimed an hour"),
+				q("increase(gpupool_lost_instances_total"+all+"[1h])", "lost an hour"),
+				q("increase(gpupool_interruption_notices_total"+all+"[1h])", "notices an hour")),
+			series("Refused launches", "none", q("sum by (class) (increase(gpupool_refused_launches_total"+all+"[1h]))", "{{class}} an hour")),
+			series("Drains of nodes", "none", q("sum by (outcome) (increase(gpupool_drains_total"+all+"[1h]))", "{{outcome}} an hour")),
 		}},
 		{"Spot pools", []panel{
 			series("Capacity", "none", q("sum by (region, name) (gpupool_pool_capacity"+all+")", "{{region}}/{{name}}")),
@@ -46,10 +54,10 @@ var boards = []board{
 			series("Pods waiting for a node", "none", q("gpupool_stock_pool_waiting"+stocks, "{{namespace}}/{{name}}")),
 		}},
 	}},
-	{"gpupool-pool", "gpupool / Spot pool", []selection{region.as("region"), pool}, []row{
+	{"gpupool-pool", "gpupool / Spot pool", []selection{regions.as("region"), spotPools}, []row{
 		{"Size", []panel{
-			series("Size", "none", q("gpupool_pool_capacity"+pools, "{{name}} capacity"), q("gpupool_pool_minimum"+pools, "{{name}} minimum"),
-				q("gpupool_pool_maximum"+pools, "{{name}} maximum")),
+			series("Size", "none", q("gpupool_pool_capacity"+pools, "{{name}} capacity"), q("gpupool_pool_total"+pools, "{{name}} total"),
+				q("gpupool_pool_minimum"+pools, "{{name}} minimum"), q("gpupool_pool_maximum"+pools, "{{name}} maximum")),
 			series("Shortfall", "none", q("gpupool_pool_shortfall"+pools, "{{name}}")),
 			series("Price", "currencyCNY", q("gpupool_pool_hourly_price"+pools, "{{name}} an hour")),
 		}},
@@ -59,7 +67,7 @@ var boards = []board{
 			stat("Replacement suspended", "bool_yes_no", q("max(gpupool_pool_replacing_suspended"+pools+")", "")),
 		}},
 	}},
-	{"gpupool-budget", "gpupool / Budget", []selection{budget}, []row{
+	{"gpupool-budget", "gpupool / Budget", []selection{teams}, []row{
 		{"Usage", []panel{
 			series("GPU-hours in the window", "h", q("gpupool_budget_consumed_gpu_hours"+budgets, "{{name}} consumed"),
 				q("gpupool_budget_limit_gpu_hours"+budgets, "{{name}} limit"), q("gpupool_budget_remaining_gpu_hours"+budgets, "{{name}} left")),
@@ -83,12 +91,18 @@ var boards = []board{
 			stat("Last run succeeded", "bool_yes_no", q("min(gpupool_run_success"+all+")", "")),
 			stat("Last run", "s", q("time() - max(gpupool_last_run_timestamp_seconds"+all+")", "ago")),
 			stat("Last success", "s", q("time() - max(gpupool_last_success_timestamp_seconds"+all+")", "ago")),
-			series("Duration", "s", q("gpupool_run_duration_seconds"+all, "last run")),
+			series("Duration", "s", q("gpupool_run_duration_seconds"+all, "last run"),
+				q("increase(gpupool_run_seconds_total"+all+"[1h]) / increase(gpupool_runs_total"+all+"[1h])", "average of an hour")),
 			series("Runs", "none", q("increase(gpupool_runs_total"+all+"[1h])", "an hour")),
 		}},
-		{"Decisions", []panel{
+		{"Calls", []panel{
+			series("Calls", "none", q("sum by (action) (increase(gpupool_calls_total"+all+"[1h]))", "{{action}} an hour")),
+			series("Calls of the last run", "none", q("sum by (action) (gpupool_run_calls"+all+")", "{{action}}")),
+		}},
+		{"Decisions and jobs", []panel{
 			series("Decisions", "none", q("sum by (kind, outcome) (increase(gpupool_decisions_total"+all+"[1h]))", "{{kind}} {{outcome}}")),
 			series("Decisions of the last run", "none", q("sum by (kind, outcome) (gpupool_decisions"+all+") > 0", "{{kind}} {{outcome}}")),
+			series("Finished jobs", "none", q("sum by (state) (increase(gpupool_jobs_total"+all+"[1h]))", "{{state}} an hour")),
 		}},
 	}},
 }

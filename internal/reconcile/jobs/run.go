@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -42,8 +43,19 @@ type Run struct {
 	Effects Effects
 	Warn    func(text string)
 
-	claimed []*claim
-	done    []request.Job
+	listed   bool
+	finished []request.Job // when the run began
+	claimed  []*claim
+	done     []request.Job
+}
+
+// Finished returns all finished jobs of the store, including those that the run completed. It
+// returns false if the jobs could not be listed.
+func (r *Run) Finished() ([]request.Job, bool) {
+	if r == nil || !r.listed {
+		return nil, false
+	}
+	return slices.Concat(r.finished, r.done), true
 }
 
 // claim is a job that the run does.
@@ -71,6 +83,12 @@ func (r *Run) Waiting(ctx context.Context) []request.Job {
 func (r *Run) Begin(ctx context.Context) {
 	all, unreadable, err := r.list(ctx)
 	r.warn(append(unreadable, err)...)
+	r.listed = err == nil
+	for _, job := range all {
+		if job.Value.State.Finished() {
+			r.finished = append(r.finished, job.Value.Public())
+		}
+	}
 	for _, job := range all {
 		if ctx.Err() != nil {
 			return

@@ -20,13 +20,13 @@ type Metric struct {
 
 // List returns all metrics that a run can write, by name.
 func List() ([]Metric, error) {
-	one, day := "1", time.Unix(0, 0)
+	one, day, call := "1", time.Unix(1, 0), map[string]int{"DescribeInstances": 1}
 	usage := &budgets.UsageReport{
 		Coverage: "1", ConsumedGPUHours: one, EstimatedGPUHours: one, ErrorBoundGPUHours: one, BurnRateGPUs: one, LimitGPUHours: &one,
 		RemainingGPUHours: &one,
 	}
 	families, err := OfRun(reconcile.Report{
-		FinishedAt: day, Counters: declaration.Counters{}.Plus("launch/done"),
+		FinishedAt: day, Calls: call, Counters: declaration.Counters{}.Plus(0, map[string]int{"launch/done": 1}, call).Count(day, nil),
 		SpotPools: []spotpools.Report{{
 			Name: "train", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
 		}},
@@ -43,3 +43,7 @@ func List() ([]Metric, error) {
 	}
 	return list, err
 }
+
+// Series is the most series of a store, of each action that gpupool calls, and of each object. A
+// budget has one more for each of its alert thresholds.
+var Series = struct{ Store, Action, SpotPool, Budget, StockPool int }{Store: 220, Action: 2, SpotPool: 14, Budget: 18, StockPool: 6}

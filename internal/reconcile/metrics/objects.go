@@ -68,6 +68,7 @@ func (m exposition) pools(pools []spotpools.Report) {
 	minimum := m.vector("gpupool_pool_minimum", "Minimum number of instances of the pool.", "region", "name")
 	maximum := m.vector("gpupool_pool_maximum", "Maximum number of instances of the pool.", "region", "name")
 	capacity := m.vector("gpupool_pool_capacity", "Instances of the pool that work or soon will.", "region", "name")
+	total := m.vector("gpupool_pool_total", "All instances of the pool, including those that do not work.", "region", "name")
 	shortfall := m.vector("gpupool_pool_shortfall", "Instances missing to the minimum of the pool.", "region", "name")
 	price := m.vector("gpupool_pool_hourly_price", "Price of the instances of the pool, in CNY an hour.", "region", "name")
 	for _, p := range pools {
@@ -80,6 +81,7 @@ func (m exposition) pools(pools []spotpools.Report) {
 			continue // capacity 0 would be wrong
 		}
 		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
+		total.WithLabelValues(p.Region, p.Name).Set(float64(p.Total))
 		shortfall.WithLabelValues(p.Region, p.Name).Set(float64(p.Shortfall))
 		price.WithLabelValues(p.Region, p.Name).Set(inCNY(p.HourlyPrice))
 	}

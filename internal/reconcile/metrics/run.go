@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
@@ -54,29 +53,12 @@ func (m exposition) vector(name, help string, labels ...string) *prometheus.Gaug
 
 func (m exposition) run(report reconcile.Report, success bool) {
 	m.success(success)
-	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by kind and outcome.", "kind", "outcome")
-	for _, of := range spotpool.Kinds() {
-		for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Short, outcome.Failed} {
-			decisions.WithLabelValues(string(of.Kind), string(outcome))
-		}
-	}
-	if len(report.Budgets) > 0 {
-		for _, of := range budget.Kinds() {
-			for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Skipped, outcome.Failed} {
-				decisions.WithLabelValues(string(of.Kind), string(outcome))
-			}
-		}
-	}
-	if len(report.StockPools) > 0 {
-		for _, of := range stockpool.Kinds() {
-			for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Failed} {
-				decisions.WithLabelValues(string(of.Kind), string(outcome))
-			}
-		}
-	}
+	decided := map[string]int{}
 	for _, d := range report.Decisions {
-		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
+		decided[d.Kind()+"/"+string(d.Outcome)]++
 	}
+	m.decisions(decided)
+	m.calls(report.Calls)
 	m.counters(report.Counters)
 	if !report.FinishedAt.IsZero() { // without a run, the number is unknown, and no zero is written
 		m.declarations(report.Declarations())
@@ -100,6 +82,37 @@ func (m exposition) run(report reconcile.Report, success bool) {
 	}
 }
 
+// decisions writes the decisions of the last run, by kind and outcome. Those that it did not make
+// are 0.
+func (m exposition) decisions(counts map[string]int) {
+	gauge := m.vector("gpupool_decisions", "Decisions of the last run, by kind and outcome.", "kind", "outcome")
+	add := func(kind string, outcomes ...outcome.Outcome) {
+		for _, o := range outcomes {
+			gauge.WithLabelValues(kind, string(o))
+		}
+	}
+	for _, of := range spotpool.Kinds() {
+		add(string(of.Kind), outcome.Done, outcome.Short, outcome.Failed)
+	}
+	for _, of := range budget.Kinds() {
+		add(string(of.Kind), outcome.Done, outcome.Skipped, outcome.Failed)
+	}
+	for _, of := range stockpool.Kinds() {
+		add(string(of.Kind), outcome.Done, outcome.Failed)
+	}
+	for of, n := range counts {
+		kind, outcome, _ := strings.Cut(of, "/")
+		gauge.WithLabelValues(kind, outcome).Set(float64(n))
+	}
+}
+
+func (m exposition) calls(counts map[string]int) {
+	gauge := m.vector("gpupool_run_calls", "Calls of Tencent Cloud and Kubernetes by the last run, by action.", "action")
+	for action, n := range counts {
+		gauge.WithLabelValues(action).Set(float64(n))
+	}
+}
+
 func (m exposition) success(yes bool) {
 	m.set("gpupool_run_success", "Whether the last run succeeded (1), or something failed (0).", boolValue(yes))
 }
@@ -111,23 +124,6 @@ func (m exposition) states() func(outcome.Summary, ...state.State) {
 		for _, is := range states {
 			gauge.WithLabelValues(s.Kind, s.Name, string(is)).Set(1)
 		}
-	}
-}
-
-// counters come from the store, so that a new file or another host continues them.
-func (m exposition) counters(c declaration.Counters) {
-	if c.Runs == 0 {
-		return
-	}
-	runs := prometheus.NewCounter(prometheus.CounterOpts{Name: "gpupool_runs_total", Help: "Recorded runs of the store."})
-	decisions := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gpupool_decisions_total", Help: "Decisions of all runs of the store, by kind and outcome.",
-	}, []string{"kind", "outcome"})
-	m.registry.MustRegister(runs, decisions)
-	runs.Add(float64(c.Runs))
-	for of, n := range c.Decisions {
-		kind, outcome, _ := strings.Cut(of, "/")
-		decisions.WithLabelValues(kind, outcome).Add(float64(n))
 	}
 }
 

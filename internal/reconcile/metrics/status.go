@@ -26,6 +26,10 @@ func OfStatus(s Status) *prometheus.Registry {
 	if last := s.lastRun(); last != nil {
 		m.success(last.Failed == 0 && last.Failing.Of(history.Run) == nil)
 		m.times(seconds(last.FinishedAt), seconds(last.SucceededAt), last.FinishedAt.Sub(last.StartedAt))
+		if last.Decisions == 0 || len(last.Outcomes) > 0 { // an older gpupool wrote none
+			m.decisions(last.Outcomes)
+		}
+		m.calls(last.Calls)
 		m.counters(last.Counters)
 	}
 	if s.SpotPools != nil && s.Budgets != nil && s.StockPools != nil {

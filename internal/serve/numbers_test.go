@@ -1,0 +1,247 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+func plain(t testing.TB, value any) any {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of any
+	if err := json.Unmarshal(data, &of); err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+// TestNumbersAreEqual reads random stores by the API and /metrics, and as gpupool status does. All
+// have the same numbers.
+func TestNumbersAreEqual(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		w := randomStore(t, r)
+		status, err := w.Runner().Status(context.Background())
+		if err != nil {
+			r.Fatal(err)
+		}
+		want := plain(t, status.NoNulls()).(map[string]any)
+		h := handler(w)
+		for path, field := range map[string]string{"budgets": "budgets", "stockpools": "stock_pools", "spotpools": "spot_pools"} {
+			if diff := cmp.Diff(want[field], read(t, h, "/api/v1/"+path)[field]); diff != "" {
+				r.Fatalf("status (-) and GET %s (+):\n%s", path, diff)
+			}
+		}
+		if diff := cmp.Diff(want, read(t, h, "/api/v1/status")); diff != "" {
+			r.Fatalf("status (-) and GET status (+):\n%s", diff)
+		}
+		got := samples(t, ask(t, h, http.MethodGet, "/metrics", "").Body.String())
+		numbers := numbersOf(t, status)
+		for _, name := range slices.Sorted(maps.Keys(numbers)) {
+			if value, there := got[name]; !there || value != numbers[name] {
+				r.Fatalf("status has %v for %s, and /metrics %v (%v)", numbers[name], name, value, there)
+			}
+		}
+		// Of an object, there is nothing that status does not have.
+		for name, value := range got {
+			ofObject := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+			if _, there := numbers[name]; !there && slices.ContainsFunc([]string{"gpupool_object_state{", "gpupool_pool_", "gpupool_stock_pool_"}, ofObject) {
+				r.Fatalf("/metrics has %v for %s, and status nothing", value, name)
+			}
+		}
+	})
+}
+
+// randomStore is a store of random objects and pods after random runs.
+func randomStore(t *testing.T, r *rapid.T) reconcile.World {
+	t.Helper()
+	d := reconciletest.NewFixture(t)
+	cloud := reconciletest.NewStillWorld(t, time.Now())
+	if err := cloud.Sim.Server.SetStock(cvmsim.StockRequest{
+		AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Stock: new(int64(rapid.IntRange(0, 3).Draw(r, "stock"))),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	world := func() reconcile.World {
+		w := d.Process()
+		w.Cloud, w.PollInterval = cloud.Client(30*time.Second, 6), 5*time.Millisecond
+		return w
+	}
+	namespaces := []string{"ml", "research", "web"}
+	names := func(of string, most int) []string {
+		return rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9]{1,8}`), 0, most, rapid.ID[string]).Draw(r, of)
+	}
+	for _, name := range names("budgets", 5) {
+		d.Declare(func(b *budget.Declaration) {
+			b.Name, b.GPUHours = name, rapid.SampledFrom([]string{"1", "4", "100.5"}).Draw(r, "limit")
+			b.Selector = budget.Selector{Namespaces: rapid.SliceOfNDistinct(rapid.SampledFrom(namespaces), 1, 3, rapid.ID[string]).Draw(r, "namespaces")}
+		})
+	}
+	for _, name := range names("stock pools", 3) {
+		pool := stockpool.Declaration{
+			Name: name, Namespace: rapid.SampledFrom(namespaces).Draw(r, "namespace"), SpecName: "g1.1", Image: "registry.example.com/team/runtime:1",
+			Memory: "16Gi", GPU: 1, Replicas: rapid.IntRange(0, 3).Draw(r, "replicas"), AllocatedSelector: "session",
+		}
+		if _, err := world().StockPools().Create(context.Background(), pool.WithDefaults(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names("spot pools", 2) {
+		pool := reconciletest.Pool(rapid.IntRange(0, 2).Draw(r, "minimum"), 3)
+		pool.Name = name
+		_, _ = world().SpotPools().Create(context.Background(), pool, 0) // it can remain short
+	}
+	for range rapid.IntRange(0, 4).Draw(r, "pods") {
+		d.Cluster.Start(rapid.SampledFrom(namespaces).Draw(r, "namespace"), "pod-"+rapid.StringMatching(`[a-z]{8}`).Draw(r, "pod"), 2, func(*gpu.Pod) {})
+	}
+	for range rapid.IntRange(0, 2).Draw(r, "runs") {
+		d.Cluster.Step(time.Duration(rapid.IntRange(1, 7200).Draw(r, "seconds")) * time.Second)
+		if rapid.Bool().Draw(r, "job") {
+			if _, err := world().Jobs().Submit(context.Background(), request.Request{Run: &request.Run{}}, "ann", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := world().Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return world()
+}
+
+// samples are the values of an exposition, by name and labels.
+func samples(t *testing.T, text string) map[string]float64 {
+	t.Helper()
+	all := map[string]float64{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		end := strings.LastIndex(line, " ")
+		all[line[:end]] = number(t, line[end+1:])
+	}
+	return all
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// numbersOf are the metrics that a status implies.
+func numbersOf(t *testing.T, s reconcile.StatusReport) map[string]float64 {
+	t.Helper()
+	all := map[string]float64{}
+	set := func(value float64, format string, labels ...any) {
+		all[fmt.Sprintf("gpupool_"+format, labels...)] = value
+	}
+	for kind, n := range map[string]int{"spot_pool": len(s.SpotPools), "budget": len(s.Budgets), "stock_pool": len(s.StockPools)} {
+		set(float64(n), "declarations{kind=%q}", kind)
+	}
+	state := func(kind, name, state string) { set(1, "object_state{kind=%q,name=%q,state=%q}", kind, name, state) }
+	for _, p := range s.SpotPools {
+		state("spot_pool", p.Summary().Name, string(p.State))
+		spotPool(t, set, p)
+	}
+	for _, b := range s.Budgets {
+		for _, is := range b.State {
+			state("budget", b.Name, string(is))
+		}
+		usage(t, set, b)
+	}
+	for _, p := range s.StockPools {
+		state("stock_pool", p.Summary().Name, string(p.State))
+		for name, n := range map[string]int{
+			"desired": p.Desired, "replicas": p.Replicas, "allocated": p.Allocated, "available": p.Available, "waiting": p.Waiting,
+		} {
+			if p.Observed {
+				set(float64(n), "stock_pool_%s{name=%q,namespace=%q}", name, p.Name, p.Namespace)
+			}
+		}
+	}
+	if s.LastRun != nil {
+		lastRun(set, *s.LastRun)
+	}
+	return all
+}
+
+type setter func(value float64, format string, labels ...any)
+
+func spotPool(t *testing.T, set setter, p spotpools.Description) {
+	t.Helper()
+	of := map[string]float64{"minimum": float64(p.Minimum), "maximum": float64(p.Maximum)}
+	if p.Observed {
+		of["capacity"], of["total"], of["shortfall"] = float64(p.Capacity), float64(p.Total), float64(p.Shortfall)
+		of["hourly_price"] = number(t, p.HourlyPrice.String())
+	}
+	for name, value := range of {
+		set(value, "pool_%s{name=%q,region=%q}", name, p.Name, p.Region)
+	}
+}
+
+func usage(t *testing.T, set setter, b budgets.Description) {
+	t.Helper()
+	if b.UsageReport == nil {
+		return
+	}
+	for name, text := range map[string]*string{
+		"consumed_gpu_hours": &b.ConsumedGPUHours, "limit_gpu_hours": b.LimitGPUHours, "remaining_gpu_hours": b.RemainingGPUHours,
+		"burn_rate_gpus": &b.BurnRateGPUs, "error_bound_gpu_hours": &b.ErrorBoundGPUHours,
+	} {
+		if text != nil {
+			set(number(t, *text), "budget_%s{name=%q}", name, b.Name)
+		}
+	}
+	set(float64(b.TrackedPods), "budget_tracked_pods{name=%q}", b.Name)
+}
+
+func lastRun(set setter, last declaration.RunSummary) {
+	c := last.Counters
+	set(float64(c.Runs), "runs_total")
+	set((time.Duration(c.RunMilliseconds) * time.Millisecond).Seconds(), "run_seconds_total")
+	set(float64(c.Events["job/succeeded"]), `jobs_total{state="succeeded"}`)
+	set(float64(c.Events["launch/SPOTPAID"]), `launched_instances_total{charge_type="SPOTPAID"}`)
+	set(float64(c.Events["refused/capacity"]), `refused_launches_total{class="capacity"}`)
+	set(float64(c.Events["reclaim"]), "reclaimed_instances_total")
+	set(float64(c.Events["lost"]), "lost_instances_total")
+	for action, n := range c.Calls {
+		set(float64(n), "calls_total{action=%q}", action)
+	}
+	for of, n := range c.Decisions {
+		kind, outcome, _ := strings.Cut(of, "/")
+		set(float64(n), "decisions_total{kind=%q,outcome=%q}", kind, outcome)
+	}
+	for of, n := range last.Outcomes {
+		kind, outcome, _ := strings.Cut(of, "/")
+		set(float64(n), "decisions{kind=%q,outcome=%q}", kind, outcome)
+	}
+}
