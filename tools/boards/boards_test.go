@@ -80,24 +80,77 @@ func TestBoardsUseMetricsThatExist(t *testing.T) {
 	}
 }
 
-func TestAlertsNameWhatToDo(t *testing.T) {
-	t.Parallel()
+// rules are the rules of alerts.yml.
+type rules struct {
+	Groups []struct {
+		Name  string `json:"name"`
+		Rules []rule `json:"rules"`
+	} `json:"groups"`
+}
+
+type rule struct {
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	For         string            `json:"for,omitempty"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+func readRules(t *testing.T) (of rules) {
+	t.Helper()
 	text, err := os.ReadFile("../../examples/prometheus/alerts.yml")
+	if err == nil {
+		err = yaml.UnmarshalStrict(text, &of)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+// TestEachRuleHasCases: make boards runs the cases of alerts_test.yml with promtool. Each alert has a case
+// in which it does not fire, and one in which it fires after the time of its rule.
+func TestEachRuleHasCases(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../examples/prometheus/alerts_test.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file struct {
-		Groups []struct {
+		Tests []struct {
 			Name  string
-			Rules []struct {
-				Alert, Expr, For    string
-				Labels, Annotations map[string]string
+			Cases []struct {
+				Alertname string
+				EvalTime  string `json:"eval_time"`
+				ExpAlerts []any  `json:"exp_alerts"`
+			} `json:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	fires, silent := map[string][]string{}, map[string]bool{}
+	for _, of := range file.Tests {
+		for _, c := range of.Cases {
+			if len(c.ExpAlerts) > 0 {
+				fires[c.Alertname] = append(fires[c.Alertname], c.EvalTime)
+			} else {
+				silent[c.Alertname] = true
 			}
 		}
 	}
-	if err := yaml.UnmarshalStrict(text, &file); err != nil {
-		t.Fatal(err)
+	for _, g := range readRules(t).Groups {
+		for _, r := range g.Rules {
+			if len(fires[r.Alert]) == 0 || !silent[r.Alert] || r.For != "" && fires[r.Alert][0] != r.For {
+				t.Errorf("%s needs a case without the alert, and one in which it fires after %q; it has %v", r.Alert, r.For, fires[r.Alert])
+			}
+		}
 	}
+}
+
+func TestAlertsNameWhatToDo(t *testing.T) {
+	t.Parallel()
+	file := readRules(t)
 	page, err := os.ReadFile("../../docs/guides/on-call.md")
 	if err != nil {
 		t.Fatal(err)
