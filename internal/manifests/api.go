@@ -43,7 +43,7 @@ func APIRequesterRules() []rbacv1.PolicyRule {
 
 // api returns the rights of the server, and the roles of its users, which the operator binds.
 func (g grants) api() []Object {
-	if !g.API {
+	if !g.reviews() {
 		return nil
 	}
 	all := g.everywhere("api-review", "To check the users of the API and their rights.", ReviewRules(), ReconcileAccount)

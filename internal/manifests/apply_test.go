@@ -34,6 +34,7 @@ import (
 var resources = map[string]string{
 	"Namespace": "namespaces", "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
 	"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings", "CronJob": "cronjobs", "DaemonSet": "daemonsets", "Deployment": "deployments",
+	"Service": "services", "NetworkPolicy": "networkpolicies",
 	"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 }
 

@@ -79,7 +79,7 @@ func granted(t *testing.T, o manifests.Options) map[string][]string {
 }
 
 func printings() map[string]manifests.Options {
-	all := map[string]manifests.Options{"all": withAll()}
+	all := map[string]manifests.Options{"all": withAll(), "serve": withServer()}
 	for _, action := range []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict} {
 		o := options()
 		o.Enforcement = action

@@ -14,6 +14,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
@@ -67,6 +69,45 @@ func TestYAMLWithNodes(t *testing.T) {
 	o := withNodes()
 	o.Mode, o.NoticeWatchOn = manifests.Deployment, map[string]string{"pool": "train"}
 	compareYAML(t, "nodes.yaml", added(t, o))
+}
+
+func withServer() manifests.Options {
+	o := options()
+	o.Mode, o.PrometheusRule, o.ServiceMonitor = manifests.Serve, true, true
+	o.Budgets = "budgets: {team-a: {gpuHours: 100, selector: {matchLabels: {team: a}}}}\n"
+	return o
+}
+
+// TestYAMLWithServer compares the objects of the server, except the alerts.
+func TestYAMLWithServer(t *testing.T) {
+	t.Parallel()
+	compareYAML(t, "serve.yaml", slices.DeleteFunc(added(t, withServer()), func(o manifests.Object) bool {
+		return o.Object.GetObjectKind().GroupVersionKind().Kind == "PrometheusRule"
+	}))
+}
+
+// TestPrometheusRule compares the printed alerts with those that the documentation links.
+func TestPrometheusRule(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../examples/prometheus/prometheusrule.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]any
+	if err := yaml.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects(t, withServer()) {
+		rule, ok := o.Object.(*unstructured.Unstructured)
+		if !ok || rule.GetKind() != "PrometheusRule" {
+			continue
+		}
+		if diff := cmp.Diff(want["spec"], rule.Object["spec"]); diff != "" {
+			t.Errorf("run make generate (-example +printed)\n%s", diff)
+		}
+		return
+	}
+	t.Error("no PrometheusRule is printed")
 }
 
 // added returns the objects that options add.
@@ -193,6 +234,9 @@ func TestRefuses(t *testing.T) {
 		"cannot be both":                         func(o *manifests.Options) { o.RunNamespace = o.Namespace },
 		`"Big" cannot be the run's namespace`:    func(o *manifests.Options) { o.RunNamespace = "Big" },
 		`invalid mode "pod"`:                     func(o *manifests.Options) { o.Mode = "pod" },
+		"add --mode serve":                       func(o *manifests.Options) { o.TLSSecret = "a" },
+		"exclude each other":                     func(o *manifests.Options) { o.Mode, o.TLSSecret, o.BehindProxy = manifests.Serve, "a", true },
+		`"A" is not the name of a Secret`:        func(o *manifests.Options) { o.Mode, o.TLSSecret = manifests.Serve, "A" },
 		"--cordon-nodes needs --mark-nodes":      func(o *manifests.Options) { o.Cordon = true },
 		"needs --enforcement evict": func(o *manifests.Options) {
 			o.Mark, o.Cordon, o.Enforcement = true, true, budget.Pause

@@ -60,14 +60,7 @@ func Objects(o Options) ([]Object, error) {
 		all = append(all, Object{why, slot})
 		why = ""
 	}
-	if o.Mode == Deployment {
-		return append(all,
-			Object{
-				"The runs. If a CronJob ran them before, delete it: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".",
-				runs.deployment(),
-			}), nil
-	}
-	return append(all, Object{"The run. It exits with 0 if another run is under way.", runs.cronJob()}), nil
+	return append(all, runs.objects()...), nil
 }
 
 const slotsUse = "The slots of freezes. Each binds to nothing until a run uses it. kubectl apply keeps what a run then writes, with and without " +

@@ -39,28 +39,40 @@ type Options struct {
 	// CredentialsSecret names a Secret of the run's namespace whose entries become
 	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.
 	CredentialsSecret string
-	// Arguments are additional arguments of gpupool reconcile.
+	// Arguments are additional arguments of gpupool reconcile, or of gpupool serve.
 	Arguments []string
-	// Mode is what runs gpupool reconcile; empty for a CronJob.
+	// Mode is what runs gpupool; empty for a CronJob.
 	Mode Mode
 	// BootstrapGroups are the allowed groups of the pools' bootstrap tokens; none if no pool has
 	// such tokens.
 	BootstrapGroups []string
 	// API adds the rights to check users of the API, and the roles of these.
 	API bool
+	// Server is for the mode Serve.
+	Server
 	Nodes
 	Stock Stock
+	// PrometheusRule adds the alerts, for the Prometheus operator.
+	PrometheusRule bool
+	// Budgets is the file with which gpupool declare declares budgets before each start of a pod;
+	// empty for none.
+	Budgets string
 }
 
-// Mode is the kind of object that runs gpupool reconcile.
+// Mode is what runs gpupool.
 type Mode string
 
 // A CronJob starts a process for each run. A Deployment has one process that runs repeatedly, and
-// watches for interruption notices between runs.
+// watches for interruption notices between runs. Serve is a Deployment of gpupool serve, which
+// also serves the API and metrics.
 const (
 	CronJob    Mode = "cronjob"
 	Deployment Mode = "deployment"
+	Serve      Mode = "serve"
 )
+
+// reviews reports whether the accounts review tokens and rights of API users.
+func (o Options) reviews() bool { return o.API || o.Mode == Serve }
 
 // Nodes are the separate rights on nodes that pools with nodes need.
 type Nodes struct {
@@ -144,8 +156,8 @@ func (o Options) Validate() error {
 	if o.CredentialsSecret == "" {
 		return errors.New("the name of the Secret with Tencent Cloud credentials is empty; the Secret itself need not exist")
 	}
-	if o.Mode != "" && o.Mode != CronJob && o.Mode != Deployment {
-		return fmt.Errorf("invalid mode %q: use cronjob or deployment", o.Mode)
+	if !slices.Contains([]Mode{"", CronJob, Deployment, Serve}, o.Mode) {
+		return fmt.Errorf("invalid mode %q: use cronjob, deployment or serve", o.Mode)
 	}
-	return errors.Join(o.Nodes.validate(o.allows(budget.Evict)), o.validateStock(), o.validateTokens())
+	return errors.Join(o.Server.validate(o.Mode), o.Nodes.validate(o.allows(budget.Evict)), o.validateStock(), o.validateTokens())
 }

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,10 +17,33 @@ import (
 type workload struct{ Options }
 
 func (w workload) kind() string {
-	if w.Mode == Deployment {
+	if w.Mode == Deployment || w.Mode == Serve {
 		return "Deployment"
 	}
 	return "CronJob"
+}
+
+// objects returns what runs gpupool, what reaches it, and the alerts.
+func (w workload) objects() []Object {
+	var all []Object
+	if w.Budgets != "" {
+		all = append(all, Object{"The budgets that a pod declares before it starts.", w.budgets()})
+	}
+	switch w.Mode {
+	case Deployment:
+		all = append(all, Object{
+			"The runs. If a CronJob ran them before, delete it: kubectl -n " + w.runNamespace() + " delete cronjob " + ReconcileAccount + ".",
+			w.deployment(),
+		})
+	case Serve:
+		all = append(all, w.server()...)
+	default:
+		all = append(all, Object{"The run. It exits with 0 if another run is under way.", w.cronJob()})
+	}
+	if w.PrometheusRule {
+		all = append(all, Object{"The alerts. The Prometheus operator reads them.", w.prometheusRule()})
+	}
+	return all
 }
 
 func (w workload) cronJob() *batchv1.CronJob {
@@ -50,7 +74,7 @@ const every = 40 * time.Second
 func (w workload) deployment() *appsv1.Deployment {
 	marks := labels()
 	marks["app.kubernetes.io/component"] = ReconcileAccount
-	pod := w.pod(w.container("--every="+every.String(), "--timeout="+w.Timeout.String()))
+	pod := w.pod(w.reconciler("--every="+every.String(), w.timeout()))
 	pod.RestartPolicy = corev1.RestartPolicyAlways
 	return &appsv1.Deployment{
 		TypeMeta: kindOf("apps/v1", "Deployment"), ObjectMeta: in(w.runNamespace(), ReconcileAccount),
@@ -58,7 +82,7 @@ func (w workload) deployment() *appsv1.Deployment {
 			Replicas: new(int32(1)),
 			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 			Selector: &metav1.LabelSelector{MatchLabels: marks},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: marks}, Spec: pod},
+			Template: w.declares(corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: marks}, Spec: pod}),
 		},
 	}
 }
@@ -78,12 +102,12 @@ func (w workload) job() batchv1.JobSpec {
 				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
 			},
 		}}},
-		Template: corev1.PodTemplateSpec{
+		Template: w.declares(corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels()},
 			// A Job has no successful exit code except 0, so a run exits with 0 if another one has
 			// the run lock.
-			Spec: w.pod(w.container("--conflict-exit-code=0", "--timeout="+w.Timeout.String())),
-		},
+			Spec: w.pod(w.reconciler("--conflict-exit-code=0", w.timeout())),
+		}),
 	}
 }
 
@@ -98,13 +122,20 @@ func (w workload) pod(container corev1.Container) corev1.PodSpec {
 	}
 }
 
-// container runs gpupool reconcile, with logs for programs only.
-func (w workload) container(flags ...string) corev1.Container {
+// timeout is the flag with the longest duration of a run.
+func (w workload) timeout() string { return fmt.Sprintf("--timeout=%ds", int64(w.Timeout/time.Second)) }
+
+// reconciler runs gpupool reconcile, with logs for programs only.
+func (w workload) reconciler(flags ...string) corev1.Container {
+	return w.container(slices.Concat([]string{"reconcile"}, flags, []string{"--log-format=json", "--output=none"}, w.Arguments)...)
+}
+
+func (w workload) container(arguments ...string) corev1.Container {
 	place := store.Location{Backend: store.Kubernetes, Namespace: w.Namespace}
 	return corev1.Container{
 		Name:  "gpupool",
 		Image: w.Image,
-		Args:  slices.Concat([]string{"reconcile"}, flags, []string{"--log-format=json", "--output=none"}, w.Arguments),
+		Args:  arguments,
 		Env:   []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}},
 		EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: w.CredentialsSecret}, Optional: new(true),

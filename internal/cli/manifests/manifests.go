@@ -2,8 +2,11 @@
 package manifests
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -22,7 +25,8 @@ const manifestsHelp = `Print the Kubernetes objects that run gpupool in a cluste
     each can block new GPU pods of one exceeded budget, and matches nothing
     until then
   - a CronJob that runs "gpupool reconcile", or with --mode deployment a
-    Deployment
+    Deployment. With --mode serve, a Deployment of "gpupool serve" with a Service
+    and network policies
 
 No API is called. The output is the same for the same flags: keep it in version
 control, and apply it again at any time, also with --server-side. To add a flag later,
@@ -41,7 +45,11 @@ Further privileges, each with an admission policy of its own:
   --bootstrap-groups   create and delete bootstrap tokens of these groups, to
                        join instances to the cluster; no Secret can be read
   --api                review tokens and rights of users of "gpupool serve", and
-                       ClusterRoles for readers and requesters of its API
+                       ClusterRoles for readers and requesters of its API;
+                       --mode serve includes it
+
+With --mode serve, the pod starts once the Secret gpupool-serve-tls in the run namespace
+has a certificate for gpupool-serve.NAMESPACE.svc.
 
 --notice-watch adds a DaemonSet that marks a node when Tencent Cloud reclaims its
 instance (gpupool notice-watch).`
@@ -63,6 +71,11 @@ const manifestsExamples = `  # Set up a cluster, or upgrade it to this version
   # For pools with nodes: drain, replace early, and delete nodes
   gpupool manifests --mark-nodes --cordon-nodes --delete-nodes --notice-watch \
     --notice-watch-on pool=train --mode deployment | kubectl apply -f -
+
+  # Serve the API and metrics, with a certificate of your own
+  gpupool manifests --mode serve --service-monitor | kubectl apply -f -
+  kubectl -n gpupool-system-run create secret tls gpupool-serve-tls \
+    --cert tls.crt --key tls.key
 
   # For stock pools, in two namespaces only
   gpupool manifests --stock-pools --stock-namespaces team-a,team-b \
@@ -86,6 +99,7 @@ type options struct {
 	manifests   manifests.Options
 	enforcement string
 	mode        string
+	budgets     string
 	given       func(flag string) bool
 }
 
@@ -95,7 +109,7 @@ func New(s *process.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "manifests [-- ARGUMENT...]",
 		Short:   "Print the Kubernetes objects that run gpupool in a cluster",
-		Long:    manifestsHelp + "\n\nArguments after -- are passed to gpupool reconcile.",
+		Long:    manifestsHelp + "\n\nArguments after -- are passed to gpupool reconcile, or to gpupool serve.",
 		Example: manifestsExamples,
 		Args:    onlyAfterDash,
 		RunE:    s.Command(o.run),
@@ -112,8 +126,13 @@ func New(s *process.Session) *cobra.Command {
 		"Strongest `ACTION` that the privileges allow: alert_only, freeze, pause or evict.")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret,
 		"`NAME` of the Secret with environment variables of runs. It can be absent.")
-	process.ChoiceVar(cmd, &o.mode, "mode", "", "Object that runs gpupool reconcile: a CronJob, or a Deployment that repeats it every 40s and reacts to "+
-		"interruption notices at once.", string(manifests.CronJob), string(manifests.Deployment))
+	process.ChoiceVar(cmd, &o.mode, "mode", "", "Object that runs gpupool: a CronJob, or a Deployment. A Deployment runs every 40s and "+
+		"reacts to interruption notices at once; with serve, it also serves the API and metrics.",
+		string(manifests.CronJob), string(manifests.Deployment), string(manifests.Serve))
+	f.StringVar(&o.manifests.TLSSecret, "tls-secret", "", "`NAME` of the Secret with the server's certificate. If omitted, "+manifests.DefaultTLSSecret+".")
+	f.BoolVar(&o.manifests.BehindProxy, "behind-proxy", false, "Serve without TLS, since a proxy in front has it.")
+	f.BoolVar(&o.manifests.ServiceMonitor, "service-monitor", false, "Add a ServiceMonitor for the server, which the Prometheus operator reads.")
+	f.BoolVar(&o.manifests.PrometheusRule, "prometheus-rule", false, "Add the alerts as a PrometheusRule, which the Prometheus operator reads.")
 	f.BoolVar(&o.manifests.Mark, "mark-nodes", false, "Allow labels and annotations on nodes of pools.")
 	f.BoolVar(&o.manifests.Cordon, "cordon-nodes", false, "Allow cordon and uncordon of nodes, for drains. Needs --mark-nodes.")
 	f.BoolVar(&o.manifests.Delete, "delete-nodes", false, "Allow deletion of nodes with the mark of a pool. Needs --mark-nodes.")
@@ -125,6 +144,7 @@ func New(s *process.Session) *cobra.Command {
 	f.StringSliceVar(&o.manifests.Stock.Namespaces, "stock-namespaces", nil,
 		"Existing `NAMESPACES` of stock pools. If omitted, all except those of the system, the store and runs.")
 	f.Lookup("stock-namespaces").DefValue = "" // else help says []
+	f.StringVar(&o.budgets, "budgets", "", "`FILE` of budgets, which each pod declares before it starts (gpupool declare); - is standard input.")
 	f.BoolVar(&o.manifests.API, "api", false, "Add the rights that gpupool serve --token-review needs, and roles for its users.")
 	f.StringSliceVar(&o.manifests.BootstrapGroups, "bootstrap-groups", nil,
 		"Allow bootstrap tokens of this `GROUP`; can be repeated.")
@@ -137,14 +157,14 @@ func New(s *process.Session) *cobra.Command {
 // onlyAfterDash refuses arguments before --.
 func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	if before := cmd.ArgsLenAtDash(); len(args) > 0 && before != 0 {
-		return fmt.Errorf("unexpected argument %q: put arguments of gpupool reconcile after --", args[0])
+		return fmt.Errorf("unexpected argument %q: put arguments of gpupool reconcile or gpupool serve after --", args[0])
 	}
 	return nil
 }
 
 func (o *options) run(_ context.Context, args []string) error {
 	o.manifests.Enforcement, o.manifests.Arguments, o.manifests.Mode = budget.Action(o.enforcement), args, manifests.Mode(o.mode)
-	if o.manifests.Mode == manifests.Deployment && o.given("schedule") {
+	if o.manifests.Mode != manifests.CronJob && o.given("schedule") {
 		return process.Usagef("--schedule is for a CronJob: set the interval of a Deployment with -- --every=40s")
 	}
 	if !o.given("image") {
@@ -153,6 +173,11 @@ func (o *options) run(_ context.Context, args []string) error {
 			return process.WrongUsage(err)
 		}
 		o.manifests.Image = image
+	}
+	if o.given("budgets") {
+		if err := o.readBudgets(); err != nil {
+			return err
+		}
 	}
 	objects, err := manifests.Objects(o.manifests)
 	if err != nil {
@@ -166,6 +191,24 @@ func (o *options) run(_ context.Context, args []string) error {
 		o.session.Note("the policy bindings gpupool-freeze-01 to -64 match nothing until a run blocks new GPU pods of an exceeded budget with one of them")
 	}
 	return o.session.Put(string(text))
+}
+
+// readBudgets reads --budgets. gpupool declare validates it.
+func (o *options) readBudgets() error {
+	stream, name, err := o.session.Input(o.budgets)
+	if err != nil {
+		return fmt.Errorf("cannot read the budgets: %w", err)
+	}
+	defer stream.Close()
+	data, err := io.ReadAll(stream)
+	if err == nil && len(bytes.TrimSpace(data)) == 0 {
+		err = errors.New("it is empty: use budgets: {} for none")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	o.manifests.Budgets = string(data)
+	return nil
 }
 
 // imageOf names the image that was published with a version.
