@@ -244,6 +244,7 @@ var rooms = map[string]struct {
 		module + "internal/budget/meter", module + "internal/gpu",
 		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
+		"sigs.k8s.io/yaml",
 	}},
 }
 

@@ -48,9 +48,17 @@ type Declaration struct {
 	MaxStatusAge string `json:"max_status_age,omitempty"`
 	// PublishedAt is when the limit, or what counts against it, was last changed.
 	PublishedAt time.Time `json:"published_at"`
+	// ManagedBy is ManagedByFile if gpupool declare declared the budget; empty if Terraform manages it.
+	ManagedBy string `json:"managed_by,omitempty"`
 	// LimitFalls are the moments at which grants that are part of the limit end.
 	LimitFalls []LimitFall `json:"-"`
 }
+
+// ManagedByFile marks a budget of a file, such as the values of the Helm chart.
+const ManagedByFile = "file"
+
+// FromFile reports whether the budget was declared by a file.
+func (d Declaration) FromFile() bool { return d.ManagedBy == ManagedByFile }
 
 // LimitFall is a limit that is lower from a moment on.
 type LimitFall struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/declare"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/explain"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/export"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/grant"
@@ -88,7 +89,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	s.QuietFlag(root)
 	addGroup(root, "inspect", "Inspect",
 		status.New(s), explain.New(s), usage.New(s), history.New(s), offers.New(s), wait.New(s), jobs.New(s), export.New(s))
-	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
+	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s), declare.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
 	addGroup(root, "setup", "Set up", manifests.New(s), noticewatch.New(s), store.New(s), simulate.New(s), newCompletion(s))
 	root.AddCommand(newVersion(s))
 	return root

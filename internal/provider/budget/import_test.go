@@ -53,6 +53,45 @@ func TestImportChangesNothing(t *testing.T) {
 	)
 }
 
+// TestABudgetOfAFileIsImported: an apply takes it over, so that the file no longer changes or deletes it.
+func TestABudgetOfAFileIsImported(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	declared := core.Declaration{Name: "team-a", GPUHours: "5", Window: "24h", Selector: core.Selector{Namespaces: []string{"a"}}}
+	if _, err := w.Process().Budgets().DeclareFile(t.Context(), []core.Declaration{declared}); err != nil {
+		t.Fatal(err)
+	}
+	fromFile := func() bool {
+		d, err := w.Process().Budgets().Find(t.Context(), "team-a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.FromFile()
+	}
+	config := w.BudgetConfig(imported + budget(attributes{"gpu_hours": `"5"`, "window": `"24h"`, "selector": `{ namespaces = ["a"] }`}))
+	run(t,
+		resource.TestStep{
+			PreConfig: func() {
+				if !fromFile() {
+					t.Error("the file does not manage it")
+				}
+			},
+			Config: config, ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate)),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if fromFile() {
+					t.Error("the file still manages it")
+				}
+				if _, err := w.Process().Budgets().DeclareFile(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+			},
+			Config: config, ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
+		},
+	)
+}
+
 // An existing budget is not overwritten.
 func TestBudgetThatExists(t *testing.T) {
 	t.Parallel()

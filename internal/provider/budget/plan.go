@@ -52,6 +52,8 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	recorded, diags := req.Private.GetKey(ctx, recordedKey)
 	resp.Diagnostics.Append(diags...)
+	fromFile, diags := req.Private.GetKey(ctx, fileKey)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !r.CheckStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
 		return
 	}
@@ -63,14 +65,18 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	}
 	m = m.planned(prior)
 	m.UID, m.ClusterUID, m.Generation = prior.UID, prior.ClusterUID, prior.Generation
-	lost := string(recorded) == "false"
-	if lost || !m.declares(prior) {
+	lost, adopted := string(recorded) == "false", string(fromFile) == "true"
+	if lost || adopted || !m.declares(prior) {
 		m.Generation = types.Int64Unknown()
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if lost {
 		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is not recorded",
 			r.Connection.RecordsAgain("counts its usage or enforces it"))
+	}
+	if adopted {
+		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is taken over",
+			"A file declares it: gpupool declare, or the values of the Helm chart. After the apply, that file no longer changes the budget. Remove it from there.")
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		was, d := prior.declaration(), m.declaration()

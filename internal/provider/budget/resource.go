@@ -42,6 +42,9 @@ const defaultTimeout = 5 * time.Minute
 // budget at the last refresh.
 const recordedKey = "recorded"
 
+// fileKey is the key of whether a file declares the budget, which an apply takes over.
+const fileKey = "file"
+
 // flow is the part of the flow that applies use.
 type flow interface {
 	Create(ctx context.Context, d core.Declaration) (budgets.State, error)
@@ -112,5 +115,7 @@ func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (l
 }
 
 func keep(ctx context.Context, _ model, state budgets.State, private connection.PrivateWriter) diag.Diagnostics {
-	return private.SetKey(ctx, recordedKey, strconv.AppendBool(nil, state.Recorded))
+	diags := private.SetKey(ctx, recordedKey, strconv.AppendBool(nil, state.Recorded))
+	diags.Append(private.SetKey(ctx, fileKey, strconv.AppendBool(nil, state.Declaration.FromFile()))...)
+	return diags
 }

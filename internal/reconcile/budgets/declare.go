@@ -125,7 +125,7 @@ func published(r record.Stored[budget.Declaration], d budget.Declaration, now ti
 // limited returns the part of a declaration that decides about exceeding and enforcement. A change of
 // it is a new limit with a new grace period.
 func limited(d budget.Declaration) budget.Declaration {
-	d.Thresholds, d.BreakdownLabels, d.MaxStatusAge, d.Generation = nil, nil, "", 0
+	d.Thresholds, d.BreakdownLabels, d.MaxStatusAge, d.ManagedBy, d.Generation = nil, nil, "", "", 0
 	return d
 }
 
