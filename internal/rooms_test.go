@@ -211,7 +211,7 @@ var rooms = map[string]struct {
 	"internal/serve/api": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/snapshot", module + "internal/reconcile", module + "internal/reconcile/budgets",
 		module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools", module + "internal/reconcile/eventlog",
-		module + "internal/reconcile/outcome", module + "internal/reconcile/record", module + "internal/reconcile/usage", module + "internal/history",
+		module + "internal/reconcile/outcome", module + "internal/reconcile/jobs", module + "internal/reconcile/usage", module + "internal/history",
 		module + "internal/declaration", module + "internal/request", module + "internal/budget", module + "internal/spotpool",
 		module + "internal/stockpool/decide", module + "internal/ledger", module + "internal/duration",
 		"github.com/danielgtaylor/huma/v2", "k8s.io/apimachinery/pkg/util/validation",

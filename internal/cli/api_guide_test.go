@@ -26,7 +26,7 @@ func TestAPIGuide(t *testing.T) {
 	_, url := w.server(t)
 	guide := clitest.Guide(t, "api.md")
 	id := ""
-	for _, heading := range []string{"## Reads", "## Requests"} {
+	for _, heading := range []string{"## Reads", "## Requests", "### Deletion"} {
 		for _, step := range consoleSteps(clitest.Section(t, guide, heading)) {
 			command := strings.NewReplacer("http://127.0.0.1:9171", url, `"ml"`, `"`+namespace+`"`, "/ml/", "/"+namespace+"/").Replace(step.command)
 			if id != "" {

@@ -32,6 +32,7 @@ func transfer(args []string) error {
 	f, header := flag.NewFlagSet("curl", flag.ContinueOnError), headers{}
 	f.Bool("s", true, "silent")
 	include, body := f.Bool("i", false, "print headers"), f.String("d", "", "send data")
+	method := f.String("X", "", "the method")
 	f.Var(header, "H", "send a header")
 	var address string
 	for len(args) > 0 { // options can follow the address
@@ -42,11 +43,13 @@ func transfer(args []string) error {
 			address, args = args[0], args[1:]
 		}
 	}
-	method := http.MethodGet
-	if *body != "" {
-		method = http.MethodPost
+	if *method == "" {
+		*method = http.MethodGet
+		if *body != "" {
+			*method = http.MethodPost
+		}
 	}
-	request, err := http.NewRequest(method, address, strings.NewReader(*body))
+	request, err := http.NewRequest(*method, address, strings.NewReader(*body))
 	if err != nil {
 		return err
 	}

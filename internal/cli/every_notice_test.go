@@ -106,6 +106,32 @@ func TestFromNoticeToLaunch(t *testing.T) {
 	}
 }
 
+// TestFromNoticeToLaunchByServe: a server launches the replacement at most 5 seconds after the notice;
+// with the race detector on a busy machine, after 15.
+func TestFromNoticeToLaunchByServe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir())
+	cluster := kubetest.Start(t)
+	w.createWithNodes(adapter(t, cluster), "train")
+	id := w.sim.Server.Instances()[0].InstanceID
+	n := kubetest.Create(t, cluster, kubetest.Node("served-"+id, 8, func(n *corev1.Node) { n.Spec.ProviderID = "qcloud:///900002/" + id }))
+	agent := w.start("notice-watch", "--node", n.Name, "--metadata-endpoint", w.sim.URL+"?instance_id="+id, "--kubeconfig", cluster.Kubeconfig(), "-v",
+		"--interval", "1s")
+	p := w.start("serve", "--listen", "127.0.0.1:0", "--every", "10m", "-vv", "--kubeconfig", cluster.Kubeconfig())
+	eventually(t, "the watch", func() bool { return strings.Contains(p.stderr(), `action="watch nodes"`) })
+	eventually(t, "the agent", func() bool { return strings.Contains(agent.stderr(), "watching for an interruption notice") })
+	launches, given := w.calls("RunInstances"), time.Now()
+	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(node.NoticeAhead)}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the launch", func() bool { return w.calls("RunInstances") > launches })
+	took := time.Since(given)
+	t.Logf("from the notice to RunInstances: %v", took)
+	if limit := noticeLimit(); took > limit {
+		t.Errorf("it took %v, and %v are allowed", took, limit)
+	}
+}
+
 // TestEveryWithoutAWatch: one that is forbidden is a warning once, and the runs go on.
 // Without a pool that has nodes, nothing is asked of a cluster.
 func TestEveryWithoutAWatch(t *testing.T) {

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -150,5 +151,28 @@ func (e effects) StockPool(ctx context.Context, d stockpool.Declaration, check f
 }
 
 func (e effects) Withdraw(ctx context.Context, d stockpool.Declaration) error {
-	return e.runner.stock.Withdraw(ctx, d)
+	err := e.runner.stock.Withdraw(ctx, d)
+	var managed *request.ManagedError
+	if errors.As(err, &managed) { // it was imported, and is no longer that of the job
+		return nil
+	}
+	return err
+}
+
+func declarationOf(d jobs.Deletion) stockpool.Declaration {
+	return stockpool.Declaration{Namespace: d.Namespace, Name: d.Name, UID: d.UID}
+}
+
+func (e effects) Delete(ctx context.Context, pool jobs.Deletion) error {
+	return e.runner.stock.Withdraw(ctx, declarationOf(pool))
+}
+
+func (e effects) Deleted(ctx context.Context, pool jobs.Deletion) (done jobs.Effect, gone bool, err error) {
+	d := declarationOf(pool)
+	if gone, err = e.runner.stock.Gone(ctx, d); !gone || err != nil {
+		return done, false, err
+	}
+	done.Reasons = []string{"deleted " + d.Object()}
+	done.EventIDs = []string{history.About{Object: d.Object(), ObjectUID: d.UID}.Declaration(history.Delete).ID}
+	return done, true, nil
 }

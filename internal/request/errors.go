@@ -38,7 +38,7 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("%d jobs are queued, which is the maximum: run gpupool reconcile, and submit the request again", e.Queued)
 }
 
-// ManagedError reports that Terraform manages the requested object.
+// ManagedError reports that Terraform manages the object of a request.
 type ManagedError struct {
 	Object  string // "stock_pool/ml/g1"
 	Address string // "gpupool_stock_pool.g1", or the type and the name
@@ -46,7 +46,7 @@ type ManagedError struct {
 
 // Error names the object and its address.
 func (e *ManagedError) Error() string {
-	return fmt.Sprintf("%s is managed by Terraform (%s): change it there, or request another name", e.Object, e.Address)
+	return fmt.Sprintf("%s is managed by Terraform (%s), and a request cannot change it: change it there", e.Object, e.Address)
 }
 
 // ExistsError reports that the requested object exists, and the API manages it.

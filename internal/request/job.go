@@ -43,7 +43,7 @@ func (s State) Finished() bool { return len(transitions[s]) == 0 }
 type Job struct {
 	// The ID of the job.
 	ID string `json:"id"`
-	// The type of the request: `run`, `grant`, `hold` or `stock_pool`.
+	// The type of the request: `run`, `grant`, `hold`, `stock_pool` or `delete`.
 	Type Type `json:"type"`
 	// The object, such as `budget/team-a` or `stock_pool/ml/g1`. `run` for a run.
 	Object string `json:"object"`
@@ -61,7 +61,7 @@ type Job struct {
 	Request Request `json:"request"`
 	// The ID of the run that did it.
 	RunID string `json:"run_id,omitempty"`
-	// The UID of the stock pool, or the ID of the grant or the hold. It is chosen before the job is
+	// The UID of the stock pool, or the ID of the grant or the hold. It is recorded before the job is
 	// done, so that a run after a kill recognizes what was done.
 	EffectID string `json:"effect_id,omitempty"`
 	// The effects of the job, or why it failed.
@@ -96,6 +96,25 @@ func (j Job) To(next State, now time.Time) (Job, error) {
 		j.ExpiresAt = now.Add(FinishedLifetime)
 	}
 	return j, nil
+}
+
+// JobList is jobs, the latest first.
+type JobList struct {
+	// The version of this format.
+	SchemaVersion int `json:"schema_version"`
+	// The jobs.
+	Jobs []Job `json:"jobs"`
+	// Jobs that cannot be read.
+	Warnings []string `json:"warnings"`
+}
+
+// NewJobList returns a list of jobs. The errors are about jobs that cannot be read.
+func NewJobList(jobs []Job, unreadable ...error) JobList {
+	list := JobList{SchemaVersion: 1, Jobs: append([]Job{}, jobs...), Warnings: []string{}}
+	for _, err := range unreadable {
+		list.Warnings = append(list.Warnings, err.Error())
+	}
+	return list
 }
 
 // Overdue reports whether a job is past its expiry: a queued one then expires, and a finished one is

@@ -1,13 +1,15 @@
 // Package request defines what clients ask of the next run, and the life of a request as a job. A
-// request is a run now, additional GPU-hours for a budget, a hold of a spot pool, or a new stock
-// pool. The API and the CLI submit requests; package reconcile/jobs keeps and does them.
+// request is a run now, additional GPU-hours for a budget, a hold of a spot pool, a new stock pool, or
+// the deletion of a requested one. The API and the CLI submit requests; package reconcile/jobs keeps and does them.
 package request
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,10 +22,11 @@ const (
 	TypeGrant     Type = "grant"
 	TypeHold      Type = "hold"
 	TypeStockPool Type = "stock_pool"
+	TypeDelete    Type = "delete"
 )
 
 // Types returns all types of requests.
-func Types() []Type { return []Type{TypeRun, TypeGrant, TypeHold, TypeStockPool} }
+func Types() []Type { return []Type{TypeRun, TypeGrant, TypeHold, TypeStockPool, TypeDelete} }
 
 // Request is one request. Exactly one of its fields is set.
 type Request struct {
@@ -35,6 +38,8 @@ type Request struct {
 	Hold *Hold `json:"hold,omitempty"`
 	// A new stock pool.
 	StockPool *StockPool `json:"stock_pool,omitempty"`
+	// The deletion of a requested stock pool.
+	Delete *Delete `json:"delete,omitempty"`
 }
 
 // Run requests a reconciliation of all objects.
@@ -68,10 +73,18 @@ type Hold struct {
 	Reason string `json:"reason"`
 }
 
+// Delete requests the deletion of a stock pool that was requested. Terraform deletes the others.
+type Delete struct {
+	// The stock pool, as NAMESPACE/NAME.
+	StockPool string `json:"stock_pool"`
+}
+
 // Type returns the type of a request; empty if it has none, or several.
 func (r Request) Type() Type {
 	var of Type
-	for t, set := range map[Type]bool{TypeRun: r.Run != nil, TypeGrant: r.Grant != nil, TypeHold: r.Hold != nil, TypeStockPool: r.StockPool != nil} {
+	for t, set := range map[Type]bool{
+		TypeRun: r.Run != nil, TypeGrant: r.Grant != nil, TypeHold: r.Hold != nil, TypeStockPool: r.StockPool != nil, TypeDelete: r.Delete != nil,
+	} {
 		switch {
 		case set && of != "":
 			return ""
@@ -91,8 +104,23 @@ func (r Request) Object() string {
 		return "spot_pool/" + r.Hold.Pool
 	case TypeStockPool:
 		return "stock_pool/" + r.StockPool.key()
+	case TypeDelete:
+		return "stock_pool/" + r.Delete.StockPool
 	case TypeRun:
 		return "run"
+	}
+	return ""
+}
+
+// Namespace returns the namespace of the stock pool that a request creates or deletes; empty for
+// requests that concern all namespaces.
+func (r Request) Namespace() string {
+	switch r.Type() {
+	case TypeStockPool:
+		return cmp.Or(r.StockPool.Namespace, DefaultNamespace)
+	case TypeDelete:
+		namespace, _, _ := strings.Cut(r.Delete.StockPool, "/")
+		return namespace
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	maxKey = 255 // bytes
 	maxEnv = 64 << 10
 )
+
+var namespaceForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // DefaultLifetime is how long a requested stock pool lasts if the request does not say.
 const DefaultLifetime = exception.Longest
@@ -46,8 +49,14 @@ func (r Request) Validate(requester string, now time.Time) error {
 		exceptional(&list, "hold", h.Span, h.Reason, now)
 	case TypeStockPool:
 		r.StockPool.validate(&list, now)
+	case TypeDelete:
+		namespace, name, _ := strings.Cut(r.Delete.StockPool, "/")
+		list.Name("delete.stock_pool", name, "a stock pool")
+		if !namespaceForm.MatchString(namespace) {
+			list.Add("delete.stock_pool", "Use NAMESPACE/NAME.", "%q is not a valid namespace", namespace)
+		}
 	case "":
-		list.Add("request", "Set exactly one of run, grant, hold and stock_pool.", "it must request exactly one thing")
+		list.Add("request", "Set exactly one of run, grant, hold, stock_pool and delete.", "it must request exactly one thing")
 	}
 	if len(list) > 0 {
 		return &InvalidError{Problems: list}

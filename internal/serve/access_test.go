@@ -138,6 +138,8 @@ func TestAccess(t *testing.T) {
 		{"POST", "/api/v1/stockpools", fmt.Sprintf(poolBody, "declared"), [6]int{401, 403, 409, 403, 403, 409}},
 		{"POST", "/api/v1/stockpools", `{"name":"new","spec_name":"g1.1","gpu":1,"replicas":1}`, [6]int{401, 403, 403, 403, 403, 202}},
 		{"POST", "/api/v1/operator/stockpools", `{"specName":"g1.1","namespace":"ml","replicas":1}`, [6]int{401, 403, 202, 403, 403, 202}},
+		{"DELETE", "/api/v1/stockpools/ml/requested", "", [6]int{401, 403, 202, 403, 403, 202}},
+		{"DELETE", "/api/v1/stockpools/ml/declared", "", [6]int{401, 403, 409, 403, 403, 409}},
 		{"POST", "/api/v1/budgets/budget-ml/grants", `{"gpu_hours":"5","duration":"1h","reason":"a test"}`, [6]int{401, 403, 403, 403, 403, 202}},
 		{"POST", "/api/v1/spotpools/ap-singapore/train/holds", exception, [6]int{401, 403, 403, 403, 403, 202}},
 		{"POST", "/api/v1/runs", "{}", [6]int{401, 403, 403, 403, 403, 202}},
@@ -196,7 +198,8 @@ func TestMalformedRequests(t *testing.T) {
 	}
 	for n := range 10_000 {
 		path := pick("/api/v1/stockpools", "/api/v1/operator/stockpools", "/api/v1/budgets/x/grants", "/api/v1/spotpools/a/b/holds", "/api/v1/runs",
-			"/api/v1/jobs/"+junk(), "/api/v1/explain/budget/"+junk(), "/api/v1/history?since="+junk(), "/api/v1/usage?"+junk(), "/"+junk(), "/api/v1/"+junk())
+			"/api/v1/jobs/"+junk(), "/api/v1/stockpools/"+junk()+"/X", "/api/v1/explain/budget/"+junk(), "/api/v1/history?since="+junk(),
+			"/api/v1/usage?"+junk(), "/"+junk(), "/api/v1/"+junk())
 		body := pick(junk(), "{", "[]", "null", `{"gpu":"1"}`, `{"replicas":-1}`, `{"name":{}}`, `{"duration":7}`, strings.Repeat("[", 60_000),
 			`{"name":"`+strings.Repeat("a", 70_000)+`"}`, `{"spec_name":"g1.1","replicas":1e99}`, `{"unknown":1}`, `{"until":"never"}`)
 		method := pick("GET", "POST", "POST", "POST", "PUT", "DELETE", "PATCH", "HEAD", "X")

@@ -2,12 +2,11 @@ package serve
 
 import (
 	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
 )
 
 // compressFrom is the length from which a response is compressed.
@@ -22,39 +21,51 @@ func compact(next http.Handler) http.Handler {
 		}
 		kept := &buffered{header: w.Header(), code: http.StatusOK}
 		next.ServeHTTP(kept, r)
-		body := kept.body.Bytes()
+		body := kept.shared
+		if body == nil {
+			body = api.NewBody(kept.body.Bytes())
+		}
 		if kept.code == http.StatusOK {
-			sum := sha256.Sum256(body)
-			tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
-			w.Header().Set("ETag", tag)
-			if strings.Contains(r.Header.Get("If-None-Match"), tag) {
+			w.Header().Set("ETag", body.Tag())
+			if strings.Contains(r.Header.Get("If-None-Match"), body.Tag()) {
 				w.WriteHeader(http.StatusNotModified)
 				return
 			}
 		}
 		w.Header().Add("Vary", "Accept-Encoding")
-		if len(body) >= compressFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		data := body.JSON
+		if len(data) >= compressFrom && acceptsGzip(r.Header.Get("Accept-Encoding")) {
 			w.Header().Set("Content-Encoding", "gzip")
-			w.WriteHeader(kept.code)
-			// A client that is gone needs no response.
-			z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-			_, _ = z.Write(body)
-			_ = z.Close()
-			return
+			data = body.Gzip()
 		}
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 		w.WriteHeader(kept.code)
-		_, _ = w.Write(body)
+		_, _ = w.Write(data) // a client that is gone needs no response
 	})
+}
+
+// acceptsGzip reports whether a client accepts gzip. A weight of 0 refuses it.
+func acceptsGzip(codings string) bool {
+	for part := range strings.SplitSeq(codings, ",") {
+		coding, weight, weighted := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(weight)), "q="), 64)
+		return !weighted || err == nil && q > 0
+	}
+	return false
 }
 
 // buffered is a response in memory.
 type buffered struct {
 	header http.Header
 	body   bytes.Buffer
+	shared *api.Body // instead of body
 	code   int
 }
 
 func (b *buffered) Header() http.Header            { return b.header }
 func (b *buffered) Write(data []byte) (int, error) { return b.body.Write(data) }
 func (b *buffered) WriteHeader(code int)           { b.code = code }
+func (b *buffered) WriteBody(shared *api.Body)     { b.shared = shared }

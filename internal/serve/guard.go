@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
 )
 
 // guard is what every request passes before an operation.
@@ -18,9 +19,6 @@ type guard struct {
 	Options
 	next http.Handler
 }
-
-// bodyAtMost is the largest body of a request.
-const bodyAtMost = 64 << 10
 
 // ServeHTTP refuses what no operation should see, and logs who did what.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +39,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem(counted, code, detail)
 		return
 	}
-	r.Body = http.MaxBytesReader(counted, r.Body, bodyAtMost)
+	r.Body = http.MaxBytesReader(counted, r.Body, api.BodyAtMost)
 	if public(r.URL.Path) {
 		g.next.ServeHTTP(counted, r)
 		return

@@ -1,71 +1,123 @@
 package serve
 
 import (
+	"context"
 	"crypto/tls"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
 
-// Certificate is a certificate and its key in files. It is read again when they change.
-type Certificate struct {
-	certFile, keyFile string
+// reloaded is a value of files, which is read again when they change.
+type reloaded[T any] struct {
+	files []string
+	read  func() (T, error)
+	warn  func(error)
 
 	mu      sync.Mutex
 	checked time.Time
-	changed [2]time.Time
-	loaded  *tls.Certificate
+	stamps  []stamp // of the files that were read last
+	value   T
 }
 
-// LoadCertificate reads a certificate and its key.
-func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
-	c := &Certificate{certFile: certFile, keyFile: keyFile}
-	_, err := c.get(time.Now())
-	return c, err
+// stamp changes with a file.
+type stamp struct {
+	changed time.Time
+	size    int64
 }
 
-// Config returns the configuration of a server.
-func (c *Certificate) Config() *tls.Config {
-	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return c.get(time.Now())
-		},
-		NextProtos: []string{"h2", "http/1.1"},
-	}
+func reload[T any](read func() (T, error), warn func(error), files ...string) (*reloaded[T], error) {
+	r := &reloaded[T]{files: files, read: read, warn: warn, checked: time.Now()}
+	r.stamps, _ = r.now() // read reports an absent file
+	var err error
+	r.value, err = read()
+	return r, err
 }
 
 // checkEvery is how often files are checked for a change.
 const checkEvery = time.Second
 
-// get returns the certificate. While files are unreadable, or do not fit, it is the last one.
-func (c *Certificate) get(now time.Time) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.loaded != nil && now.Sub(c.checked) < checkEvery {
-		return c.loaded, nil
+// get returns the value. While files are unreadable or invalid, it is the last one.
+func (r *reloaded[T]) get() T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.checked) < checkEvery {
+		return r.value
 	}
-	c.checked = now
-	changed, err := c.times()
-	if err == nil && (c.loaded == nil || changed != c.changed) {
-		var pair tls.Certificate
-		if pair, err = tls.LoadX509KeyPair(c.certFile, c.keyFile); err == nil {
-			c.loaded, c.changed = &pair, changed
-		}
+	r.checked = time.Now()
+	stamps, err := r.now()
+	if err != nil || same(stamps, r.stamps) {
+		return r.value
 	}
-	if c.loaded != nil {
-		return c.loaded, nil
+	r.stamps = stamps
+	value, err := r.read()
+	if err != nil {
+		r.warn(err)
+		return r.value
 	}
-	return nil, err
+	r.value = value
+	return value
 }
 
-func (c *Certificate) times() (times [2]time.Time, err error) {
-	for n, name := range []string{c.certFile, c.keyFile} {
+func (r *reloaded[T]) now() (stamps []stamp, err error) {
+	for _, name := range r.files {
 		info, err := os.Stat(name)
 		if err != nil {
-			return times, err
+			return nil, err
 		}
-		times[n] = info.ModTime()
+		stamps = append(stamps, stamp{info.ModTime(), info.Size()})
 	}
-	return times, nil
+	return stamps, nil
+}
+
+func same(a, b []stamp) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for n := range a {
+		if !a[n].changed.Equal(b[n].changed) || a[n].size != b[n].size {
+			return false
+		}
+	}
+	return true
+}
+
+// Certificate returns the TLS configuration of a certificate and its key in files. They are read again
+// when they change; warn reports new ones that are invalid.
+func Certificate(certFile, keyFile string, warn func(error)) (*tls.Config, error) {
+	pair, err := reload(func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+		return &pair, err
+	}, warn, certFile, keyFile)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.get(), nil },
+		NextProtos:     []string{"h2", "http/1.1"},
+	}, nil
+}
+
+// Tokens authenticates by a file of tokens. It is read again when it changes; warn reports a new one
+// that is invalid.
+func Tokens(file string, warn func(error)) (access.Authenticator, error) {
+	tokens, err := reload(func() (access.Tokens, error) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		return access.ParseTokens(data)
+	}, warn, file)
+	return users{tokens}, err
+}
+
+// users are those of a file.
+type users struct{ *reloaded[access.Tokens] }
+
+// Authenticate returns the user of a token.
+func (u users) Authenticate(ctx context.Context, token string) (*access.User, error) {
+	return u.get().Authenticate(ctx, token)
 }

@@ -138,6 +138,19 @@ func TestRepeatedReads(t *testing.T) {
 	}
 }
 
+func TestCompressionIsNegotiated(t *testing.T) {
+	t.Parallel()
+	h := handler(teams(t).Process())
+	for codings, packed := range map[string]bool{
+		"": false, "br": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.0, br": false, "gzip;q=much": false,
+	} {
+		w := ask(t, h, "GET", "/api/v1/budgets", "", "Accept-Encoding: "+codings)
+		if got := w.Header().Get("Content-Encoding") == "gzip"; got != packed || w.Code != http.StatusOK {
+			t.Errorf("Accept-Encoding %q: compressed %t, %d", codings, got, w.Code)
+		}
+	}
+}
+
 func TestDetails(t *testing.T) {
 	t.Parallel()
 	h := handler(teams(t).Process())

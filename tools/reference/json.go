@@ -23,7 +23,7 @@ var documents = []section{
 	{title: "gpupool usage replay", of: name{"cli/usage", "ReplayReport"}},
 	{title: "gpupool history", of: name{"reconcile/eventlog", "Report"}},
 	{title: "gpupool export ledger", of: name{"cli/export", "interval"}},
-	{title: "gpupool jobs", of: name{"cli/jobs", "report"}},
+	{title: "gpupool jobs", of: name{"request", "JobList"}},
 	{title: "gpupool request", of: name{"cli/request", "report"}},
 	{title: "gpupool offers", of: name{"cli/offers", "report"}},
 	{title: "gpupool adopt", of: name{"cli/adopt", "report"}},

@@ -72,14 +72,6 @@ func newCancel(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// report is the JSON of jobs. It contains jobs, the latest first.
-type report struct {
-	// The version of this format.
-	SchemaVersion int `json:"schema_version"`
-	// The jobs.
-	Jobs []request.Job `json:"jobs"`
-}
-
 func (o *options) run(ctx context.Context, args []string) error {
 	place, err := o.store.Open(ctx, false)
 	if err != nil {
@@ -91,16 +83,19 @@ func (o *options) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return o.session.Print(report{1, []request.Job{job}}, func(terminal.Style) string { return o.describe(job) })
+		return o.session.Print(request.NewJobList([]request.Job{job}), func(terminal.Style) string { return o.describe(job) })
 	}
 	all, unreadable, err := queue.Jobs(ctx)
 	if err != nil {
 		return err
 	}
-	for _, err := range unreadable {
-		o.session.Warn(err.Error())
+	list := request.NewJobList(all, unreadable...)
+	if !o.session.JSON() {
+		for _, text := range list.Warnings {
+			o.session.Warn(text)
+		}
 	}
-	return o.session.Print(report{1, all}, func(terminal.Style) string { return table(all, o.session.Now()) })
+	return o.session.Print(list, func(terminal.Style) string { return table(all, o.session.Now()) })
 }
 
 func (o *options) cancel(ctx context.Context, args []string) error {
@@ -112,7 +107,7 @@ func (o *options) cancel(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.session.Print(report{1, []request.Job{job}}, func(terminal.Style) string { return describe.Job(job) + "\n" })
+	return o.session.Print(request.NewJobList([]request.Job{job}), func(terminal.Style) string { return describe.Job(job) + "\n" })
 }
 
 func table(all []request.Job, now time.Time) string {

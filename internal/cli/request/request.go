@@ -42,7 +42,7 @@ func New(s *process.Session) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newRun(s), newGrant(s), newHold(s), newStockPool(s))
+	cmd.AddCommand(newRun(s), newGrant(s), newHold(s), newStockPool(s), newDelete(s))
 	return cmd
 }
 

@@ -80,10 +80,7 @@ func (o *stockPool) request(place store.Store, args []string) (request.StockPool
 		return o.read()
 	}
 	if len(args) > 0 {
-		namespace, name, found := strings.Cut(strings.TrimPrefix(args[0], "stock_pool/"), "/")
-		if pool.Namespace, pool.Name = namespace, name; !found {
-			pool.Namespace, pool.Name = "", namespace
-		}
+		pool.Namespace, pool.Name = nameOf(args[0])
 	}
 	if pool.SpecName == "" {
 		return pool, process.Usagef("--spec-name is missing: use a flavor such as g1.1")
@@ -93,6 +90,15 @@ func (o *stockPool) request(place store.Store, args []string) (request.StockPool
 		pool.Span, err = o.person.Span(place)
 	}
 	return pool, err
+}
+
+// nameOf parses [stock_pool/][NAMESPACE/]NAME.
+func nameOf(arg string) (namespace, name string) {
+	namespace, name, found := strings.Cut(strings.TrimPrefix(arg, "stock_pool/"), "/")
+	if !found {
+		return request.DefaultNamespace, namespace
+	}
+	return namespace, name
 }
 
 func (o *stockPool) read() (pool request.StockPool, err error) {

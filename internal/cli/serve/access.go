@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	authentication "k8s.io/api/authentication/v1"
@@ -28,6 +27,13 @@ type accessFlags struct {
 	behindProxy bool
 	tokensFile  string
 	tokenReview bool
+
+	session *process.Session
+}
+
+// warn reports that a changed file is invalid.
+func (o *accessFlags) warn(consequence, file string, err error) {
+	o.session.Warn(fmt.Sprintf("%s changed and cannot be read, so %s: %v", file, consequence, err))
 }
 
 func (o *accessFlags) register(cmd *cobra.Command) {
@@ -36,7 +42,7 @@ func (o *accessFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.tlsCert, "tls-cert", "", "`FILE` with the certificate, with --tls-key. It is read again when it changes.")
 	f.StringVar(&o.tlsKey, "tls-key", "", "`FILE` with the key of the certificate.")
 	f.BoolVar(&o.behindProxy, "behind-proxy", false, "Serve other addresses without TLS, since a proxy in front has it.")
-	f.StringVar(&o.tokensFile, "tokens-file", "", "`FILE` of users: lines of NAME SHA256 reader|requester NAMESPACE,... (* is all).")
+	f.StringVar(&o.tokensFile, "tokens-file", "", "`FILE` of users, reread when it changes: lines of NAME SHA256 reader|requester NAMESPACE,... (* is all).")
 	f.BoolVar(&o.tokenReview, "token-review", false, "Authenticate by TokenReview, and authorize by SubjectAccessReview, in the cluster.")
 	process.AddFlags(cmd, "Access flags", f)
 	for _, flag := range []string{"tls-cert", "tls-key", "tokens-file"} {
@@ -71,13 +77,9 @@ func (o *accessFlags) validate() error {
 func (o *accessFlags) authenticator(client func() (*kubeclient.Client, error), now func() time.Time) (access.Authenticator, error) {
 	switch {
 	case o.tokensFile != "":
-		data, err := os.ReadFile(o.tokensFile)
+		tokens, err := serve.Tokens(o.tokensFile, func(err error) { o.warn("the last users stay", o.tokensFile, err) })
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the tokens: %w", err)
-		}
-		tokens, err := access.ParseTokens(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.tokensFile, err)
+			return nil, fmt.Errorf("cannot read the tokens: %s: %w", o.tokensFile, err)
 		}
 		return tokens, nil
 	case o.tokenReview:
@@ -95,11 +97,11 @@ func (o *accessFlags) open(ctx context.Context) (listener net.Listener, url stri
 	var config *tls.Config
 	scheme := "http://"
 	if o.tlsCert != "" {
-		certificate, err := serve.LoadCertificate(o.tlsCert, o.tlsKey)
+		config, err = serve.Certificate(o.tlsCert, o.tlsKey, func(err error) { o.warn("the last certificate stays", o.tlsCert, err) })
 		if err != nil {
 			return nil, "", fmt.Errorf("cannot read the certificate: %w", err)
 		}
-		config, scheme = certificate.Config(), "https://"
+		scheme = "https://"
 	}
 	if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.listen); err != nil {
 		return nil, "", fmt.Errorf("cannot listen on %s (--listen): %w", o.listen, err)

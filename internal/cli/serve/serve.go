@@ -58,7 +58,7 @@ type options struct {
 
 // New is the command.
 func New(s *process.Session) *cobra.Command {
-	o := &options{session: s, wake: make(chan struct{}, 1)}
+	o := &options{session: s, access: accessFlags{session: s}, wake: make(chan struct{}, 1)}
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "Serve the API and reconcile repeatedly",

@@ -36,6 +36,10 @@ func aPool(changes ...func(*request.StockPool)) request.Request {
 	return request.Request{StockPool: p}
 }
 
+func aDelete(pool string) request.Request {
+	return request.Request{Delete: &request.Delete{StockPool: pool}}
+}
+
 // fixture is a cluster, and a store with the budget team-a.
 type fixture struct {
 	*reconciletest.Fixture

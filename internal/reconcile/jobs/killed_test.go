@@ -8,27 +8,38 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 )
 
-// queued is a fixture with one job of each type that needs no cloud.
+// queued is a fixture with one job of each type that needs no cloud. The job drop deletes a stock
+// pool that was requested before.
 type queued struct {
 	*fixture
-	run, grant, pool string
+	run, grant, pool, drop string
+
+	dropped string // the UID of the stock pool to delete
 }
+
+const oldKey = "ml/old"
 
 func newQueued(t *testing.T) *queued {
 	t.Helper()
 	d := newFixture(t)
+	old := d.submit(aPool(func(p *request.StockPool) { p.Name = "old" }), "old").ID
 	d.Run()
-	return &queued{d, d.submit(aRun(), "run").ID, d.submit(aGrant(), "grant").ID, d.submit(aPool(), "pool").ID}
+	return &queued{
+		d, d.submit(aRun(), "run").ID, d.submit(aGrant(), "grant").ID, d.submit(aPool(), "pool").ID, d.submit(aDelete("ml/old"), "drop").ID,
+		d.is(old, request.Succeeded).EffectID,
+	}
 }
 
 // once checks that each job was done exactly once.
 func (d *queued) once() {
 	d.t.Helper()
-	for _, id := range []string{d.run, d.grant, d.pool} {
+	for _, id := range []string{d.run, d.grant, d.pool, d.drop} {
 		if job := d.is(id, request.Succeeded); job.RunID == "" || len(job.Reasons) == 0 {
 			d.t.Errorf("the %s job: %+v", job.Type, job)
 		}
@@ -47,9 +58,23 @@ func (d *queued) once() {
 	if live := d.Cluster.Deployment(key); live == nil || *live.Spec.Replicas != 2 {
 		d.t.Errorf("its Deployment is %+v", live)
 	}
+	d.deleted()
 	created := slices.DeleteFunc(d.events(history.Create), func(e history.Event) bool { return e.Object != "stock_pool/"+key })
 	if len(created) != 1 || !slices.Contains(pool.EventIDs, created[0].ID) {
 		d.t.Errorf("the events of its creation are %v, and the job has %v", created, pool.EventIDs)
+	}
+}
+
+// deleted checks that the stock pool was deleted exactly once.
+func (d *queued) deleted() {
+	d.t.Helper()
+	job := d.is(d.drop, request.Succeeded)
+	tombstone, err := record.Repository{Store: d.Store()}.Tombstone(context.Background(), d.dropped)
+	if job.EffectID != d.dropped || d.Cluster.Deployment(oldKey) != nil || err != nil || !tombstone.Exists() {
+		d.t.Errorf("the deletion: %+v, tombstone %+v, %v", job, tombstone.Value, err)
+	}
+	if events := d.events(history.Delete); len(events) != 1 || events[0].ObjectUID != d.dropped || !slices.Contains(job.EventIDs, events[0].ID) {
+		d.t.Errorf("the events of the deletion are %v, and the job has %v", events, job.EventIDs)
 	}
 }
 
@@ -96,6 +121,7 @@ func TestAFailureAtAnyWriteDoesEachJobOnce(t *testing.T) {
 		}
 		d.is(d.pool, request.Failed)
 		d.is(d.grant, request.Succeeded)
+		d.is(d.drop, request.Succeeded)
 	}
 	failing.Play(t, faults.Failing(cut.Trace(t), faults.Once, faults.Lost)...)
 }
@@ -151,4 +177,58 @@ func TestAKilledWithdrawalIsCompleted(t *testing.T) {
 		},
 	}
 	refused.Play(t, faults.Kills(refused.Trace(t))...)
+}
+
+// holding is a spot pool with a queued hold.
+type holding struct {
+	*reconciletest.World
+	t   *testing.T
+	uid string
+	id  string
+}
+
+func (h *holding) job() request.Job {
+	h.t.Helper()
+	job, err := h.Process(nil).Jobs().Job(context.Background(), h.id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return job
+}
+
+// TestAKillAtAnyEffectHoldsOnce kills the run at each effect of a hold of a spot pool.
+func TestAKillAtAnyEffectHoldsOnce(t *testing.T) {
+	t.Parallel()
+	hold := faults.Operation[*holding]{
+		Name: "hold", Begin: func(t *testing.T) *holding {
+			h := &holding{World: reconciletest.NewWorld(t), t: t}
+			h.uid = h.MustCreate(1, 2).UID
+			job, err := h.Process(nil).Jobs().Submit(context.Background(), request.Request{
+				Hold: &request.Hold{Pool: "train", Span: request.Span{Duration: "2h"}, Reason: "driver upgrade"},
+			}, "ann", "hold")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.id = job.ID
+			return h
+		},
+		Do: func(h *holding, p *faults.Process) error { return run(h.Process(p)) },
+		Holds: func(h *holding, _ faults.Fault, _ error) {
+			h.t.Helper()
+			for range 2 {
+				if err := run(h.Process(nil)); err != nil {
+					h.t.Fatal(err)
+				}
+			}
+			job := h.job()
+			all, err := record.Holds(record.Repository{Store: h.Store()}).Of(context.Background(), h.uid)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			if list := all.Holds.List; job.State != request.Succeeded || len(list) != 1 || list[0].ID != job.EffectID || len(job.EventIDs) != 1 {
+				h.t.Errorf("the job: %+v, and the holds %+v", job, list)
+			}
+		},
+	}
+	hold.Play(t, faults.Kills(hold.Trace(t))...)
 }

@@ -106,6 +106,15 @@ func (q Queue) resolve(ctx context.Context, job *declaration.Job) error {
 			job.Limits = q.Limits(r.StockPool.Namespace)
 		}
 		return q.checkStockPool(ctx, *job)
+	case request.TypeDelete:
+		of, err := record.StockPools(q.Repository).Find(ctx, r.Delete.StockPool)
+		if err != nil {
+			return err
+		}
+		if d := of.Value.Declaration; !d.Requested() {
+			return record.Taken(d)
+		}
+		job.EffectID = of.Value.Declaration.UID
 	}
 	return nil
 }

@@ -160,6 +160,9 @@ func TestRefusedSubmissionsLeaveNothing(t *testing.T) {
 		as      any
 	}{
 		"managed by Terraform": {aPool(), new(*request.ManagedError)},
+		"deletion of it":       {aDelete(key), new(*request.ManagedError)},
+		"unknown deletion":     {aDelete("ml/none"), new(*record.AbsentError)},
+		"invalid deletion":     {aDelete("g1"), new(*request.InvalidError)},
 		"unknown budget":       {unknown, new(*record.AbsentError)},
 		"undeclared budget": {
 			aPool(func(p *request.StockPool) { p.Name, p.Budget = "g2", "team-b" }), new(*record.UndeclaredError),
@@ -285,6 +288,54 @@ func TestAPoolOfTheAPIExpires(t *testing.T) {
 	events := d.events("delete")
 	if len(events) != 1 || !strings.Contains(strings.Join(events[0].Reasons, " "), "requested by ann") {
 		t.Errorf("its events are %+v", events)
+	}
+}
+
+// TestADeletionLeavesWhatTerraformAdopted: between the submission and the run, Terraform imports the
+// stock pool.
+func TestADeletionLeavesWhatTerraformAdopted(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	ctx := context.Background()
+	d.submit(aPool(), "")
+	d.Run()
+	job := d.submit(aDelete(key), "")
+	imported, err := d.Process().StockPools().Find(ctx, "ml", "g1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported.ManagedBy, imported.Owner, imported.ExpiresAt = "", "", time.Time{}
+	if _, err := d.Process().StockPools().Update(ctx, imported, 0); err != nil {
+		t.Fatal(err)
+	}
+	d.Run()
+	job = d.is(job.ID, request.Failed)
+	if r := d.recorded(); r.Value.Phase != "active" || d.Cluster.Deployment(key) == nil || !strings.Contains(job.Error.Message, "gpupool_stock_pool, name g1") {
+		t.Errorf("the job: %+v, and the record %+v", job.Error, r.Value)
+	}
+}
+
+// TestAnIdleRunWithJobsWritesLittle: jobs that are done cost a run no writes.
+func TestAnIdleRunWithJobsWritesLittle(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	for n := range 20 {
+		d.submit(aRun(), fmt.Sprint(n))
+	}
+	d.submit(aPool(), "")
+	for range 3 {
+		d.Run()
+		d.Cluster.Step(time.Hour)
+	}
+	p := &faults.Process{}
+	var writes []string
+	p.Before = func(c faults.Call) {
+		if strings.HasPrefix(c.Name, "Write ") || strings.HasPrefix(c.Name, "Delete ") {
+			writes = append(writes, c.Name)
+		}
+	}
+	if err := run(d.ProcessBy(p)); err != nil || len(writes) > 5 {
+		t.Errorf("an idle run wrote %q: %v", writes, err)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -16,7 +18,7 @@ import (
 )
 
 // Effects does what jobs request. Each effect has an ID, and happens once however often it is
-// repeated. An error that Refused reports is final; after others the next run repeats it.
+// repeated. An error with a Refusal is final; after others the next run repeats it.
 type Effects interface {
 	// Grant adds hours to a budget until the request expires. repeated says that an earlier run may
 	// have granted them.
@@ -27,12 +29,24 @@ type Effects interface {
 	StockPool(ctx context.Context, d stockpool.Declaration, check func(context.Context) error) error
 	// Withdraw begins the deletion of a stock pool that StockPool recorded, if it did.
 	Withdraw(ctx context.Context, d stockpool.Declaration) error
+	// Delete begins the deletion of a requested stock pool, unless it is gone.
+	Delete(ctx context.Context, pool Deletion) error
+	// Deleted reports whether a stock pool is gone, and the effect of its deletion.
+	Deleted(ctx context.Context, pool Deletion) (done Effect, gone bool, err error)
 }
 
 // Effect is what was done.
 type Effect struct {
 	Reasons  []string
 	EventIDs []string
+}
+
+// Deletion identifies a stock pool to delete. Another one of its name is left.
+type Deletion struct{ Namespace, Name, UID string }
+
+func deletionOf(job declaration.Job) Deletion {
+	namespace, name, _ := strings.Cut(job.Request.Delete.StockPool, "/")
+	return Deletion{namespace, name, job.EffectID}
 }
 
 // Run is the part of a run that does jobs. The run lock must be held: a job that another run claimed
@@ -145,6 +159,10 @@ func (r *Run) do(ctx context.Context, c *claim) error {
 		if err := r.Effects.StockPool(ctx, d, func(ctx context.Context) error { return r.checkLimits(ctx, job) }); err != nil {
 			return r.result(ctx, c, Effect{}, err)
 		}
+	case request.TypeDelete:
+		if err := r.Effects.Delete(ctx, deletionOf(job)); err != nil {
+			return r.result(ctx, c, Effect{}, err)
+		}
 	}
 	c.open = true
 	return nil
@@ -154,25 +172,13 @@ func (r *Run) exception(c *claim, s request.Span, reason string) exception.Reque
 	return exception.Request{ID: c.Value.EffectID, For: s.End(c.Value.RequestedAt).Sub(r.Repository.Now()), Who: c.Value.RequestedBy, Why: reason}
 }
 
-// Refused reports whether an error is final.
-func Refused(err error) bool {
-	var (
-		refused *exception.RefusedError
-		absent  *record.AbsentError
-		managed *request.ManagedError
-		exists  *request.ExistsError
-		limit   *request.LimitError
-	)
-	return errors.As(err, &refused) || errors.As(err, &absent) || errors.As(err, &managed) || errors.As(err, &exists) || errors.As(err, &limit)
-}
-
 // result completes a job with an effect or an error. After an error that is not final, the job
 // stays claimed, and the next run repeats it; after a day it fails.
 func (r *Run) result(ctx context.Context, c *claim, done Effect, err error) error {
 	switch {
 	case err == nil:
 		return r.complete(ctx, c, request.Succeeded, done, nil)
-	case Refused(err), r.Repository.Now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime && ctx.Err() == nil:
+	case RefusalOf(err) != "", r.late(c) && ctx.Err() == nil:
 		return r.complete(ctx, c, request.Failed, done, &history.Error{Message: err.Error()})
 	}
 	r.warn(fmt.Errorf("the next run repeats job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
@@ -223,21 +229,53 @@ func (r *Run) Finish(ctx context.Context, e Ending) []request.Job {
 }
 
 func (r *Run) finish(ctx context.Context, c *claim, e Ending) error {
-	if c.Value.Type == request.TypeRun {
-		switch {
-		case e.Interrupted:
-			return nil
-		case e.Failed != nil:
-			return r.complete(ctx, c, request.Failed, e.Done, e.Failed)
-		}
-		return r.complete(ctx, c, request.Succeeded, e.Done, nil)
+	switch c.Value.Type {
+	case request.TypeRun:
+		return r.finishRun(ctx, c, e)
+	case request.TypeDelete:
+		return r.finishDeletion(ctx, c, e)
+	default:
+		return r.finishStockPool(ctx, c, e)
 	}
+}
+
+func (r *Run) finishRun(ctx context.Context, c *claim, e Ending) error {
+	switch {
+	case e.Interrupted:
+		return nil
+	case e.Failed != nil:
+		return r.complete(ctx, c, request.Failed, e.Done, e.Failed)
+	}
+	return r.complete(ctx, c, request.Succeeded, e.Done, nil)
+}
+
+// finishDeletion completes a job once its stock pool is gone. Until then each run continues.
+func (r *Run) finishDeletion(ctx context.Context, c *claim, e Ending) error {
+	done, gone, err := r.Effects.Deleted(ctx, deletionOf(c.Value))
+	switch {
+	case err != nil:
+		return r.result(ctx, c, done, err)
+	case gone:
+		return r.complete(ctx, c, request.Succeeded, done, nil)
+	case e.Interrupted || !r.late(c):
+		return nil
+	}
+	return r.complete(ctx, c, request.Failed, done, &history.Error{
+		Message: fmt.Sprintf("it is not deleted after %s: runs continue its deletion", request.QueuedLifetime),
+	})
+}
+
+// late reports whether a job takes too long.
+func (r *Run) late(c *claim) bool {
+	return r.Repository.Now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime
+}
+
+func (r *Run) finishStockPool(ctx context.Context, c *claim, e Ending) error {
 	done, applied, refused := e.StockPool(c.Value.EffectID)
-	late := r.Repository.Now().Sub(c.Value.RequestedAt) >= request.QueuedLifetime
 	switch {
 	case applied:
 		return r.complete(ctx, c, request.Succeeded, done, nil)
-	case refused == nil && !late || e.Interrupted:
+	case refused == nil && !r.late(c) || e.Interrupted:
 		return nil
 	case refused == nil:
 		refused = &history.Error{Message: fmt.Sprintf("it was not applied within %s", request.QueuedLifetime)}

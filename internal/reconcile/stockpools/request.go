@@ -74,17 +74,35 @@ func (c connection) recordRequest(ctx context.Context, r stored, d stockpool.Dec
 	return err
 }
 
-// Withdraw begins the deletion of a requested stock pool that could not be applied. The next run
-// deletes what exists of it.
+// Withdraw begins the deletion of a requested stock pool, which runs continue. A pool of another UID
+// is left. If Terraform manages the pool by now, the error is that of record.Taken.
 func (f *Flow) Withdraw(ctx context.Context, d stockpool.Declaration) error {
 	return f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.records().Load(ctx, d.Key())
-		if err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID || !r.Value.Declaration.Requested() {
+		r, err := f.requested(ctx, d)
+		if err != nil || !r.Exists() {
 			return err
+		}
+		if !r.Value.Declaration.Requested() {
+			return record.Taken(r.Value.Declaration)
 		}
 		_, err = f.records().BeginDeletion(ctx, r)
 		return err
 	})
+}
+
+// Gone reports whether the store has no record of a stock pool.
+func (f *Flow) Gone(ctx context.Context, d stockpool.Declaration) (bool, error) {
+	r, err := f.requested(ctx, d)
+	return !r.Exists(), err
+}
+
+// requested returns the record of a stock pool, unless its name has one of another UID.
+func (f *Flow) requested(ctx context.Context, d stockpool.Declaration) (stored, error) {
+	r, err := f.records().Load(ctx, d.Key())
+	if err == nil && r.Exists() && r.Value.Declaration.UID != d.UID {
+		return stored{}, nil
+	}
+	return r, err
 }
 
 // expiry returns why an expired pool is deleted; nothing if it is not expired.

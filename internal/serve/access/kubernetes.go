@@ -28,21 +28,47 @@ type Subject struct {
 // believed is how long an answer of the cluster is used.
 const believed = 10 * time.Second
 
-// rememberedAtMost is the most tokens and answers that are kept.
+// rememberedAtMost is the most answers that are kept.
 const rememberedAtMost = 10_000
+
+// answers are those of the cluster, each used for a while.
+type answers[K comparable, V any] struct {
+	mu   sync.Mutex
+	kept map[K]answer[V]
+}
+
+type answer[V any] struct {
+	value V
+	until time.Time
+}
+
+// of returns the answer to a question, which it asks at most once in a while. Errors are not kept.
+func (a *answers[K, V]) of(now time.Time, question K, ask func() (V, error)) (V, error) {
+	a.mu.Lock()
+	known, there := a.kept[question]
+	a.mu.Unlock()
+	if there && now.Before(known.until) {
+		return known.value, nil
+	}
+	value, err := ask()
+	if err != nil {
+		return value, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.kept == nil || len(a.kept) >= rememberedAtMost {
+		a.kept = map[K]answer[V]{}
+	}
+	a.kept[question] = answer[V]{value, now.Add(believed)}
+	return value, nil
+}
 
 // Cluster authenticates by TokenReview, and authorizes by SubjectAccessReview.
 type Cluster struct {
 	Reviewer
 	Now func() time.Time
 
-	mu     sync.Mutex
-	tokens map[[sha256.Size]byte]reviewed
-}
-
-type reviewed struct {
-	user  *User // nil if the token is of none
-	until time.Time
+	users answers[[sha256.Size]byte, *User] // by token; nil if it is of none
 }
 
 // tokenAtMost is the longest token that is asked about.
@@ -53,69 +79,30 @@ func (c *Cluster) Authenticate(ctx context.Context, token string) (*User, error)
 	if token == "" || len(token) > tokenAtMost {
 		return nil, ErrUnknownToken
 	}
-	hash := sha256.Sum256([]byte(token))
-	c.mu.Lock()
-	known, there := c.tokens[hash]
-	c.mu.Unlock()
-	if !there || !c.Now().Before(known.until) {
+	user, err := c.users.of(c.Now(), sha256.Sum256([]byte(token)), func() (*User, error) {
 		subject, ok, err := c.ReviewToken(ctx, token)
-		if err != nil {
+		if err != nil || !ok {
 			return nil, err
 		}
-		known = reviewed{until: c.Now().Add(believed)}
-		if ok {
-			known.user = &User{Name: subject.Name, Rights: &reviews{cluster: c, subject: subject, answers: map[Question]answered{}}}
-		}
-		c.keep(hash, known)
+		return &User{Name: subject.Name, Rights: &reviews{cluster: c, subject: subject}}, nil
+	})
+	if err == nil && user == nil {
+		err = ErrUnknownToken
 	}
-	if known.user == nil {
-		return nil, ErrUnknownToken
-	}
-	return known.user, nil
+	return user, err
 }
 
-func (c *Cluster) keep(hash [sha256.Size]byte, r reviewed) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.tokens == nil || len(c.tokens) >= rememberedAtMost {
-		c.tokens = map[[sha256.Size]byte]reviewed{}
-	}
-	c.tokens[hash] = r
-}
-
-// reviews are the answers about one user.
+// reviews are the rights of one user.
 type reviews struct {
 	cluster *Cluster
 	subject Subject
-
-	mu      sync.Mutex
-	answers map[Question]answered
-}
-
-type answered struct {
-	yes   bool
-	until time.Time
+	rights  answers[Question, bool]
 }
 
 // Allow asks the cluster, at most once in a while.
 func (r *reviews) Allow(ctx context.Context, q Question) (bool, error) {
-	now := r.cluster.Now()
-	r.mu.Lock()
-	known, there := r.answers[q]
-	r.mu.Unlock()
-	if there && now.Before(known.until) {
-		return known.yes, nil
-	}
-	resource, subresource, _ := strings.Cut(q.Resource, "/")
-	yes, err := r.cluster.ReviewAccess(ctx, r.subject, q.Verb, Group, resource, subresource, q.Namespace)
-	if err != nil {
-		return false, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.answers) >= rememberedAtMost {
-		clear(r.answers)
-	}
-	r.answers[q] = answered{yes, now.Add(believed)}
-	return yes, nil
+	return r.rights.of(r.cluster.Now(), q, func() (bool, error) {
+		resource, subresource, _ := strings.Cut(q.Resource, "/")
+		return r.cluster.ReviewAccess(ctx, r.subject, q.Verb, Group, resource, subresource, q.Namespace)
+	})
 }

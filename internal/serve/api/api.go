@@ -12,8 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
-	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
 
@@ -42,7 +41,7 @@ func Add(mux *http.ServeMux, o Options) *huma.OpenAPI {
 			Components: &huma.Components{Schemas: newRegistry(), SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}},
 			Security:   []map[string][]string{{"token": {}}, {}},
 		},
-		OpenAPIPath: Path + "/openapi", Formats: huma.DefaultFormats, DefaultFormat: "application/json", RejectUnknownQueryParameters: true,
+		OpenAPIPath: Path + "/openapi", Formats: formats(), DefaultFormat: "application/json", RejectUnknownQueryParameters: true,
 	}
 	config.AllowAdditionalPropertiesByDefault = true // fields are added within a version
 	a := &api{API: humago.New(mux, config), Options: o}
@@ -98,7 +97,7 @@ func problemOf(err error) error {
 	var unknown *declaration.UnknownNameError
 	var missing *notFoundError
 	var status huma.StatusError
-	if code := refusalCode(err); code != 0 {
+	if code := refusalCodes[jobs.RefusalOf(err)]; code != 0 {
 		return huma.NewError(code, err.Error())
 	}
 	switch {
@@ -114,29 +113,10 @@ func problemOf(err error) error {
 	return huma.Error503ServiceUnavailable(err.Error())
 }
 
-// refusalCode returns the code of an error about a request; 0 if it is another.
-func refusalCode(err error) int {
-	var invalid *request.InvalidError
-	var managed *request.ManagedError
-	var exists *request.ExistsError
-	var limit *request.LimitError
-	var full *request.FullError
-	var state *request.StateError
-	var missing *request.NotFoundError
-	var absent *record.AbsentError
-	switch {
-	case errors.As(err, &invalid):
-		return http.StatusUnprocessableEntity
-	case errors.As(err, &managed), errors.As(err, &exists), errors.As(err, &state), errors.Is(err, request.ErrKeyReused):
-		return http.StatusConflict
-	case errors.As(err, &limit):
-		return http.StatusForbidden
-	case errors.As(err, &full):
-		return http.StatusTooManyRequests
-	case errors.As(err, &missing), errors.As(err, &absent):
-		return http.StatusNotFound
-	}
-	return 0
+// refusalCodes are the codes of errors about requests.
+var refusalCodes = map[jobs.Refusal]int{
+	jobs.Invalid: http.StatusUnprocessableEntity, jobs.Conflict: http.StatusConflict, jobs.Exceeds: http.StatusForbidden,
+	jobs.Full: http.StatusTooManyRequests, jobs.Absent: http.StatusNotFound,
 }
 
 // nothing is the input of an operation without parameters.

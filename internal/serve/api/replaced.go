@@ -101,9 +101,12 @@ func (a *api) addReplaced() {
 }
 
 func (a *api) operatorStockPools(ctx context.Context, _ *nothing) (OperatorStockPools, error) {
-	all, err := a.stockPools(ctx, nil)
 	list := OperatorStockPools{Items: []OperatorStockPool{}}
-	for _, p := range all.StockPools {
+	all, err := a.stockPools(ctx, nil)
+	if err != nil {
+		return list, err
+	}
+	for _, p := range all.value.StockPools {
 		item := OperatorStockPool{
 			OperatorStockPoolRequest: OperatorStockPoolRequest{
 				Name: p.Name, Namespace: p.Namespace, SpecName: p.SpecName, Image: p.Arguments.Image, Memory: p.Arguments.Memory,
@@ -116,5 +119,5 @@ func (a *api) operatorStockPools(ctx context.Context, _ *nothing) (OperatorStock
 		}
 		list.Items = append(list.Items, item)
 	}
-	return list, err
+	return list, nil
 }

@@ -1,8 +1,8 @@
 package api
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,16 +17,6 @@ type Jobs interface {
 	Job(ctx context.Context, id string) (request.Job, error)
 	Jobs(ctx context.Context) (jobs []request.Job, unreadable []error, err error)
 	Cancel(ctx context.Context, id string) (request.Job, error)
-}
-
-// JobList is the jobs of a store, the latest first.
-type JobList struct {
-	// The version of this format.
-	SchemaVersion int `json:"schema_version"`
-	// The jobs.
-	Jobs []request.Job `json:"jobs"`
-	// Jobs that cannot be read.
-	Warnings []string `json:"warnings"`
 }
 
 // StockPoolBody requests a stock pool.
@@ -102,6 +92,13 @@ func (a *api) addRequests() {
 	}) (*accepted, error) {
 		return a.submit(ctx, request.Request{Run: &request.Run{}}, in.Key)
 	})
+	change(a, http.MethodDelete, "/stockpools/{namespace}/{name}", "requestDeletion", "Request the deletion of a requested stock pool",
+		func(ctx context.Context, in *struct {
+			Keyed
+			InNamespace
+		}) (*accepted, error) {
+			return a.submit(ctx, request.Request{Delete: &request.Delete{StockPool: in.Namespace + "/" + in.Name}}, in.Key)
+		})
 	huma.Register(a.API, operation(http.MethodDelete, "/jobs/{id}", "cancelJob", "Cancel a queued job"), func(ctx context.Context,
 		in *jobID) (*answer[request.Job], error) {
 		job, err := a.cancel(ctx, in.ID)
@@ -112,9 +109,12 @@ func (a *api) addRequests() {
 	})
 }
 
+// BodyAtMost is the largest body of a request.
+const BodyAtMost = 64 << 10
+
 func operation(method, path, id, summary string) huma.Operation {
 	return huma.Operation{
-		Method: method, Path: Path + path, OperationID: id, Summary: summary, MaxBodyBytes: 64 << 10, Errors: []int{
+		Method: method, Path: Path + path, OperationID: id, Summary: summary, MaxBodyBytes: BodyAtMost, Errors: []int{
 			http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType,
 			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 		},
@@ -123,7 +123,12 @@ func operation(method, path, id, summary string) huma.Operation {
 
 // post adds an operation that requests something.
 func post[I, O any](a *api, path, id, summary string, do func(ctx context.Context, in *I) (*O, error)) {
-	o := operation(http.MethodPost, path, id, summary)
+	change(a, http.MethodPost, path, id, summary, do)
+}
+
+// change adds an operation whose response is a job.
+func change[I, O any](a *api, method, path, id, summary string, do func(ctx context.Context, in *I) (*O, error)) {
+	o := operation(method, path, id, summary)
 	o.DefaultStatus = http.StatusAccepted
 	huma.Register(a.API, o, func(ctx context.Context, in *I) (*O, error) {
 		job, err := do(ctx, in)
@@ -153,11 +158,12 @@ func (a *api) submit(ctx context.Context, r request.Request, key string) (*accep
 }
 
 // needs returns the resource that a user needs the right to create. Only those of stock pools are of a
-// namespace: a tenant may not raise their own limit.
+// namespace: a tenant may not raise their own limit. Who may request a stock pool may also request its
+// deletion.
 func needs(r request.Request) (resource, namespace string) {
 	switch r.Type() {
-	case request.TypeStockPool:
-		return access.StockPools, stockNamespace(r)
+	case request.TypeStockPool, request.TypeDelete:
+		return access.StockPools, r.Namespace()
 	case request.TypeGrant:
 		return access.Grants, ""
 	case request.TypeHold:
@@ -166,16 +172,12 @@ func needs(r request.Request) (resource, namespace string) {
 	return access.Runs, ""
 }
 
-func stockNamespace(r request.Request) string {
-	return cmp.Or(r.StockPool.Namespace, request.DefaultNamespace)
-}
-
 // seesJob reports whether the user may read or cancel a job. Required are rights in all namespaces
 // or in the namespace of its stock pool. Of other requests, the requester may, too.
 func seesJob(ctx context.Context, verb string, job request.Job) (bool, error) {
 	user := access.UserOf(ctx)
-	if job.Request.StockPool != nil {
-		return user.Allows(ctx, verb, access.Jobs, stockNamespace(job.Request))
+	if namespace := job.Request.Namespace(); namespace != "" {
+		return user.Allows(ctx, verb, access.Jobs, namespace)
 	}
 	if all, err := user.Allows(ctx, verb, access.Jobs, ""); err != nil || all {
 		return all, err
@@ -183,33 +185,28 @@ func seesJob(ctx context.Context, verb string, job request.Job) (bool, error) {
 	return job.RequestedBy == user.Name, nil
 }
 
-func (a *api) jobList(ctx context.Context, _ *nothing) (JobList, error) {
+func (a *api) jobList(ctx context.Context, _ *nothing) (request.JobList, error) {
 	all, unreadable, err := a.Jobs.Jobs(ctx)
 	if err != nil {
-		return JobList{}, err
+		return request.JobList{}, err
 	}
-	list := JobList{SchemaVersion: 1, Jobs: []request.Job{}, Warnings: []string{}}
-	for _, job := range all {
-		sees, err := seesJob(ctx, access.Get, job)
-		if err != nil {
-			return list, err
-		}
-		if sees {
-			list.Jobs = append(list.Jobs, job)
-		}
+	seen, err := filter(all, func(job request.Job) (bool, error) { return seesJob(ctx, access.Get, job) })
+	if err != nil {
+		return request.JobList{}, err
 	}
 	if all, err := a.seesAll(ctx); err != nil || !all {
-		return list, err
+		return request.NewJobList(seen), err
 	}
-	for _, err := range unreadable {
-		list.Warnings = append(list.Warnings, err.Error())
-	}
-	return list, nil
+	return request.NewJobList(seen, unreadable...), nil
 }
 
 func (a *api) job(ctx context.Context, id string) (request.Job, error) {
 	job, err := a.Jobs.Job(ctx, id)
-	if err != nil {
+	var absent *request.NotFoundError
+	switch {
+	case errors.As(err, &absent): // the same as of one that the user may not read
+		return job, notFound("job/" + id)
+	case err != nil:
 		return job, err
 	}
 	if sees, err := seesJob(ctx, access.Get, job); err != nil || !sees {

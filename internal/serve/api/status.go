@@ -82,30 +82,36 @@ func (a *api) addStatus() {
 	get(a, "/spotpools", "listSpotPools", "Spot pools, as observed now", a.spotPools)
 	get(a, "/spotpools/{region}/{name}", "getSpotPool", "One spot pool, as observed now",
 		func(ctx context.Context, in *InRegion) (none spotpools.Description, err error) {
-			list, err := a.spotPools(ctx, nil)
-			return one(list.SpotPools, err, func(p spotpools.Description) bool { return p.Region == in.Region && p.Name == in.Name },
+			all, err := a.spotPools(ctx, nil)
+			if err != nil {
+				return none, err
+			}
+			return one(all.value.SpotPools, func(p spotpools.Description) bool { return p.Region == in.Region && p.Name == in.Name },
 				"spot_pool/"+in.Region+"/"+in.Name)
 		})
 	get(a, "/budgets", "listBudgets", "Budgets, as the last run measured them", a.budgets)
 	get(a, "/budgets/{name}", "getBudget", "One budget, as the last run measured it",
 		func(ctx context.Context, in *Named) (none budgets.Description, err error) {
-			list, err := a.budgets(ctx, nil)
-			return one(list.Budgets, err, func(b budgets.Description) bool { return b.Name == in.Name }, "budget/"+in.Name)
+			all, err := a.budgets(ctx, nil)
+			if err != nil {
+				return none, err
+			}
+			return one(all.value.Budgets, func(b budgets.Description) bool { return b.Name == in.Name }, "budget/"+in.Name)
 		})
 	get(a, "/stockpools", "listStockPools", "Stock pools, as observed now", a.stockPools)
 	get(a, "/stockpools/{namespace}/{name}", "getStockPool", "One stock pool, as observed now",
 		func(ctx context.Context, in *InNamespace) (none stockpools.Description, err error) {
-			list, err := a.stockPools(ctx, nil)
-			return one(list.StockPools, err, func(p stockpools.Description) bool { return p.Namespace == in.Namespace && p.Name == in.Name },
+			all, err := a.stockPools(ctx, nil)
+			if err != nil {
+				return none, err
+			}
+			return one(all.value.StockPools, func(p stockpools.Description) bool { return p.Namespace == in.Namespace && p.Name == in.Name },
 				"stock_pool/"+in.Namespace+"/"+in.Name)
 		})
 }
 
 // one returns the only object that fits.
-func one[T any](list []T, err error, fits func(T) bool, object string) (none T, _ error) {
-	if err != nil {
-		return none, err
-	}
+func one[T any](list []T, fits func(T) bool, object string) (none T, _ error) {
 	at := slices.IndexFunc(list, fits)
 	if at < 0 {
 		return none, notFound(object)
@@ -114,11 +120,17 @@ func one[T any](list []T, err error, fits func(T) bool, object string) (none T, 
 }
 
 // status is of everything, and so for those who may read all.
-func (a *api) status(ctx context.Context, _ *nothing) (reconcile.StatusReport, error) {
+func (a *api) status(ctx context.Context, _ *nothing) (*shared[reconcile.StatusReport], error) {
 	if all, err := a.seesAll(ctx); err != nil || !all {
-		return reconcile.StatusReport{}, orForbidden(err)
+		return nil, orForbidden(err)
 	}
-	return a.Source.Status(ctx, snapshot.All)
+	s, err := a.Source.Shared(ctx, snapshot.All)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.DeriveAhead(s, everyone, func(s *snapshot.Status) (*shared[reconcile.StatusReport], error) {
+		return newShared(s.StatusReport).ahead()
+	})
 }
 
 // seesAll reports whether the user may read objects of all kinds and namespaces.
@@ -148,56 +160,87 @@ func header(r reconcile.StatusReport, all bool) List {
 	return of
 }
 
-func (a *api) spotPools(ctx context.Context, _ *nothing) (SpotPools, error) {
-	if all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.SpotPools, ""); err != nil || !all {
-		return SpotPools{}, orForbidden(err)
+// everyone is the key of what those share who may read all objects of a kind.
+var everyone *access.User
+
+// list returns the list of the user. It is made once for each status: for all who may read all, and
+// for each other user. A user is valid for a while, so that a list does not outlive their rights.
+func list[T any](ctx context.Context, a *api, kind snapshot.Kind, resource string, build func(r reconcile.StatusReport, all bool) (T, error)) (*shared[T],
+	error) {
+	s, err := a.Source.Shared(ctx, kind)
+	if err != nil {
+		return nil, err
 	}
-	r, err := a.Source.Status(ctx, snapshot.SpotPools)
-	return SpotPools{header(r, true), r.SpotPools}, err
+	user := access.UserOf(ctx)
+	all, err := user.Allows(ctx, access.Get, resource, "")
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		return snapshot.DeriveAhead(s, everyone, func(s *snapshot.Status) (*shared[T], error) {
+			value, err := build(s.StatusReport, true)
+			if err != nil {
+				return nil, err
+			}
+			return newShared(value).ahead()
+		})
+	}
+	return snapshot.Derive(s, user, func(s *snapshot.Status) (*shared[T], error) {
+		value, err := build(s.StatusReport, false)
+		return newShared(value), err
+	})
 }
 
-func (a *api) budgets(ctx context.Context, _ *nothing) (Budgets, error) {
-	r, err := a.Source.Status(ctx, snapshot.Budgets)
-	if err != nil {
-		return Budgets{}, err
-	}
-	all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.Budgets, "")
-	if err != nil || all {
-		return Budgets{header(r, true), r.Budgets}, err
-	}
-	list := Budgets{header(r, false), []budgets.Description{}}
-	for _, b := range r.Budgets {
-		sees, err := access.UserOf(ctx).SeesBudget(ctx, b.Selector)
+func (a *api) spotPools(ctx context.Context, _ *nothing) (*shared[SpotPools], error) {
+	return list(ctx, a, snapshot.SpotPools, access.SpotPools, func(r reconcile.StatusReport, all bool) (SpotPools, error) {
+		if !all {
+			return SpotPools{}, errForbidden
+		}
+		return SpotPools{header(r, all), r.SpotPools}, nil
+	})
+}
+
+func (a *api) budgets(ctx context.Context, _ *nothing) (*shared[Budgets], error) {
+	return list(ctx, a, snapshot.Budgets, access.Budgets, func(r reconcile.StatusReport, all bool) (Budgets, error) {
+		if all {
+			return Budgets{header(r, all), r.Budgets}, nil
+		}
+		seen, err := filter(r.Budgets, func(b budgets.Description) (bool, error) { return access.UserOf(ctx).SeesBudget(ctx, b.Selector) })
 		if err != nil {
 			return Budgets{}, err
 		}
-		if sees {
-			list.Budgets = append(list.Budgets, b)
-		}
-	}
-	return visibleList(ctx, a, list)
+		return visibleList(ctx, a, Budgets{header(r, all), seen})
+	})
 }
 
-func (a *api) stockPools(ctx context.Context, _ *nothing) (StockPools, error) {
-	r, err := a.Source.Status(ctx, snapshot.StockPools)
-	if err != nil {
-		return StockPools{}, err
-	}
-	all, err := access.UserOf(ctx).Allows(ctx, access.Get, access.StockPools, "")
-	if err != nil || all {
-		return StockPools{header(r, true), r.StockPools}, err
-	}
-	list := StockPools{header(r, false), []stockpools.Description{}}
-	for _, p := range r.StockPools {
-		sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.StockPools, p.Namespace)
+func (a *api) stockPools(ctx context.Context, _ *nothing) (*shared[StockPools], error) {
+	return list(ctx, a, snapshot.StockPools, access.StockPools, func(r reconcile.StatusReport, all bool) (StockPools, error) {
+		if all {
+			return StockPools{header(r, all), r.StockPools}, nil
+		}
+		seen, err := filter(r.StockPools, func(p stockpools.Description) (bool, error) {
+			return access.UserOf(ctx).Allows(ctx, access.Get, access.StockPools, p.Namespace)
+		})
 		if err != nil {
 			return StockPools{}, err
 		}
-		if sees {
-			list.StockPools = append(list.StockPools, p)
+		return visibleList(ctx, a, StockPools{header(r, all), seen})
+	})
+}
+
+// filter returns the items of a list that the user sees.
+func filter[T any](all []T, sees func(T) (bool, error)) ([]T, error) {
+	seen := []T{}
+	for _, item := range all {
+		yes, err := sees(item)
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			seen = append(seen, item)
 		}
 	}
-	return visibleList(ctx, a, list)
+	return seen, nil
 }
 
 func visibleList[T any](ctx context.Context, a *api, list T) (T, error) {

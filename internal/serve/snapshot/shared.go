@@ -59,6 +59,16 @@ func (s *shared[T]) get(ctx context.Context) (none T, err error) {
 	}
 }
 
+// latest returns the last value; the zero value if there is none.
+func (s *shared[T]) latest() (none T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		return none
+	}
+	return s.last.value
+}
+
 func (s *shared[T]) fly(ctx context.Context, f *flight[T]) {
 	ctx, cancel := context.WithTimeout(ctx, buildAtMost)
 	defer cancel()

@@ -28,9 +28,9 @@ const (
 const (
 	// observedAtMost is the age of observations of Tencent Cloud and of the cluster.
 	observedAtMost = 10 * time.Second
-	// A change of the store is visible after usable, at most.
-	fresh  = 500 * time.Millisecond
-	usable = 1500 * time.Millisecond
+	// A change of the store is visible after usable, at most. The difference is for a read of the store.
+	fresh  = 800 * time.Millisecond
+	usable = 1900 * time.Millisecond
 	// Explanations and usage scan the pods of the cluster.
 	scansAtOnce = 2
 )
@@ -38,7 +38,7 @@ const (
 // Source reads a world.
 type Source struct {
 	world     reconcile.World
-	statuses  map[Kind]*shared[reconcile.StatusReport]
+	statuses  map[Kind]*shared[*Status]
 	explained *keyed[reconcile.Explanation]
 	usage     *keyed[budgets.LiveUsage]
 	declared  *shared[[]string]
@@ -47,15 +47,18 @@ type Source struct {
 // New returns a source. It changes nothing in the world.
 func New(w reconcile.World) *Source {
 	s := &Source{
-		world: w.Observer(observedAtMost), statuses: map[Kind]*shared[reconcile.StatusReport]{},
+		world: w.Observer(observedAtMost), statuses: map[Kind]*shared[*Status]{},
 		explained: newKeyed[reconcile.Explanation](ages{usable, usable}, scansAtOnce),
 		usage:     newKeyed[budgets.LiveUsage](ages{observedAtMost, observedAtMost}, scansAtOnce),
 	}
 	s.declared = &shared[[]string]{ages: ages{fresh, usable}, build: s.list}
 	for _, kind := range []Kind{All, SpotPools, Budgets, StockPools} {
-		s.statuses[kind] = &shared[reconcile.StatusReport]{ages: ages{fresh, usable}, build: func(ctx context.Context) (reconcile.StatusReport, error) {
+		s.statuses[kind] = &shared[*Status]{ages: ages{fresh, usable}, build: func(ctx context.Context) (*Status, error) {
 			report, err := s.world.Runner().StatusOf(ctx, string(kind))
-			return report.NoNulls(), err
+			if err != nil {
+				return nil, err
+			}
+			return (&Status{StatusReport: report.NoNulls()}).renewed(s.statuses[kind].latest()), nil
 		}}
 	}
 	return s
@@ -63,6 +66,15 @@ func New(w reconcile.World) *Source {
 
 // Status returns the state of the objects of a kind. It is shared: do not change it.
 func (s *Source) Status(ctx context.Context, kind Kind) (reconcile.StatusReport, error) {
+	status, err := s.Shared(ctx, kind)
+	if err != nil {
+		return reconcile.StatusReport{}, err
+	}
+	return status.StatusReport, nil
+}
+
+// Shared returns the state of the objects of a kind, with what readers derived from it.
+func (s *Source) Shared(ctx context.Context, kind Kind) (*Status, error) {
 	return s.statuses[kind].get(ctx)
 }
 
