@@ -1,6 +1,6 @@
 // Package request defines what clients ask of the next run, and the life of a request as a job. A
-// request is a run now, additional GPU-hours for a budget, a hold of a spot pool, a new stock pool, or
-// the deletion of a requested one. The API and the CLI submit requests; package reconcile/jobs keeps and does them.
+// request is a run now, additional GPU-hours for a budget, or a hold of a spot pool. It can also create
+// a stock pool, or delete one that was requested. The API and the CLI submit requests; package reconcile/jobs keeps and does them.
 package request
 
 import (

@@ -35,6 +35,9 @@ func get(b *testing.B, client *http.Client, url string) time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
+	if !client.Transport.(*http.Transport).DisableCompression {
+		request.Header.Set("Accept-Encoding", "gzip") // as it is sent, which the client then leaves
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		b.Error(err)

@@ -47,7 +47,7 @@ func observe(ctx context.Context, source *snapshot.Source) (status metrics.Statu
 		snapshot.SpotPools: &status.SpotPools, snapshot.Budgets: &status.Budgets, snapshot.StockPools: &status.StockPools,
 	} {
 		all.Go(func() {
-			if r, err := source.Status(ctx, kind); err == nil {
+			if r, err := source.Current(ctx, kind); err == nil {
 				*to = &r
 			}
 		})

@@ -42,9 +42,8 @@ func (s *shared[T]) get(ctx context.Context) (none T, err error) {
 	if s.last != nil {
 		age = time.Since(s.last.began)
 	}
-	if s.flight == nil && age > s.fresh {
-		s.flight = &flight[T]{began: time.Now(), done: make(chan struct{})}
-		go s.fly(context.WithoutCancel(ctx), s.flight)
+	if age > s.fresh {
+		s.start(ctx)
 	}
 	last, f := s.last, s.flight
 	s.mu.Unlock()
@@ -57,6 +56,33 @@ func (s *shared[T]) get(ctx context.Context) (none T, err error) {
 	case <-ctx.Done():
 		return none, errors.Join(ErrBusy, ctx.Err())
 	}
+}
+
+// current returns a value whose build began after the call, so that it has all earlier changes.
+// Concurrent callers share it.
+func (s *shared[T]) current(ctx context.Context) (none T, err error) {
+	for asked := time.Now(); ; {
+		s.mu.Lock()
+		f := s.start(ctx)
+		s.mu.Unlock()
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return none, errors.Join(ErrBusy, ctx.Err())
+		}
+		if !f.began.Before(asked) {
+			return f.value, f.err
+		}
+	}
+}
+
+// start returns the build under way, or begins one. The lock must be held.
+func (s *shared[T]) start(ctx context.Context) *flight[T] {
+	if s.flight == nil {
+		s.flight = &flight[T]{began: time.Now(), done: make(chan struct{})}
+		go s.fly(context.WithoutCancel(ctx), s.flight)
+	}
+	return s.flight
 }
 
 // latest returns the last value; the zero value if there is none.

@@ -73,6 +73,16 @@ func (s *Source) Status(ctx context.Context, kind Kind) (reconcile.StatusReport,
 	return status.StatusReport, nil
 }
 
+// Current returns the state of the objects of a kind after all changes of the store so far. Counters
+// need it: a server with an older state would let them fall.
+func (s *Source) Current(ctx context.Context, kind Kind) (reconcile.StatusReport, error) {
+	status, err := s.statuses[kind].current(ctx)
+	if err != nil {
+		return reconcile.StatusReport{}, err
+	}
+	return status.StatusReport, nil
+}
+
 // Shared returns the state of the objects of a kind, with what readers derived from it.
 func (s *Source) Shared(ctx context.Context, kind Kind) (*Status, error) {
 	return s.statuses[kind].get(ctx)
