@@ -36,7 +36,7 @@ func (w *world) createWithNodes(cluster *kubecluster.Cluster, name string) strin
 	return state.Declaration.UID
 }
 
-func adapter(t *testing.T, cluster *kubetest.Cluster) *kubecluster.Cluster {
+func adapter(t testing.TB, cluster *kubetest.Cluster) *kubecluster.Cluster {
 	t.Helper()
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
 	if err != nil {
