@@ -13,7 +13,7 @@ func BenchmarkSee(b *testing.B) {
 	p.Status.ContainerStatuses = with(running(at(2)))
 	b.ReportAllocs()
 	for b.Loop() {
-		weights.See(p, w)
+		weights.Observe(p, w)
 	}
 }
 

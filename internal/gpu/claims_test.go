@@ -184,7 +184,7 @@ func TestDevicesByClaim(t *testing.T) {
 			if tt.pods == nil {
 				tt.pods = []string{"uid-1"}
 			}
-			s := table(t, tt.rules...).See(claiming(), withClaims(slices(), claim(tt.pods, tt.results...)))
+			s := table(t, tt.rules...).Observe(claiming(), withClaims(slices(), claim(tt.pods, tt.results...)))
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
@@ -221,7 +221,7 @@ func TestWhatOthersMayHoldIsToldByClaim(t *testing.T) {
 		{"made for the pod, and named by it", named, mine, ""},
 		{"made for the pod's group", made, groups, "uid-of-claim-1"},
 	} {
-		s := table(t).See(tt.pod, withClaims(nil, tt.claim))
+		s := table(t).Observe(tt.pod, withClaims(nil, tt.claim))
 		if len(s.Shares) != 1 || s.Shares[0].Claim != tt.want || gpus(s) != "1" {
 			t.Errorf("%s: it holds %+v, want a GPU by the claim %q", tt.name, s.Shares, tt.want)
 		}
@@ -234,7 +234,7 @@ func TestAClaimThatWasMadeForAnotherPodIsDoubted(t *testing.T) {
 	t.Parallel()
 	others := claim(nil, allocated("gpu", nvidiaDriver, "gpu-1"))
 	others.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "owner", UID: "uid-9", Controller: ptr(true)}}
-	doubted(t, table(t).See(claiming(), withClaims(nil, others)), "was made for the pod owner")
+	doubted(t, table(t).Observe(claiming(), withClaims(nil, others)), "was made for the pod owner")
 }
 
 func TestTheSameClaimTwiceIsOnce(t *testing.T) {
@@ -247,7 +247,7 @@ func TestTheSameClaimTwiceIsOnce(t *testing.T) {
 	p.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "template", ResourceClaimName: ptr("claim-2")}, {Name: "none"}}
 	second := claim([]string{"uid-1"}, allocated("gpu", nvidiaDriver, "gpu-0"))
 	second.Name, second.UID = "claim-2", "uid-of-claim-2"
-	s := table(t).See(p, withClaims(nil, claim([]string{"uid-1"}, allocated("gpu", nvidiaDriver, "gpu-1")), second))
+	s := table(t).Observe(p, withClaims(nil, claim([]string{"uid-1"}, allocated("gpu", nvidiaDriver, "gpu-1")), second))
 	if got := gpus(s); got != "2" {
 		t.Errorf("it holds %s GPUs, want 2", got)
 	}
@@ -269,7 +269,7 @@ func TestExtendedResourceByClaimIsCountedOnce(t *testing.T) {
 		c := claim([]string{"uid-1"}, allocated("container-0-request-0", nvidiaDriver, "gpu-1"))
 		// Even if the pod names that claim itself.
 		p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "own", ResourceClaimName: ptr("claim-1")}}
-		s := table(t).See(p, withClaims(nil, c))
+		s := table(t).Observe(p, withClaims(nil, c))
 		if got := gpus(s); got != want {
 			t.Errorf("%s: it holds %s GPUs, want %s", name, got, want)
 		}
@@ -287,7 +287,7 @@ func TestClaimsThatCannotBeRead(t *testing.T) {
 		"no longer allocated":      withClaims(nil, released),
 		"its resource claim claim": withClaims(nil),
 	} {
-		s := table(t).See(claiming(), w)
+		s := table(t).Observe(claiming(), w)
 		if gpus(s) != "0" {
 			t.Errorf("%s: it holds %s GPUs", name, gpus(s))
 		}
@@ -295,7 +295,7 @@ func TestClaimsThatCannotBeRead(t *testing.T) {
 	}
 	unbound := claiming()
 	unbound.Spec.NodeName = ""
-	undoubted(t, table(t).See(unbound, world(nil)))
+	undoubted(t, table(t).Observe(unbound, world(nil)))
 }
 
 func TestFirstAvailableRequestsNameTheirSubrequest(t *testing.T) {
@@ -309,7 +309,7 @@ func TestFirstAvailableRequestsNameTheirSubrequest(t *testing.T) {
 	for i := range 3 {
 		results = append(results, allocated([]string{"r/small", "r", "other"}[i], nvidiaDriver, "gpu-"+strconv.Itoa(i)))
 	}
-	if got := gpus(table(t).See(p, withClaims(nil, claim([]string{"uid-1"}, results...)))); got != "2" {
+	if got := gpus(table(t).Observe(p, withClaims(nil, claim([]string{"uid-1"}, results...)))); got != "2" {
 		t.Errorf("it holds %s GPUs, want those of its two results", got)
 	}
 }

@@ -48,7 +48,7 @@ func TestANodesClockThatIsBehindMakesNothingEndless(t *testing.T) {
 	s := see(t, p)
 	wantEnd(t, s, 29, ledger.ContainerFinished) // from its binding, at the first minute
 	doubted(t, s, "before the pod's creation")
-	later := table(t).See(p, gpu.World{Now: now.Add(24 * time.Hour)})
+	later := table(t).Observe(p, gpu.World{Now: now.Add(24 * time.Hour)})
 	wantEnd(t, later, 29, ledger.ContainerFinished)
 
 	unstarted := finished(30, -60)
@@ -62,7 +62,7 @@ func TestAnEndedPodIsNeverOpenAsOfAMoment(t *testing.T) {
 	t.Parallel()
 	p := failed("Evicted")
 	p.DeletionTimestamp = ptr(at(90))
-	s := table(t).See(p, gpu.World{Now: at(60).Time, Read: now})
+	s := table(t).Observe(p, gpu.World{Now: at(60).Time, Read: now})
 	wantEnd(t, s, 60, ledger.DeletionTimestamp)
 }
 
@@ -82,7 +82,7 @@ func TestEndsByAnyClock(t *testing.T) {
 		if s.End.Open() || s.End.At < s.Scheduled.At || written && s.End.At.Time().After(at(float64(end)).Time) {
 			r.Fatalf("it ran until minute %d, and ends %v (%s)", end, s.End.At, s.End.Source)
 		}
-		if again := table(t).See(p, gpu.World{Now: now.Add(48 * time.Hour)}); again.End != s.End {
+		if again := table(t).Observe(p, gpu.World{Now: now.Add(48 * time.Hour)}); again.End != s.End {
 			r.Fatalf("the end moved from %v to %v", s.End, again.End)
 		}
 	})

@@ -103,17 +103,17 @@ func TestStuckTerminatingOnAGoneNode(t *testing.T) {
 	p.Status.ContainerStatuses = with(running(at(2)))
 	deleted := at(60)
 	p.DeletionTimestamp = &deleted
-	gone := table(t).See(p, worldOf())
+	gone := table(t).Observe(p, worldOf())
 	wantEnd(t, gone, 60, ledger.DeletionTimestamp)
 	if !gone.Node.Gone || gone.Node.Name != "node-1" {
 		t.Errorf("the node is %+v, want it to be gone", gone.Node)
 	}
-	silent := table(t).See(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
+	silent := table(t).Observe(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
 	wantEnd(t, silent, 60, ledger.DeletionTimestamp)
 
 	// On an existing node the pod really holds the devices.
 	wantOpen(t, see(t, p))
-	wantOpen(t, table(t).See(p, gpu.World{Now: now}))
+	wantOpen(t, table(t).Observe(p, gpu.World{Now: now}))
 }
 
 func TestTerminatingWithinItsGrace(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTerminatingWithinItsGrace(t *testing.T) {
 		p := pod(asks("nvidia.com/gpu=1"))
 		deleted := at(minutes)
 		p.DeletionTimestamp = &deleted
-		s := table(t).See(p, worldOf())
+		s := table(t).Observe(p, worldOf())
 		wantOpen(t, s)
 		if s.Deletion != ledger.TimeOf(deleted.Time) {
 			t.Errorf("the deletion is %v", s.Deletion.Time())

@@ -42,7 +42,7 @@ func TestRequestsAreTheSchedulers(t *testing.T) {
 		}
 		want := helpers.PodRequests(p, helpers.PodResourcesOptions{})
 		got := map[string]*big.Rat{}
-		for _, share := range weights.See(p, world(nil)).Shares {
+		for _, share := range weights.Observe(p, world(nil)).Shares {
 			got[share.Resource] = new(big.Rat).Mul(share.Units, share.Weight)
 		}
 		for _, name := range []string{"cpu", "nvidia.com/gpu", "amd.com/gpu"} {
@@ -65,7 +65,7 @@ func TestQuantitiesAreExact(t *testing.T) {
 		"1": "1", "100m": "1/10", "2k": "2000", "1Ki": "1024", "0.5": "1/2", "1e3": "1000", "3e-3": "3/1000", "1n": "1/1000000000",
 	} {
 		p := pod(corev1.Container{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"x.io/y": resource.MustParse(text)}}})
-		if got := gpus(table(t, "x.io/y=1").See(p, world(nil))); got != want {
+		if got := gpus(table(t, "x.io/y=1").Observe(p, world(nil))); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}

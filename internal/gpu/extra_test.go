@@ -16,7 +16,7 @@ func looked(t *testing.T, p *corev1.Pod, w gpu.World, extra ...string) (without,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return table(t).See(p, w), more.See(p, w)
+	return table(t).Observe(p, w), more.Observe(p, w)
 }
 
 func unitsOf(s gpu.Pod, resource string) string {

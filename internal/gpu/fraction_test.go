@@ -55,7 +55,7 @@ func TestAFractionIsOfAReservedGPU(t *testing.T) {
 	} {
 		p := pod(asks("cpu=1"))
 		p.Labels, p.Annotations = test.labels, test.annotations
-		s := table(t).See(p, w)
+		s := table(t).Observe(p, w)
 		if got := gpus(s); got != test.want {
 			t.Errorf("%s: it holds %s GPUs, want %s", name, got, test.want)
 		}
@@ -65,16 +65,16 @@ func TestAFractionIsOfAReservedGPU(t *testing.T) {
 	}
 	p := pod(asks("cpu=1"))
 	p.Annotations = texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}
-	doubted(t, table(t).See(p, w), "by annotation")
+	doubted(t, table(t).Observe(p, w), "by annotation")
 	// A node without GPUs has no fractions, whatever is reserved.
 	p.Labels = texts{"runai-gpu-group": "group-1"}
 	none := having("cpu=8")
 	none.Reserved = w.Reserved
-	if s := table(t).See(p, none); gpus(s) != "0" {
+	if s := table(t).Observe(p, none); gpus(s) != "0" {
 		t.Errorf("on a node without GPUs it holds %s", gpus(s))
 	}
 	// If no reservations were read, the pod's own annotations count, as an estimate.
-	if s := table(t).See(p, having("nvidia.com/gpu=1000")); s.Shown != 0 || gpus(s) != "999" {
+	if s := table(t).Observe(p, having("nvidia.com/gpu=1000")); s.Shown != 0 || gpus(s) != "999" {
 		t.Errorf("it holds %s GPUs, shown by %d", gpus(s), s.Shown)
 	}
 }
@@ -107,7 +107,7 @@ func TestAFractionNamesTheGPUThatItIsOf(t *testing.T) {
 		p := pod(asks("cpu=1"))
 		p.Labels, p.Annotations = test.labels, test.annotations
 		var got []string
-		for _, s := range table(t).See(p, test.world).Shares {
+		for _, s := range table(t).Observe(p, test.world).Shares {
 			got = append(got, fmt.Sprintf("%s of %s %s", s.Units.RatString(), text(s.Whole), s.Claim))
 		}
 		if !cmp.Equal(got, test.want) {

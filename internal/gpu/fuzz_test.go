@@ -24,7 +24,7 @@ func FuzzPod(f *testing.F) {
 			return
 		}
 		for _, w := range []gpu.World{{Now: now}, world(nil), worldOf(), withClaims(slices(), claim(nil, allocated("r", nvidiaDriver, "gpu-0")))} {
-			s := weights.See(p, w)
+			s := weights.Observe(p, w)
 			sane(t, p, s, now)
 			if len(s.Shares) > 0 && !weights.MayHold(p) {
 				t.Fatalf("it holds %v, and could not", s.Shares)
@@ -58,6 +58,6 @@ func FuzzNode(f *testing.F) {
 		p := pod(asks("nvidia.com/gpu=1 nvidia.com/gpumem=1 tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=1 gpu.intel.com/xe=1 " +
 			"nvidia.com/gpu.shared=1"))
 		p.Spec.NodeName = node.Name
-		sane(t, p, weights.See(p, worldOf(node)), now)
+		sane(t, p, weights.Observe(p, worldOf(node)), now)
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 func see(t *testing.T, p *corev1.Pod) gpu.Pod {
 	t.Helper()
-	return table(t).See(p, world(nil))
+	return table(t).Observe(p, world(nil))
 }
 
 func wantStart(t *testing.T, got ledger.Start, minutes float64, source ledger.Source) {
@@ -148,10 +148,10 @@ func TestWhatWasReadLaterIsBelieved(t *testing.T) {
 	t.Parallel()
 	p := failed("")
 	p.Status.ContainerStatuses = with(ran(at(2), at(300)))
-	s := table(t).See(p, gpu.World{Now: now, Read: at(600).Time})
+	s := table(t).Observe(p, gpu.World{Now: now, Read: at(600).Time})
 	wantOpen(t, s) // as of now it still holds its devices
 	undoubted(t, s)
-	wantEnd(t, table(t).See(p, gpu.World{Now: at(300).Time}), 300, ledger.ContainerFinished)
+	wantEnd(t, table(t).Observe(p, gpu.World{Now: at(300).Time}), 300, ledger.ContainerFinished)
 }
 
 // TestLabelsThatNoRecordKeeps: budgets judge by records, so a pod that no budget counts because of

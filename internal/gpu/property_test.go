@@ -143,7 +143,7 @@ func TestWhatIsToldIsSane(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		p := anyPod().Draw(r, "pod")
 		before := p.DeepCopy()
-		s := weights.See(p, anyWorld(r))
+		s := weights.Observe(p, anyWorld(r))
 		sane(r, p, s, now)
 		if diff := cmp.Diff(before, p); diff != "" {
 			r.Fatalf("looking at the pod changed it: %s", diff)
@@ -160,14 +160,14 @@ func TestLookingLaterChangesNothing(t *testing.T) {
 	weights := table(t)
 	rapid.Check(t, func(r *rapid.T) {
 		p, w := anyPod().Draw(r, "pod"), anyWorld(r)
-		first := weights.See(p, w)
+		first := weights.Observe(p, w)
 		for _, s := range first.Problems {
 			if s != "" {
 				return // a time in the future is accepted once it is past
 			}
 		}
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(r, "seconds")) * time.Second)
-		second := weights.See(p, w)
+		second := weights.Observe(p, w)
 		ahead := func(at ledger.Time) bool { return at == ledger.TimeOf(now) } // it was cut off there
 		if second.Scheduled != first.Scheduled && !ahead(first.Scheduled.At) {
 			r.Fatalf("the start moved from %v to %v", first.Scheduled, second.Scheduled)
@@ -183,7 +183,7 @@ func TestLookingLaterChangesNothing(t *testing.T) {
 
 func held(t *gpu.Table, w gpu.World, p *corev1.Pod) *big.Rat {
 	sum := new(big.Rat)
-	for _, share := range t.See(p, w).Shares {
+	for _, share := range t.Observe(p, w).Shares {
 		sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))
 	}
 	return sum

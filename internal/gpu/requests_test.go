@@ -120,7 +120,7 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := table(t, tt.rules...).See(pod(asks(tt.asks)), world(tt.labels))
+			s := table(t, tt.rules...).Observe(pod(asks(tt.asks)), world(tt.labels))
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s: %v", got, tt.want, s.Shares)
 			}
@@ -143,7 +143,7 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := table(t).See(pod(asks(tt.asks)), world(nil))
+			s := table(t).Observe(pod(asks(tt.asks)), world(nil))
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
@@ -156,7 +156,7 @@ func TestAPodWithoutANodeIsNotDoubted(t *testing.T) {
 	t.Parallel()
 	p := pod(asks("nvidia.com/gpu.shared=1 tke.cloud.tencent.com/qgpu-memory=4 volcano.sh/vgpu-number=1 volcano.sh/vgpu-memory=1024"))
 	p.Spec.NodeName = ""
-	undoubted(t, table(t).See(p, world(nil)))
+	undoubted(t, table(t).Observe(p, world(nil)))
 }
 
 func TestInitContainersAreCounted(t *testing.T) {
@@ -175,7 +175,7 @@ func TestInitContainersAreCounted(t *testing.T) {
 			t.Parallel()
 			p := pod(tt.main...)
 			p.Spec.InitContainers = tt.init
-			if got := gpus(table(t).See(p, world(nil))); got != tt.want {
+			if got := gpus(table(t).Observe(p, world(nil))); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
 		})
@@ -187,7 +187,7 @@ func TestSidecarsAreCounted(t *testing.T) {
 	p := pod(asks("nvidia.com/gpu=1"))
 	p.Spec.InitContainers = []corev1.Container{asks("nvidia.com/gpu=3"), sidecar("nvidia.com/gpu=2"), asks("nvidia.com/gpu=2")}
 	// 1 + 2 together; the last init container next to the sidecar needs 4.
-	if got := gpus(table(t).See(p, world(nil))); got != "4" {
+	if got := gpus(table(t).Observe(p, world(nil))); got != "4" {
 		t.Errorf("it holds %s GPUs, want 4", got)
 	}
 }
@@ -199,7 +199,7 @@ func TestLimitsAloneAreRequests(t *testing.T) {
 	c.Resources.Requests = list("cpu=1")
 	p := pod(c)
 	p.Spec.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: list("nvidia.com/gpu=3")}}}
-	if got := gpus(table(t).See(p, world(nil))); got != "3" {
+	if got := gpus(table(t).Observe(p, world(nil))); got != "3" {
 		t.Errorf("it holds %s GPUs, want 3", got)
 	}
 }
@@ -208,7 +208,7 @@ func TestRequestsGoBeforeLimits(t *testing.T) {
 	t.Parallel()
 	c := asks("cpu=1")
 	c.Resources.Limits = list("cpu=4")
-	if got := gpus(table(t, "cpu=1").See(pod(c), world(nil))); got != "1" {
+	if got := gpus(table(t, "cpu=1").Observe(pod(c), world(nil))); got != "1" {
 		t.Errorf("it holds %s, want the 1 that it requests", got)
 	}
 }
@@ -218,7 +218,7 @@ func TestPodLevelResourcesAndOverhead(t *testing.T) {
 	p := pod(asks("cpu=1 nvidia.com/gpu=1"))
 	p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu=3 nvidia.com/gpu=9")}
 	p.Spec.Overhead = list("cpu=500m")
-	if got := gpus(table(t, "cpu=1").See(p, world(nil))); got != "9/2" {
+	if got := gpus(table(t, "cpu=1").Observe(p, world(nil))); got != "9/2" {
 		t.Errorf("it holds %s, want 3.5 of cpu and the one GPU", got)
 	}
 }
@@ -257,7 +257,7 @@ func TestFractionsByAnnotation(t *testing.T) {
 			if p.Labels == nil {
 				p.Labels = texts{"runai-gpu-group": "group-1"}
 			}
-			s := table(t).See(p, world(tt.labels))
+			s := table(t).Observe(p, world(tt.labels))
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
@@ -275,7 +275,7 @@ func TestReservationPodsHoldNothingOfTheirOwn(t *testing.T) {
 	for _, namespace := range []string{"kai-resource-reservation", "runai-reservation"} {
 		p := pod(asks("nvidia.com/gpu=1"))
 		p.Namespace = namespace
-		if s := table(t).See(p, world(nil)); len(s.Shares) != 0 {
+		if s := table(t).Observe(p, world(nil)); len(s.Shares) != 0 {
 			t.Errorf("a pod of %s holds %v beside the fractions it stands for", namespace, s.Shares)
 		}
 	}

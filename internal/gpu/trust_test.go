@@ -23,7 +23,7 @@ func TestNothingCountsBeforeTheKubeletTookThePod(t *testing.T) {
 	ghost := pod(asks("nvidia.com/gpu=4"))
 	ghost.Spec.NodeName, ghost.Status.StartTime, ghost.Status.Phase = "no-such-node", nil, corev1.PodPending
 	for name, w := range map[string]gpu.World{"a node that isn't there": worldOf(), "no nodes at all": {Now: now}, "its own node": world(nil)} {
-		s := table(t).See(ghost, w)
+		s := table(t).Observe(ghost, w)
 		if s.Scheduled != (ledger.Start{}) || s.Running != (ledger.Start{}) || s.End != (ledger.End{}) {
 			t.Errorf("%s: it holds GPUs from %v to %v", name, s.Scheduled, s.End)
 		}
@@ -31,7 +31,7 @@ func TestNothingCountsBeforeTheKubeletTookThePod(t *testing.T) {
 	// A controller that deletes pods without a node fails it, and that is not an end.
 	ghost.Status.Phase = corev1.PodFailed
 	transition(ghost, corev1.DisruptionTarget, corev1.ConditionTrue, at(30))
-	if s := table(t).See(ghost, worldOf()); s.Scheduled != (ledger.Start{}) || s.End != (ledger.End{}) {
+	if s := table(t).Observe(ghost, worldOf()); s.Scheduled != (ledger.Start{}) || s.End != (ledger.End{}) {
 		t.Errorf("it held GPUs from %v to %v", s.Scheduled, s.End)
 	}
 	taken := pod(asks("nvidia.com/gpu=4"))
@@ -63,7 +63,7 @@ func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := table(t, tt.rules...).See(pod(asks(tt.asks)), having(tt.capacity))
+			s := table(t, tt.rules...).Observe(pod(asks(tt.asks)), having(tt.capacity))
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
@@ -88,7 +88,7 @@ func TestPartsOfCardsAreNoMoreThanTheCards(t *testing.T) {
 	t.Parallel()
 	n := node(map[string]string{"nvidia.com/gpu.memory": "16384"}, "nvidia.com/gpu=20")
 	n.Annotations = map[string]string{"hami.io/node-nvidia-register": `[{"devmem":16384},{"devmem":16384}]`}
-	s := table(t).See(pod(asks("nvidia.com/gpu=20")), worldOf(gpu.NodeOf(n)))
+	s := table(t).Observe(pod(asks("nvidia.com/gpu=20")), worldOf(gpu.NodeOf(n)))
 	if gpus(s) != "2" {
 		t.Errorf("it holds %s GPUs, want the two cards", gpus(s))
 	}
@@ -98,7 +98,7 @@ func TestPartsOfCardsAreNoMoreThanTheCards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = more.See(pod(asks("nvidia.com/gpu=1 nvidia.com/gpumem=1000000")), worldOf(gpu.NodeOf(n)))
+	s = more.Observe(pod(asks("nvidia.com/gpu=1 nvidia.com/gpumem=1000000")), worldOf(gpu.NodeOf(n)))
 	if got := unitsOf(s, "nvidia.com/gpumem"); got != "16384" {
 		t.Errorf("it holds %s MiB of one card", got)
 	}
@@ -108,7 +108,7 @@ func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
 	t.Parallel()
 	p := pod(asks("nvidia.com/gpu=4"))
 	for name, w := range map[string]gpu.World{"gone": worldOf(), "no nodes at all": {Now: now}} {
-		s := table(t).See(p, w)
+		s := table(t).Observe(p, w)
 		if s.Shown != 0 || gpus(s) != "4" || s.Scheduled.At == 0 {
 			t.Errorf("%s: it is shown by %d, holds %s GPUs since %v", name, s.Shown, gpus(s), s.Scheduled)
 		}
@@ -116,7 +116,7 @@ func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
 	if s := see(t, p); s.Shown != 1 {
 		t.Errorf("its node was seen, and it is shown by %d", s.Shown)
 	}
-	told := table(t).See(p, world(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "nvidia.com/gpu.replicas": "1"}))
+	told := table(t).Observe(p, world(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "nvidia.com/gpu.replicas": "1"}))
 	if told.Shown != 4 {
 		t.Errorf("its node tells three things, and it is shown by %d", told.Shown)
 	}
@@ -151,12 +151,12 @@ func TestNodesOfOneName(t *testing.T) {
 		{"a node of which nothing is known", ended, []gpu.Node{later}, "", "9"},
 		{"a node that registered again", going, []gpu.Node{later}, "later", "8"},
 	} {
-		s := table(t).See(tt.pod, worldOf(tt.nodes...))
+		s := table(t).Observe(tt.pod, worldOf(tt.nodes...))
 		if s.Node.UID != tt.want || gpus(s) != tt.gpus || s.Node.Gone || (s.Shown == 0) != (tt.want == "") {
 			t.Errorf("%s: it is on %+v, and holds %s GPUs, shown by %d", tt.name, s.Node, gpus(s), s.Shown)
 		}
 	}
-	if s := table(t).See(going, worldOf(earlier)); !s.Node.Gone || s.Shown == 0 || gpus(s) != "2" {
+	if s := table(t).Observe(going, worldOf(earlier)); !s.Node.Gone || s.Shown == 0 || gpus(s) != "2" {
 		t.Errorf("a remembered node: %+v, %s GPUs, shown by %d", s.Node, gpus(s), s.Shown)
 	}
 }
@@ -174,7 +174,7 @@ func TestClaimsAreOfTheNodesDevices(t *testing.T) {
 	inventory := gpu.NewInventory(append(sliceList(), sliceOn(elsewhere, "gpu-far")))
 	far := allocated("r", nvidiaDriver, "gpu-far")
 	far.Pool = elsewhere
-	s := table(t).See(claiming(), withClaims(inventory, claim([]string{"uid-1"}, far)))
+	s := table(t).Observe(claiming(), withClaims(inventory, claim([]string{"uid-1"}, far)))
 	if gpus(s) != "0" {
 		t.Errorf("a device of another node: it holds %s GPUs", gpus(s))
 	}
@@ -190,7 +190,7 @@ func TestClaimsAreOfTheNodesDevices(t *testing.T) {
 		return list
 	}
 	w := withClaims(gpu.NewInventory(nil), claim([]string{"uid-1"}, gone(3)...))
-	if s := table(t).See(claiming(), w); gpus(s) != "0" {
+	if s := table(t).Observe(claiming(), w); gpus(s) != "0" {
 		t.Errorf("a node that never offered any: it holds %s GPUs", gpus(s))
 	}
 	n := gpu.NodeOf(node(nil, ""))
@@ -198,7 +198,7 @@ func TestClaimsAreOfTheNodesDevices(t *testing.T) {
 	offering.Offer(&n)
 	remembered := worldOf(n)
 	remembered.Claims, remembered.Inventory = w.Claims, w.Inventory
-	s = table(t).See(claiming(), remembered)
+	s = table(t).Observe(claiming(), remembered)
 	if gpus(s) != "2" || !s.Capped {
 		t.Errorf("a node that offered two: it holds %s GPUs", gpus(s))
 	}
@@ -214,7 +214,7 @@ func TestRequestsThatADriverServesAreTheSchedulersWord(t *testing.T) {
 	}
 	w := having("cpu=8")
 	w.Claims = withClaims(nil, claim(nil, allocated("r", nvidiaDriver, "gpu-1"))).Claims
-	s := table(t).See(p, w)
+	s := table(t).Observe(p, w)
 	if gpus(s) != "2" || s.Shown == 0 {
 		t.Errorf("it holds %s GPUs, shown by %d", gpus(s), s.Shown)
 	}
@@ -233,7 +233,7 @@ func TestNodesAreRememberedAsTheyWere(t *testing.T) {
 		recalled := gpu.Node{Name: n.Name, UID: n.UID, Capacity: n.Capacity}
 		recalled.Recall(n.Traits())
 		p := pod(asks("nvidia.com/gpu=1 amd.com/gpu=1"))
-		was, is := table(t).See(p, worldOf(n)), table(t).See(p, worldOf(recalled))
+		was, is := table(t).Observe(p, worldOf(n)), table(t).Observe(p, worldOf(recalled))
 		if gpus(was) != gpus(is) || was.Shown != is.Shown || was.Node.Model != is.Node.Model || was.Node.Spot != is.Node.Spot {
 			t.Errorf("it was %s GPUs on %+v, and is %s on %+v", gpus(was), was.Node, gpus(is), is.Node)
 		}
@@ -250,7 +250,7 @@ func TestTheMostThatWasSeenCounts(t *testing.T) {
 	for _, both := range [][2]gpu.Node{{full, bare}, {bare, full}} {
 		n := both[0]
 		n.Merge(&both[1])
-		s := table(t).See(pod(asks("nvidia.com/gpu=8")), worldOf(n))
+		s := table(t).Observe(pod(asks("nvidia.com/gpu=8")), worldOf(n))
 		if gpus(s) != "2" || s.Node.Model != "Tesla-T4" || n.Capacity["amd.com/gpu"].RatString() != "1" {
 			t.Errorf("it holds %s GPUs on %+v", gpus(s), n)
 		}
@@ -280,7 +280,7 @@ func TestStaticPodsCountNothing(t *testing.T) {
 		return p
 	}
 	for _, count := range []string{"1", "9000", "1e18"} {
-		s := table(t).See(mirror(asks("nvidia.com/gpu="+count)), having("nvidia.com/gpu=1000000"))
+		s := table(t).Observe(mirror(asks("nvidia.com/gpu="+count)), having("nvidia.com/gpu=1000000"))
 		if len(s.Shares) > 0 || s.Holds() || !s.Incomplete || !s.Mirror {
 			t.Errorf("%s: it holds %v", count, s.Shares)
 		}
@@ -290,7 +290,7 @@ func TestStaticPodsCountNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := more.See(mirror(asks("example.com/npu=9")), having("example.com/npu=9")); len(s.Shares) > 0 || !s.Incomplete {
+	if s := more.Observe(mirror(asks("example.com/npu=9")), having("example.com/npu=9")); len(s.Shares) > 0 || !s.Incomplete {
 		t.Errorf("it holds %v", s.Shares)
 	}
 	undoubted(t, see(t, mirror(asks("cpu=1 nvidia.com/gpu=0"))))
@@ -314,7 +314,7 @@ func TestMoreThanANodeIsBelievedToHaveIsAnEstimate(t *testing.T) {
 		{"nvidia.com/mig-1g.5gb=112", false},
 		{"nvidia.com/mig-1g.5gb=800", true},
 	} {
-		s := table(t).See(pod(asks(tt.asks)), having("nvidia.com/gpu=1000000 amd.com/gpu=1000000 nvidia.com/mig-1g.5gb=1000000"))
+		s := table(t).Observe(pod(asks(tt.asks)), having("nvidia.com/gpu=1000000 amd.com/gpu=1000000 nvidia.com/mig-1g.5gb=1000000"))
 		if (s.Shown == 0) != tt.estimate {
 			t.Errorf("%s: it is shown by %d", tt.asks, s.Shown)
 		}
@@ -324,7 +324,7 @@ func TestMoreThanANodeIsBelievedToHaveIsAnEstimate(t *testing.T) {
 			undoubted(t, s)
 		}
 	}
-	own := table(t, "nvidia.com/gpu=100").See(pod(asks("nvidia.com/gpu=8")), having("nvidia.com/gpu=8"))
+	own := table(t, "nvidia.com/gpu=100").Observe(pod(asks("nvidia.com/gpu=8")), having("nvidia.com/gpu=8"))
 	if own.Shown == 0 {
 		t.Error("a weight of the user's own makes it an estimate")
 	}

@@ -87,7 +87,7 @@ func (o *options) readPods(ctx context.Context, q question) (*podList, error) {
 		case !pods.noNodes && gpu.ByFraction(pod):
 			fractions = append(fractions, pod)
 		case q.covers(pod.Namespace, pod.Labels):
-			pods.add(q, q.weights.See(pod, world))
+			pods.add(q, q.weights.Observe(pod, world))
 		}
 		return pod.Kind, nil
 	}}
@@ -96,7 +96,7 @@ func (o *options) readPods(ctx context.Context, q question) (*podList, error) {
 	}
 	world.Reserved = func(node, group string) bool { return reserved[reservation{node, group}] }
 	for _, pod := range fractions {
-		s := q.weights.See(pod, world)
+		s := q.weights.Observe(pod, world)
 		if q.covers(pod.Namespace, pod.Labels) {
 			pods.add(q, s)
 		} else {

@@ -129,7 +129,7 @@ func (l *observation) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 		}
 		world.Reserved = func(node, group string) bool { return reserved[reservation{node, group}] }
 	}
-	seen := l.table.See(pod, world)
+	seen := l.table.Observe(pod, world)
 	return seen, len(seen.Shares) > 0 || byClaim(pod) || seen.Capped || seen.Incomplete, nil
 }
 

@@ -130,7 +130,7 @@ func count(table *gpu.Table, limits corev1.ResourceList) *big.Rat {
 		Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Limits: limits}}},
 	}}
 	total := new(big.Rat)
-	for _, share := range table.See(pod, gpu.World{}).Shares {
+	for _, share := range table.Observe(pod, gpu.World{}).Shares {
 		total.Add(total, new(big.Rat).Mul(share.Units, share.Weight))
 	}
 	return total

@@ -61,5 +61,5 @@ func (l limit) counted(pods []podTemplate) []podTemplate {
 // certainlyUsesGPUs reports whether the template shows that its pods hold GPUs; resource claims do
 // not show it.
 func (l limit) certainlyUsesGPUs(p podTemplate) bool {
-	return len(l.counts.See(p.pod, gpu.World{}).Shares) > 0
+	return len(l.counts.Observe(p.pod, gpu.World{}).Shares) > 0
 }

@@ -33,9 +33,9 @@ type World struct {
 
 const annotationPrefix = "gpupool/"
 
-// See returns what a pod holds, from when to when, and all that accounting and enforcement need of
+// Observe returns what a pod holds, from when to when, and all that accounting and enforcement need of
 // it. It never fails: what it cannot understand is in the pod's Problems.
-func (t *Table) See(pod *corev1.Pod, w World) Pod {
+func (t *Table) Observe(pod *corev1.Pod, w World) Pod {
 	s := Pod{
 		UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
 		Owner: ControllerOf(pod), Labels: pod.Labels, Live: liveOf(pod),
