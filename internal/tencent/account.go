@@ -24,6 +24,7 @@ type identityAnswer struct {
 	*tchttp.BaseResponse
 	Response struct {
 		AccountID string `json:"AccountId"`
+		Arn       string `json:"Arn"`
 	}
 }
 
@@ -51,6 +52,7 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 		return "", err
 	}
 	c.account.id = id
+	c.keys.identity.Store(&identity.Response.Arn)
 	return id, nil
 }
 

@@ -168,6 +168,9 @@ func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, 
 		if f.Remedy == remedyRegion {
 			f.Remedy = remedyOfRegion(region)
 		}
+		if f.Remedy == remedyPolicy {
+			f.Remedy = policyRemedy(request.GetService(), action, keys)
+		}
 		f.used, f.staleToken = secret, f.Code == "AuthFailure.TokenFailure" || f.Code == "UnauthorizedOperation.InvalidToken"
 		failed, code = &f, f.Code
 	}

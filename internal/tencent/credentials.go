@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -45,6 +46,8 @@ type keyring struct {
 	timeout time.Duration
 	now     func() time.Time
 	logger  *slog.Logger
+	// identity is the ARN of the credentials; nil until it is known.
+	identity atomic.Pointer[string]
 
 	mu       *semaphore.Weighted // a lock that one can stop waiting for
 	current  credentials

@@ -43,7 +43,7 @@ const (
 	remedySignIn = "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together."
 	remedyToken  = "The temporary credentials are expired or wrong: get new ones."
 	remedyClock  = "Set this machine's clock: requests must be signed within five minutes of Tencent Cloud's time."
-	remedyPolicy = "Give this identity the CAM permission for the action."
+	remedyPolicy = "Give the identity of these credentials the CAM permission for the action." // policyRemedy names both
 	remedyMFA    = "The account requires multi-factor authentication for this action: use credentials that passed it, or remove the " +
 		"requirement."
 	remedyBalance   = "Top up the account, or pay its open orders."

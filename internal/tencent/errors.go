@@ -76,6 +76,17 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 	return f
 }
 
+// policyRemedy names the CAM permission that a call needs, and its identity if that is known.
+func policyRemedy(service, action string, keys *keyring) string {
+	identity := "the identity of these credentials"
+	if keys != nil {
+		if arn := keys.identity.Load(); arn != nil && *arn != "" {
+			identity = *arn
+		}
+	}
+	return fmt.Sprintf("Give %s the CAM permission %s:%s.", identity, service, action)
+}
+
 func isTimeout(err error) bool {
 	var timeout interface{ Timeout() bool }
 	return errors.As(err, &timeout) && timeout.Timeout()
