@@ -26,7 +26,7 @@ func (r *run) saveSummary(ctx context.Context) error {
 	summary := old.Value.WithFailing()
 	met := r.meetings()
 	skipped := func(object string) bool { return slices.Contains(met.skipped, object) }
-	summary.Failing = summary.Failing.After(report.StartedAt, met.seenTo, skipped)
+	summary.Failing = summary.Failing.After(report.StartedAt, met.processed, skipped)
 	summary.Skipped = summary.Skipped.After(report.StartedAt, met.passedOver, none)
 	summary.Starts = summary.Begun(report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = report.RunID, report.StartedAt, report.FinishedAt
@@ -67,10 +67,10 @@ func (r *run) amendSummary(ctx context.Context) error {
 	summary := old.Value.WithFailing()
 	met := r.meetings()
 	seen := func(object string) bool {
-		return slices.ContainsFunc(met.seenTo, func(m declaration.Met) bool { return m.Object == object })
+		return slices.ContainsFunc(met.processed, func(m declaration.Met) bool { return m.Object == object })
 	}
 	others := func(object string) bool { return !seen(object) }
-	summary.Failing = summary.Failing.After(report.StartedAt, met.seenTo, others)
+	summary.Failing = summary.Failing.After(report.StartedAt, met.processed, others)
 	summary.Skipped = summary.Skipped.After(report.StartedAt, met.passedOver, others)
 	if len(report.Decisions) == 0 && record.Same(summary, old.Value) {
 		return nil
@@ -113,8 +113,8 @@ func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.
 
 // met has the results of a run for the objects that it processed or skipped.
 type met struct {
-	seenTo, passedOver []declaration.Met
-	skipped            []string
+	processed, passedOver []declaration.Met
+	skipped               []string
 }
 
 func (r *run) meetings() met {
@@ -135,10 +135,10 @@ func (r *run) meetings() met {
 				m.skipped = append(m.skipped, s.Object())
 				continue
 			}
-			m.seenTo = append(m.seenTo, declaration.Met{Object: s.Object(), Error: failed})
+			m.processed = append(m.processed, declaration.Met{Object: s.Object(), Error: failed})
 			continue
 		}
-		m.seenTo = append(m.seenTo, declaration.Met{Object: s.Object()})
+		m.processed = append(m.processed, declaration.Met{Object: s.Object()})
 	}
 	return m
 }

@@ -110,7 +110,7 @@ func (r *Run) Reconcile(ctx context.Context) {
 
 func (k *kind) Records() record.Lifecycle[budget.Declaration] { return k.flow.records() }
 
-func (k *kind) Unworked(t target, e loop.Ending) Report {
+func (k *kind) Unprocessed(t target, e loop.Ending) Report {
 	d := t.Record.Declaration
 	if d.Name = t.Key; t.Err == nil {
 		d = d.WithDefaults()

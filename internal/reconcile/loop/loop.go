@@ -21,8 +21,8 @@ type Kind[D record.Declaration[D], R Report] interface {
 	// Begin observes what all targets share, and returns the work of each one in order, and
 	// a schedule. An error fails all of them.
 	Begin(ctx context.Context, targets []Target[D]) ([]Work[D, R], Schedule, error)
-	// Unworked reports a declaration without work: it is unreadable, or Begin failed.
-	Unworked(t Target[D], e Ending) R
+	// Unprocessed reports a declaration without work: it is unreadable, or Begin failed.
+	Unprocessed(t Target[D], e Ending) R
 }
 
 // Target is a declaration that a run reconciles.

@@ -46,7 +46,7 @@ func (k *kind) Begin(_ context.Context, targets []loop.Target[stockpool.Declarat
 	return list, loop.Parallel, k.begin
 }
 
-func (k *kind) Unworked(t loop.Target[stockpool.Declaration], e loop.Ending) report {
+func (k *kind) Unprocessed(t loop.Target[stockpool.Declaration], e loop.Ending) report {
 	return report{t.Key, e}
 }
 

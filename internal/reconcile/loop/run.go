@@ -89,7 +89,7 @@ func (r *Run[D, R]) Reconcile(ctx context.Context) {
 			err = context.Cause(ctx)
 		}
 		for _, t := range r.targets {
-			r.add(r.kind.Unworked(t, r.ending(ctx, err)), nil)
+			r.add(r.kind.Unprocessed(t, r.ending(ctx, err)), nil)
 		}
 		return
 	}
@@ -101,7 +101,7 @@ func (r *Run[D, R]) Reconcile(ctx context.Context) {
 }
 
 func (r *Run[D, R]) fail(t Target[D], err error) {
-	r.add(r.kind.Unworked(t, Ending{Became: outcome.Failed, Why: err}), nil)
+	r.add(r.kind.Unprocessed(t, Ending{Became: outcome.Failed, Why: err}), nil)
 }
 
 func (r *Run[D, R]) add(report R, results []outcome.Result) {

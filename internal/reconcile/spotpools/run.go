@@ -111,7 +111,7 @@ func unread(t loop.Target[spotpool.Declaration]) bool { return t.Err != nil }
 
 func (k *kind) Records() record.Lifecycle[spotpool.Declaration] { return k.flow.records() }
 
-func (k *kind) Unworked(t loop.Target[spotpool.Declaration], e loop.Ending) Report {
+func (k *kind) Unprocessed(t loop.Target[spotpool.Declaration], e loop.Ending) Report {
 	d := t.Record.Declaration
 	d.Region, d.Name, _ = splitKey(t.Key)
 	return newReport(d, nil, e)

@@ -106,7 +106,7 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[stockpo
 	return list, loop.Parallel, err
 }
 
-func (k *kind) Unworked(t target, e loop.Ending) Report {
+func (k *kind) Unprocessed(t target, e loop.Ending) Report {
 	d := t.Record.Declaration
 	d.Namespace, d.Name, _ = strings.Cut(t.Key, "/")
 	return newReport(d, decide.Plan{}, e)
