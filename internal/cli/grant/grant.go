@@ -111,6 +111,6 @@ func (o *options) run(ctx context.Context, args []string) error {
 		return fmt.Sprintf("granted %s GPU-hours to budget/%s until %s\n"+
 			"limit from the next run on: %s GPU-hours (declared: %s)\n"+
 			"to end it early:\n  gpupool release budget/%[2]s\n",
-			grant.GPUHours, r.Budget, o.session.Clock().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
+			grant.GPUHours, r.Budget, o.session.Clock().WithZone().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
 	})
 }

@@ -93,7 +93,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 		o.session.Warn("the hold is in effect, but earlier decisions may still be carried out: " + r.Busy)
 	}
 	return o.session.Print(r, func(terminal.Style) string {
-		clock, last := o.session.Clock(), held.InForce
+		clock, last := o.session.Clock().WithZone(), held.InForce
 		text := fmt.Sprintf("%s is on hold until %s: no instance is launched or terminated\n", r.Object, clock.At(last.Until))
 		end := "to end it early"
 		if last.ID != r.Hold.ID {

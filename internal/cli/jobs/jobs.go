@@ -124,7 +124,7 @@ func table(all []request.Job, now time.Time) string {
 
 // describe describes one job and its times.
 func (o *options) describe(j request.Job) string {
-	clock := o.session.Clock()
+	clock := o.session.Clock().WithZone()
 	var out strings.Builder
 	fmt.Fprintln(&out, clock.Text(describe.Job(j)))
 	fmt.Fprintf(&out, "requested by %s at %s\n", j.RequestedBy, clock.At(j.RequestedAt))

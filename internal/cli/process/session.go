@@ -81,7 +81,7 @@ func (s *Session) complain(err error, code int) {
 		s.Logger().LogAttrs(context.Background(), slog.LevelError, "failed", attrs...)
 		return
 	}
-	fmt.Fprintf(s.Stderr, "gpupool: %s\n", s.Clock().Text(strings.TrimRight(err.Error(), "\n")))
+	fmt.Fprintf(s.Stderr, "gpupool: %s\n", s.Clock().WithZone().Text(strings.TrimRight(err.Error(), "\n")))
 }
 
 // Warn writes warnings to standard error.
@@ -97,7 +97,7 @@ func (s *Session) WarnOf(ctx context.Context, texts ...string) {
 			s.Logger().WarnContext(ctx, "warning", "detail", text)
 			continue
 		}
-		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", s.Clock().Text(text))
+		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", s.Clock().WithZone().Text(text))
 	}
 }
 

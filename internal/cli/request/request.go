@@ -87,7 +87,7 @@ func (o *options) submit(ctx context.Context, build func(store.Store) (request.R
 		return err
 	}
 	return o.session.Print(report{1, job}, func(terminal.Style) string {
-		text := o.session.Clock().Text(describe.Job(job)) + "\n"
+		text := o.session.Clock().WithZone().Text(describe.Job(job)) + "\n"
 		if !job.State.Finished() {
 			text += fmt.Sprintf("the next full run does it; to wait for that:\n  gpupool wait job/%s\n", job.ID)
 		}

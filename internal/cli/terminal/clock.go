@@ -15,7 +15,18 @@ type Clock struct {
 	Zone *time.Location
 	// other is the time zone of the object, if it has its own.
 	other *time.Location
+	// zoned adds the zone to each time.
+	zoned bool
 }
+
+// WithZone is the clock whose times all have their zone, for text without a heading that has it.
+func (c Clock) WithZone() Clock {
+	c.zoned = true
+	return c
+}
+
+// ZoneAt is the abbreviation of the time zone at a time, such as "UTC" or "CST".
+func (c Clock) ZoneAt(t time.Time) string { return t.In(c.place()).Format("MST") }
 
 // In is the clock of an object with its own time zone, by IANA name. If the name is empty or
 // unknown, it is the same clock.
@@ -42,11 +53,11 @@ func (c Clock) As(then time.Time) Clock {
 	return c
 }
 
-// Day is the local day of a time.
+// Day is the day of a time, without a zone.
 func (c Clock) Day(t time.Time) string { return t.In(c.place()).Format(time.DateOnly) }
 
-// At formats a time: "14:32", with the date if it is another day, and with the zone if it is
-// not local.
+// At formats a time: "14:32", with the date if it is another day. It has the zone if that is
+// not local, or if all times have it.
 func (c Clock) At(t time.Time) string { return t.In(c.place()).Format(c.form(t)) }
 
 // Column is At for several times: all in the longest form that one of them needs.
@@ -66,7 +77,7 @@ func (c Clock) form(t time.Time) string {
 		form = "2006-01-02 15:04"
 	}
 	here := Clock{Zone: c.Zone}
-	if c.other != nil && t.In(c.place()).Format("-0700") != t.In(here.place()).Format("-0700") {
+	if c.zoned || c.other != nil && t.In(c.place()).Format("-0700") != t.In(here.place()).Format("-0700") {
 		form += " MST"
 	}
 	return form

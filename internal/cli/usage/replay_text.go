@@ -41,8 +41,9 @@ func replaySummary(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay
 		verdict = style.Paint(terminal.Red, "would have been exceeded "+times(n)) + ", " + lengthText(r.Total()) + " in total"
 	}
 	fmt.Fprintf(out, "%s GPU-hours per %s %s\n", budget.Hours(r.Limit), windowText(r.Declaration), verdict)
-	at := c.Column(r.From, r.Until, r.PeakAt, r.CompleteFrom)
-	fmt.Fprintf(out, "from %s to %s (%s)\n", at(r.From), at(r.Until), lengthText(r.Until.Sub(r.From)))
+	moments := []time.Time{r.From, r.Until, r.PeakAt, r.CompleteFrom}
+	at, zoned := c.Column(moments...), c.WithZone().Column(moments...)
+	fmt.Fprintf(out, "from %s to %s (%s)\n", at(r.From), zoned(r.Until), lengthText(r.Until.Sub(r.From)))
 	fmt.Fprintf(out, "peak usage %s (%s) at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at(r.PeakAt))
 	if r.CompleteFrom.After(r.From) {
 		fmt.Fprintf(out, "usage before %s may be incomplete\n", at(r.CompleteFrom))

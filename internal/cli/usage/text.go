@@ -25,7 +25,7 @@ func podsText(style terminal.Style, r Report, q question) string {
 		out.WriteByte('\n')
 	}
 	fmt.Fprintf(&out, "%s GPU-hours by %s in the %s until %s\n",
-		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), windowText(q.declared), q.clock.At(q.at))
+		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), windowText(q.declared), q.clock.WithZone().At(q.at))
 	if r.Exceeded != nil {
 		out.WriteString(limitText(style, r, q) + "\n")
 	}

@@ -45,7 +45,7 @@ func (o *options) runJobs(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
-	clock := o.session.Clock()
+	clock := o.session.Clock().WithZone()
 	if err := o.session.Print(seen, func(terminal.Style) string {
 		var lines strings.Builder
 		for _, r := range seen.Objects {

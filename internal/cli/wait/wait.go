@@ -143,7 +143,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	clock := o.session.Clock()
+	clock := o.session.Clock().WithZone()
 	if err := o.session.Print(seen, func(terminal.Style) string { return seen.text(clock) }); err != nil {
 		return err
 	}
