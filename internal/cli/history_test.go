@@ -19,7 +19,7 @@ func TestHistoryUpToTheNewestEvent(t *testing.T) {
 		t.Fatal(p.stderr())
 	}
 	for args, want := range map[string]string{
-		"history": "  lost    train  ins-", "history -o json": `"kind": "lost"`, "explain train": "instance just lost (ins-",
+		"history": "  lost     spot_pool/train  ins-", "history -o json": `"kind": "lost"`, "explain train": "instance just lost (ins-",
 	} {
 		p := w.start(strings.Fields(args)...)
 		if code := p.exitCode(t); code != 0 || !strings.Contains(p.stdout(), want) {

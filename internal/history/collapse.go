@@ -27,8 +27,8 @@ type trouble struct {
 	last  uint64
 }
 
-// See observes an event in the first pass.
-func (c *Collapse) See(e *Event) {
+// Observe takes an event in the first pass.
+func (c *Collapse) Observe(e *Event) {
 	if c.troubles == nil {
 		c.troubles, c.open = map[uint64]*trouble{}, map[string]map[string]*trouble{}
 	}

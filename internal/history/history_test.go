@@ -80,7 +80,7 @@ func TestMergeIsASet(t *testing.T) {
 func collapsed(events []history.Event) []history.Line {
 	var c history.Collapse
 	for n := range events {
-		c.See(&events[n])
+		c.Observe(&events[n])
 	}
 	var lines []history.Line
 	for _, e := range slices.Concat(events, []history.Event{about("train", 200).Failed(soldOut)}) {
@@ -133,7 +133,7 @@ func TestCollapse(t *testing.T) {
 		}, " "))
 	}
 	want := []string{
-		"refused ap-singapore-3 xx 12:00 12:05", "begin ap-singapore-2 x 12:06 12:06", "refused ap-singapore-2 xxx 12:00 12:10",
+		"refused ap-singapore-3 xx 12:00 12:05", "started ap-singapore-2 x 12:06 12:06", "refused ap-singapore-2 xxx 12:00 12:10",
 		"launch ap-singapore-2 x 12:11 12:11", "refused ap-singapore-2 x 12:12 12:12",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -150,11 +150,11 @@ func TestQuery(t *testing.T) {
 		q    history.Query
 		want string
 	}{
-		"all":          {history.Query{}, "create begin failed"},
-		"some objects": {history.Query{Of: func(object string) bool { return strings.Contains(object, "team") }}, "begin failed"},
-		"kinds":        {history.Query{Kinds: []history.Kind{history.Begin, history.Create}}, "create begin"},
-		"since is in":  {history.Query{Since: noon.Add(5 * time.Minute)}, "begin failed"},
-		"until is out": {history.Query{Until: noon.Add(10 * time.Minute)}, "create begin"},
+		"all":          {history.Query{}, "create started failed"},
+		"some objects": {history.Query{Of: func(object string) bool { return strings.Contains(object, "team") }}, "started failed"},
+		"kinds":        {history.Query{Kinds: []history.Kind{history.Begin, history.Create}}, "create started"},
+		"since is in":  {history.Query{Since: noon.Add(5 * time.Minute)}, "started failed"},
+		"until is out": {history.Query{Until: noon.Add(10 * time.Minute)}, "create started"},
 	} {
 		if err := tt.q.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -196,7 +196,7 @@ func TestEventsOfManyDocumentsComeInOrder(t *testing.T) {
 			}})
 		}
 		var got []history.Event
-		seen := history.Seen{}
+		seen := history.EventSet{}
 		if err := history.InOrder(sources, func(e *history.Event) error {
 			told = e.At.UnixMilli()
 			if !seen.Again(e) {

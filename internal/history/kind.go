@@ -9,10 +9,10 @@ type Kind string
 const (
 	Launch     Kind = "launch"      // Tencent Cloud accepted a launch
 	Refused    Kind = "refused"     // Tencent Cloud refused a launch
-	Begin      Kind = "begin"       // an instance appeared
+	Begin      Kind = "started"     // an instance appeared
 	Reclaim    Kind = "reclaim"     // Tencent Cloud reclaimed an instance, as an interruption notice announced
 	Lost       Kind = "lost"        // an instance was reclaimed without a notice, or terminated or untagged by hand
-	End        Kind = "end"         // an instance that the pool terminated is gone, or its launch failed
+	End        Kind = "terminated"  // an instance that the pool terminated is gone, or its launch failed
 	Detach     Kind = "detach"      // an instance left its pool and keeps running
 	Terminate  Kind = "terminate"   // the termination of instances was requested
 	Adopt      Kind = "adopt"       // instances were adopted

@@ -9,11 +9,11 @@ func mark(id string) uint64 {
 	return h.Sum64()
 }
 
-// Seen is a set of observed events in little memory: there may be a million.
-type Seen map[uint64]struct{}
+// EventSet is a set of observed events in little memory: there may be a million.
+type EventSet map[uint64]struct{}
 
 // Again reports whether an event was observed before, and adds it.
-func (s Seen) Again(e *Event) bool {
+func (s EventSet) Again(e *Event) bool {
 	m := mark(e.ID)
 	if _, again := s[m]; again {
 		return true

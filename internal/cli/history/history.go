@@ -24,8 +24,8 @@ const historyHelp = `Show the events of pools, stock pools and budgets: what run
 observed or failed to do. The newest event is the last.
 
 Repeated failures are one line, with their number and the time of the first. Times
-are local. JSON and CSV list every event, with times in UTC. Damaged or deleted days
-are reported, and do not hide other events.
+are local, and each day has its time zone. JSON and CSV list every event, with times
+in UTC. Damaged or deleted days are reported, and do not hide other events.
 
 NAME is the name of a pool, a stock pool or a budget. It can include the region, the
 namespace or the kind: ap-singapore/train, ml/g1, budget/team-a. A pattern such as
@@ -101,7 +101,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if !programs || len(names) > 0 {
 		answer, err := walk(page.see)
 		if err == nil {
-			err = known(ctx, place, names, query, answer.Objects, o.session.Clock())
+			err = known(ctx, place, names, query, answer.Objects, o.session.Clock().WithZone())
 		}
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ type walker func(tell func(*history.Event) error) (eventlog.Answer, error)
 
 // see collects widths and repetitions before anything is printed.
 func (p *page) see(e *history.Event) error {
-	p.collapse.See(e)
+	p.collapse.Observe(e)
 	p.objects[e.Object] = true
 	p.kinds = max(p.kinds, len(e.Kind))
 	return nil

@@ -18,7 +18,7 @@ import (
 func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker) (eventlog.Answer, error) {
 	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout()
 	if len(p.objects) == 0 {
-		at := clock.Column(q.Since, until)
+		at := clock.WithZone().Column(q.Since, until)
 		fmt.Fprintf(&p.out, "No events between %s and %s.\n", at(q.Since), at(until))
 	} else {
 		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "NAME", "MESSAGE"))
@@ -29,7 +29,7 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 		if !is {
 			return nil
 		}
-		if of := clock.Day(l.At); of != day {
+		if of := clock.Day(l.At) + " " + clock.ZoneAt(l.At); of != day {
 			day = of
 			fmt.Fprintln(&p.out, style.Paint(terminal.Bold, day))
 		}
@@ -98,17 +98,15 @@ func oneRegion(objects []string) string {
 // hasRegion reports whether the name of an object starts with a region.
 func hasRegion(object string) bool { return !strings.HasPrefix(object, "stock_pool/") }
 
-// nameOf returns the name of an object as commands accept it. It omits the region if all pools
-// have the same one.
+// nameOf returns an object as commands accept it. It omits the region if all pools have the same
+// one. The events of a whole run are those of "run".
 func (l layout) nameOf(object string) string {
-	name := printable.Line(history.Name(object))
-	if strings.HasPrefix(object, "budget/") {
-		return "budget/" + name
+	object = printable.Line(object)
+	kind, name, found := strings.Cut(object, "/")
+	if !found || l.region == "" || !hasRegion(object) {
+		return object
 	}
-	if l.region != "" && hasRegion(object) {
-		name = strings.TrimPrefix(name, l.region+"/")
-	}
-	return name
+	return kind + "/" + strings.TrimPrefix(name, l.region+"/")
 }
 
 func color(k history.Kind) terminal.Color {
@@ -140,7 +138,9 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return fmt.Sprintf("%d %s%s", e.Count, chargeName(e), offering(e))
 	case history.Refused:
 		return fault(e.Error) + offering(e)
-	case history.Begin, history.Reclaim, history.Lost, history.End, history.Detach:
+	case history.Lost:
+		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": reclaimed without a notice, or terminated or untagged by hand"
+	case history.Begin, history.Reclaim, history.End, history.Detach:
 		return strings.Join(e.InstanceIDs, " ") + offering(e)
 	case history.Join, history.Replace, history.Notice, history.Withdrawn, history.Drain, history.Drained, history.Uncordon,
 		history.DeleteNode:
@@ -291,7 +291,7 @@ func (p *page) details(l *history.Line, then terminal.Clock) {
 	}
 	add("instances", strings.Join(l.InstanceIDs, " "))
 	add("price", l.Price)
-	add("outcome", l.Outcome)
+	add("outcome", strings.ReplaceAll(l.Outcome, "_", " "))
 	add("by", strings.TrimSpace(l.Actor+" "+run(l.RunID)))
 }
 

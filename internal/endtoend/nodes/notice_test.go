@@ -48,7 +48,8 @@ func withNotice(r *rig) {
 		"PATCH nodes/"+nodeOf(taken)+"/status", "taint "+nodeOf(taken),
 		"RunInstances "+fresh+" ok", "cordon "+nodeOf(taken), "evict "+pods[taken].Name, "mark "+nodeOf(fresh))
 	r.says(r.gpupool("status", "--machines"), "Tencent Cloud reclaims it at")
-	r.says(r.gpupool("history"), "notice train "+taken+", node "+nodeOf(taken)+": Tencent Cloud reclaims it at", "drain train "+taken, "drained train "+taken)
+	r.says(r.gpupool("history"), "notice spot_pool/train "+taken+", node "+nodeOf(taken)+": Tencent Cloud reclaims it at",
+		"drain spot_pool/train "+taken, "drained spot_pool/train "+taken)
 	if i := r.instance(taken); i == nil || i.State != "RUNNING" {
 		r.t.Errorf("the machine is gone before its time: %v", i)
 	}

@@ -26,7 +26,7 @@ var incidents = []incident{
 	{"quota_gone", quotaGone, "status", `quota`, `higher quota`},
 	{"price_above_cap", priceAboveCap, "status", `spot_max_price`, `Raise spot_max_price`},
 	{"hourly_cap", hourlyCap, "status", `max_hourly_cost`, `Raise max_hourly_cost`},
-	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `lost +train`, `launch +train`},
+	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `lost +spot_pool/train`, `launch +spot_pool/train`},
 	{"run_killed", runKilled, "status", `was killed`, `The next run recovers`},
 	{"creation_killed", creationKilled, "status", `Creating`, `terraform apply`},
 	{"disk_full", diskFull, "status", `file too large`, `free space there`},

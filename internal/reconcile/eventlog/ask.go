@@ -46,7 +46,7 @@ func (m *Log) Walk(ctx context.Context, q history.Query, yield func(*history.Eve
 	if err != nil {
 		return Answer{}, err
 	}
-	w := walk{documents: d, query: q, yield: yield, seen: history.Seen{}, objects: map[string]bool{}}
+	w := walk{documents: d, query: q, yield: yield, seen: history.EventSet{}, objects: map[string]bool{}}
 	days, err := w.days(ctx, m.Now())
 	if err != nil {
 		return Answer{}, err
@@ -65,7 +65,7 @@ type walk struct {
 	query   history.Query
 	yield   func(*history.Event) error
 	last    time.Time // the time of the last event
-	seen    history.Seen
+	seen    history.EventSet
 	answer  Answer
 	objects map[string]bool
 }
