@@ -272,7 +272,7 @@ func cmdScreen(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	shown := wrapped.ReplaceAllString(strings.Join(lines[:min(len(lines), 24)], "\n"), " $1$2") + "\n"
 	for _, changing := range []string{
-		`\d+[smhd] ago`, `(?:\d{4}-\d\d-\d\d )?\b\d\d:\d\d\b`, `in \d+[smhd]\b`, `ins-\w{8}`, `[0-9a-f]{8}-[-0-9a-f]{27}`, `127\.0\.0\.1:\d+`,
+		`\d+[smhd] ago`, `(?:\d{4}-\d\d-\d\d )?\b\d\d:\d\d\b(?: UTC)?`, `in \d+[smhd]\b`, `ins-\w{8}`, `[0-9a-f]{8}-[-0-9a-f]{27}`, `127\.0\.0\.1:\d+`,
 		`process \d+ on \S+`, `directory:\S+`,
 	} {
 		shown = regexp.MustCompile(changing).ReplaceAllString(shown, "X")

@@ -111,7 +111,7 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 		return d
 	}
 	taken := !d.TakenAt.IsZero()
-	d.Observed = d.Observed.Seen(now, timeout)
+	d.Observed = d.Observed.Continue(now, timeout)
 	late := d.Observed.For(now) >= timeout || taken && !now.Before(d.TakenAt)
 	switch {
 	case p.Left == 0:

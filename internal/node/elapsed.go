@@ -36,9 +36,9 @@ func (s *span) UnmarshalText(text []byte) error {
 // newElapsed begins with an observation now.
 func newElapsed(now time.Time) Elapsed { return Elapsed{At: now} }
 
-// Seen is the time after an observation that saw it. What has lasted for enough is left
+// Continue returns the time after another observation. Time that has lasted for enough is left
 // as it is.
-func (e Elapsed) Seen(now time.Time, enough time.Duration) Elapsed {
+func (e Elapsed) Continue(now time.Time, enough time.Duration) Elapsed {
 	switch pause := now.Sub(e.At); {
 	case time.Duration(e.Counted) >= enough:
 	case e.At.IsZero(), pause < 0:

@@ -55,7 +55,7 @@ func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Stat
 	if ready && s.JoinedAt.IsZero() {
 		s.JoinedAt = now
 	}
-	s.Observed = s.Observed.Seen(now, s.limit(t))
+	s.Observed = s.Observed.Continue(now, s.limit(t))
 	return s
 }
 

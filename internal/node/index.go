@@ -41,7 +41,7 @@ func NewIndex(o Observation) *Index {
 // Of returns the observation of a pool's nodes: those that are its instances or may be confused with them,
 // and those with its mark. It is empty if the cluster was not observed.
 func (x *Index) Of(instances []Instance, poolUID string) Observation {
-	if x == nil || !x.observation.Seen() {
+	if x == nil || !x.observation.Observed() {
 		return Observation{}
 	}
 	var found []int

@@ -74,7 +74,7 @@ func (m Matches) Contests(n Node) bool { return m.contesting[n.UID] }
 // and the address of one instance is no other. Its kubelet may report any addresses, and must not prevent the
 // judgment of others.
 func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
-	m := Matches{seen: o.Seen(), of: map[string]Match{}, contesting: map[string]bool{}}
+	m := Matches{seen: o.Observed(), of: map[string]Match{}, contesting: map[string]bool{}}
 	if !m.seen {
 		return m
 	}

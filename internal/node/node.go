@@ -62,9 +62,9 @@ type Observation struct {
 	Elsewhere []Instance `json:"elsewhere,omitempty"`
 }
 
-// Seen reports whether the cluster was seen: only then, a node that isn't there is not
-// there.
-func (o Observation) Seen() bool { return o.ClusterUID != "" }
+// Observed reports whether the cluster was observed: only then, a missing node is known to be
+// gone.
+func (o Observation) Observed() bool { return o.ClusterUID != "" }
 
 // Node is the observed one with a UID; false if there is none.
 func (o Observation) Node(uid string) (Node, bool) {

@@ -98,7 +98,7 @@ func (p nodePool) situation(at time.Time, change bool, before journal.Journal) d
 			ID: id, Region: d.Region, AccountID: "1", PoolUID: d.UID, PoolName: d.Name, AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32",
 			ChargeType: spotpool.Spot, State: spotpool.StateRunning, LaunchedAt: launched, PrivateIP: fmt.Sprintf("10.0.0.%d", n),
 		})
-		if !joined || !s.Observation.Cluster.Seen() {
+		if !joined || !s.Observation.Cluster.Observed() {
 			continue
 		}
 		seen := node.Node{
@@ -152,8 +152,10 @@ func (p nodePool) explain(t *testing.T) spotpools.Description {
 		Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Messages: plan.Messages, Warnings: plan.Warnings,
 	}
 	if p.away {
-		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "list nodes: " +
-			"connection refused"}
+		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{
+			Class: "transient", Message: "the cluster cannot be reached: cannot list nodes: connection refused",
+			Remedy: "check the address of the API server, and that it can be reached from here",
+		}
 	}
 	return spotpools.Description{
 		Report: report, Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Why: &spotpools.Why{

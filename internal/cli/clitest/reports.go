@@ -6,8 +6,10 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -18,35 +20,34 @@ import (
 func EveryOutcome(t *testing.T) reconcile.Report {
 	t.Helper()
 	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}
-	launch := func(object string, count int) spotpool.Decision {
+	launch := func(object string, sequence int64, count int, reasons ...string) spotpool.Decision {
 		return spotpool.Decision{
-			Kind: spotpool.KindLaunch, Object: object, Count: count, Offering: offering, ChargeType: spotpool.Spot, Sequence: 3,
-			Reasons: []string{"capacity 1 is below minimum 3", "1.90 CNY an hour each"},
+			Kind: spotpool.KindLaunch, Object: object, Count: count, Offering: offering, ChargeType: spotpool.Spot, Sequence: sequence, Reasons: reasons,
 		}
 	}
-	soldOut := &outcome.ErrorReport{
-		Class: errorclass.Capacity, Code: "ResourcesSoldOut.SpecifiedInstanceType", RequestID: "5b6e…",
-		Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: The resources are sold out. (RequestId 5b6e…)",
-	}
-	denied := &outcome.ErrorReport{
-		Class: errorclass.Authorization, Code: "UnauthorizedOperation",
-		Message: "RunInstances: UnauthorizedOperation: You are not authorized.\nAsk for cvm:RunInstances. (RequestId 7c1d…)",
-	}
-	done := launch("spot_pool/ap-singapore/a-done", 2)
-	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}
-	again := launch("spot_pool/ap-singapore/a-done", 1)
+	soldOut := outcome.NewErrorReport(&spotpool.CloudError{
+		Class: errorclass.Capacity, Action: "RunInstances", Code: "ResourcesSoldOut.SpecifiedInstanceType", RequestID: "5b6e…",
+		Message: "The resources are sold out.",
+	})
+	denied := outcome.NewErrorReport(Denied("7c1d…"))
+	again := launch("spot_pool/ap-singapore/a-done", 3, 1, "launch 3 of 2026-01-02T02:54:05Z has an unknown outcome: the same request returns the same instances")
 	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
-	short, refused := launch("spot_pool/ap-singapore/c-short", 2), launch("spot_pool/ap-singapore/d-failed", 2)
+	done := launch("spot_pool/ap-singapore/a-done", 4, 2, "capacity 2 is below minimum 4", "1.90 CNY an hour each")
+	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}
+	short := launch("spot_pool/ap-singapore/c-short", 3, 2, "capacity 1 is below minimum 3", "1.90 CNY an hour each")
+	refused := launch("spot_pool/ap-singapore/d-failed", 3, 2, "capacity 1 is below minimum 3", "1.90 CNY an hour each")
 	end := spotpool.Decision{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
-		Reasons: []string{"total 5 is above maximum 4", "ins-bbbbbbb1 is drifted"},
+		Reasons: []string{"total 5 is above maximum 4", "chosen: ins-bbbbbbb1 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, 1.90 CNY an hour)"},
 	}
-	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {
+	counts := func(minimum, maximum, capacity, total int, cost string) spotpool.Counts {
 		return spotpool.Counts{
-			Minimum: minimum, Maximum: maximum, Capacity: capacity, Total: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
+			Minimum: minimum, Maximum: maximum, Capacity: capacity, Total: total, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
 		}
 	}
-	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
+	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`}
+	soldOutUntil := "spot GN7.2XLARGE32 in ap-singapore-2: sold out (ResourcesSoldOut.SpecifiedInstanceType), cooling down until 2026-01-02T03:24:05Z"
+	unreachable := outcome.NewErrorReport(Unreachable())
 	unknown := &outcome.ErrorReport{Message: "launches are blocked: usage of budget/team-a is unknown: it has no status in the store " +
 		"directory:.gpupool yet: run gpupool reconcile"}
 	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "budget/team-a is used up: 4.000 of 4.000 GPU-hours as of " +
@@ -66,7 +67,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: outcome.Done},
 			{
 				Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: outcome.Short,
-				Short:    []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"},
+				Short: []string{soldOutUntil}, ShortReasons: spotpool.Reasons{{Code: spotpool.BecauseCooldown, Text: soldOutUntil}},
 				Warnings: []string{"ins-ccccccc1 is stopped: counted in the total but not as capacity"},
 			},
 			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: outcome.Failed, Error: denied},
@@ -74,21 +75,40 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: outcome.Done, Gate: usedUp},
 			{
 				Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: outcome.Failed,
-				Error: &outcome.ErrorReport{Message: "the endpoint does not answer"},
+				Error: unreachable,
 			},
 			{
 				Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: outcome.Failed,
-				Error: &outcome.ErrorReport{Message: "the endpoint does not answer"},
+				Error: unreachable,
 			},
 			{
 				Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: outcome.Done,
-				Warnings: []string{"3 instances are held, above maximum 2, and none of them can be terminated"},
+				Warnings: []string{"1 instance above maximum 2 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an " +
+					"unknown state. Lift the protection, or raise maximum"},
 			},
 			{
 				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1},
 				Outcome: outcome.Failed, Short: []string{unknown.Message}, Error: unknown,
 			},
 		},
+	}
+}
+
+// Denied is the error of a launch without a permission.
+func Denied(requestID string) error {
+	return &spotpool.CloudError{
+		Class: errorclass.Authorization, Action: "RunInstances", Code: "UnauthorizedOperation", RequestID: requestID,
+		Message: "You are not authorized.\nNo policy allows cvm:RunInstances.",
+		Remedy:  "Give qcs::cam::uin/100000000001:uin/100000000001 the CAM permission cvm:RunInstances.",
+	}
+}
+
+// Unreachable is the error of an endpoint without a server.
+func Unreachable() error {
+	return &spotpool.CloudError{
+		Class: errorclass.Transient, Action: "DescribeInstances", Code: "ClientError.Unreachable",
+		Message: "no connection to cvm.tencentcloudapi.com: connection refused.",
+		Remedy:  "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network.",
 	}
 }
 
@@ -110,8 +130,8 @@ func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budget
 		Coverage: 1000, TrackedPods: 12, ActivePods: 3, BurnRate: 1500,
 	}
 	var since *time.Time
-	if u.Exceeded() {
-		crossed, recovers := At.Add(-time.Hour), At.Add(19*time.Minute)
+	if u.Exceeded() { // at the rate of 1.5 GPUs
+		crossed, recovers := at.Add(time.Duration(100-percent)*40*time.Minute), At.Add(19*time.Minute)
 		since, u.RecoversAt = &crossed, &recovers
 	}
 	u.ByNamespace = map[string]int64{"ml": u.Consumed}
@@ -128,6 +148,10 @@ func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budget
 // EveryBudget is a budget in each state that one can have.
 func EveryBudget() []budgets.Report {
 	hundred := "100.000"
+	resumed := &budget.NotPausedError{
+		Workload: budget.Workload{Namespace: "ml", Owner: ledger.Owner{Kind: "Deployment", Name: "serve"}},
+		Reason:   "it was resumed manually since it was paused; it is left as it is",
+	}
 	return []budgets.Report{
 		BudgetUsed("a-calm", 12, nil),
 		BudgetUsed("b-warned", 85, func(b *budgets.Report) { b.Fired = []int{50, 80}; b.ErrorBoundGPUHours = "0.250" }),
@@ -138,12 +162,13 @@ func EveryBudget() []budgets.Report {
 			b.ByLabel = map[string]map[string]string{"team": {"a": "71.000", "": "32.000"}}
 		}),
 		BudgetUsed("d-alert-only", 100, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
-		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: " +
-			"nothing was changed"}},
+		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: outcome.NewErrorReport(&record.ClusterError{
+			Object: "budget/e-elsewhere", Own: "9f1c2a54-0d3b-4c1e-8a77-5b2f6d0e4c11", AtHand: "3b7d1e90-62aa-4f0c-9c55-1e8f7a2b6d22",
+		})},
 		{
 			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
-			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`},
+			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`},
 		},
-		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: []string{"Deployment ml/serve: another client scaled it since"}},
+		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: []string{resumed.Error()}},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -35,9 +37,9 @@ func (d *Details) Reasons(reasons []string) {
 	}
 }
 
-// Error adds the error of a decision.
-func (d *Details) Error(o outcome.Outcome, message string) {
-	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(message, "      "))
+// Error adds the error of a decision, without its remedy.
+func (d *Details) Error(o outcome.Outcome, e outcome.ErrorReport) {
+	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(withoutRemedy(e.Message, e.Remedy), "      "))
 }
 
 // Deletion adds since when a deletion is in progress, and what the next run does about it.
@@ -56,17 +58,55 @@ func (d *Details) HeldBack(p spotpools.Report) {
 
 // Open adds the number of launches with an unknown result.
 func (d *Details) Open(launches int, hold *spotpool.Hold) {
-	then := "the next run retries"
+	then := "the next run repeats"
 	if hold != nil {
-		then = "retried after the hold"
+		then = "after the hold, a run repeats"
 	}
 	if launches > 0 {
-		d.Add(terminal.Yellow, "pending: ", Plural(launches, "launch")+" with an unknown result; "+then)
+		d.Add(terminal.Yellow, "pending: ", Plural(launches, "launch")+" with an unknown result: "+then+
+			" each call with the same client token, so that nothing launches twice")
 	}
 }
 
-// Remedy adds a remedy. Its lines after the first are commands.
-func (d *Details) Remedy(text string) { d.Add(terminal.Bold, "to do: ", text) }
+// Failure adds an error with its label. The remedy gets its own line.
+func (d *Details) Failure(c terminal.Color, label, message, remedy string) {
+	d.Add(c, label, withoutRemedy(message, remedy))
+	d.Remedy(remedy)
+}
+
+// Remedy adds a remedy, if there is one. Its lines after the first are commands.
+func (d *Details) Remedy(text string) {
+	if text != "" {
+		d.Add(terminal.Bold, "to do: ", Sentence(text))
+	}
+}
+
+// FixCause is the remedy of an error that has no other.
+func FixCause(object string) string {
+	return "Fix the cause; each run retries. To list its failures:\ngpupool history " + object + " -o wide"
+}
+
+// withoutRemedy is an error message without its remedy.
+func withoutRemedy(message, remedy string) string {
+	remedy = strings.TrimSuffix(remedy, ".")
+	at := strings.Index(message, remedy)
+	if remedy == "" || at <= 0 {
+		return message
+	}
+	before := strings.TrimRight(message[:at], " :")
+	after := strings.TrimSpace(strings.TrimPrefix(message[at+len(remedy):], "."))
+	return strings.TrimSpace(before + " " + after)
+}
+
+// Sentence is a text with a capital and, unless it ends with a command, a full stop.
+func Sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
+	if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
+		return text
+	}
+	return text + "."
+}
 
 // indented indents all lines of a text but the first.
 func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }

@@ -14,8 +14,8 @@ import (
 // PoolName is the name of a pool with its region.
 func PoolName(p spotpools.Report) string { return p.Region + "/" + p.Name }
 
-// Seen is an observed number of a pool; a dash if the pool was not observed.
-func Seen(p spotpools.Report, n int) string {
+// Observed is an observed number of a pool; a dash if the pool was not observed.
+func Observed(p spotpools.Report, n int) string {
 	if !p.Observed {
 		return "-"
 	}

@@ -31,7 +31,7 @@ func text(style terminal.Style, x reconcile.Explanation) string {
 		if out.Len() > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintln(&out, style.Paint(terminal.Bold, title))
+		fmt.Fprintln(&out, style.Paint(terminal.Bold, title)+" at "+clock.WithZone().At(x.At))
 		for n, text := range p.clock.Texts(p.Lines) {
 			for line := range strings.SplitSeq(text, "\n") {
 				width := max(0, style.Width-indent)
@@ -102,7 +102,7 @@ func (p *page) wouldDo(d heading, reasons []string) {
 
 func (p *page) failure(e *outcome.ErrorReport) {
 	if e != nil {
-		p.Add(terminal.Red, "failed: ", e.Message)
+		p.Failure(terminal.Red, "failed: ", e.Message, e.Remedy)
 	}
 }
 

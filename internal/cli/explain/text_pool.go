@@ -44,8 +44,8 @@ func (p *page) pool(e spotpools.Description) {
 		p.wouldDo(d, d.Reasons)
 	}
 	for _, why := range e.ShortReasons {
-		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Seen    // reported above
-		if why.Offering == nil && !unseen && (e.Gate == nil || why.Text != e.Gate.Reason) { // offerings have a table
+		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed // reported above
+		if why.Offering == nil && !unseen && (e.Gate == nil || why.Text != e.Gate.Reason) {  // offerings have a table
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
 		}
 	}
@@ -87,10 +87,8 @@ func (p *page) failing(f *declaration.Failing) {
 	if f == nil {
 		return
 	}
-	p.Add(terminal.Red, "failing: ", fmt.Sprintf("the last %s, since %s: %s", describe.Plural(f.Runs, "run"), p.clock.At(f.Since), f.Error.Message))
-	if f.Error.Remedy != "" {
-		p.Remedy(f.Error.Remedy)
-	}
+	p.Failure(terminal.Red, "failing: ", fmt.Sprintf("the last %s, since %s: %s", describe.Plural(f.Runs, "run"), p.clock.At(f.Since), f.Error.Message),
+		f.Error.Remedy)
 }
 
 // limits adds the limits of launches, and how offerings are chosen.
@@ -112,16 +110,16 @@ func (p *page) gate(g *spotpools.GateReport) {
 	switch {
 	case g == nil:
 	case g.Closed:
-		p.Add(terminal.Red, "gate closed: ", g.Reason)
+		p.Add(terminal.Red, "launches blocked: ", g.Reason)
 	default:
-		p.say("gate open: budget/%s allows launches", g.Budget)
+		p.say("launches allowed by budget/%s", g.Budget)
 	}
 }
 
 // offerings adds a line for each offering and charge type.
 func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
-	t.Add("OFFERING", "ZONE", "CHARGE", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "TOTAL", "VERDICT")
+	t.Add("OFFERING", "ZONE", "CHARGE", "CNY/H", "MAX PRICE", "STOCK", "VCPUS", "QUOTA", "TOTAL", "VERDICT")
 	for _, a := range list {
 		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.SpotMaxPrice), "-", "-", "-"
 		if a.ChargeType == spotpool.OnDemand {
@@ -138,7 +136,7 @@ func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 		}
 		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Total), p.verdict(a, heldBack))
 	}
-	p.table(t, len(list), "VCPUS", "QUOTA", "TOTAL", "CAP", "STOCK")
+	p.table(t, len(list), "VCPUS", "QUOTA", "TOTAL", "MAX PRICE", "STOCK")
 }
 
 // verdict is the decision about an offering.
@@ -150,7 +148,8 @@ func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 		return p.Style.Paint(terminal.Cyan, fmt.Sprintf("launch %d", a.Launches))
 	case a.Code != "":
 		words := strings.ReplaceAll(string(a.Code), "_", " ") + ": "
-		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + strings.TrimPrefix(a.Why, words)
+		why := strings.Replace(strings.TrimPrefix(a.Why, words), ", cooling down until", " until", 1)
+		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + why
 	case len(a.Cooldowns) > 0: // a cooldown does not exclude it
 		c := a.Cooldowns[0]
 		if c.Batch > 0 {
@@ -165,7 +164,7 @@ func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 func (p *page) nodes(n *decide.PoolNodes) {
 	switch {
 	case n == nil:
-	case !n.Seen:
+	case !n.Observed:
 		p.Add(terminal.Red, "nodes: ", "the cluster was not observed: health is unknown, and no instance is drained, replaced or terminated")
 	default:
 		p.say("nodes: %s", n)

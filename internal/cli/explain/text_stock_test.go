@@ -18,16 +18,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
 
-// explainedStock returns a stock pool that another client scaled and whose pods wait, and one
-// that could not be observed.
+// explainedStock returns a stock pool that another client scaled and whose pods wait, one that a
+// budget pauses, and one that could not be observed.
 func explainedStock() []stockpools.Description {
 	status := decide.Status{
-		Phase: decide.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
+		Phase: decide.Progressing, Desired: 3, Replicas: 4, Available: 1, Allocated: 1, Waiting: 2, ObservedGeneration: 3,
 		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u",
-		Conditions: []decide.Condition{{
-			Type: decide.Scheduled, Status: "False", Reason: "NoRoom",
-			Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
-		}},
+		Conditions: []decide.Condition{
+			{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/week is exceeded; usage of budget/new is unknown"},
+			{
+				Type: decide.Scheduled, Status: "False", Reason: "NoRoom",
+				Message: "2 pods wait for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
+			},
+		},
 	}
 	rooms := []stockpool.Room{{
 		Pool: "ap-singapore/train", ClusterUID: "c", Labels: map[string]string{"gpu": "t4"},
@@ -35,8 +38,8 @@ func explainedStock() []stockpools.Description {
 	}}
 	status = status.WithRooms(stockpool.Declaration{ClusterUID: "c", NodeSelector: map[string]string{"gpu": "t4"}}, rooms, nil)
 	revert := stockpool.Decision{
-		Kind: stockpool.KindRevert, Object: "stock_pool/ml/g1", Replicas: 2, Was: 3,
-		Reasons: []string{"spec.replicas was 3 instead of 2", "last written by kubectl (scale)"},
+		Kind: stockpool.KindRevert, Object: "stock_pool/ml/g1", Replicas: 3, Was: 4,
+		Reasons: []string{"spec.replicas was 4 instead of 3", "last written by kubectl (scale)"},
 	}
 	declared := stockpools.Declared{
 		Generation: 3, Image: "registry.example.com/team/runtime:1", Memory: "16Gi", CPU: "4", GPU: 1, GPUResource: "nvidia.com/gpu", Replicas: 2,
@@ -48,12 +51,13 @@ func explainedStock() []stockpools.Description {
 		Why: &stockpools.Why{
 			Declared: declared,
 			Budgets: []decide.Cover{
-				{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
+				{Budget: "team-a"}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
 			},
 			Standings: []decide.Standing{
 				{Pod: "g1-a", Node: "gpu-1", CountsAs: decide.CountsInUse, Why: "allocated_selector selects it"},
 				{Pod: "g1-b", Node: "gpu-1", CountsAs: decide.CountsAvailable, Why: "it is ready, and not in use"},
 				{Pod: "g1-c", CountsAs: decide.CountsPending, Why: "it waits for a node"},
+				{Pod: "g1-d", CountsAs: decide.CountsPending, Why: "it waits for a node"},
 			},
 			Writers: []drift.Writer{
 				{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
@@ -63,9 +67,21 @@ func explainedStock() []stockpools.Description {
 			},
 		},
 	}, {
+		RecordPhase: declaration.Active,
+		Report: stockpools.Report{
+			Name: "asleep", Namespace: "ml", UID: "p", SpecName: "g1.1", Observed: true, Outcome: outcome.Done, Status: decide.Status{
+				Phase: decide.Paused, ObservedGeneration: 3, SyncedAt: at.Add(-time.Hour), DeploymentUID: "p",
+				Conditions: []decide.Condition{{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/night is exceeded"}},
+			},
+		},
+		Why: &stockpools.Why{Declared: declared, Budgets: []decide.Cover{{Budget: "night", Exceeded: true, Pauses: true}}},
+	}, {
 		RecordPhase: declaration.Active, Report: stockpools.Report{
 			Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed,
-			Error: &outcome.ErrorReport{Message: "the cluster cannot be reached"},
+			Error: &outcome.ErrorReport{
+				Message: "the cluster cannot be reached: cannot list pods: connection refused",
+				Remedy:  "check the address of the API server, and that it can be reached from here",
+			},
 		},
 		Why: &stockpools.Why{Declared: declared},
 	}}
@@ -77,7 +93,7 @@ func TestAStockPoolIsExplained(t *testing.T) {
 	x := reconcile.Explanation{At: at, StockPools: explainedStock(), Events: []history.Event{
 		{
 			At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1",
-			Reasons:   []string{"from 1 to 2 pods", "its declaration changed (generation 3)"},
+			Reasons:   []string{"from 1 to 3 pods", "its declaration changed (generation 3)"},
 			Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}},
 		},
 	}}

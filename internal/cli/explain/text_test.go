@@ -34,7 +34,7 @@ func shortPool(t *testing.T) spotpools.Description {
 		return spotpool.Offering{AvailabilityZone: "ap-singapore-" + zone, InstanceType: instanceType, SpotMaxPrice: yuan(t, limit)}
 	}
 	d := spotpool.Declaration{
-		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 4, Maximum: 6, MaxHourlyCost: yuan(t, "12"), Budget: "team-a",
+		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 4, Maximum: 6, MaxHourlyCost: yuan(t, "12"), Budget: "team-b",
 		Offerings: []spotpool.Offering{
 			place("2", "GN7.2XLARGE32", "2"), place("3", "GN7.2XLARGE32", "2"), place("2", "GN10X.2XLARGE40", "9"), place("4", "GN7.2XLARGE32", "2"),
 			place("3", "PNV4.7XLARGE116", "9"),
@@ -46,7 +46,7 @@ func shortPool(t *testing.T) spotpools.Description {
 	}
 	running := func(id string, state spotpool.State, launched time.Time) spotpool.Instance {
 		return spotpool.Instance{
-			ID: id, Region: d.Region, AccountID: "1", PoolUID: "u", PoolName: "train", AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32",
+			ID: id, Region: d.Region, AccountID: "1", PoolUID: "u", PoolName: "train", AvailabilityZone: "ap-singapore-4", InstanceType: "GN7.2XLARGE32",
 			ChargeType: spotpool.Spot, State: state, LaunchedAt: launched, ConfigurationTag: "1:00000000deadbeef",
 		}
 	}
@@ -54,7 +54,7 @@ func shortPool(t *testing.T) spotpools.Description {
 		Declaration: d, Now: at,
 		Journal: journal.Journal{Launches: launches.Launches{Salt: "s"}, ShortSince: at.Add(-40 * time.Minute), Cooldowns: []markets.Cooldown{{
 			Market: d.Offerings[3].Market(spotpool.Spot), Cause: markets.CausedBySoldOut, Detail: "ResourcesSoldOut",
-			Until: time.Date(2026, 3, 3, 13, 0, 0, 0, time.UTC),
+			Until: at.Add(20 * time.Minute),
 		}}},
 		Observation: spotpool.Observation{
 			At: at, Region: d.Region, AccountID: "1",
@@ -71,7 +71,7 @@ func shortPool(t *testing.T) spotpools.Description {
 	plan := decide.Decide(s)
 	e := spotpools.Description{
 		Report: spotpools.Report{
-			Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
+			Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-b"},
 			ShortReasons: plan.Short, Warnings: plan.Warnings,
 		},
 		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, ShortSince: s.Journal.ShortSince,
@@ -91,10 +91,11 @@ func shortPool(t *testing.T) spotpools.Description {
 
 // exceededBudget is a budget that is exceeded, with a victim chosen.
 func exceededBudget() budgets.Description {
-	since, until := at.Add(-2*time.Hour), at.Add(8*time.Minute)
+	since := at.Add(-2 * time.Hour) // at the rate of 10 GPUs
+	graceEnd := since.Add(10 * time.Minute)
 	u := budget.Usage{
 		WindowStart: at.Add(-12 * time.Hour), WindowEnd: at.Add(12 * time.Hour), Limit: 100 * budget.Hour, Consumed: 120 * budget.Hour, Coverage: 990,
-		TrackedPods: 9, ActivePods: 3, BurnRate: 12_000, ByNamespace: map[string]int64{"ml": 100 * budget.Hour, "web": 20 * budget.Hour},
+		TrackedPods: 9, ActivePods: 3, BurnRate: 10_000, ByNamespace: map[string]int64{"ml": 100 * budget.Hour, "web": 20 * budget.Hour},
 		ByLabel: map[string]map[string]int64{"user": {"alice": 90 * budget.Hour, "bob": 30 * budget.Hour}},
 	}
 	e := budgets.Description{
@@ -109,7 +110,7 @@ func exceededBudget() budgets.Description {
 	}
 	e.Update(budgets.Report{
 		Name: "team-a", UID: "b", Action: budget.Evict, Observed: true, UsageReport: budgets.NewUsageReport(u, at, &since), Fired: []int{80},
-		EnforceAt: &until, Enforced: []budget.Action{budget.Freeze}, Outcome: outcome.Planned,
+		EnforceAt: &graceEnd, Enforced: []budget.Action{budget.Freeze, budget.Evict}, Outcome: outcome.Planned,
 	}, []outcome.Result{{Decision: victim, Outcome: outcome.Planned}})
 	return e
 }
@@ -121,7 +122,7 @@ func TestExplanationsForPeople(t *testing.T) {
 		SpotPools: []spotpools.Description{shortPool(t)}, Budgets: []budgets.Description{exceededBudget()},
 		Events: []history.Event{
 			{
-				At: at.Add(-9 * time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},
+				At: at.Add(-time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},
 				Outcome: history.Requested, Reasons: []string{"it started last"},
 			},
 			{
@@ -138,14 +139,14 @@ func TestExplanationsForPeople(t *testing.T) {
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
-			InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Outcome: history.Requested, Reasons: []string{"total 3 is above maximum 2"},
+			InstanceIDs: []string{"ins-b000003"}, Node: "10.0.0.3", Outcome: history.Requested, Reasons: []string{"total 3 is above maximum 2"},
 		},
 		{
 			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1,
 			InstanceIDs: []string{"ins-a000003"}, Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"},
 		},
 		{
-			At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000002"}, Node: "10.0.0.2",
+			At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/g-noticed", Count: 1, InstanceIDs: []string{"ins-g000002"}, Node: "10.0.0.2",
 			Until: clitest.At.Add(90 * time.Second),
 		},
 	}}
@@ -159,7 +160,7 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
 	pool.Deletion = record.NewDeletion(pool.Phase, at.Add(-time.Hour), "terminates its instances")
 	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}})
-	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "gate open") {
+	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "launches allowed") {
 		t.Errorf("explained as\n%s", got)
 	}
 }

@@ -54,7 +54,10 @@ func addDecisions(details *describe.Details, decisions []outcome.Result) {
 		details.Lines = append(details.Lines, decisionText(details.Style, d))
 		details.Reasons(d.Reasons())
 		if d.Error != nil {
-			details.Error(d.Outcome, d.Error.Message)
+			details.Error(d.Outcome, *d.Error)
+			if d.Outcome == outcome.Short { // an object that failed has the remedy
+				details.Remedy(d.Error.Remedy)
+			}
 		}
 	}
 }
@@ -73,10 +76,14 @@ func withoutDrains(decisions []outcome.Result, n *decide.PoolNodes) []outcome.Re
 	return slices.DeleteFunc(slices.Clone(decisions), inProgress)
 }
 
-// addFailure adds an error, unless a decision has it.
+// addFailure adds an error, unless a decision has it, and its remedy.
 func addFailure(details *describe.Details, o outcome.Outcome, e *outcome.ErrorReport, decisions []outcome.Result) {
-	if e != nil && !hasError(decisions, e) {
-		details.Add(describe.OutcomeColor(o), string(o)+": ", e.Message)
+	switch {
+	case e == nil:
+	case hasError(decisions, e):
+		details.Remedy(e.Remedy)
+	default:
+		details.Failure(describe.OutcomeColor(o), string(o)+": ", e.Message, e.Remedy)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestBudgetExample(t *testing.T) {
 		report.Decisions = append(report.Decisions, outcome.Result{Decision: d, Outcome: outcome.Done})
 	}
 	var out bytes.Buffer
-	writeReport(&out, clitest.Plain, terminal.Clock{Now: now}, report, "")
+	writeReport(&out, clitest.Plain, terminal.Clock{Now: now}.WithZone(), report, "")
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool reconcile"), out.String()); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}

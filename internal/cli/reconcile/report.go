@@ -34,7 +34,7 @@ func (o *options) print(ctx context.Context, report reconcile.Report, store stri
 	if o.every > 0 {
 		fmt.Fprintf(&out, "%s\n", report.FinishedAt.In(o.zone()).Format("2006-01-02 15:04:05 MST"))
 	}
-	writeReport(&out, o.session.Style(), o.session.Clock(), report, store)
+	writeReport(&out, o.session.Style(), o.session.Clock().WithZone(), report, store)
 	if o.every > 0 {
 		out.WriteByte('\n')
 	}
@@ -117,8 +117,8 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", "CNY/H")
 		for _, p := range shown {
 			row(describe.NodesCell(style, p), style.Paint(describe.StateColor(after(p)), string(after(p))),
-				describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
-				describe.Seen(p, p.Total), describe.Price(p.HourlyPrice))
+				describe.PoolName(p), describe.Observed(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
+				describe.Observed(p, p.Total), describe.Price(p.HourlyPrice))
 		}
 		return t
 	}, "CNY/H", "TOTAL", "MAXIMUM")

@@ -67,7 +67,7 @@ func TestReportForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			writeReport(&out, tt.style, terminal.Clock{Now: clitest.At}, tt.report, "directory:.gpupool")
+			writeReport(&out, tt.style, terminal.Clock{Now: clitest.At}.WithZone(), tt.report, "directory:.gpupool")
 			clitest.Golden(t, name, out.String())
 		})
 	}
@@ -80,11 +80,11 @@ func withNodes(t *testing.T) reconcile.Report {
 	for _, p := range clitest.PoolsWithNodes(t) {
 		r.SpotPools = append(r.SpotPools, p.Report)
 		for _, d := range p.Decisions {
-			became := outcome.Done
-			if d.Kind == spotpool.KindDrain {
-				became = outcome.Short
+			if d.Kind == spotpool.KindDrain { // its Node was replaced before the cordon
+				r.Decisions = append(r.Decisions, outcome.Of(d, outcome.Short, fmt.Errorf("node %s: %w", d.Node.Name, node.ErrChanged)))
+				continue
 			}
-			r.Decisions = append(r.Decisions, outcome.Of(d, became, nil))
+			r.Decisions = append(r.Decisions, outcome.Of(d, outcome.Done, nil))
 		}
 	}
 	return r
@@ -158,10 +158,12 @@ func withBudgets(r reconcile.Report) reconcile.Report {
 // pods. It could not evict two pods, and failed to pause two workloads of another budget.
 func victims() reconcile.Report {
 	r := reconcile.Report{Budgets: []budgets.Report{
-		clitest.BudgetUsed("c-evicting", 103, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
-		clitest.BudgetUsed("d-pausing", 101, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
+		clitest.BudgetUsed("c-evicting", 103, func(b *budgets.Report) {
+			b.Action, b.Enforced, b.Fired = budget.Evict, []budget.Action{budget.Evict}, []int{50, 80, 100}
+		}),
+		clitest.BudgetUsed("d-pausing", 103, func(b *budgets.Report) { b.Action, b.Fired = budget.Pause, []int{50, 80, 100} }),
 	}}
-	because := []string{"103.000 of 100.000 GPU-hours are used (103%) since 2026-01-02T02:04:05Z", "the grace period of 10m ended at 2026-01-02T02:14:05Z"}
+	because := []string{"103.000 of 100.000 GPU-hours are used (103%) since 2026-01-02T01:02:05Z", "the grace period of 10m ended at 2026-01-02T01:12:05Z"}
 	add := func(object string, kind budget.Kind, became outcome.Outcome, why string, own []string, change func(*budget.Decision)) {
 		d := budget.Decision{Kind: kind, Object: object, Reasons: append(slices.Clone(because), own...)}
 		change(&d)

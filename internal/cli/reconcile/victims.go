@@ -78,7 +78,7 @@ func addVictims(details *describe.Details, alike []outcome.Result) {
 	details.Lines = append(details.Lines, form+" "+first.Several(len(alike))+order)
 	details.Reasons(shared)
 	if len(failures) == 1 && victims[0].failure != "" {
-		details.Error(alike[0].Outcome, victims[0].failure)
+		details.Error(alike[0].Outcome, outcome.ErrorReport{Message: victims[0].failure})
 	}
 	for n := range victims {
 		v := &victims[n]

@@ -3,8 +3,6 @@ package status
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -12,19 +10,31 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
+// failures are the errors of an object, and of whole runs.
+type failures struct {
+	object string               // empty for whole runs
+	last   *declaration.Failing // of the last runs
+	now    *outcome.ErrorReport // of this observation
+	whole  *declaration.Failing // of whole runs
+}
+
 // addFailures adds the error of the last runs, the error of this observation unless it is
 // the same or that of whole runs, and remedies.
-func addFailures(d *describe.Details, clock terminal.Clock, last *declaration.Failing, now *outcome.ErrorReport, whole *declaration.Failing) {
-	if last != nil {
-		d.Add(terminal.Red, "failing: ", runsText(clock, *last)+": "+withoutRemedy(last.Error.Message, last.Error.Remedy))
-		addRemedy(d, last.Error.Remedy)
+func addFailures(d *describe.Details, clock terminal.Clock, f failures) {
+	lines := len(d.Lines)
+	if last := f.last; last != nil {
+		d.Failure(terminal.Red, "failing: ", runsText(clock, *last)+": "+last.Error.Message, last.Error.Remedy)
 	}
-	if now == nil || same(*now, whole) || same(*now, last) {
-		return
+	remedy := ""
+	if f.last != nil {
+		remedy = f.last.Error.Remedy
 	}
-	d.Add(terminal.Red, "failed: ", withoutRemedy(now.Message, now.Remedy))
-	if last == nil || now.Remedy != last.Error.Remedy {
-		addRemedy(d, now.Remedy)
+	if now := f.now; now != nil && !same(*now, f.whole) && !same(*now, f.last) {
+		d.Failure(terminal.Red, "failed: ", now.Message, now.Remedy)
+		remedy += now.Remedy
+	}
+	if len(d.Lines) > lines && remedy == "" && f.object != "" {
+		d.Remedy(describe.FixCause(f.object))
 	}
 }
 
@@ -37,16 +47,10 @@ func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 	return strings.HasPrefix(now.Message, kept) || now.Code != "" && now.Code == last.Error.Code
 }
 
-// addPassedOver adds why the last runs skipped an object.
-func addPassedOver(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
+// addSkipped adds why the last runs skipped an object.
+func addSkipped(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
 	if last != nil {
 		d.Add(terminal.Yellow, "skipped: ", runsText(clock, *last)+": "+last.Error.Message)
-	}
-}
-
-func addRemedy(d *describe.Details, remedy string) {
-	if remedy != "" {
-		d.Remedy(sentence(remedy))
 	}
 }
 
@@ -56,26 +60,4 @@ func runsText(clock terminal.Clock, f declaration.Failing) string {
 		return "the last run, " + clock.When(f.LastAt)
 	}
 	return fmt.Sprintf("the last %d runs, since %s", f.Runs, clock.At(f.Since))
-}
-
-// withoutRemedy is an error message without its remedy, which has its own line.
-func withoutRemedy(message, remedy string) string {
-	remedy = strings.TrimSuffix(remedy, ".")
-	at := strings.Index(message, remedy)
-	if remedy == "" || at <= 0 {
-		return message
-	}
-	before := strings.TrimRight(message[:at], " :")
-	after := strings.TrimSpace(strings.TrimPrefix(message[at+len(remedy):], "."))
-	return strings.TrimSpace(before + " " + after)
-}
-
-// sentence is a text with a capital and, unless it ends with a command, a full stop.
-func sentence(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	text = string(unicode.ToUpper(first)) + text[size:]
-	if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
-		return text
-	}
-	return text + "."
 }

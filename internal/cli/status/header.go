@@ -1,7 +1,9 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -9,8 +11,13 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -26,16 +33,16 @@ func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 	if r.Overdue != nil || r.Failing != nil || r.LastRunLost {
 		color = terminal.Red
 	}
-	add(color, "Store "+r.Store+", "+lastRunText(r, clock))
+	add(color, "Store "+r.Store+", "+lastRunText(r, clock.WithZone()))
 	if f := r.Failing; f != nil {
 		details := &describe.Details{Style: v.style}
-		addFailures(details, clock, f, nil, nil)
+		addFailures(details, clock, failures{last: f})
 		for _, line := range details.Lines {
 			lines = append(lines, terminal.Wrap(clock.Text("  "+line), v.width, "      ")...)
 		}
 	}
 	if r.Unwritable != "" {
-		add(terminal.Red, sentence(r.Unwritable)+" Every run therefore fails, and cannot record it.")
+		add(terminal.Red, describe.Sentence(r.Unwritable)+" Every run therefore fails, and cannot record it.")
 		add(terminal.Bold, "To do: free space there, or make it writable. The next run then continues.")
 	}
 	if h := r.Killed; h != nil {
@@ -93,24 +100,44 @@ func tooLong(r reconcile.StatusReport) string {
 
 func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	last := r.LastRun
+	zone := "times in " + clock.ZoneAt(r.At)
 	switch {
 	case r.LastRunLost:
-		return "the result of the last run is unknown"
-	case last == nil:
+		return "the result of the last run is unknown; " + zone
+	case last == nil && len(r.Declarations()) == 0:
 		return "no run so far"
+	case last == nil:
+		return "no run so far; " + zone
 	case r.Overdue != nil && r.Unwritable != "":
 		return "the last recorded run started " + clock.When(last.StartedAt)
 	case r.Overdue != nil:
 		return fmt.Sprintf("the next run is overdue: the last one started %s, and runs usually start every %s. Check what starts them: %s",
 			clock.When(last.StartedAt), terminal.Age(time.Duration(r.Overdue.UsualSeconds)*time.Second), whatStarts(r.Store))
 	case r.Failing != nil:
-		return "the last run failed as a whole:"
+		return "the last run failed as a whole (" + zone + "):"
 	}
 	text := fmt.Sprintf("last run %s: %s", clock.When(last.FinishedAt), describe.Plural(last.Decisions, "decision"))
 	if last.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", last.Failed)
+		text += fmt.Sprintf(", %s failed%s", describe.Plural(last.Failed, "object"), failedText(*last))
 	}
 	return text
+}
+
+// failedText names the first object that failed in a run, and counts the others.
+func failedText(last declaration.RunSummary) string {
+	var names []string
+	for _, object := range slices.Sorted(maps.Keys(last.Failing)) {
+		if object != history.Run {
+			names = append(names, strings.TrimPrefix(object, "spot_pool/"))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if more := last.Failed - 1; more > 0 {
+		return fmt.Sprintf(": %s and %d more", names[0], more)
+	}
+	return ": " + names[0]
 }
 
 // whatStarts returns the commands that show what starts runs.
@@ -121,46 +148,39 @@ func whatStarts(store string) string {
 	return "crontab -l, systemctl list-timers, or the service with --every"
 }
 
-// totalsText counts objects.
+// totalsText counts the objects of each kind by their states, as the tables do, and their instances.
 func totalsText(r reconcile.StatusReport) string {
 	var parts []string
-	count := func(n int, word string) string { return fmt.Sprintf("%d %s", n, word) }
-	if t := r.Totals.SpotPools; len(r.SpotPools) > 0 {
-		list := []string{count(t.OK, "ok")}
-		if t.Short > 0 {
-			list = append(list, count(t.Short, "short"))
+	if len(r.SpotPools) > 0 {
+		t := r.Totals.SpotPools
+		instances := fmt.Sprintf("total %d, capacity %d", t.Total, t.Capacity)
+		if t.HourlyPrice > 0 {
+			instances += fmt.Sprintf(", %s CNY/h", t.HourlyPrice)
 		}
-		if t.Failing > 0 {
-			list = append(list, count(t.Failing, "failing"))
-		}
-		counts := fmt.Sprintf("total %d, capacity %d, %s CNY/h", t.Total, t.Capacity, t.HourlyPrice)
 		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Description) bool { return p.Observed }) {
-			counts = "instances unknown"
+			instances = "instances unknown"
 		}
-		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", strings.Join(list, ", "), counts))
+		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", countStates(r.SpotPools, func(p spotpools.Description) state.State { return p.State }), instances))
 	}
-	if t := r.Totals.Budgets; len(r.Budgets) > 0 {
-		list := []string{count(t.OK, "ok")}
-		if t.Exceeded > 0 {
-			list = append(list, count(t.Exceeded, "exceeded"))
-		}
-		if t.Failing > 0 {
-			list = append(list, count(t.Failing, "failing"))
-		}
-		if t.Unknown > 0 {
-			list = append(list, count(t.Unknown, "unknown"))
-		}
-		parts = append(parts, fmt.Sprintf("Budgets: %s.", strings.Join(list, ", ")))
+	if len(r.Budgets) > 0 {
+		parts = append(parts, fmt.Sprintf("Budgets: %s.", countStates(r.Budgets, func(b budgets.Description) state.State { return b.State[0] })))
 	}
 	if t := r.Totals.StockPools; t != nil {
-		list := []string{count(t.OK, "ok")}
-		if t.Short > 0 {
-			list = append(list, count(t.Short, "short"))
-		}
-		if t.Failing > 0 {
-			list = append(list, count(t.Failing, "failing"))
-		}
-		parts = append(parts, fmt.Sprintf("Stock pools: %s; %d available of %d desired.", strings.Join(list, ", "), t.Available, t.Desired))
+		parts = append(parts, fmt.Sprintf("Stock pools: %s; %d available of %d desired.",
+			countStates(r.StockPools, func(p stockpools.Description) state.State { return p.State }), t.Available, t.Desired))
 	}
 	return strings.Join(parts, " ")
+}
+
+// countStates counts objects by state, the worst first: "1 Failing, 30 InSync".
+func countStates[D any](list []D, stateOf func(D) state.State) string {
+	count := map[state.State]int{}
+	for _, d := range list {
+		count[stateOf(d)]++
+	}
+	var parts []string
+	for _, s := range slices.SortedFunc(maps.Keys(count), func(a, b state.State) int { return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(a, b)) }) {
+		parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+	}
+	return strings.Join(parts, ", ")
 }

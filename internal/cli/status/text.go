@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
@@ -133,7 +134,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 			numbers: func(style terminal.Style) []string {
 				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-					describe.Seen(p.Report, p.Total), describe.Seen(p.Report, p.Drifted), describe.Price(p.HourlyPrice),
+					describe.Observed(p.Report, p.Total), describe.Observed(p.Report, p.Drifted), describe.Price(p.HourlyPrice),
 				}
 				if withNodes {
 					cells = append(cells, describe.NodesCell(style, p.Report))
@@ -148,7 +149,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 }
 
 func capacityText(style terminal.Style, p spotpools.Report) string {
-	text := describe.Seen(p, p.Capacity)
+	text := describe.Observed(p, p.Capacity)
 	if bar := style.Bar(p.Capacity, p.Minimum); bar != "" && p.Observed {
 		return bar + " " + text
 	}
@@ -158,8 +159,8 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 // poolDetails describes a pool below its row.
 func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
-	addFailures(details, clock, p.Failing, p.Error, v.whole)
-	addPassedOver(details, clock, p.PassedOver)
+	addFailures(details, clock, failures{p.Summary().Object(), p.Failing, p.Error, v.whole})
+	addSkipped(details, clock, p.PassedOver)
 	details.Add(terminal.Dim, "observed: ", p.Messages...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
@@ -176,6 +177,9 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	}
 	details.Open(p.Pending, p.Hold)
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	if p.State == state.Oversized && !v.machines {
+		details.Remedy("Find out what keeps the instances above maximum:\ngpupool status " + describe.PoolName(p.Report) + " --machines")
+	}
 	lines := clock.Texts(details.Lines)
 	if v.machines && len(p.Machines) > 0 {
 		lines = append(lines, machineLines(v, p, clock.Now)...)
@@ -198,7 +202,7 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 	}
 	details.Add(terminal.Yellow, label, lines[0])
 	details.Add(terminal.Yellow, describe.ShortLabel(p.Report), lines[1:]...)
-	addRemedy(details, outcome.ShortRemedy(p.Summary().Object(), p.ShortReasons))
+	details.Remedy(outcome.ShortRemedy(p.Summary().Object(), p.ShortReasons))
 }
 
 // detailsIndent is the indentation of details.

@@ -45,8 +45,8 @@ func moreHours(name string) string {
 func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
 	details := &describe.Details{Style: style}
-	addFailures(details, clock, b.Failing, b.Error, nil)
-	addPassedOver(details, clock, b.PassedOver)
+	addFailures(details, clock, failures{object: b.Summary().Object(), last: b.Failing, now: b.Error})
+	addSkipped(details, clock, b.PassedOver)
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
 			text := "since " + clock.When(*u.ExceededSince)
@@ -67,7 +67,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 	details.Grants(b.Grants)
 	details.Deletion(b.Deletion)
 	if b.IsExceeded() {
-		addRemedy(details, moreHours(b.Name))
+		details.Remedy(moreHours(b.Name))
 	}
 	details.Add(terminal.Dim, "note: ", b.Messages...)
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)

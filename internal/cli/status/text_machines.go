@@ -52,7 +52,7 @@ func nodeCells(style terminal.Style, p spotpools.Description, m decide.Member) [
 	switch {
 	case p.Nodes == nil:
 		return nil
-	case !p.Nodes.Seen:
+	case !p.Nodes.Observed:
 		health = style.Paint(terminal.Red, "unknown")
 	case m.Match.Standing == node.Contested:
 		health = style.Paint(terminal.Yellow, "ambiguous")

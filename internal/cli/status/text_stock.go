@@ -30,8 +30,8 @@ func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock
 // stockDetails describes a stock pool below its row.
 func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
-	addFailures(details, clock, p.Failing, p.Error, v.whole)
-	addPassedOver(details, clock, p.PassedOver)
+	addFailures(details, clock, failures{p.Summary().Object(), p.Failing, p.Error, v.whole})
+	addSkipped(details, clock, p.PassedOver)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)

@@ -33,9 +33,6 @@ func budgetStatuses() []budgets.Description {
 			exhausted := clitest.At.Add(10 * time.Hour)
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
 		}
-		if n == 0 {
-			s.LastRunError = "budget/a-calm belongs to another cluster: nothing was changed"
-		}
 		if n == 2 {
 			due := clitest.At.Add(5 * time.Minute)
 			s.Enforced, s.EnforceAt = nil, &due
@@ -62,7 +59,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	report := clitest.EveryOutcome(t)
 	status := reconcile.StatusReport{
 		SchemaVersion: 1, At: clitest.At, Store: "directory:.gpupool",
-		LastRun: &declaration.RunSummary{RunID: "r", FinishedAt: clitest.At.Add(-130 * time.Second), Decisions: 2, Failed: 1},
+		LastRun: &declaration.RunSummary{RunID: "r", FinishedAt: clitest.At.Add(-130 * time.Second), Decisions: 2, Failed: 2},
 	}
 	for _, p := range report.SpotPools {
 		status.SpotPools = append(status.SpotPools, spotpools.Description{Report: p, Phase: declaration.Active})
@@ -73,15 +70,16 @@ func everyState(t *testing.T) reconcile.StatusReport {
 			LaunchedAt: clitest.At.Add(-3 * time.Hour), PrivateIP: "10.0.0.7",
 		}, Condition: c, Price: clitest.Price(t, "1.90")}
 	}
-	a, c := &status.SpotPools[0], &status.SpotPools[2]
+	a, b, c, d, e := &status.SpotPools[0], &status.SpotPools[1], &status.SpotPools[2], &status.SpotPools[3], &status.SpotPools[4]
 	a.Phase = declaration.Deleting
+	a.Counts = spotpool.Counts{Minimum: 4, Maximum: 6, Capacity: 1, Total: 1, Shortfall: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "1.90")}
 	a.Deletion = record.NewDeletion(a.Phase, clitest.At.Add(-2*time.Hour), "terminates its instances, and removes its record once they are gone")
 	starting, failed := member("ins-aaaaaaa1", decide.Launching), member("ins-aaaaaaa2", decide.Failed)
 	starting.Drifted, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0
 	a.Machines = []decide.Member{starting, failed, member("ins-aaaaaaa3", decide.Terminating)}
 	c.Machines = []decide.Member{member("ins-ccccccc1", decide.Stopped), member("ins-ccccccc2", decide.Running)}
-	c.Pending = 2
+	c.Pending, c.Total = 2, 4
 	c.Cooldowns = []markets.Cooldown{
 		{
 			Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: markets.CausedBySoldOut,
@@ -94,24 +92,35 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		},
 		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: markets.CausedByQuota, Until: clitest.At},
 	}
+	c.ShortSince = clitest.At.Add(-time.Hour)
 	idle := &status.SpotPools[5]
-	idle.Decisions = []spotpool.Decision{report.Decisions[2].Decision.(spotpool.Decision)}
-	refused := declaration.Failing{Since: clitest.At.Add(-50 * time.Minute), Runs: 14, LastAt: clitest.At.Add(-130 * time.Second), Error: history.Error{
-		Class: "authorization", Code: "UnauthorizedOperation", RequestID: "7c1d-1", Remedy: "Give this identity the CAM permission for the action.",
-		Message: "RunInstances: UnauthorizedOperation: You are not authorized. Give this identity the CAM permission for the action. (RequestId 7c1d-1)",
+	idle.Counts = spotpool.Counts{Minimum: 1, Maximum: 2, Capacity: 3, Total: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "5.70")}
+	idle.Decisions = []spotpool.Decision{{
+		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/f-idle", Count: 1, InstanceIDs: []string{"ins-fffffff3"},
+		Reasons: []string{"total 3 is above maximum 2", "chosen: ins-fffffff3 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, 1.90 CNY an hour)"},
 	}}
-	c.ShortSince, c.PassedOver = clitest.At.Add(-time.Hour), &declaration.Failing{
-		Since: clitest.At.Add(-130 * time.Second), Runs: 1, LastAt: clitest.At.Add(-130 * time.Second),
-		Error: history.Error{Message: `the lock "spot_pool/ap-singapore/c-short" is held by terraform (process 4711 on ci, since 2026-01-02T02:04:05Z)`},
+	refused, unreachable := failedRuns(clitest.Denied("7c1d-1")), failedRuns(clitest.Unreachable())
+	d.Failing, d.Error, d.Outcome = refused, nil, outcome.Done
+	status.SpotPools[6].Failing = unreachable
+	status.LastRun.Failing = declaration.Failures{"spot_pool/ap-singapore/d-failed": *refused, "spot_pool/ap-singapore/g-unseen": *unreachable}
+	e.PassedOver = &declaration.Failing{
+		Since: clitest.At.Add(-130 * time.Second), Runs: 1, LastAt: clitest.At.Add(-130 * time.Second), Error: history.Error{Message: e.Error.Message},
 	}
-	e, again := &status.SpotPools[4], refused
-	e.Failing = &refused
-	again.Error.Message, again.Error.RequestID = strings.ReplaceAll(refused.Error.Message, "7c1d-1", "7c1d-2"), "7c1d-2"
-	status.SpotPools[6].Failing = &again
+	e.Error, e.Outcome = nil, outcome.Done
 	status.UnderWay = &store.Holder{Command: "gpupool reconcile", PID: 12, Host: "ci", Since: clitest.At.Add(-20 * time.Second)}
-	b := &status.SpotPools[1]
-	b.Machines = []decide.Member{member("ins-bbbbbbb1", decide.Launching)}
+	b.Machines = []decide.Member{
+		member("ins-bbbbbbb1", decide.Launching), member("ins-bbbbbbb2", decide.Running), member("ins-bbbbbbb3", decide.Running),
+		member("ins-bbbbbbb4", decide.Running),
+	}
 	return status
+}
+
+// failedRuns are the last 14 runs, which failed with an error.
+func failedRuns(err error) *declaration.Failing {
+	r := outcome.NewErrorReport(err)
+	return &declaration.Failing{Since: clitest.At.Add(-50 * time.Minute), Runs: 14, LastAt: clitest.At.Add(-130 * time.Second), Error: history.Error{
+		Class: string(r.Class), Code: r.Code, RequestID: r.RequestID, Message: r.Message, Remedy: r.Remedy,
+	}}
 }
 
 func TestStatusForPeople(t *testing.T) {
@@ -155,7 +164,10 @@ func show(v layout, r reconcile.StatusReport) string {
 // withNodes is a status of pools whose instances become nodes.
 func withNodes(t *testing.T) reconcile.StatusReport {
 	t.Helper()
-	return reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: clitest.PoolsWithNodes(t)}
+	return reconcile.StatusReport{
+		Store: "directory:.gpupool", At: clitest.At, SpotPools: clitest.PoolsWithNodes(t),
+		LastRun: &declaration.RunSummary{FinishedAt: clitest.At.Add(-20 * time.Second), Decisions: 2},
+	}
 }
 
 // TestGuideShowsNodes compares what the guide about nodes shows with what is printed.
@@ -224,7 +236,7 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 	t.Helper()
 	r := reconcile.StatusReport{
 		At: clitest.At, Store: "directory:.gpupool",
-		LastRun: &declaration.RunSummary{FinishedAt: clitest.At.Add(-20 * time.Second), Failed: failing},
+		LastRun: &declaration.RunSummary{FinishedAt: clitest.At.Add(-20 * time.Second), Failed: failing, Failing: declaration.Failures{}},
 	}
 	for n := range 31 {
 		p := spotpools.Description{Phase: declaration.Active, Report: spotpools.Report{
@@ -241,6 +253,9 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 				}}
 		}
 		r.SpotPools = append(r.SpotPools, p)
+		if p.Failing != nil {
+			r.LastRun.Failing[p.Summary().Object()] = *p.Failing
+		}
 	}
 	return r
 }

@@ -101,6 +101,7 @@ var atAnyTime = []struct {
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "hh:mm:ss"},
 	{regexp.MustCompile(`\b\d\d:\d\d\b`), "hh:mm"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b`), "yyyy-mm-dd"},
+	{regexp.MustCompile(`(hh:mm|yyyy-mm-dd|times in) (?:[+-]\d\d|GMT|UTC)`), "$1 zone"},
 	{regexp.MustCompile(`\b\d+\.\d{3}\b`), "n.nnn"},
 	{regexp.MustCompile(`\b\d+\.\d%`), "n.n%"},
 	{regexp.MustCompile(`\b\d+%`), "nnn%"},

@@ -20,7 +20,7 @@ func poolNode(t *testing.T, c *cluster.Cluster, name string) node.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !l.Seen() {
+	if !l.Observed() {
 		t.Fatal("the observation says that it has nothing")
 	}
 	n := slices.IndexFunc(l.Nodes, func(n node.Node) bool { return n.Name == name })

@@ -103,7 +103,7 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 		},
 		"short by the cost cap": {
 			pool: attributes{"max_hourly_cost": `"3"`}, minimum: "2", planned: []string{firstLaunch},
-			says: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "It would stay short by 1 instance:", "max_hourly_cost 3.00 would be exceeded"},
+			says: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "It would stay short by 1 instance:", "would exceed max_hourly_cost 3.00"},
 		},
 		"nothing to be had": {
 			market: []market{soldOut(zone2, zone3)}, minimum: "2", planned: []string{firstLaunch},

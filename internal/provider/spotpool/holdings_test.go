@@ -22,7 +22,7 @@ func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
 	}{
 		"no cluster":              {what: core.DestroyDelete, has: []string{contested}, not: []string{away}},
 		"the cluster is away":     {nodes: &decide.PoolNodes{}, what: core.DestroyRetain, has: []string{away}, not: []string{contested}},
-		"the cluster was reached": {nodes: &decide.PoolNodes{Seen: true}, what: core.DestroyDelete, has: []string{contested}, not: []string{away}},
+		"the cluster was reached": {nodes: &decide.PoolNodes{Observed: true}, what: core.DestroyDelete, has: []string{contested}, not: []string{away}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

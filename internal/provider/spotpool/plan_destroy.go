@@ -126,7 +126,7 @@ type holdings struct {
 }
 
 func heldOf(p decide.Plan) holdings {
-	h := holdings{unseen: p.Total, away: p.Nodes != nil && !p.Nodes.Seen}
+	h := holdings{unseen: p.Total, away: p.Nodes != nil && !p.Nodes.Observed}
 	for _, m := range p.Members {
 		if m.Condition == decide.Terminating || m.Condition == decide.Failed {
 			continue

@@ -28,7 +28,7 @@ func List() ([]Metric, error) {
 	families, err := OfRun(reconcile.Report{
 		FinishedAt: day, Calls: call, Counters: declaration.Counters{}.Plus(0, map[string]int{"launch/done": 1}, call).Count(day, nil),
 		SpotPools: []spotpools.Report{{
-			Name: "train", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
+			Name: "train", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{}},
 		}},
 		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: usage, AlertThresholds: []int{80}}},
 		StockPools: []stockpools.Report{{Name: "g1", Observed: true}},

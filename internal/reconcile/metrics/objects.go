@@ -90,7 +90,7 @@ func (m exposition) pools(pools []spotpools.Report) {
 
 // nodes writes nothing of a pool without nodes, nor of one whose cluster was not seen.
 func (m exposition) nodes(pools []spotpools.Report) {
-	pools = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return p.Nodes == nil || !p.Nodes.Seen })
+	pools = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return p.Nodes == nil || !p.Nodes.Observed })
 	if len(pools) == 0 {
 		return
 	}

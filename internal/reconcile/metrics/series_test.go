@@ -41,7 +41,7 @@ func store(pools, spent, stock int) metrics.Status {
 	for n := range pools {
 		s.SpotPools.SpotPools = append(s.SpotPools.SpotPools, spotpools.Description{Report: spotpools.Report{
 			Name: fmt.Sprint("pool", n), Region: "ap-singapore", UID: "u", Observed: true,
-			Nodes: &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{}},
+			Nodes: &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{}},
 		}, State: state.InSync})
 	}
 	for n := range spent {

@@ -16,7 +16,7 @@ import (
 // then. It removes the marks, with which the next pool would ignore their interruption
 // notices, and then the tags.
 func (x deletion) detach(ctx context.Context, d spotpool.Declaration, p *pass) error {
-	if !p.nodes.observation.Seen() {
+	if !p.nodes.observation.Observed() {
 		if err := x.refuseCordoned(ctx, d, p.latest.plan.Journal); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ import (
 // termination. It reports whether the counts are new. A failure does not delay terminations.
 func (a *actor) count(ctx context.Context) bool {
 	p := a.pass
-	if !p.nodes.observation.Seen() || p.nodes.observation.Pods || a.counted {
+	if !p.nodes.observation.Observed() || p.nodes.observation.Pods || a.counted {
 		return false
 	}
 	a.counted = true

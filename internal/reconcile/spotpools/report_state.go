@@ -33,7 +33,7 @@ func (d Description) state() state.State {
 	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
 	otherThanDrain := func(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
 	switch phase := state.OfPhase(d.Phase); {
-	case d.Failing != nil:
+	case d.Failing != nil, d.Outcome == outcome.Failed && d.Observed:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
 		return state.Unknown
@@ -55,7 +55,7 @@ func (d Description) state() state.State {
 		return state.Oversized
 	case d.Wanted != nil && d.Capacity < d.Minimum:
 		return state.Drained
-	case d.Nodes != nil && d.Nodes.Seen && d.Nodes.Joining > 0:
+	case d.Nodes != nil && d.Nodes.Observed && d.Nodes.Joining > 0:
 		return state.Progressing
 	}
 	return state.InSync

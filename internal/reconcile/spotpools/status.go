@@ -74,7 +74,7 @@ func (w *work) unobserved(results []outcome.Result) (n int) {
 // first what an operator has to do first.
 func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	joining := 0
-	if n := p.Nodes; n != nil && n.Seen {
+	if n := p.Nodes; n != nil && n.Observed {
 		joining = n.Joining
 	}
 	switch {

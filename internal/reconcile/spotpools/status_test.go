@@ -18,7 +18,7 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Total: held},
 		}
 		p.Shortfall = max(0, p.Minimum-capacity)
-		p.Nodes = &decide.PoolNodes{Seen: true, NodeStates: &decide.NodeStates{Ready: capacity}}
+		p.Nodes = &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{Ready: capacity}}
 		if change != nil {
 			change(&p)
 		}

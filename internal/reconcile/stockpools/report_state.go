@@ -36,7 +36,7 @@ func (p Report) stateOfPhase() state.State {
 
 func (d Description) state() state.State {
 	switch phase := state.OfPhase(d.RecordPhase); {
-	case d.Failing != nil:
+	case d.Failing != nil, d.Outcome == outcome.Failed && d.Observed:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
 		return state.Unknown

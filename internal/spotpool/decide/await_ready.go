@@ -13,7 +13,7 @@ import (
 // now, is a warning: waiting may not help.
 func waitForReady(v View, t Tally, s swap) (r Result, awaited bool) {
 	floor := v.Declaration.Minimum - s.unavailable
-	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Seen() || t.available > floor {
+	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Observed() || t.available > floor {
 		return r, false
 	}
 	var coming, failing []string

@@ -68,7 +68,7 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 		case offer.Stock == spotpool.StockNone:
 			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out: Tencent Cloud has no stock"}
 		case charge == spotpool.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
-			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price %s is above spot_max_price %s", offer.Price,
+			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price of %s CNY an hour is above spot_max_price %s", offer.Price,
 				o.SpotMaxPrice)}
 		}
 	}
@@ -159,7 +159,7 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 	left := max(0, limit-t.spent)
 	return int(min(spotpool.Price(n), left/c.price)), obstacle{
 		code: spotpool.BecauseHourlyCap,
-		text: fmt.Sprintf("at %s CNY an hour in addition to %s, max_hourly_cost %s would be exceeded", c.price, t.spent, limit),
+		text: fmt.Sprintf("%s CNY an hour in addition to the pool's %s would exceed max_hourly_cost %s", c.price, t.spent, limit),
 	}
 }
 

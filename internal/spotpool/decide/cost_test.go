@@ -25,7 +25,7 @@ func TestPriceCaps(t *testing.T) {
 		},
 		"every market is above its cap": {
 			offered(seen(pool(capped("1"))), offer(zone2, "2")), "",
-			"spot GN7.2XLARGE32 in ap-singapore-2: the market price 2.00 is above spot_max_price 1.00",
+			"spot GN7.2XLARGE32 in ap-singapore-2: the market price of 2.00 CNY an hour is above spot_max_price 1.00",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,15 +73,15 @@ func TestMaxHourlyCost(t *testing.T) {
 		},
 		"what is held is spent already": {
 			seen(pool(size(3, 4), atMost("5")), instance("ins-1")), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
-			"spot GN7.2XLARGE32 in ap-singapore-2: at 2.00 CNY an hour in addition to 4.00, max_hourly_cost 5.00 would be exceeded",
+			"spot GN7.2XLARGE32 in ap-singapore-2: 2.00 CNY an hour in addition to the pool's 4.00 would exceed max_hourly_cost 5.00",
 		},
 		"a dearer offering does not help": {
 			seen(pool(size(2, 4), atMost("3")), instance("ins-1")), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-3: at 3.00 CNY an hour in addition to 2.00, max_hourly_cost 3.00 would be exceeded",
+			"spot GN7.2XLARGE32 in ap-singapore-3: 3.00 CNY an hour in addition to the pool's 2.00 would exceed max_hourly_cost 3.00",
 		},
 		"stopped instances count: most of their price is still due": {
 			seen(pool(size(1, 4), atMost("3")), instance("ins-1", inState(spotpool.StateStopped))), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-2: at 2.00 CNY an hour in addition to 2.00, max_hourly_cost 3.00 would be exceeded",
+			"spot GN7.2XLARGE32 in ap-singapore-2: 2.00 CNY an hour in addition to the pool's 2.00 would exceed max_hourly_cost 3.00",
 		},
 		"a price is unknown and there is no cap": {
 			offered(seen(pool(atMost("10"))), offer(zone2, "2", noPrice)), nil,

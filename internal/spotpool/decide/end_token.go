@@ -19,7 +19,7 @@ const retryTokenFor = 24 * time.Hour
 // token that expired long ago and could not be deleted; if the pool no longer has nodes, any
 // expired token.
 func deleteTokens(v View, t Tally) (_ Tally, r Result) {
-	d, seen, now := v.Declaration, v.Observation.Cluster.Seen(), v.clusterNow()
+	d, seen, now := v.Declaration, v.Observation.Cluster.Observed(), v.clusterNow()
 	var left []launches.JoinToken
 	for _, m := range v.Journal.Tokens {
 		tried := slices.Contains(v.SoFar.TokensEnded, m.ID)

@@ -20,7 +20,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	if d.Nodes == nil || v.drainReason != "" {
 		return t, r
 	}
-	if !v.Observation.Cluster.Seen() {
+	if !v.Observation.Cluster.Observed() {
 		if len(t.members) > 0 {
 			r.shortf(spotpool.BecauseCluster, "the cluster was not observed: nothing is drained, replaced or terminated")
 		}
@@ -28,11 +28,12 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	}
 	suspended := v.nodes.ReplacingSuspended
 	if suspended != "" {
-		ends := "replacement resumes when fewer fail"
+		resumes, release := "It resumes when fewer fail. Check the nodes:", ""
 		if v.Journal.NeverJoining(d) != "" {
-			ends = "replacement resumes when a node joins or the configuration changes. To resume it now:\ngpupool release " + d.Key()
+			resumes = "It resumes when a node joins or the configuration changes. Check the nodes, and resume it:"
+			release = "\ngpupool release " + d.Key()
 		}
-		r.warnf("replacement is suspended: %s. Check the nodes; %s", suspended, ends)
+		r.warnf("replacement is suspended: %s. %s\ngpupool status %s --machines%s", suspended, resumes, d.Key(), release)
 	}
 	var changes []fleet.Replacement
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
@@ -71,7 +72,7 @@ func (v View) noteSuspension() (_ View, messages []string) {
 	switch {
 	case v.nodes == nil:
 		v.Journal.SuspendedSince = time.Time{}
-	case v.nodes.Seen:
+	case v.nodes.Observed:
 		j, ended := v.Journal.Suspend(v.nodes.ReplacingSuspended, v.Now)
 		if v.Journal = j; !ended.IsZero() {
 			messages = append(messages, "failing nodes are replaced again, which was suspended since "+wording.Instant(ended))

@@ -12,7 +12,7 @@ import (
 // PoolNodes is the health of a pool's instances as nodes.
 type PoolNodes struct {
 	// Whether the cluster could be observed. If not, nothing is counted.
-	Seen bool `json:"seen"`
+	Observed bool `json:"observed"`
 	*NodeStates
 	// Why failing nodes are not replaced. Absent if they are.
 	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
@@ -89,7 +89,7 @@ type DrainReport struct {
 	Withdrawn bool `json:"notice_withdrawn,omitempty"`
 }
 
-// String says how far the drain is, what blocks it, and until when.
+// String says what happens to the instance and when, what blocks the drain, and how far it is.
 func (r DrainReport) String() string {
 	if r.Withdrawn {
 		return fmt.Sprintf("its interruption notice was withdrawn: the next run uncordons its node %s", r.Node)
@@ -98,22 +98,22 @@ func (r DrainReport) String() string {
 	case node.Asked:
 		return fmt.Sprintf("its node %s will be drained, as requested at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
 	case node.Draining:
-		return fmt.Sprintf("its node %s has been draining since %s (%s): %s; %s", r.Node, wording.Instant(r.Since), r.Why, r.left(), r.timeoutAction())
+		return fmt.Sprintf("%s; %s; its node %s has been draining since %s (%s)", r.timeoutAction(), r.left(), r.Node, wording.Instant(r.Since), r.Why)
 	case node.Done, node.TimedOut:
 		if !r.TakenAt.IsZero() {
-			return fmt.Sprintf("its node %s has had %s since %s; Tencent Cloud reclaims it at %s", r.Node, r.left(), wording.Instant(r.EndedAt),
-				wording.Instant(r.TakenAt))
+			return fmt.Sprintf("at %s Tencent Cloud reclaims it; its node %s has had %s since %s", wording.Instant(r.TakenAt), r.Node, r.left(),
+				wording.Instant(r.EndedAt))
 		}
 	}
 	switch r.Phase {
 	case node.Done:
-		return fmt.Sprintf("its node %s was drained at %s, and it can be terminated (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
+		return fmt.Sprintf("the next run terminates it: its node %s was drained at %s (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
 	case node.TimedOut:
-		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it can be terminated (%s)", r.Node, wording.Instant(r.EndedAt), r.left(),
+		return fmt.Sprintf("the next run terminates it: the drain of its node %s timed out at %s with %s (%s)", r.Node, wording.Instant(r.EndedAt), r.left(),
 			r.Why)
 	case node.Kept:
-		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and drain.on_timeout keeps it: it is not drained again before %s", r.Node,
-			wording.Instant(r.EndedAt), r.left(), wording.Instant(r.Until))
+		return fmt.Sprintf("drain.on_timeout keeps it: it is not drained again before %s; the drain of its node %s timed out at %s with %s",
+			wording.Instant(r.Until), r.Node, wording.Instant(r.EndedAt), r.left())
 	}
 	return ""
 }
@@ -163,7 +163,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 		return nil
 	}
 	r := &PoolNodes{}
-	if r.Seen = v.Observation.Cluster.Seen(); r.Seen {
+	if r.Observed = v.Observation.Cluster.Observed(); r.Observed {
 		r.NodeStates = &NodeStates{}
 		own := nodeCount(list)
 		r.ReplacingSuspended = node.Suspended(v.Journal.NeverJoined, own, own.Plus(v.OtherNodes))
@@ -173,7 +173,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 		if drain, ok := drainOf(v, m); ok {
 			r.Drains = append(r.Drains, drain)
 		}
-		if !r.Seen || !m.counted() {
+		if !r.Observed || !m.counted() {
 			continue
 		}
 		r.count(m)

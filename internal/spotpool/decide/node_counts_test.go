@@ -34,17 +34,17 @@ func TestAPoolsNodesAreCounted(t *testing.T) {
 	}{
 		"a pool without nodes": {seen(pool(), instance("ins-1")), `null`},
 		"the cluster isn't seen": {
-			remembered(five()), `{"seen":false}`,
+			remembered(five()), `{"observed":false}`,
 		},
 		"each fares in another way": {
 			inCluster(remembered(five(), "ins-4"), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)), nodeOf("ins-3", notReady(11*time.Minute)),
 				nodeOf("ins-5"), twin),
-			`{"seen":true,"ready":1,"joining":0,"unready":1,"failing":2,"unknown":1,"draining":0}`,
+			`{"observed":true,"ready":1,"joining":0,"unready":1,"failing":2,"unknown":1,"draining":0}`,
 		},
 		"one joins, and others are no nodes yet": {
 			inCluster(seen(pool(withNodes), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending)),
 				instance("ins-3", inState(spotpool.StateTerminating)))),
-			`{"seen":true,"ready":0,"joining":1,"unready":0,"failing":0,"unknown":0,"draining":0}`,
+			`{"observed":true,"ready":0,"joining":1,"unready":0,"failing":0,"unknown":0,"draining":0}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,23 +156,23 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 			"(total 2 is above maximum 1)"},
 		"a drain that waits": {
 			attempted(draining(t), noon), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (total 2 is above maximum 1): 2 pods left (ml/a " +
-				"is protected from eviction); at 2026-03-01T12:10:00Z it is terminated with its pods",
+			"its node node-ins-1 is Ready; at 2026-03-01T12:10:00Z it is terminated with its pods; 2 pods left (ml/a is protected from eviction); " +
+				"its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (total 2 is above maximum 1)",
 		},
 		"a drain whose evictions are forbidden": {
 			forbidden(draining(t)), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (total 2 is above maximum 1): 2 pods left (the " +
-				"role needs the verb create on pods/eviction); its timeout starts once a run can request all evictions and list the remaining pods",
+			"its node node-ins-1 is Ready; its timeout starts once a run can request all evictions and list the remaining pods; 2 pods left (the role " +
+				"needs the verb create on pods/eviction); its node node-ins-1 has been draining since 2026-03-01T12:00:00Z (total 2 is above maximum 1)",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
-			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from " +
-				"eviction), and it can be terminated (total 2 is above maximum 1)",
+			"its node node-ins-1 is Ready; the next run terminates it: the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left " +
+				"(ml/a is protected from eviction) (total 2 is above maximum 1)",
 		},
 		"a node that is kept": {
 			attempted(attempted(attempted(kept, noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
-			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from " +
-				"eviction), and drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z",
+			"its node node-ins-1 is Ready; drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z; the drain of its node " +
+				"node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestADrainIsReportedUntilItIsOver(t *testing.T) {
 	t.Parallel()
 	s := attempted(draining(t), noon)
 	p := decide.Decide(s)
-	want := `{"seen":true,"ready":2,"joining":0,"unready":0,"failing":0,"unknown":0,"draining":1,"drains":[` +
+	want := `{"observed":true,"ready":2,"joining":0,"unready":0,"failing":0,"unknown":0,"draining":1,"drains":[` +
 		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":"total 2 is above maximum 1","phase":"draining",` +
 		`"asked_at":"2026-03-01T12:00:00Z","draining_since":"2026-03-01T12:00:00Z","observed":{"at":"2026-03-01T12:00:00Z"},"pods_left":2,"blocked":["ml/a is protected from eviction"],` +
 		`"until":"2026-03-01T12:10:00Z","on_timeout":"terminate"}]}`

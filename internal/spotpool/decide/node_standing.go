@@ -36,7 +36,7 @@ func (n nodeStanding) String() string {
 		return ""
 	}
 	var parts []string
-	if n.plan.Nodes.Seen {
+	if n.plan.Nodes.Observed {
 		parts = append(parts, n.health(), n.replacement())
 	}
 	for _, drain := range n.plan.Nodes.Drains {

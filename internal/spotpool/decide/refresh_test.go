@@ -156,7 +156,7 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 	shouldDecideEach(t, map[string]decisionCase{
 		"the cost cap leaves no room for a replacement": {
 			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", drifted)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-2: at 5.50 CNY an hour in addition to 5.50, max_hourly_cost 5.00 would be exceeded",
+			"spot GN7.2XLARGE32 in ap-singapore-2: 5.50 CNY an hour in addition to the pool's 5.50 would exceed max_hourly_cost 5.00",
 		},
 		"the pool uses the quota up itself": {
 			func() decide.Situation {

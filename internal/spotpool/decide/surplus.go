@@ -32,10 +32,10 @@ func (v View) surplusTime(t Tally) node.Elapsed {
 	switch lasted := v.Journal.Surplus; {
 	case v.surplus(t) == 0:
 		return node.Elapsed{}
-	case v.Declaration.Nodes != nil && !v.Observation.Cluster.Seen():
+	case v.Declaration.Nodes != nil && !v.Observation.Cluster.Observed():
 		return lasted.Missed()
 	default:
-		return lasted.Seen(v.Now, v.Declaration.SurplusLimit())
+		return lasted.Continue(v.Now, v.Declaration.SurplusLimit())
 	}
 }
 

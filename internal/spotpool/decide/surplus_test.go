@@ -43,7 +43,7 @@ func (r *recovery) observed(from, until time.Duration) (last decide.Plan) {
 	r.t.Helper()
 	for after := from; after <= until; after += 5 * time.Minute {
 		r.Now, r.Observation.At = noon.Add(after), noon.Add(after)
-		if r.Observation.Cluster.Seen() {
+		if r.Observation.Cluster.Observed() {
 			r.Observation.Cluster.At = r.Now
 		}
 		last = decide.Decide(r.Situation)

@@ -51,7 +51,7 @@ func memberOf(list []Member, n node.Node) (Member, bool) {
 
 // forgetDrains forgets drains that are no longer needed, and that left no cordon.
 func forgetDrains(v View, t Tally) (_ Tally, r Result) {
-	if !v.Observation.Cluster.Seen() {
+	if !v.Observation.Cluster.Observed() {
 		return t, r
 	}
 	for _, m := range t.members {

@@ -127,7 +127,7 @@ func (v View) retries(i launches.Launch) bool {
 // clusterNow returns the time by the cluster's clock, by which tokens expire, if the cluster
 // was observed.
 func (v View) clusterNow() time.Time {
-	if v.Observation.Cluster.Seen() {
+	if v.Observation.Cluster.Observed() {
 		return v.Observation.Cluster.At
 	}
 	return v.Now

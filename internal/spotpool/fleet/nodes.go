@@ -85,7 +85,7 @@ func (u *Update) updatePast(o spotpool.Observation) {
 	for n, p := range u.Fleet.Past {
 		p = p.absent(slices.Contains(o.Absent, p.InstanceID), u.about.At)
 		seen, found := o.Cluster.Node(p.Node.UID)
-		if o.Cluster.Seen() && !p.NodeDeletedAt.IsZero() && !found {
+		if o.Cluster.Observed() && !p.NodeDeletedAt.IsZero() && !found {
 			u.report(because(u.about, "its instance is gone").NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
 			p.Node, p.NodeDeletedAt = node.Status{}, time.Time{}
 		}

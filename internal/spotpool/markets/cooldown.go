@@ -18,7 +18,7 @@ type Cause string
 // cooldown is over.
 const (
 	CausedBySoldOut      Cause = "sold out"                             // the offering has no stock
-	CausedByPrice        Cause = "market price above the cap"           // the market price is above the maximum price
+	CausedByPrice        Cause = "market price above spot_max_price"    // the market price is above the maximum price
 	CausedByQuota        Cause = "quota used up"                        // the account's quota is used up
 	CausedByNotSold      Cause = "not sold here"                        // the offering is not sold in the zone
 	CausedByLoss         Cause = "instance just lost"                   // an instance was just lost: other offerings are preferred
