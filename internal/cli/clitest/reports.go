@@ -30,7 +30,8 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		Message: "The resources are sold out.",
 	})
 	denied := outcome.NewErrorReport(Denied("7c1d…"))
-	again := launch("spot_pool/ap-singapore/a-done", 3, 1, "launch 3 of 2026-01-02T02:54:05Z has an unknown outcome: the same request returns the same instances")
+	again := launch("spot_pool/ap-singapore/a-done", 3, 1,
+		"launch 3 of 2026-01-02T02:54:05Z has an unknown outcome: the same request returns the same instances")
 	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
 	done := launch("spot_pool/ap-singapore/a-done", 4, 2, "capacity 2 is below minimum 4", "1.90 CNY an hour each")
 	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}

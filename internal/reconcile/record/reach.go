@@ -66,7 +66,7 @@ type ClusterError struct {
 }
 
 func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to another cluster: the uid of its namespace kube-system is %s, and that of the cluster in use is %s. Nothing "+
+	return fmt.Sprintf("%s belongs to another cluster: the uid of its namespace kube-system is %s. That of the cluster in use is %s. Nothing "+
 		"was changed. %s", e.Object, e.Own, e.AtHand, e.Advice())
 }
 

@@ -68,8 +68,8 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 		case offer.Stock == spotpool.StockNone:
 			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out: Tencent Cloud has no stock"}
 		case charge == spotpool.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
-			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price of %s CNY an hour is above spot_max_price %s", offer.Price,
-				o.SpotMaxPrice)}
+			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price of %s CNY an hour is above spot_max_price %s",
+				offer.Price, o.SpotMaxPrice)}
 		}
 	}
 	for _, cooldown := range v.Journal.Cooldowns {

@@ -18,11 +18,12 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 		}
 	}
 	of(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
-		r.warnf("%s %s been starting for longer than the launch timeout of %s: counted in the total but not as capacity. Tencent Cloud does not terminate starting "+
-			"instances: if this persists, open a ticket", ids, wording.Have(n), d.LaunchTimeout)
+		r.warnf("%s %s been starting for longer than the launch timeout of %s: counted in the total but not as capacity. Tencent Cloud does not "+
+			"terminate starting instances: if this persists, open a ticket", ids, wording.Have(n), d.LaunchTimeout)
 	})
 	of(func(m Member) bool { return m.Condition == Restricted }, func(ids string, n int) {
-		r.warnf("%s %s running but restricted (expired or isolated): counted in the total but not as capacity. Check the account's balance", ids, wording.Are(n))
+		r.warnf("%s %s running but restricted (expired or isolated): counted in the total but not as capacity. Check the account's balance", ids,
+			wording.Are(n))
 	})
 	of(func(m Member) bool { return m.Condition == Stopped && !m.Ending }, func(ids string, n int) {
 		r.warnf("%s %s stopped: counted in the total but not as capacity. Start or terminate what was stopped on purpose", ids, wording.Are(n))
