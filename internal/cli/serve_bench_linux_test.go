@@ -45,8 +45,8 @@ func usedBy(b *testing.B, pid int) (processor time.Duration, peakMB float64) {
 	return processor, kilobytes / 1000
 }
 
-// BenchmarkServe measures a server with 1,000 budgets, as a process: idle for two minutes, in which it
-// reconciles every 40 seconds, and then with 200 reads of all budgets a second for ten seconds.
+// BenchmarkServe measures a server with 1,000 budgets, as a process. It is idle for two minutes, and
+// reconciles every 40 seconds. Then clients read all budgets 200 times a second, for ten seconds.
 func BenchmarkServe(b *testing.B) {
 	w, server := newWorld(b, b.TempDir()), kubetest.Start(b)
 	declaring := w.process()
