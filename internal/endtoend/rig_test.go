@@ -42,7 +42,7 @@ func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	for _, slot := range kubecluster.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
 		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil &&
 			!apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func TestTenantsRightsHaveEachPrintedOne(t *testing.T) {
 	t.Parallel()
 	o := manifests.Options{
 		Namespace: manifests.DefaultNamespace, Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout,
-		Enforcement:       manifests.DefaultEnforcement,
+		Enforcement: manifests.DefaultEnforcement, FreezeSlots: 1,
 		CredentialsSecret: manifests.DefaultCredentialsSecret, BootstrapGroups: []string{"system:bootstrappers:gpu"},
 		Nodes: manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true}, Stock: manifests.Stock{Pools: true},
 	}

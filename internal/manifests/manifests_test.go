@@ -28,6 +28,7 @@ func options() manifests.Options {
 	return manifests.Options{
 		Namespace: manifests.DefaultNamespace, Image: "ghcr.io/gpupool/gpupool:1.2.3", Schedule: manifests.DefaultSchedule,
 		Timeout: manifests.DefaultTimeout, Enforcement: manifests.DefaultEnforcement, CredentialsSecret: manifests.DefaultCredentialsSecret,
+		FreezeSlots: manifests.DefaultFreezeSlots,
 	}
 }
 

@@ -56,7 +56,7 @@ func Objects(o Options) ([]Object, error) {
 		"It rejects new GPU pods in the namespaces of a slot. None is in use until a budget with enforcement is exceeded.", kubecluster.FreezePolicy(),
 	})
 	why := slotsUse
-	for _, slot := range kubecluster.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots(o.FreezeSlots) {
 		all = append(all, Object{why, slot})
 		why = ""
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -20,6 +21,7 @@ const (
 	DefaultTimeout           = 10 * time.Minute
 	DefaultCredentialsSecret = "gpupool-tencentcloud"
 	DefaultEnforcement       = budget.Evict
+	DefaultFreezeSlots       = 16
 )
 
 // Options are the options of the manifests.
@@ -36,6 +38,8 @@ type Options struct {
 	// Enforcement is the hardest action that the rights allow. Budgets with a harder one are
 	// reported, and not enforced.
 	Enforcement budget.Action
+	// FreezeSlots is how many budgets can be frozen at once: 1 to 64.
+	FreezeSlots int
 	// CredentialsSecret names a Secret of the run's namespace whose entries become
 	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.
 	CredentialsSecret string
@@ -152,6 +156,9 @@ func (o Options) Validate() error {
 	}
 	if _, known := severity[o.Enforcement]; !known {
 		return fmt.Errorf("invalid enforcement %q: use alert_only, freeze, pause or evict", o.Enforcement)
+	}
+	if most := len(kubecluster.FreezeSlotNames()); o.FreezeSlots < 1 || o.FreezeSlots > most {
+		return fmt.Errorf("invalid number of freeze slots %d: use 1 to %d", o.FreezeSlots, most)
 	}
 	if o.CredentialsSecret == "" {
 		return errors.New("the name of the Secret with Tencent Cloud credentials is empty; the Secret itself need not exist")

@@ -98,7 +98,7 @@ func Powers() []Power {
 			[]string{"list", "watch"}, []string{"resourceclaims"}, everywhere, "to read them", "to change a claim, or allocate devices to it",
 		},
 		{
-			[]string{"list", "update"}, []string{"validatingadmissionpolicybindings"}, "`list` " + everywhere + ", `update` the 64 slots",
+			[]string{"list", "update"}, []string{"validatingadmissionpolicybindings"}, "`list` " + everywhere + ", `update` the slots of freezes",
 			"to lift freezes, and lose slots; to reject requests by binding other policies of the cluster to them. No policy can limit this " +
 				"right: policies do not apply to their bindings",
 			"to create a binding, delete one, or change one that is not a slot: foreign rejections stay",

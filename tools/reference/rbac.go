@@ -16,7 +16,7 @@ import (
 func everything() manifests.Options {
 	return manifests.Options{
 		Namespace: manifests.DefaultNamespace, Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout,
-		Enforcement: manifests.DefaultEnforcement, CredentialsSecret: manifests.DefaultCredentialsSecret,
+		Enforcement: manifests.DefaultEnforcement, FreezeSlots: manifests.DefaultFreezeSlots, CredentialsSecret: manifests.DefaultCredentialsSecret,
 		BootstrapGroups: []string{"system:bootstrappers:gpupool"},
 		Nodes:           manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true},
 		Stock:           manifests.Stock{Pools: true}, API: true,

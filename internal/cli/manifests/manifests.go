@@ -21,9 +21,9 @@ const manifestsHelp = `Print the Kubernetes objects that run gpupool in a cluste
   - a namespace for the store, and one for the runs
   - service accounts for runs and for terraform apply, with their least
     privileges, and admission policies that restrict them further
-  - 64 ValidatingAdmissionPolicyBindings, unless --enforcement is alert_only:
-    each can block new GPU pods of one exceeded budget, and matches nothing
-    until then
+  - ValidatingAdmissionPolicyBindings, unless --enforcement is alert_only: each
+    can block new GPU pods of one exceeded budget, and matches nothing until
+    then
   - a CronJob that runs "gpupool reconcile", or with --mode deployment a
     Deployment. With --mode serve, a Deployment of "gpupool serve" with a Service
     and network policies
@@ -124,6 +124,8 @@ func New(s *process.Session) *cobra.Command {
 	process.DurationVar(cmd, &o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "Longest duration of a run.")
 	f.StringVar(&o.enforcement, "enforcement", string(manifests.DefaultEnforcement),
 		"Strongest `ACTION` that the privileges allow: alert_only, freeze, pause or evict.")
+	f.IntVar(&o.manifests.FreezeSlots, "freeze-slots", manifests.DefaultFreezeSlots,
+		"`NUMBER` of budgets whose new GPU pods can be blocked at once, 1 to 64: one policy binding each.")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret,
 		"`NAME` of the Secret with environment variables of runs. It can be absent.")
 	process.ChoiceVar(cmd, &o.mode, "mode", "", "Object that runs gpupool: a CronJob, or a Deployment. A Deployment runs every 40s and "+
@@ -188,7 +190,8 @@ func (o *options) run(_ context.Context, args []string) error {
 		return err
 	}
 	if o.manifests.Enforcement != budget.AlertOnly {
-		o.session.Note("the policy bindings gpupool-freeze-01 to -64 match nothing until a run blocks new GPU pods of an exceeded budget with one of them")
+		o.session.Note(fmt.Sprintf("the policy bindings gpupool-freeze-01 to -%02d match nothing until a run blocks new GPU pods of an exceeded "+
+			"budget with one of them", o.manifests.FreezeSlots))
 	}
 	return o.session.Put(string(text))
 }

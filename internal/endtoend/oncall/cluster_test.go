@@ -94,7 +94,7 @@ func (d *day) installFreezes() {
 		!apierrors.IsAlreadyExists(err) {
 		d.t.Fatal(err)
 	}
-	for _, slot := range kubecluster.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
 		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(d.t.Context(), slot, metav1.CreateOptions{}); err != nil &&
 			!apierrors.IsAlreadyExists(err) {
 			d.t.Fatal(err)

@@ -45,7 +45,7 @@ func newRig(t *testing.T, server *kubetest.Cluster) *rig {
 	r.audit = &audit{namespace: r.namespace}
 	o := manifests.Options{
 		Namespace: server.Namespace(t), Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout,
-		Enforcement: budget.Pause, CredentialsSecret: manifests.DefaultCredentialsSecret,
+		Enforcement: budget.Pause, CredentialsSecret: manifests.DefaultCredentialsSecret, FreezeSlots: 1,
 		Stock: manifests.Stock{Pools: true, Namespaces: []string{r.namespace}},
 	}
 	r.install(o)

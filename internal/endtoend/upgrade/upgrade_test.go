@@ -55,7 +55,7 @@ func newUpgraded(t *testing.T) *upgraded {
 	u := &upgraded{t, kubetest.StartOwn(t), cvmsimtest.Start(t)}
 	kubetest.Create(t, u.server, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: formerNamespace}})
 	kubetest.Create(t, u.server, kubecluster.FreezePolicy())
-	for _, slot := range kubecluster.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
 		kubetest.Create(t, u.server, slot)
 	}
 	kubetest.Create(t, u.server, stored[admissionv1.ValidatingAdmissionPolicyBinding](t, "binding.yaml"))

@@ -17,7 +17,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// mostFreezes is how many budgets of a cluster can be frozen at once.
+// mostFreezes is the largest number of slots in a cluster.
 const mostFreezes = 64
 
 // FreezeSlotNames are the names of the bindings that freezes are made of. The
@@ -38,10 +38,11 @@ func slotNumber(n int) string { return fmt.Sprintf("%02d", n+1) }
 // the slot: it puts that label on the slot itself.
 //
 // They hold nothing that a run changes, so they can be applied again, by server or
-// client, while they are in use.
-func FreezeSlots() []*admissionv1.ValidatingAdmissionPolicyBinding {
-	slots := make([]*admissionv1.ValidatingAdmissionPolicyBinding, mostFreezes)
-	for n, name := range FreezeSlotNames() {
+// client, while they are in use. The count is between 1 and 64: so many budgets can be
+// frozen at once.
+func FreezeSlots(count int) []*admissionv1.ValidatingAdmissionPolicyBinding {
+	slots := make([]*admissionv1.ValidatingAdmissionPolicyBinding, count)
+	for n, name := range FreezeSlotNames()[:count] {
 		slots[n] = &admissionv1.ValidatingAdmissionPolicyBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app.kubernetes.io/name": "gpupool"}},
@@ -62,8 +63,8 @@ func (e *NoFreezeSlotError) Error() string {
 		return fmt.Sprintf("no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool "+
 			"manifests` prints", names[0], names[len(names)-1])
 	}
-	return fmt.Sprintf("no free slot for a freeze: other budgets have taken all %d. The freeze waits until one of theirs is lifted. Give them more "+
-		"hours, or fewer budgets the action freeze or evict "+
+	return fmt.Sprintf("no free slot for a freeze: other budgets have taken all %d. The freeze waits until one of theirs is lifted. Apply "+
+		"more slots with gpupool manifests --freeze-slots, or give these budgets more hours "+
 		"(kubectl get validatingadmissionpolicybindings -L %s shows whose they are)", e.Slots, LabelBudgetUID)
 }
 

@@ -49,7 +49,7 @@ func policy(t *testing.T, server *kubetest.Cluster) {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	for _, slot := range kubecluster.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
 		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil &&
 			!apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
