@@ -25,12 +25,28 @@ import (
 func handler(w reconcile.World, change ...func(*serve.Options)) http.Handler {
 	o := serve.Options{
 		Source: snapshot.New(w), Authenticator: access.Operator{}, Version: "1.2.3", Log: slog.New(slog.DiscardHandler), Loopback: true,
-		Jobs: newQueue(),
+		Jobs: newQueue(), Words: words{},
 	}
 	for _, f := range change {
 		f(&o)
 	}
 	return serve.Handler(o)
+}
+
+// words are the texts of objects.
+type words struct{}
+
+func (words) Details(r reconcile.StatusReport) map[string][]string {
+	details := map[string][]string{}
+	for _, d := range r.Declarations() {
+		details[d.Object()] = []string{"about " + d.Object()}
+	}
+	return details
+}
+
+func (words) Explanation(x reconcile.Explanation) string {
+	text, _ := json.MarshalIndent(x, "", "  ") // of numbers and texts
+	return "what a run decides: " + string(text)
 }
 
 // listen serves on a port of its own until the test ends.

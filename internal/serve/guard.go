@@ -7,11 +7,13 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 )
 
 // guard is what every request passes before an operation.
@@ -34,7 +36,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		g.audit(r, user, counted.code, time.Since(began))
 	}()
-	headers(counted.Header())
+	isPage := page.Is(r.URL.Path)
+	headers(counted.Header(), isPage)
 	if code, detail := g.refuse(r); code != 0 {
 		problem(counted, code, detail)
 		return
@@ -44,8 +47,15 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(counted, r)
 		return
 	}
-	u, err := g.Authenticator.Authenticate(r.Context(), bearer(r))
+	token := bearer(r)
+	if cookie, err := r.Cookie(page.Cookie); err == nil && token == "" && isPage && safe(r.Method) {
+		token = cookie.Value
+	}
+	u, err := g.Authenticator.Authenticate(r.Context(), token)
 	switch {
+	case errors.Is(err, access.ErrUnknownToken) && isPage:
+		http.Redirect(counted, r, "/login?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
+		return
 	case errors.Is(err, access.ErrUnknownToken):
 		counted.Header().Set("WWW-Authenticate", `Bearer realm="gpupool"`)
 		problem(counted, http.StatusUnauthorized, err.Error())
@@ -58,9 +68,18 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(counted, r.WithContext(access.WithUser(r.Context(), u)))
 }
 
-// headers are those of every response. No response is a page, and no other site may read one.
-func headers(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+// Content security policies. A page loads only files of this server.
+const (
+	noPage  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	ownPage = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+// headers are those of every response. No other site may read one.
+func headers(h http.Header, isPage bool) {
+	h.Set("Content-Security-Policy", noPage)
+	if isPage {
+		h.Set("Content-Security-Policy", ownPage)
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -70,10 +89,10 @@ func headers(h http.Header) {
 // public reports whether a path needs no token.
 func public(path string) bool {
 	switch path {
-	case "/livez", "/readyz", "/api/v1/health", "/api/v1/openapi.json":
+	case "/livez", "/readyz", "/api/v1/health", "/api/v1/openapi.json", "/login", "/logout":
 		return true
 	}
-	return false
+	return strings.HasPrefix(path, "/assets/")
 }
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
@@ -89,6 +108,8 @@ func (g *guard) refuse(r *http.Request) (int, string) {
 		return 0, ""
 	case r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" && r.Header.Get("Sec-Fetch-Site") != "none":
 		return http.StatusForbidden, "a page of another site may not request changes"
+	case r.URL.Path == "/login" || r.URL.Path == "/logout": // they set a cookie, and change nothing here
+		return 0, ""
 	case g.ReadOnly:
 		return http.StatusForbidden, "this server is read-only (--read-only): send the request to another one, or use the CLI"
 	}

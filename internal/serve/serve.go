@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	Loopback bool
 	ReadOnly bool
 	Jobs     api.Jobs
+	// Words are the texts of the pages.
+	Words page.Words
 	// Submitted is called after a request was queued; it may be nil.
 	Submitted func()
 }
@@ -45,7 +48,11 @@ func Handler(o Options) http.Handler {
 		healthy(w)
 	})
 	mux.HandleFunc("GET /metrics", scrape(o.Source))
-	api.Add(mux, api.Options{Source: o.Source, Version: o.Version, Jobs: o.Jobs, Submitted: o.Submitted})
+	of := api.Options{Source: o.Source, Version: o.Version, Jobs: o.Jobs, Submitted: o.Submitted}
+	api.Add(mux, of)
+	page.Add(mux, page.Options{
+		Reader: api.NewReader(of), Words: o.Words, Authenticator: o.Authenticator, Version: o.Version, Log: o.Log, SecureCookies: !o.Loopback,
+	})
 	return &guard{Options: o, next: compact(withProblems(mux))}
 }
 

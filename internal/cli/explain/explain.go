@@ -4,6 +4,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -98,7 +99,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if !o.session.JSON() { // JSON contains them
 		o.session.Warn(explained.Warnings...)
 	}
-	if err := o.session.Print(explained.NoNulls(), func(style terminal.Style) string { return text(style, explained) }); err != nil {
+	if err := o.session.Print(explained.NoNulls(), func(style terminal.Style) string { return text(style, explained, time.Local) }); err != nil {
 		return err
 	}
 	return verdict(explained)

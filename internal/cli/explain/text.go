@@ -23,10 +23,15 @@ type page struct {
 // indent is the indentation below a title.
 const indent = 2
 
+// Text returns an explanation as plain text, with times in a zone.
+func Text(x reconcile.Explanation, zone *time.Location) string {
+	return text(terminal.Style{}, x, zone)
+}
+
 // text is an explanation as text.
-func text(style terminal.Style, x reconcile.Explanation) string {
+func text(style terminal.Style, x reconcile.Explanation, zone *time.Location) string {
 	var out bytes.Buffer
-	clock := terminal.Clock{Now: x.At, Zone: time.Local}
+	clock := terminal.Clock{Now: x.At, Zone: zone}
 	write := func(title string, p page) {
 		if out.Len() > 0 {
 			out.WriteByte('\n')

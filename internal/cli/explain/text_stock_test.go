@@ -98,7 +98,7 @@ func TestAStockPoolIsExplained(t *testing.T) {
 		},
 	}}
 	clitest.Golden(t, "explain_stock.txt", text(clitest.Plain, x))
-	for line := range strings.Lines(text(terminal.Style{Width: 80}, x)) {
+	for line := range strings.Lines(text(terminal.Style{Width: 80}, x, time.UTC)) {
 		if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > 80 {
 			t.Errorf("it is %d wide: %s", width, line)
 		}

@@ -24,7 +24,7 @@ const serveHelp = `Serve an HTTP API, and reconcile repeatedly.
 
 The API lists pools, budgets and stock pools, explains decisions, and accepts requests:
 jobs, which the next run does. Its JSON is that of the CLI; /api/v1/openapi.json
-describes it. /metrics is for Prometheus; /livez and /readyz are for probes.
+describes it. The address itself is a page for browsers. /metrics is for Prometheus; /livez and /readyz are for probes.
 
 The store is the truth. Any number of servers, cron jobs and applies can share it: one
 run works at a time, and the others skip theirs. A server can be killed at any time.
@@ -107,7 +107,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	}
 	handler := serve.Handler(serve.Options{
 		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: serve.Loopback(o.access.listen),
-		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted,
+		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted, Words: words{},
 	})
 	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {
 		return errors.Join(err, listener.Close())

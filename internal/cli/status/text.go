@@ -75,6 +75,16 @@ func text(v layout, r reconcile.StatusReport) string {
 	return out.String()
 }
 
+// Details returns the lines about each object, by object, with times in a zone.
+func Details(r reconcile.StatusReport, zone *time.Location) map[string][]string {
+	v, clock := layout{whole: r.Failing, zone: zone}, terminal.Clock{Now: r.At, Zone: zone}
+	details := map[string][]string{}
+	for _, e := range slices.Concat(budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock), stockEntries(v, r.StockPools, clock)) {
+		details[e.object] = e.lines
+	}
+	return details
+}
+
 // writeTable writes entries as rows, and counts the others by state.
 func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entries, all []entry, spare ...string) {
 	if len(entries) == 0 {

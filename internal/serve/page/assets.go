@@ -1,0 +1,47 @@
+package page
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"path"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// versions are the ends of the addresses of assets: browsers keep them until they change.
+var versions = func() map[string]string {
+	entries, err := assets.ReadDir("assets")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	list := map[string]string{}
+	for _, e := range entries {
+		data := assetText(e.Name())
+		sum := sha256.Sum256([]byte(data))
+		list[e.Name()] = hex.EncodeToString(sum[:6])
+	}
+	return list
+}()
+
+func assetText(file string) string {
+	data, err := assets.ReadFile(path.Join("assets", file))
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(data)
+}
+
+func asset(w http.ResponseWriter, r *http.Request) {
+	file := r.PathValue("file")
+	if versions[file] == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(file)))
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write([]byte(assetText(file))) // a client that is gone needs no response
+}

@@ -1,0 +1,60 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+// Cookie is the name of the cookie with the token of a user. Only pages accept it: the API, which
+// can change something, needs a header that no other site can send.
+const Cookie = "gpupool_token"
+
+// cookieSeconds is how long a browser keeps a token.
+const cookieSeconds = 12 * 60 * 60
+
+type loginForm struct{ Next, Error string }
+
+func (s *site) askToken(w http.ResponseWriter, r *http.Request) {
+	s.write(w, r, http.StatusOK, "login", frame{Title: "Sign in", Body: loginForm{Next: local(r.URL.Query().Get("next"))}})
+}
+
+func (s *site) login(w http.ResponseWriter, r *http.Request) {
+	next, token := local(r.PostFormValue("next")), strings.TrimSpace(r.PostFormValue("token"))
+	_, err := s.Authenticator.Authenticate(r.Context(), token)
+	switch {
+	case errors.Is(err, access.ErrUnknownToken):
+		s.write(w, r, http.StatusUnauthorized, "login", frame{Title: "Sign in", Body: loginForm{Next: next, Error: "This token is unknown."}})
+		return
+	case err != nil:
+		s.write(w, r, http.StatusServiceUnavailable, "login", frame{Title: "Sign in", Body: loginForm{Next: next, Error: "The token cannot be checked now. Try again in a minute."}})
+		return
+	}
+	http.SetCookie(w, s.cookie(token, cookieSeconds))
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+func (s *site) logout(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, s.cookie("", -1))
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+// cookie is sent with links from other sites, such as a chat, and with no other request of these.
+func (s *site) cookie(token string, seconds int) *http.Cookie {
+	return &http.Cookie{Name: Cookie, Value: token, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: s.SecureCookies, SameSite: http.SameSiteLaxMode}
+}
+
+// local returns a path of this server; the overview if it is another address.
+func local(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+		return "/"
+	}
+	return next
+}
+
+func cutPath(path string) (first, rest string) {
+	first, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first, rest
+}

@@ -1,0 +1,66 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+)
+
+// object is the page of one object.
+type object struct {
+	row
+	Columns     []string
+	Explanation string
+	Chart       *chart
+	Users       *usage.Report
+	Events      []history.Event
+	HistoryLink string
+}
+
+// eventsAtMost is the most events on the page of an object.
+const eventsAtMost = 50
+
+// object returns the handler of the pages of a kind. Names of the kind begin with a part of the path.
+func (s *site) object(kind, prefix string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		of := kind + "/" + r.PathValue("name")
+		if prefix != "" {
+			of = kind + "/" + r.PathValue(prefix) + "/" + r.PathValue("name")
+		}
+		s.show(w, r, "object", func(ctx context.Context) (frame, error) {
+			x, err := s.Reader.Explain(ctx, of)
+			if err != nil {
+				return frame{}, err
+			}
+			o, err := s.newObject(ctx, of, x)
+			return frame{Title: of, Store: x.Store, At: x.At, Body: o}, err
+		})
+	}
+}
+
+func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation) (object, error) {
+	o := object{Explanation: s.Words.Explanation(x), HistoryLink: "/history?" + query("name", of, "since", "35d")}
+	for _, l := range allLists(reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools}) {
+		o.row, o.Columns = l.Rows[0], l.Columns
+	}
+	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: eventsAtMost})
+	if err != nil {
+		return o, err
+	}
+	o.Events = newestFirst(recent.Events)
+	if o.Chart, err = s.chart(ctx, of, o.Events); err != nil {
+		return o, err
+	}
+	if name, is := strings.CutPrefix(of, "budget/"); is && len(x.Budgets) > 0 && x.Budgets[0].UsageReport != nil {
+		users, err := s.Reader.BudgetUsage(ctx, name)
+		if err != nil {
+			return o, err
+		}
+		o.Users = &users
+	}
+	return o, nil
+}

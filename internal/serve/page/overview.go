@@ -1,0 +1,246 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+)
+
+// rowsAtMost is the most rows of a table on one page.
+const rowsAtMost = 100
+
+// overview is the state of all objects, those with trouble first.
+type overview struct {
+	Filter string
+	Runs   string
+	Trouble,
+	Objects int
+	Lists    []list
+	Warnings []string
+}
+
+// list is a table of one kind.
+type list struct {
+	Title, Of, Counts string
+	Columns           []string
+	Rows              []row
+	Page, Pages       int
+	Filter            string
+}
+
+// row is one object.
+type row struct {
+	Object, Name, Link string
+	States             []state.State
+	Rank               state.Rank
+	Cells              []cell
+	Details            []string
+}
+
+// cell is a text or a time, and how much of a limit it is; 0 to 100 percent, negative without.
+type cell struct {
+	Text  string
+	At    *time.Time
+	Meter int64
+}
+
+func text(format string, args ...any) cell {
+	return cell{Text: fmt.Sprintf(format, args...), Meter: -1}
+}
+
+func moment(at *time.Time) cell { return cell{At: at, Text: "-", Meter: -1} }
+
+func (s *site) overview(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "overview", func(ctx context.Context) (frame, error) {
+		report, err := s.Reader.Overview(ctx)
+		if err != nil {
+			return frame{}, err
+		}
+		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: newOverview(report, s.Words.Details(report), r.URL.Query())}, nil
+	})
+}
+
+func newOverview(r reconcile.StatusReport, details map[string][]string, query url.Values) overview {
+	o := overview{Filter: strings.TrimSpace(query.Get("q")), Runs: runs(r), Warnings: r.Warnings}
+	all := allLists(r)
+	for _, l := range all {
+		o.Objects += len(l.Rows)
+		for _, row := range l.Rows {
+			if row.Rank < state.Moving {
+				o.Trouble++
+			}
+		}
+		o.Lists = append(o.Lists, l.paged(o.Filter, query, details))
+	}
+	slices.SortStableFunc(o.Lists, func(a, b list) int { return cmp.Compare(a.worst(), b.worst()) })
+	return o
+}
+
+// allLists are the tables of all kinds that have objects.
+func allLists(r reconcile.StatusReport) []list {
+	lists := []list{budgetList(r.Budgets), spotPoolList(r.SpotPools), stockPoolList(r.StockPools)}
+	lists = slices.DeleteFunc(lists, func(l list) bool { return len(l.Rows) == 0 })
+	for n := range lists {
+		lists[n].sort()
+	}
+	return lists
+}
+
+// runs describes the last run.
+func runs(r reconcile.StatusReport) string {
+	switch {
+	case r.LastRun == nil:
+		return ""
+	case r.Overdue != nil:
+		return "The next run is overdue. Nothing below changes until gpupool reconcile runs again."
+	case r.Failing != nil:
+		return "The last runs failed: " + r.Failing.Error.Message
+	}
+	return ""
+}
+
+func (l *list) sort() {
+	slices.SortStableFunc(l.Rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.Rank, b.Rank), strings.Compare(a.Name, b.Name)) })
+	count := map[string]int{}
+	var words []string
+	for _, r := range l.Rows {
+		word := state.Join(r.States)
+		if count[word]++; count[word] == 1 {
+			words = append(words, word)
+		}
+	}
+	for n, word := range words {
+		words[n] = fmt.Sprintf("%d %s", count[word], word)
+	}
+	l.Counts = strings.Join(words, " · ")
+}
+
+func (l *list) worst() state.Rank {
+	if len(l.Rows) == 0 {
+		return state.Calm
+	}
+	return l.Rows[0].Rank
+}
+
+// paged returns the rows of one page that have a text in their names or states.
+func (l list) paged(filter string, query url.Values, details map[string][]string) list {
+	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r row) bool {
+		return !strings.Contains(strings.ToLower(r.Object+" "+state.Join(r.States)), strings.ToLower(filter))
+	})
+	l.Filter, l.Pages = filter, max(1, (len(rows)+rowsAtMost-1)/rowsAtMost)
+	asked, err := strconv.Atoi(query.Get(l.Of))
+	if err != nil {
+		asked = 1
+	}
+	l.Page = min(max(1, asked), l.Pages)
+	first := (l.Page - 1) * rowsAtMost
+	l.Rows = rows[first:min(len(rows), first+rowsAtMost)]
+	for n := range l.Rows {
+		if l.Rows[n].Rank < state.Calm {
+			l.Rows[n].Details = details[l.Rows[n].Object]
+		}
+	}
+	return l
+}
+
+// Link returns the address of another page of the list.
+func (l list) Link(page int) string {
+	return "/?" + url.Values{"q": {l.Filter}, l.Of: {strconv.Itoa(page)}}.Encode()
+}
+
+// Previous and Next are the pages beside this one; 0 if there is none.
+func (l list) Previous() int { return l.Page - 1 }
+
+// Next is the next page.
+func (l list) Next() int {
+	if l.Page == l.Pages {
+		return 0
+	}
+	return l.Page + 1
+}
+
+func link(parts ...string) string {
+	for n := range parts {
+		parts[n] = url.PathEscape(parts[n])
+	}
+	return "/" + strings.Join(parts, "/")
+}
+
+func newRow(object, link string, states ...state.State) row {
+	_, name, _ := strings.Cut(object, "/")
+	return row{Object: object, Name: name, Link: link, States: states, Rank: state.Worst(states)}
+}
+
+func budgetList(all []budgets.Description) list {
+	l := list{Title: "Budgets", Of: "budgets", Columns: []string{"Used", "GPU-hours", "Limit", "Left", "GPUs now", "Reached at this rate", "Recovers"}}
+	for _, b := range all {
+		r := newRow(b.Summary().Object(), link("budgets", b.Name), b.State...)
+		r.Cells = budgetCells(b)
+		l.Rows = append(l.Rows, r)
+	}
+	return l
+}
+
+// budgetCells are the numbers of a budget. Without a measurement there are none.
+func budgetCells(b budgets.Description) []cell {
+	limit := text("-")
+	if b.LimitGPUHours != nil {
+		limit = text("%s", *b.LimitGPUHours)
+	}
+	u := b.UsageReport
+	if u == nil {
+		return []cell{text("-"), text("-"), limit, text("-"), text("-"), text("-"), text("-")}
+	}
+	used, left := text("-"), text("-")
+	if u.UsedPercent != nil {
+		used = cell{Text: fmt.Sprintf("%d%%", *u.UsedPercent), Meter: max(0, min(100, *u.UsedPercent))}
+	}
+	if u.LimitGPUHours != nil {
+		limit = text("%s", *u.LimitGPUHours)
+	}
+	if u.RemainingGPUHours != nil {
+		left = text("%s", *u.RemainingGPUHours)
+	}
+	return []cell{used, text("%s", u.ConsumedGPUHours), limit, left, text("%s", u.BurnRateGPUs), moment(u.ProjectedExhaustion), moment(u.RecoversAt)}
+}
+
+func spotPoolList(all []spotpools.Description) list {
+	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Ready", "Minimum", "Maximum", "Total", "CNY/h"}}
+	for _, p := range all {
+		r := newRow(p.Summary().Object(), link("spotpools", p.Region, p.Name), p.State)
+		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-")}
+		if p.Observed {
+			r.Cells = []cell{text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Maximum), text("%d", p.Held), text("-")}
+			if p.HourlyPrice > 0 {
+				r.Cells[4] = text("%s", p.HourlyPrice)
+			}
+		}
+		l.Rows = append(l.Rows, r)
+	}
+	return l
+}
+
+func stockPoolList(all []stockpools.Description) list {
+	l := list{Title: "Stock pools", Of: "stockpools", Columns: []string{"Available", "Desired", "In use", "Waiting for a node", "Pods"}}
+	for _, p := range all {
+		r := newRow(p.Summary().Object(), link("stockpools", p.Namespace, p.Name), p.State)
+		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-")}
+		if p.Observed {
+			r.Cells = []cell{text("%d", p.Available), text("%d", p.Desired), text("%d", p.Allocated), text("%d", p.Waiting), text("%d", p.Replicas)}
+		}
+		l.Rows = append(l.Rows, r)
+	}
+	return l
+}

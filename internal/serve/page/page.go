@@ -1,0 +1,146 @@
+// Package page is the web page of a server: what the API reads, for people without the CLI. It
+// changes nothing. It works without JavaScript, except for charts.
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+// Reader reads what the user of a request may read. Its errors have the code of a response.
+type Reader interface {
+	// Overview returns the state of all objects.
+	Overview(ctx context.Context) (reconcile.StatusReport, error)
+	// Explain returns what the decisions about an object depend on.
+	Explain(ctx context.Context, object string) (reconcile.Explanation, error)
+	// Events returns the newest events of an object, or of all, and of these kinds, or of all.
+	Events(ctx context.Context, q EventQuery) (eventlog.Report, error)
+	// BudgetUsage returns the usage of a budget by owner.
+	BudgetUsage(ctx context.Context, budget string) (usage.Report, error)
+}
+
+// EventQuery selects events. Empty fields select all; Since is a duration or a time.
+type EventQuery struct {
+	Object, Kind, Since string
+	Limit               int
+}
+
+// Words are the texts of the CLI.
+type Words interface {
+	// Details returns the lines of gpupool status about each object, by object.
+	Details(r reconcile.StatusReport) map[string][]string
+	// Explanation returns what gpupool explain prints.
+	Explanation(x reconcile.Explanation) string
+}
+
+// Options are what the page needs.
+type Options struct {
+	Reader        Reader
+	Words         Words
+	Authenticator access.Authenticator
+	Version       string
+	Log           *slog.Logger
+	// SecureCookies is false only on loopback addresses, which have no TLS.
+	SecureCookies bool
+}
+
+// Is reports whether a path is of the page, and not of the API.
+func Is(path string) bool {
+	switch first, _ := cutPath(path); first {
+	case "", "login", "logout", "history", "spotpools", "budgets", "stockpools", "teams", "assets":
+		return true
+	}
+	return false
+}
+
+// Add adds the page to a mux.
+func Add(mux *http.ServeMux, o Options) {
+	s := &site{o}
+	mux.HandleFunc("GET /{$}", s.overview)
+	mux.HandleFunc("GET /spotpools/{region}/{name}", s.object("spot_pool", "region"))
+	mux.HandleFunc("GET /budgets/{name}", s.object("budget", ""))
+	mux.HandleFunc("GET /stockpools/{namespace}/{name}", s.object("stock_pool", "namespace"))
+	mux.HandleFunc("GET /teams/{namespace}", s.team)
+	mux.HandleFunc("GET /history", s.history)
+	mux.HandleFunc("GET /login", s.askToken)
+	mux.HandleFunc("POST /login", s.login)
+	mux.HandleFunc("POST /logout", s.logout)
+	mux.HandleFunc("GET /assets/{file}", asset)
+}
+
+type site struct{ Options }
+
+// frame is what every page has.
+type frame struct {
+	Title   string
+	Version string
+	Store   string
+	At      time.Time
+	User    string
+	Token   bool // the user has a token that they can forget
+	Refresh bool
+	Body    any
+}
+
+// patience is how long a reader waits.
+const patience = 20 * time.Second
+
+// show writes a page, or why there is none.
+func (s *site) show(w http.ResponseWriter, r *http.Request, name string, make func(ctx context.Context) (frame, error)) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	f, err := make(ctx)
+	code := http.StatusOK
+	if err != nil {
+		name, code = "error", codeOf(err)
+		f = frame{Title: http.StatusText(code), Body: message(code, err)}
+	}
+	s.write(w, r, code, name, f)
+}
+
+func (s *site) write(w http.ResponseWriter, r *http.Request, code int, name string, f frame) {
+	f.Version, f.User = s.Version, access.UserOf(r.Context()).Name
+	if _, err := r.Cookie(Cookie); err == nil {
+		f.Token = true
+	}
+	var text bytes.Buffer
+	if err := templates[name].Execute(&text, f); err != nil {
+		s.Log.ErrorContext(r.Context(), "page failed", "page", name, "detail", err.Error())
+		http.Error(w, "the page cannot be written; the log has the reason", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(text.Bytes()) // a client that is gone needs no response
+}
+
+// codeOf returns the code of an error of the reader.
+func codeOf(err error) int {
+	var coded interface{ GetStatus() int }
+	if errors.As(err, &coded) {
+		return coded.GetStatus()
+	}
+	return http.StatusServiceUnavailable
+}
+
+// message says what failed and what to do.
+func message(code int, err error) string {
+	switch code {
+	case http.StatusNotFound:
+		return "There is no such object, or you may not read it. The overview lists those that you may read."
+	case http.StatusForbidden:
+		return "You may not read this. Ask those who run gpupool for a token with the namespace."
+	case http.StatusServiceUnavailable:
+		return "The state cannot be read now: " + err.Error() + ". Reload the page in a minute."
+	}
+	return err.Error()
+}

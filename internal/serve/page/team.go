@@ -1,0 +1,66 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+)
+
+// team is what the people of a namespace want to know: what is left, when it recovers, and why.
+type team struct {
+	Namespace string
+	Budgets   []teamBudget
+	Lists     []list
+}
+
+type teamBudget struct {
+	row
+	budgets.Description
+	Columns []string
+	// Here is the usage of this namespace, if the budget has others.
+	Here string
+}
+
+func (s *site) team(w http.ResponseWriter, r *http.Request) {
+	namespace := r.PathValue("namespace")
+	s.show(w, r, "team", func(ctx context.Context) (frame, error) {
+		report, err := s.Reader.Overview(ctx)
+		if err != nil {
+			return frame{}, err
+		}
+		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: newTeam(namespace, report, s.Words.Details(report))}, nil
+	})
+}
+
+func newTeam(namespace string, r reconcile.StatusReport, details map[string][]string) team {
+	t := team{Namespace: namespace}
+	for _, b := range r.Budgets {
+		if !covers(b, namespace) {
+			continue
+		}
+		l := budgetList([]budgets.Description{b})
+		l.Rows[0].Details = details[l.Rows[0].Object]
+		of := teamBudget{row: l.Rows[0], Description: b, Columns: l.Columns}
+		if b.UsageReport != nil && len(b.ByNamespace) > 1 {
+			of.Here = b.ByNamespace[namespace]
+		}
+		t.Budgets = append(t.Budgets, of)
+	}
+	stock := slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
+	for _, l := range allLists(reconcile.StatusReport{StockPools: stock}) {
+		t.Lists = append(t.Lists, l.paged("", nil, details))
+	}
+	return t
+}
+
+// covers reports whether a budget counts pods of a namespace, as it declares or as it measured.
+func covers(b budgets.Description, namespace string) bool {
+	if b.UsageReport != nil && b.ByNamespace[namespace] != "" {
+		return true
+	}
+	return b.Selector != nil && slices.Contains(b.Selector.Namespaces, namespace)
+}

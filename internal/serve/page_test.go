@@ -1,0 +1,155 @@
+package serve_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+)
+
+// page returns the HTML of a page that must be 200.
+func page(t testing.TB, h http.Handler, path string, headers ...string) string {
+	t.Helper()
+	w := ask(t, h, http.MethodGet, path, "", headers...)
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+		t.Fatalf("GET %s: %d %s %s", path, w.Code, w.Header().Get("Content-Type"), w.Body)
+	}
+	return w.Body.String()
+}
+
+func wantIn(t testing.TB, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Errorf("%q is missing in:\n%s", word, text)
+		}
+	}
+}
+
+func wantNotIn(t testing.TB, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if strings.Contains(text, word) {
+			t.Errorf("%q is in:\n%s", word, text)
+		}
+	}
+}
+
+func TestPagesShowWhatTheAPIReads(t *testing.T) {
+	t.Parallel()
+	d := teams(t)
+	h := handler(d.Process())
+	overview := page(t, h, "/")
+	wantIn(t, overview, "budget-ml", "pool-research", `href="/budgets/budget-ml"`, `href="/stockpools/ml/pool-ml"`, "GPU-hours")
+	wantIn(t, page(t, h, "/?q=research"), "budget-research")
+	wantNotIn(t, page(t, h, "/?q=research"), "budget-ml<")
+	wantIn(t, page(t, h, "/budgets/budget-ml"), "Who used the GPU-hours", "what a run decides")
+	wantIn(t, page(t, h, "/stockpools/ml/pool-ml"), "stock_pool/ml/pool-ml")
+	wantIn(t, page(t, h, "/teams/ml"), "budget-ml", "budget-shared", "pool-ml", "GPU-hours are left")
+	wantNotIn(t, page(t, h, "/teams/ml"), "budget-research", "pool-research")
+	wantIn(t, page(t, h, "/history?since=35d"), "budget/budget-ml")
+	for _, path := range []string{"/budgets/none", "/spotpools/ap-singapore/none", "/stockpools/ml/none"} {
+		if w := ask(t, h, http.MethodGet, path, ""); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "There is no such object") {
+			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// TestPagesLoadOnlyFilesOfTheServer also follows each link of each page.
+func TestPagesLoadOnlyFilesOfTheServer(t *testing.T) {
+	t.Parallel()
+	h := handler(teams(t).Process())
+	links := regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
+	done := map[string]bool{"data:,": true, "/logout": true, "#main": true}
+	next := []string{"/"}
+	for len(next) > 0 {
+		path := strings.ReplaceAll(next[0], "&amp;", "&")
+		if next = next[1:]; done[path] {
+			continue
+		}
+		done[path] = true
+		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+			t.Errorf("a page refers to %s", path)
+			continue
+		}
+		w := ask(t, h, http.MethodGet, path, "")
+		if w.Code != http.StatusOK {
+			t.Errorf("GET %s: %d", path, w.Code)
+		}
+		if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'") {
+			t.Errorf("GET %s: policy %s", path, policy)
+		}
+		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			for _, found := range links.FindAllStringSubmatch(w.Body.String(), -1) {
+				next = append(next, found[1])
+			}
+		}
+	}
+	if len(done) < 12 {
+		t.Errorf("only %d addresses were followed", len(done))
+	}
+}
+
+// TestMarkupInNamesIsText sends markup wherever a reader can, and finds it in texts of the cluster.
+func TestMarkupInNamesIsText(t *testing.T) {
+	t.Parallel()
+	d := teams(t)
+	d.Cluster.Start("ml", `<script>alert(1)</script>`, 1)
+	d.Run()
+	h := handler(d.Process())
+	evil := url.QueryEscape(`"><script>alert(1)</script>`)
+	for _, path := range []string{"/?q=" + evil, "/history?kind=launch&since=24h", "/teams/" + url.PathEscape("<script>"), "/login?next=" + evil, "/budgets/budget-ml"} {
+		wantNotIn(t, page(t, h, path), "<script>alert", `"><script`)
+	}
+	for _, next := range []string{"https://example.com", "//example.com", `/\example.com`, "javascript:alert(1)"} {
+		wantIn(t, page(t, h, "/login?next="+url.QueryEscape(next)), `name="next" value="/"`)
+	}
+}
+
+func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
+	t.Parallel()
+	h := handler(teams(t).Process(), users(t, newQueue()))
+	if w := ask(t, h, http.MethodGet, "/teams/ml?x=1", ""); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login?next=%2Fteams%2Fml%3Fx%3D1" {
+		t.Fatalf("without a token: %d %s", w.Code, w.Header().Get("Location"))
+	}
+	form := "Content-Type: application/x-www-form-urlencoded"
+	if w := ask(t, h, http.MethodPost, "/login", "token=wrong", form); w.Code != http.StatusUnauthorized || w.Header().Get("Set-Cookie") != "" {
+		t.Errorf("a wrong token: %d", w.Code)
+	}
+	if w := ask(t, h, http.MethodPost, "/login", "token=reader", form, "Sec-Fetch-Site: cross-site"); w.Code != http.StatusForbidden {
+		t.Errorf("a login from another site: %d", w.Code)
+	}
+	w := ask(t, h, http.MethodPost, "/login", "token=reader&next=/teams/ml", form)
+	set := w.Header().Get("Set-Cookie")
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/teams/ml" {
+		t.Fatalf("the login: %d %s", w.Code, w.Body)
+	}
+	wantIn(t, set, "HttpOnly", "SameSite=Lax", "Path=/")
+	cookie := "Cookie: " + strings.SplitN(set, ";", 2)[0]
+	mine := page(t, h, "/", cookie)
+	wantIn(t, mine, "budget-ml", "pool-ml", "Sign out")
+	for _, path := range []string{"/", "/history?since=35d", "/teams/research", "/teams/ml", "/budgets/budget-ml", "/history?name=budget-research"} {
+		wantNotIn(t, strings.ReplaceAll(page(t, h, path, cookie), `value="budget-research"`, ""), "budget-research", "pool-research", "budget-shared", "train-research")
+	}
+	for _, path := range []string{"/budgets/budget-research", "/budgets/budget-shared", "/stockpools/research/pool-research"} {
+		if w := ask(t, h, http.MethodGet, path, "", cookie); w.Code != http.StatusNotFound {
+			t.Errorf("GET %s: %d", path, w.Code)
+		}
+	}
+	for _, path := range []string{"/api/v1/budgets", "/metrics"} {
+		if w := ask(t, h, http.MethodGet, path, "", cookie); w.Code != http.StatusUnauthorized {
+			t.Errorf("a cookie opens %s: %d", path, w.Code)
+		}
+	}
+}
+
+func TestAnEmptyStoreHasAPage(t *testing.T) {
+	t.Parallel()
+	h := handler(reconciletest.NewFixture(t).Process())
+	wantIn(t, page(t, h, "/"), "There are no pools and no budgets")
+	wantIn(t, page(t, h, "/history"), "There are no events.")
+	wantIn(t, page(t, h, "/teams/ml"), "No budget or stock pool of the namespace ml")
+}
