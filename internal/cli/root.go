@@ -32,6 +32,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/release"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/report"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/simulate"
@@ -88,8 +89,9 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.PersistentFlags().BoolP("help", "h", false, "Print help.")
 	s.QuietFlag(root)
 	addGroup(root, "inspect", "Inspect",
-		status.New(s), explain.New(s), usage.New(s), history.New(s), offers.New(s), wait.New(s), jobs.New(s), export.New(s))
-	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s), declare.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s), adopt.New(s))
+		status.New(s), explain.New(s), usage.New(s), history.New(s), report.New(s, pageWords{}), offers.New(s), wait.New(s), jobs.New(s), export.New(s))
+	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s, pageWords{}), declare.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s),
+		adopt.New(s))
 	addGroup(root, "setup", "Set up", manifests.New(s), noticewatch.New(s), store.New(s), simulate.New(s), newCompletion(s))
 	root.AddCommand(newVersion(s))
 	return root

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 )
 
 // page returns the HTML of a page that must be 200.
@@ -152,4 +153,21 @@ func TestAnEmptyStoreHasAPage(t *testing.T) {
 	wantIn(t, page(t, h, "/"), "There are no pools and no budgets")
 	wantIn(t, page(t, h, "/history"), "There are no events.")
 	wantIn(t, page(t, h, "/teams/ml"), "No budget or stock pool of the namespace ml")
+}
+
+// TestReportIsOneFile has the same objects, and refers to nothing outside.
+func TestReportIsOneFile(t *testing.T) {
+	t.Parallel()
+	text, err := serve.Report(t.Context(), teams(t).Process(), words{}, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(text)
+	wantIn(t, html, `id="about-budget/budget-ml"`, `href="#about-budget/budget-ml"`, "what a run decides", "Events of the last day", "Who used the GPU-hours")
+	for _, found := range regexp.MustCompile(`(?:href|src|action)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		to, inside := strings.CutPrefix(found[1], "#")
+		if found[1] != "data:," && (!inside || !strings.Contains(html, `id="`+to+`"`)) {
+			t.Errorf("the report refers to %s", found[1])
+		}
+	}
 }

@@ -135,7 +135,7 @@ func TestExplanationsForPeople(t *testing.T) {
 			},
 		},
 	}
-	clitest.Golden(t, "explain.txt", text(clitest.Plain, x))
+	clitest.Golden(t, "explain.txt", text(clitest.Plain, x, time.Local))
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
@@ -150,7 +150,7 @@ func TestExplanationsForPeople(t *testing.T) {
 			Until: clitest.At.Add(90 * time.Second),
 		},
 	}}
-	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, nodes))
+	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, nodes, time.Local))
 }
 
 // TestADeletedPoolIsSaidToLaunchNothing: neither its gate nor its offerings say otherwise.
@@ -159,7 +159,7 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	pool := shortPool(t)
 	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
 	pool.Deletion = record.NewDeletion(pool.Phase, at.Add(-time.Hour), "terminates its instances")
-	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}})
+	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}}, time.Local)
 	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "launches allowed") {
 		t.Errorf("explained as\n%s", got)
 	}

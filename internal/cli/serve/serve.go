@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -54,11 +55,12 @@ type options struct {
 	readOnly bool
 	limits   request.Limits
 	wake     chan struct{} // there is a request
+	words    page.Words
 }
 
-// New is the command.
-func New(s *process.Session) *cobra.Command {
-	o := &options{session: s, access: accessFlags{session: s}, wake: make(chan struct{}, 1)}
+// New is the command. The words are those of its pages.
+func New(s *process.Session, words page.Words) *cobra.Command {
+	o := &options{session: s, access: accessFlags{session: s}, wake: make(chan struct{}, 1), words: words}
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "Serve the API and reconcile repeatedly",
@@ -107,7 +109,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	}
 	handler := serve.Handler(serve.Options{
 		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: serve.Loopback(o.access.listen),
-		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted, Words: words{},
+		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted, Words: o.words,
 	})
 	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {
 		return errors.Join(err, listener.Close())

@@ -9,21 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
-// rank orders rows: the worst first.
-type rank int
-
-// The ranks.
-const (
-	failing rank = iota // not reconciled
-	lacking             // instances or GPU-hours
-	noticed             // worth a look
-	moving              // in progress
-	calm                // in sync
-)
-
 // view is the state of an object as a row shows it.
 type view struct {
-	rank  rank
+	rank  state.Rank
 	word  string
 	color terminal.Color
 }
@@ -32,25 +20,7 @@ func (v view) text(style terminal.Style) string { return style.Paint(v.color, v.
 
 // viewOf is the view of an object: the worst of its states counts.
 func viewOf(states ...state.State) view {
-	v := view{calm, state.Join(states), describe.StateColor(states[0])}
-	for _, s := range states {
-		v.rank = min(v.rank, rankOf(s))
-	}
-	return v
-}
-
-func rankOf(s state.State) rank {
-	switch s {
-	case state.Failing, state.Unknown:
-		return failing
-	case state.Short, state.Exceeded, state.Degraded, state.Blocked, state.Pending, state.Pausing, state.Ineffective:
-		return lacking
-	case state.OutOfSync, state.Progressing, state.Draining, state.Creating, state.Deleting:
-		return moving
-	case state.InSync, state.WithinLimit:
-		return calm
-	}
-	return noticed
+	return view{state.Worst(states), state.Join(states), describe.StateColor(states[0])}
 }
 
 // entry is one row of a table, with its details.
@@ -86,7 +56,7 @@ const (
 func rows(entries, all []entry) (listed []entry, left map[string]int) {
 	trouble := 0
 	for _, e := range all {
-		if e.rank < moving {
+		if e.rank < state.Moving {
 			trouble++
 		}
 	}
@@ -95,7 +65,7 @@ func rows(entries, all []entry) (listed []entry, left map[string]int) {
 	of := map[string]int{}
 	for _, e := range entries {
 		of[e.word]++
-		if hide && (e.rank == calm || trouble > rowsBesideTrouble && of[e.word] > rowsOfState) {
+		if hide && (e.rank == state.Calm || trouble > rowsBesideTrouble && of[e.word] > rowsOfState) {
 			left[e.word]++
 			continue
 		}

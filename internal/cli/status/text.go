@@ -114,7 +114,7 @@ func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entr
 		if count == len(entries) {
 			text = fmt.Sprintf("All %d %s are %s", count, noun, e.word)
 		}
-		if e.rank < calm {
+		if e.rank < state.Calm {
 			text += ": gpupool status -o wide lists all"
 		}
 		fmt.Fprintln(out, v.style.Paint(terminal.Dim, text+"."))

@@ -23,12 +23,10 @@ const rowsAtMost = 100
 
 // overview is the state of all objects, those with trouble first.
 type overview struct {
-	Filter string
-	Runs   string
-	Trouble,
-	Objects int
-	Lists    []list
-	Warnings []string
+	Filter, Runs   string
+	Count, Trouble int
+	Lists          []list
+	Warnings       []string
 }
 
 // list is a table of one kind.
@@ -48,6 +46,8 @@ type row struct {
 	Cells              []cell
 	Details            []string
 }
+
+func (r row) needsAttention() bool { return r.Rank < state.Moving }
 
 // cell is a text or a time, and how much of a limit it is; 0 to 100 percent, negative without.
 type cell struct {
@@ -76,16 +76,21 @@ func newOverview(r reconcile.StatusReport, details map[string][]string, query ur
 	o := overview{Filter: strings.TrimSpace(query.Get("q")), Runs: runs(r), Warnings: r.Warnings}
 	all := allLists(r)
 	for _, l := range all {
-		o.Objects += len(l.Rows)
+		o.Count += len(l.Rows)
 		for _, row := range l.Rows {
-			if row.Rank < state.Moving {
+			if row.needsAttention() {
 				o.Trouble++
 			}
 		}
 		o.Lists = append(o.Lists, l.paged(o.Filter, query, details))
 	}
-	slices.SortStableFunc(o.Lists, func(a, b list) int { return cmp.Compare(a.worst(), b.worst()) })
+	o.sort()
 	return o
+}
+
+// sort puts the kinds with the worst objects first.
+func (o *overview) sort() {
+	slices.SortStableFunc(o.Lists, func(a, b list) int { return cmp.Compare(a.worst(), b.worst()) })
 }
 
 // allLists are the tables of all kinds that have objects.

@@ -19,9 +19,10 @@ var files embed.FS
 var templates = func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	list := map[string]*template.Template{}
-	for _, name := range []string{"overview", "object", "history", "team", "login", "error"} {
+	for _, name := range []string{"overview", "object", "history", "team", "login", "error", "report"} {
 		list[name] = template.Must(template.Must(layout.Clone()).ParseFS(fs.FS(files), "templates/"+name+".html"))
 	}
+	list["report"].Funcs(template.FuncMap{"link": rowLink})
 	return list
 }()
 
@@ -32,7 +33,6 @@ var functions = template.FuncMap{
 	"link":  linkOf,
 	"who":   subjects,
 	"words": func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
-	"line":  func(rows ...any) []any { return rows },
 }
 
 // timeElement is a time in UTC. A script writes it in the time zone of the reader.

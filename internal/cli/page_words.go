@@ -1,4 +1,4 @@
-package serve
+package cli
 
 import (
 	"time"
@@ -8,14 +8,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// words are the texts of gpupool status and gpupool explain, in UTC: a page is for readers in any
+// pageWords are the texts of gpupool status and gpupool explain, in UTC: a page is for readers in any
 // time zone.
-type words struct{}
+type pageWords struct{}
 
 // Details returns the lines about each object.
-func (words) Details(r reconcile.StatusReport) map[string][]string {
+func (pageWords) Details(r reconcile.StatusReport) map[string][]string {
 	return status.Details(r, time.UTC)
 }
 
 // Explanation returns an explanation as text.
-func (words) Explanation(x reconcile.Explanation) string { return explain.Text(x, time.UTC) }
+func (pageWords) Explanation(x reconcile.Explanation) string { return explain.Text(x, time.UTC) }
