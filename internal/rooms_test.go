@@ -242,7 +242,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state",
 		module + "internal/reconcile/usage", module + "internal/reconcile/metrics", module + "internal/reconcile/jobs", module + "internal/request",
-		module + "internal/serve", module + "internal/serve/access", module + "internal/serve/snapshot",
+		module + "internal/serve", module + "internal/serve/access", module + "internal/serve/page", module + "internal/serve/snapshot",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",

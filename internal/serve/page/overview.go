@@ -227,7 +227,7 @@ func spotPoolList(all []spotpools.Description) list {
 		r := newRow(p.Summary().Object(), link("spotpools", p.Region, p.Name), p.State)
 		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-")}
 		if p.Observed {
-			r.Cells = []cell{text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Maximum), text("%d", p.Held), text("-")}
+			r.Cells = []cell{text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Maximum), text("%d", p.Total), text("-")}
 			if p.HourlyPrice > 0 {
 				r.Cells[4] = text("%s", p.HourlyPrice)
 			}
