@@ -15,9 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 )
 
-const reportHelp = `Write the page of "gpupool serve" as one HTML file: all pools, budgets and stock
-pools, those with trouble first, and what a run decides about them, why, and who used
-the GPU-hours. Nothing is changed or locked.
+const reportHelp = `Write the page of "gpupool serve" as one HTML file. It lists all pools, budgets and
+stock pools, those with trouble first. It shows what a run decides about them, why,
+and who used the GPU-hours. Nothing is changed or locked.
 
 The file needs no server and no network, and has at most 2 MB. Of many objects, all
 are listed, and the worst are described. It has names of pods and owners: send it to

@@ -165,10 +165,10 @@ func (l list) Link(page int) string {
 	return "/?" + url.Values{"q": {l.Filter}, l.Of: {strconv.Itoa(page)}}.Encode()
 }
 
-// Previous and Next are the pages beside this one; 0 if there is none.
+// Previous is the page before this one; 0 if there is none.
 func (l list) Previous() int { return l.Page - 1 }
 
-// Next is the next page.
+// Next is the next page; 0 if there is none.
 func (l list) Next() int {
 	if l.Page == l.Pages {
 		return 0
