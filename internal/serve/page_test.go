@@ -47,7 +47,7 @@ func TestPagesShowWhatTheAPIReads(t *testing.T) {
 	wantIn(t, overview, "budget-ml", "pool-research", `href="/budgets/budget-ml"`, `href="/stockpools/ml/pool-ml"`, "GPU-hours")
 	wantIn(t, page(t, h, "/?q=research"), "budget-research")
 	wantNotIn(t, page(t, h, "/?q=research"), "budget-ml<")
-	wantIn(t, page(t, h, "/budgets/budget-ml"), "Who used the GPU-hours", "what a run decides")
+	wantIn(t, page(t, h, "/budgets/budget-ml"), "GPU-hours by owner", "what a run decides")
 	wantIn(t, page(t, h, "/stockpools/ml/pool-ml"), "stock_pool/ml/pool-ml")
 	wantIn(t, page(t, h, "/teams/ml"), "budget-ml", "budget-shared", "pool-ml", "GPU-hours are left")
 	wantNotIn(t, page(t, h, "/teams/ml"), "budget-research", "pool-research")
@@ -163,7 +163,7 @@ func TestReportIsOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(text)
-	wantIn(t, html, `id="about-budget/budget-ml"`, `href="#about-budget/budget-ml"`, "what a run decides", "Events of the last day", "Who used the GPU-hours")
+	wantIn(t, html, `id="about-budget/budget-ml"`, `href="#about-budget/budget-ml"`, "what a run decides", "Events of the last day", "GPU-hours by owner")
 	for _, found := range regexp.MustCompile(`(?:href|src|action)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
 		to, inside := strings.CutPrefix(found[1], "#")
 		if found[1] != "data:," && (!inside || !strings.Contains(html, `id="`+to+`"`)) {

@@ -88,8 +88,8 @@ func collect(ctx context.Context) ([]text, error) {
 func formsOf(name string) []form {
 	dir, base := path.Split(name)
 	switch {
-	case name == "CHANGELOG.md" || name == "LICENSE.md":
-		return nil // history keeps its words
+	case name == "CHANGELOG.md" || name == "LICENSE.md" || dir == "docs/images/":
+		return nil // history keeps its words, pictures have none
 	case strings.HasPrefix(dir, "docs/guides/"), strings.HasPrefix(dir, "templates/") && !strings.HasPrefix(dir, "templates/guides/"):
 		return nil // docs/guides is copied from templates/guides, the other templates end in docs
 	case strings.HasPrefix(dir, "docs/") && !strings.HasPrefix(dir, "docs/internals/"):
@@ -103,7 +103,7 @@ func formsOf(name string) []form {
 	case strings.HasSuffix(base, ".tf"):
 		return []form{example}
 	case strings.Contains(dir, "/testdata/golden/") && strings.HasSuffix(base, ".txt"), strings.Contains(dir, "oncall/testdata/"),
-		dir == "tools/demo/stories/":
+		dir == "tools/demo/stories/", strings.HasSuffix(base, ".html"):
 		return []form{output}
 	}
 	return nil
@@ -124,6 +124,9 @@ func textsOf(name string, data []byte) ([]text, error) {
 		case example:
 			t.body = hashComments(t.body)
 		case output:
+			if strings.HasSuffix(name, ".html") {
+				t.body = markup.ReplaceAllString(t.body, "  ")
+			}
 			t = split(t)
 		}
 		if err != nil {
@@ -144,6 +147,9 @@ func hashComments(body string) string {
 	}
 	return kept.String()
 }
+
+// markup is the tags and actions of a template.
+var markup = regexp.MustCompile(`<[^>]*>|{{[^}]*}}`)
 
 // columns divides the columns of a table, and the name of a flag from its text.
 var columns = regexp.MustCompile(`  +`)
