@@ -179,7 +179,7 @@ func countStates[D any](list []D, stateOf func(D) state.State) string {
 		count[stateOf(d)]++
 	}
 	var parts []string
-	for _, s := range slices.SortedFunc(maps.Keys(count), func(a, b state.State) int { return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(a, b)) }) {
+	for _, s := range slices.SortedFunc(maps.Keys(count), func(a, b state.State) int { return cmp.Or(cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(a, b)) }) {
 		parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 	}
 	return strings.Join(parts, ", ")
