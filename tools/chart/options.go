@@ -100,6 +100,7 @@ func placeholders() manifests.Options {
 	return manifests.Options{
 		Namespace: "tpl-store", RunNamespace: "tpl-run", Image: "tpl-image", Schedule: "7 7 7 7 6", Timeout: timeoutMark,
 		CredentialsSecret: "tpl-credentials", Arguments: []string{argumentMark}, Budgets: budgetsMark,
+		FreezeSlots: 1, // which the template repeats
 	}
 }
 

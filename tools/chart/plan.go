@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
@@ -113,9 +112,6 @@ func (p *plan) objects(s selection) map[string]object {
 		if err != nil {
 			p.err = err
 			return nil
-		}
-		if slices.Contains(kubecluster.FreezeSlotNames()[1:], plain.GetName()) {
-			continue // the template of the first is for all
 		}
 		key := plain.GetKind() + "/" + plain.GetNamespace() + "/" + plain.GetName()
 		text, err := json.Marshal(plain.Object)

@@ -34,7 +34,7 @@ func document(content map[string]any) string {
 		const number = `{{ printf "%02d" $slot }}`
 		text = strings.ReplaceAll(text, first, strings.TrimSuffix(first, "01")+number)
 		text = strings.ReplaceAll(text, `"01"`, `"`+number+`"`)
-		return fmt.Sprintf("{{- range $slot := untilStep 1 %d 1 }}\n", len(kubecluster.FreezeSlotNames())+1) + text + "{{- end }}\n"
+		return "{{- range $slot := untilStep 1 (int (add 1 $.Values.freezeSlots)) 1 }}\n" + text + "{{- end }}\n"
 	}
 	return text
 }

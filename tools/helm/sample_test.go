@@ -39,6 +39,10 @@ func random(t *testing.T, r *rand.Rand) sample {
 	s.flag("mode", mode)
 	s.flag("enforcement", enforcement)
 	if often() {
+		s.values["freezeSlots"] = 3
+		s.flag("freeze-slots", 3)
+	}
+	if often() {
 		s.values["image"] = values{"repository": "registry.example.com/team/gpupool", "tag": "2.0"}
 		s.flag("image", "registry.example.com/team/gpupool:2.0")
 	}
