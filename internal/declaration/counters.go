@@ -106,9 +106,6 @@ const openFor = 8 * 24 * time.Hour
 // the last count, and those of events that this run found.
 func (c Counters) DaysToCount(now time.Time, found []history.Event) []history.Day {
 	open, from := c.open(now), c.CountedAt.Add(-history.Overlap)
-	if c.CountedAt.IsZero() {
-		from = now.Add(-openFor)
-	}
 	days := map[history.Day]bool{history.DayOf(now): true}
 	for at := latest(from, now.Add(-history.DefaultRetention.For)); at.Before(now); at = at.Add(24 * time.Hour) {
 		days[history.DayOf(at)] = true
@@ -121,13 +118,12 @@ func (c Counters) DaysToCount(now time.Time, found []history.Event) []history.Da
 	return slices.Sorted(maps.Keys(days))
 }
 
-// open returns the first day that can get more events.
+// open returns the first day that can get more events: of the first count, all that are kept.
 func (c Counters) open(now time.Time) history.Day {
-	at := c.CountedAt
-	if at.IsZero() {
-		at = now
+	if c.CountedAt.IsZero() {
+		return history.DayOf(now.Add(-history.DefaultRetention.For))
 	}
-	return history.DayOf(at.Add(-openFor))
+	return history.DayOf(c.CountedAt.Add(-openFor))
 }
 
 // Count returns the counters with the events of days. A day is counted as a whole, again and again,
