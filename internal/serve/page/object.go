@@ -21,8 +21,11 @@ type object struct {
 	HistoryLink string
 }
 
-// eventsAtMost is the most events on the page of an object.
-const eventsAtMost = 50
+// The most events on the page of an object, and in its chart.
+const (
+	eventsAtMost  = 50
+	chartedAtMost = 10_000
+)
 
 // object returns the handler of the pages of a kind. Names of the kind begin with a part of the path.
 func (s *site) object(kind, prefix string) http.HandlerFunc {
@@ -47,15 +50,21 @@ func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation
 	for _, l := range allLists(reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools}) {
 		o.row, o.Columns = l.Rows[0], l.Columns
 	}
-	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: eventsAtMost})
+	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: chartedAtMost})
 	if err != nil {
 		return o, err
 	}
-	o.Events = newestFirst(recent.Events)
-	if o.Chart, err = s.chart(ctx, of, o.Events); err != nil {
-		return o, err
+	all := newestFirst(recent.Events)
+	o.Events = all[:min(len(all), eventsAtMost)]
+	if len(x.SpotPools) > 0 && x.SpotPools[0].Observed {
+		o.Chart = sizes(x.SpotPools[0], all, x.At)
 	}
 	if name, is := strings.CutPrefix(of, "budget/"); is && len(x.Budgets) > 0 && x.Budgets[0].UsageReport != nil {
+		status, err := s.Reader.Overview(ctx)
+		if err != nil {
+			return o, err
+		}
+		o.Chart = lastDay(of, status, all)
 		users, err := s.Reader.BudgetUsage(ctx, name)
 		if err != nil {
 			return o, err
