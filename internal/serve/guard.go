@@ -71,7 +71,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Content security policies. A page loads only files of this server.
 const (
 	noPage  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	ownPage = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	ownPage = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; " +
+		"frame-ancestors 'none'; base-uri 'none'"
 )
 
 // headers are those of every response. No other site may read one.

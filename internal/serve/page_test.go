@@ -102,7 +102,9 @@ func TestMarkupInNamesIsText(t *testing.T) {
 	d.Run()
 	h := handler(d.Process())
 	evil := url.QueryEscape(`"><script>alert(1)</script>`)
-	for _, path := range []string{"/?q=" + evil, "/history?kind=launch&since=24h", "/teams/" + url.PathEscape("<script>"), "/login?next=" + evil, "/budgets/budget-ml"} {
+	for _, path := range []string{
+		"/?q=" + evil, "/history?kind=launch&since=24h", "/teams/" + url.PathEscape("<script>"), "/login?next=" + evil, "/budgets/budget-ml",
+	} {
 		wantNotIn(t, page(t, h, path), "<script>alert", `"><script`)
 	}
 	for _, next := range []string{"https://example.com", "//example.com", `/\example.com`, "javascript:alert(1)"} {
@@ -113,7 +115,8 @@ func TestMarkupInNamesIsText(t *testing.T) {
 func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
 	t.Parallel()
 	h := handler(teams(t).Process(), users(t, newQueue()))
-	if w := ask(t, h, http.MethodGet, "/teams/ml?x=1", ""); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login?next=%2Fteams%2Fml%3Fx%3D1" {
+	if w := ask(t, h, http.MethodGet, "/teams/ml?x=1", ""); w.Code != http.StatusSeeOther ||
+		w.Header().Get("Location") != "/login?next=%2Fteams%2Fml%3Fx%3D1" {
 		t.Fatalf("without a token: %d %s", w.Code, w.Header().Get("Location"))
 	}
 	form := "Content-Type: application/x-www-form-urlencoded"
@@ -133,7 +136,8 @@ func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
 	mine := page(t, h, "/", cookie)
 	wantIn(t, mine, "budget-ml", "pool-ml", "Sign out")
 	for _, path := range []string{"/", "/history?since=35d", "/teams/research", "/teams/ml", "/budgets/budget-ml", "/history?name=budget-research"} {
-		wantNotIn(t, strings.ReplaceAll(page(t, h, path, cookie), `value="budget-research"`, ""), "budget-research", "pool-research", "budget-shared", "train-research")
+		shown := strings.ReplaceAll(page(t, h, path, cookie), `value="budget-research"`, "")
+		wantNotIn(t, shown, "budget-research", "pool-research", "budget-shared", "train-research")
 	}
 	for _, path := range []string{"/budgets/budget-research", "/budgets/budget-shared", "/stockpools/research/pool-research"} {
 		if w := ask(t, h, http.MethodGet, path, "", cookie); w.Code != http.StatusNotFound {

@@ -115,7 +115,8 @@ func open(t *testing.T, browser context.Context, url string, l look, cookies ...
 // value evaluates a script in a page.
 func value[T any](t *testing.T, tab context.Context, script string) (v T) {
 	t.Helper()
-	if err := chromedp.Run(tab, chromedp.Evaluate(script, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })); err != nil {
+	await := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+	if err := chromedp.Run(tab, chromedp.Evaluate(script, &v, await)); err != nil {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return v

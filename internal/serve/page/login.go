@@ -18,7 +18,11 @@ const cookieSeconds = 12 * 60 * 60
 type loginForm struct{ Next, Error string }
 
 func (s *site) askToken(w http.ResponseWriter, r *http.Request) {
-	s.write(w, r, http.StatusOK, "login", frame{Title: "Sign in", Body: loginForm{Next: local(r.URL.Query().Get("next"))}})
+	s.form(w, r, http.StatusOK, loginForm{Next: local(r.URL.Query().Get("next"))})
+}
+
+func (s *site) form(w http.ResponseWriter, r *http.Request, code int, f loginForm) {
+	s.write(w, r, code, "login", frame{Title: "Sign in", Body: f})
 }
 
 func (s *site) login(w http.ResponseWriter, r *http.Request) {
@@ -26,10 +30,10 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) {
 	_, err := s.Authenticator.Authenticate(r.Context(), token)
 	switch {
 	case errors.Is(err, access.ErrUnknownToken):
-		s.write(w, r, http.StatusUnauthorized, "login", frame{Title: "Sign in", Body: loginForm{Next: next, Error: "This token is unknown."}})
+		s.form(w, r, http.StatusUnauthorized, loginForm{Next: next, Error: "This token is unknown."})
 		return
 	case err != nil:
-		s.write(w, r, http.StatusServiceUnavailable, "login", frame{Title: "Sign in", Body: loginForm{Next: next, Error: "The token cannot be checked now. Try again in a minute."}})
+		s.form(w, r, http.StatusServiceUnavailable, loginForm{Next: next, Error: "The token cannot be checked now. Try again in a minute."})
 		return
 	}
 	http.SetCookie(w, s.cookie(token, cookieSeconds))
