@@ -76,7 +76,8 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	}
 	if adopted {
 		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is taken over",
-			"A file declares it: gpupool declare, or the values of the Helm chart. After the apply, that file no longer changes the budget. Remove it from there.")
+			"A file declares it: gpupool declare, or the values of the Helm chart. After the apply, that file no longer changes the budget. "+
+				"Remove it from there.")
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		was, d := prior.declaration(), m.declaration()

@@ -68,7 +68,8 @@ func (s *site) overview(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: newOverview(report, s.Words.Details(report), r.URL.Query())}, nil
+		body := newOverview(report, s.Words.Details(report), r.URL.Query())
+		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: body}, nil
 	})
 }
 

@@ -95,10 +95,10 @@ type frame struct {
 const patience = 20 * time.Second
 
 // show writes a page, or why there is none.
-func (s *site) show(w http.ResponseWriter, r *http.Request, name string, make func(ctx context.Context) (frame, error)) {
+func (s *site) show(w http.ResponseWriter, r *http.Request, name string, read func(ctx context.Context) (frame, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	f, err := make(ctx)
+	f, err := read(ctx)
 	code := http.StatusOK
 	if err != nil {
 		name, code = "error", codeOf(err)

@@ -32,7 +32,8 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: newTeam(namespace, report, s.Words.Details(report))}, nil
+		body := newTeam(namespace, report, s.Words.Details(report))
+		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: body}, nil
 	})
 }
 

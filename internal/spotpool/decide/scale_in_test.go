@@ -115,8 +115,8 @@ func TestScaleIn(t *testing.T) {
 		},
 		"one that has been pending for too long is not waited for": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", pending)), []string{"terminate ins-1"}, "",
-			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: counted in the total but not as capacity. Tencent Cloud does not terminate " +
-				"starting instances: if this persists, open a ticket",
+			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: counted in the total but not as capacity. Tencent Cloud does not " +
+				"terminate starting instances: if this persists, open a ticket",
 		},
 		"what works is not ended below minimum for one that can't be ended": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), nil, "",
