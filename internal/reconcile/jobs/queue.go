@@ -80,6 +80,15 @@ func (q Queue) repeated(ctx context.Context, id string, r request.Request) (requ
 	if job.Value.Hash != r.Hash() {
 		return request.Job{}, true, request.ErrKeyReused
 	}
+	if r.Type() == request.TypeDelete { // of a stock pool that was requested again since, it is another request
+		of, err := record.StockPools(q.Repository).Load(ctx, r.Delete.StockPool)
+		if err == nil && of.Exists() && of.Value.Declaration.UID != job.Value.EffectID {
+			err = request.ErrKeyReused
+		}
+		if err != nil {
+			return request.Job{}, true, err
+		}
+	}
 	return job.Value.Public(), true, nil
 }
 

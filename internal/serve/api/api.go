@@ -83,7 +83,7 @@ func get[I, T any](a *api, path, id, summary string, read func(ctx context.Conte
 	})
 }
 
-var errForbidden = errors.New("this user may not do that")
+var errForbidden = errors.New("this user lacks the right: ask for a token with the role requester, or with all namespaces (*)")
 
 // notFound is the error about an object that does not exist, or that the user may not read.
 func notFound(object string) error { return &notFoundError{object} }

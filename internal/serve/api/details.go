@@ -83,7 +83,7 @@ func (a *api) explain(ctx context.Context, object string) (reconcile.Explanation
 // usageQuestion selects pods and their grouping.
 type usageQuestion struct {
 	Budget    string   `query:"budget" doc:"A budget. It has its own window, namespaces and limit." example:"team-a" maxLength:"63"`
-	Namespace []string `query:"namespace,explode" doc:"Only pods in these namespaces. If omitted, all that you may read." maxItems:"50"`
+	Namespace []string `query:"namespace,explode" doc:"Only pods in these namespaces. If omitted, all, which needs the right for all namespaces." maxItems:"50"`
 	Window    string   `query:"window" doc:"The length of the window, such as 24h or 7d. Default: that of the budget, or 24h." maxLength:"20"`
 	By        string   `query:"by" doc:"The grouping: pod, namespace, owner or label:KEY." default:"pod" maxLength:"330"`
 	Sort      string   `query:"sort" doc:"The order." enum:"gpu-hours,name,start"`

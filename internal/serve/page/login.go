@@ -36,18 +36,20 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) {
 		s.form(w, r, http.StatusServiceUnavailable, loginForm{Next: next, Error: "The token cannot be checked now. Try again in a minute."})
 		return
 	}
-	http.SetCookie(w, s.cookie(token, cookieSeconds))
+	http.SetCookie(w, s.cookie(r, token, cookieSeconds))
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
 func (s *site) logout(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, s.cookie("", -1))
+	http.SetCookie(w, s.cookie(r, "", -1))
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
 // cookie is sent with links from other sites, such as a chat, and with no other request of these.
-func (s *site) cookie(token string, seconds int) *http.Cookie {
-	return &http.Cookie{Name: Cookie, Value: token, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: s.SecureCookies, SameSite: http.SameSiteLaxMode}
+func (s *site) cookie(r *http.Request, token string, seconds int) *http.Cookie {
+	return &http.Cookie{
+		Name: Cookie, Value: token, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: s.SecureCookies || r.TLS != nil, SameSite: http.SameSiteLaxMode,
+	}
 }
 
 // local returns a path of this server; the overview if it is another address.
@@ -56,9 +58,4 @@ func local(next string) string {
 		return "/"
 	}
 	return next
-}
-
-func cutPath(path string) (first, rest string) {
-	first, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return first, rest
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -47,8 +48,15 @@ func (s *site) object(kind, prefix string) http.HandlerFunc {
 
 func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation) (object, error) {
 	o := object{Explanation: s.Words.Explanation(x), HistoryLink: "/history?" + query("name", of, "since", "35d")}
-	for _, l := range allLists(reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools}) {
-		o.row, o.Columns = l.Rows[0], l.Columns
+	status, err := s.Reader.Overview(ctx)
+	if err != nil {
+		return o, err
+	}
+	for _, l := range allLists(status) {
+		if at := slices.IndexFunc(l.Rows, func(r row) bool { return r.Object == of }); at >= 0 {
+			o.row, o.Columns = l.Rows[at], l.Columns
+			o.Details = s.Words.Details(status)[of]
+		}
 	}
 	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: chartedAtMost})
 	if err != nil {
@@ -60,10 +68,6 @@ func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation
 		o.Chart = sizes(x.SpotPools[0], all, x.At)
 	}
 	if name, is := strings.CutPrefix(of, "budget/"); is && len(x.Budgets) > 0 && x.Budgets[0].UsageReport != nil {
-		status, err := s.Reader.Overview(ctx)
-		if err != nil {
-			return o, err
-		}
 		o.Chart = lastDay(of, status, all)
 		users, err := s.Reader.BudgetUsage(ctx, name)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -55,11 +56,11 @@ type Options struct {
 
 // Is reports whether a path is of the page, and not of the API.
 func Is(path string) bool {
-	switch first, _ := cutPath(path); first {
-	case "", "login", "logout", "history", "spotpools", "budgets", "stockpools", "teams", "assets":
-		return true
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
+	case "api", "metrics", "livez", "readyz":
+		return false
 	}
-	return false
+	return true
 }
 
 // Add adds the page to a mux.
