@@ -202,7 +202,7 @@ var rooms = map[string]struct {
 	"internal/serve": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/api", module + "internal/serve/page", module + "internal/serve/snapshot",
 		module + "internal/reconcile",
-		module + "internal/reconcile/metrics", "github.com/danielgtaylor/huma/v2", "github.com/prometheus/",
+		module + "internal/reconcile/metrics", "github.com/danielgtaylor/huma/v2", "github.com/prometheus/", "golang.org/x/net/netutil",
 	}},
 	"internal/serve/access": {may: []string{module + "internal/budget", "k8s.io/apimachinery/pkg/util/validation"}},
 	"internal/serve/snapshot": {may: []string{

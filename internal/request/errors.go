@@ -30,11 +30,18 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("job/%s is %s, and cannot become %s", e.ID, e.State, e.Next)
 }
 
-// FullError reports that too many jobs are queued.
-type FullError struct{ Queued int }
+// FullError reports that too many jobs are queued, or that too many of one requester are kept.
+type FullError struct {
+	Queued int
+	// Kept is the number of jobs of the requester, finished ones included, if that is the cause.
+	Kept int
+}
 
 // Error names the number of jobs.
 func (e *FullError) Error() string {
+	if e.Kept > 0 {
+		return fmt.Sprintf("%d of your jobs are kept, which is the maximum: finished jobs are deleted after %d days", e.Kept, int(FinishedLifetime.Hours()/24))
+	}
 	return fmt.Sprintf("%d jobs are queued, which is the maximum: run gpupool reconcile, and submit the request again", e.Queued)
 }
 

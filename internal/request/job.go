@@ -94,6 +94,7 @@ func (j Job) To(next State, now time.Time) (Job, error) {
 	j.State, j.UpdatedAt, j.ExpiresAt = next, now, time.Time{}
 	if next.Finished() {
 		j.ExpiresAt = now.Add(FinishedLifetime)
+		j = j.Public() // nothing needs the values any more
 	}
 	return j, nil
 }

@@ -61,7 +61,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem(counted, http.StatusUnauthorized, err.Error())
 		return
 	case err != nil:
-		problem(counted, http.StatusServiceUnavailable, "the token cannot be checked now: "+err.Error())
+		g.Log.WarnContext(r.Context(), "token not checked", "detail", err.Error())
+		problem(counted, http.StatusServiceUnavailable, "the token cannot be checked now; the log has the reason")
 		return
 	}
 	user = u.Name
@@ -98,6 +99,9 @@ func public(path string) bool {
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
+// crossOrigin refuses changes that a page of another site requests.
+var crossOrigin = http.NewCrossOriginProtection()
+
 // refuse returns why a request is refused, and 0 if it is not. A browser sends the Host of the page
 // that makes the request. It sends JSON to another site only if that site allows it, which this one
 // does not.
@@ -107,7 +111,7 @@ func (g *guard) refuse(r *http.Request) (int, string) {
 		return http.StatusMisdirectedRequest, "this server is for the local machine: use 127.0.0.1, [::1] or localhost as its name"
 	case safe(r.Method):
 		return 0, ""
-	case r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" && r.Header.Get("Sec-Fetch-Site") != "none":
+	case crossOrigin.Check(r) != nil:
 		return http.StatusForbidden, "a page of another site may not request changes"
 	case r.URL.Path == "/login" || r.URL.Path == "/logout": // they set a cookie, and change nothing here
 		return 0, ""

@@ -107,7 +107,7 @@ func TestMarkupInNamesIsText(t *testing.T) {
 	} {
 		wantNotIn(t, page(t, h, path), "<script>alert", `"><script`)
 	}
-	for _, next := range []string{"https://example.com", "//example.com", `/\example.com`, "javascript:alert(1)"} {
+	for _, next := range []string{"https://example.com", "//example.com", `/\example.com`, "/\t/example.com", "javascript:alert(1)"} {
 		wantIn(t, page(t, h, "/login?next="+url.QueryEscape(next)), `name="next" value="/"`)
 	}
 }

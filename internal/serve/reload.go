@@ -18,14 +18,9 @@ type reloaded[T any] struct {
 
 	mu      sync.Mutex
 	checked time.Time
-	stamps  []stamp // of the files that were read last
+	stamps  []os.FileInfo // of the files that were read last
+	failed  string        // the last warning
 	value   T
-}
-
-// stamp changes with a file.
-type stamp struct {
-	changed time.Time
-	size    int64
 }
 
 func reload[T any](read func() (T, error), warn func(error), files ...string) (*reloaded[T], error) {
@@ -48,36 +43,41 @@ func (r *reloaded[T]) get() T {
 	}
 	r.checked = time.Now()
 	stamps, err := r.now()
-	if err != nil || same(stamps, r.stamps) {
+	if err == nil && same(stamps, r.stamps) {
 		return r.value
 	}
-	r.stamps = stamps
-	value, err := r.read()
-	if err != nil {
-		r.warn(err)
+	var value T
+	if err == nil {
+		value, err = r.read()
+	}
+	if err != nil { // it is read again, until that succeeds
+		if err.Error() != r.failed {
+			r.warn(err)
+		}
+		r.failed = err.Error()
 		return r.value
 	}
-	r.value = value
+	r.stamps, r.failed, r.value = stamps, "", value
 	return value
 }
 
-func (r *reloaded[T]) now() (stamps []stamp, err error) {
+func (r *reloaded[T]) now() (stamps []os.FileInfo, err error) {
 	for _, name := range r.files {
 		info, err := os.Stat(name)
 		if err != nil {
 			return nil, err
 		}
-		stamps = append(stamps, stamp{info.ModTime(), info.Size()})
+		stamps = append(stamps, info)
 	}
 	return stamps, nil
 }
 
-func same(a, b []stamp) bool {
+func same(a, b []os.FileInfo) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for n := range a {
-		if !a[n].changed.Equal(b[n].changed) || a[n].size != b[n].size {
+		if !os.SameFile(a[n], b[n]) || !a[n].ModTime().Equal(b[n].ModTime()) || a[n].Size() != b[n].Size() {
 			return false
 		}
 	}

@@ -45,6 +45,21 @@ func TestTokensAreReadAgain(t *testing.T) {
 	if known("alice") || !known("bob") {
 		t.Error("the users are not those of the new file")
 	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(1100 * time.Millisecond)
+	if !known("bob") || len(warned) != 1 {
+		t.Errorf("without the file, the warnings are %v", warned)
+	}
+	write(line("alice"))
+	if known("bob") || !known("alice") {
+		t.Error("the users are not those of the file that is back")
+	}
+	write(line("bob"))
+	if warned = nil; !known("bob") {
+		t.Error("the users are not those of the next file")
+	}
 	write("bob writer\n")
 	if !known("bob") || len(warned) != 1 {
 		t.Errorf("after an invalid file, the warnings are %v", warned)

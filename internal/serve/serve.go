@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
@@ -67,12 +69,17 @@ func healthy(w http.ResponseWriter) {
 // stopWithin is how long requests may take to finish when the server stops.
 const stopWithin = 10 * time.Second
 
+// connectionsAtMost bounds the memory of unfinished requests: each may have 20 KB of headers, the
+// longest token included.
+const connectionsAtMost = 500
+
 // Serve serves until the context ends, and then finishes current requests.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		MaxHeaderBytes: 20 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
+	listener = netutil.LimitListener(listener, connectionsAtMost)
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)

@@ -20,8 +20,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// MaxQueued is how many jobs may be queued.
-const MaxQueued = 1000
+// MaxQueued is how many jobs may be queued, and MaxKept how many of one requester are kept, finished
+// ones included.
+const (
+	MaxQueued = 1000
+	MaxKept   = 1000
+)
 
 // Queue submits, lists and cancels the jobs of a store.
 type Queue struct {
@@ -55,7 +59,7 @@ func (q Queue) Submit(ctx context.Context, r request.Request, requester, key str
 	if err := q.resolve(ctx, &job); err != nil {
 		return request.Job{}, err
 	}
-	if err := q.checkRoom(ctx); err != nil {
+	if err := q.checkRoom(ctx, requester); err != nil {
 		return request.Job{}, err
 	}
 	_, err := q.save(ctx, stored{}, job)
@@ -170,16 +174,22 @@ func (q Queue) checkLimits(ctx context.Context, job declaration.Job) error {
 	return job.Limits.Check(d.Namespace, existing, request.SizeOf(d))
 }
 
-func (q Queue) checkRoom(ctx context.Context) error {
+func (q Queue) checkRoom(ctx context.Context, requester string) error {
 	all, _, err := q.list(ctx)
 	if err != nil {
 		return err
 	}
-	queued := 0
+	queued, kept := 0, 0
 	for _, job := range all {
 		if job.Value.State == request.Queued {
 			queued++
 		}
+		if job.Value.RequestedBy == requester {
+			kept++
+		}
+	}
+	if kept >= MaxKept {
+		return &request.FullError{Kept: kept}
 	}
 	if queued >= MaxQueued {
 		return &request.FullError{Queued: queued}

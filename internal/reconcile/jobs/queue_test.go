@@ -315,6 +315,29 @@ func TestADeletionLeavesWhatTerraformAdopted(t *testing.T) {
 	}
 }
 
+// TestAKeyIsOfOneDeletion: after the stock pool was requested again, the earlier key of its deletion is
+// of another request.
+func TestAKeyIsOfOneDeletion(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	d.submit(aPool(), "")
+	d.Run()
+	first := d.submit(aDelete(key), "drop")
+	if again := d.submit(aDelete(key), "drop"); again.ID != first.ID {
+		t.Errorf("a repeated deletion is the job %s, not %s", again.ID, first.ID)
+	}
+	for range 3 {
+		d.Run()
+		d.Cluster.Step(time.Minute)
+	}
+	d.is(first.ID, request.Succeeded)
+	d.submit(aPool(), "")
+	d.Run()
+	if _, err := d.queue().Submit(context.Background(), aDelete(key), "ann", "drop"); !errors.Is(err, request.ErrKeyReused) {
+		t.Errorf("the key of the earlier deletion: %v", err)
+	}
+}
+
 // TestAnIdleRunWithJobsWritesLittle: jobs that are done cost a run no writes.
 func TestAnIdleRunWithJobsWritesLittle(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
@@ -46,14 +48,14 @@ func (a *api) addDetails() {
 // viewOf returns what the user may read. The error says that they may not read an object, or that
 // it does not exist.
 func (a *api) viewOf(ctx context.Context, object string) (*view, error) {
+	v, err := a.view(ctx) // first, so that an absent object takes as long as another's
+	if err != nil {
+		return nil, err
+	}
 	declared, err := a.Source.Declared(ctx)
 	if err == nil && !slices.Contains(declared, object) {
 		err = notFound(object)
 	}
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.view(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +76,10 @@ func (a *api) explain(ctx context.Context, object string) (reconcile.Explanation
 	if err != nil {
 		return x, err
 	}
+	// A name may match several objects, such as those of a namespace that has the name of a kind.
+	x.SpotPools = slices.DeleteFunc(slices.Clone(x.SpotPools), func(p spotpools.Description) bool { return p.Summary().Object() != object })
+	x.Budgets = slices.DeleteFunc(slices.Clone(x.Budgets), func(b budgets.Description) bool { return b.Summary().Object() != object })
+	x.StockPools = slices.DeleteFunc(slices.Clone(x.StockPools), func(p stockpools.Description) bool { return p.Summary().Object() != object })
 	if !v.all { // they are about any object
 		x.Warnings = []string{}
 	}
@@ -108,6 +114,8 @@ func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error
 	if err != nil {
 		return usage.Report{}, err
 	}
+	slices.Sort(in.Namespace)
+	in.Namespace = slices.Compact(in.Namespace)
 	key := strings.Join(append([]string{in.Budget, in.Window}, in.Namespace...), "\x00")
 	live, err := a.Source.Usage(ctx, key, q)
 	if err != nil {
@@ -213,7 +221,7 @@ func (a *api) history(ctx context.Context, in *historyQuestion) (eventlog.Report
 	report.Events = report.Events[max(0, len(report.Events)-in.Limit):]
 	report.KeptSince = kept.KeptSince
 	report.Lost = append(report.Lost, kept.Lost...)
-	return report, nil
+	return visible(ctx, v, report)
 }
 
 // moment parses a duration before now, or a time.

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
@@ -57,6 +60,13 @@ func (h *hiding) value(of reflect.Value) {
 			of.Set(copied)
 		}
 	case reflect.Struct:
+		if b, is := of.Addr().Interface().(*budgets.Description); is && b.Outdated { // it may count pods of other namespaces
+			b.UsageReport, b.Effects = nil, nil
+		}
+		switch of.Interface().(type) {
+		case spotpools.Declared, budgets.Declared, stockpools.Declared: // the user declared it, or may read it as a whole
+			return
+		}
 		for n := range of.NumField() {
 			if of.Type().Field(n).IsExported() || of.Type().Field(n).Anonymous && of.Field(n).CanSet() {
 				h.value(of.Field(n))
@@ -80,7 +90,6 @@ func (h *hiding) list(of reflect.Value) {
 	switch list := of.Interface().(type) {
 	case []history.Event:
 		of.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(list), func(e history.Event) bool { return !h.ask(h.view.seesEvent(h.ctx, &e)) })))
-		return
 	case []decide.Cover:
 		of.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(list), func(c decide.Cover) bool { return !h.ask(h.view.sees(h.ctx, "budget/"+c.Budget)) })))
 	case []string:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
@@ -147,7 +148,15 @@ func (a *api) submit(ctx context.Context, r request.Request, key string) (*accep
 	if err != nil || !may {
 		return nil, orForbidden(err)
 	}
+	if r.StockPool != nil && r.StockPool.Budget != "" { // whether others' budgets exist is not theirs to know
+		if _, err := a.viewOf(ctx, "budget/"+r.StockPool.Budget); err != nil {
+			return nil, err
+		}
+	}
 	job, err := a.Jobs.Submit(ctx, r, user.Name, key)
+	if jobs.RefusalOf(err) == jobs.Absent { // the error of the store lists what there is
+		err = notFound(r.Object())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 	"path"
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -87,10 +87,21 @@ func (v *view) seesEvent(ctx context.Context, e *history.Event) (bool, error) {
 	return v.sees(ctx, e.Object)
 }
 
+// words match what can be the name of an object.
+var words = regexp.MustCompile(`[-\p{L}\p{N}]+`)
+
+// names matches what stands before the name of an object.
+var names = regexp.MustCompile(`(?:[/"'` + "`" + `]|\b(?:pools?|budgets?|explain|history|usage|hold|release) )$`)
+
 // seesText reports whether a text names only objects that the user may read. A word that is the
-// name of several objects names them all.
+// name of several objects names them all. An ordinary word, which anyone can take as a name, is a name
+// only after a word for one: else any tenant could hide texts of the others.
 func (v *view) seesText(ctx context.Context, text string) (bool, error) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, at := range words.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		if !strings.ContainsAny(word, "-0123456789") && !names.MatchString(text[max(0, at[0]-16):at[0]]) {
+			continue
+		}
 		for _, object := range v.objects[word] {
 			if sees, err := v.sees(ctx, object); err != nil || !sees {
 				return false, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
@@ -54,7 +55,7 @@ func (s *site) cookie(r *http.Request, token string, seconds int) *http.Cookie {
 
 // local returns a path of this server; the overview if it is another address.
 func local(next string) string {
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
 		return "/"
 	}
 	return next

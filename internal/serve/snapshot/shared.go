@@ -119,7 +119,7 @@ func newKeyed[T any](a ages, atOnce int) *keyed[T] {
 }
 
 // keysAtMost is the most values that are kept.
-const keysAtMost = 1000
+const keysAtMost = 100
 
 func (k *keyed[T]) get(ctx context.Context, key string, build func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
