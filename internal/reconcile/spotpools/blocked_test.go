@@ -64,8 +64,8 @@ func TestADestroyOverridesThatANodeIsKept(t *testing.T) {
 	nodes.Drain = spotpool.Drain{Timeout: spotpool.Duration(5 * time.Minute), OnTimeout: node.Keep, UnmanagedPods: node.Evict}
 	d.Nodes, d.Minimum, d.Maximum = &nodes, 0, 0
 	d, warnings := w.mustApply(d, 2*time.Second)
-	if text := strings.Join(warnings, "\n"); !strings.Contains(text, "1 node was being drained: "+w.Own()[0].InstanceID+": its node node-") ||
-		!strings.Contains(text, "left (") {
+	if text := strings.Join(warnings, "\n"); !strings.Contains(text, "1 node was being drained: "+w.Own()[0].InstanceID+": at ") ||
+		!strings.Contains(text, " it is kept with its pods; ") || !strings.Contains(text, "left (") {
 		t.Errorf("the apply warns of %q", warnings)
 	}
 	w.Step(6 * time.Minute)
