@@ -112,8 +112,9 @@ func TestFromNoticeToLaunchByServe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir())
 	cluster := kubetest.Start(t)
+	w.create("other", 1, 2) // so that the ID of the next instance is of no other test with a node in this cluster
 	w.createWithNodes(adapter(t, cluster), "train")
-	id := w.sim.Server.Instances()[0].InstanceID
+	id := w.sim.Server.Instances()[1].InstanceID
 	n := kubetest.Create(t, cluster, kubetest.Node("served-"+id, 8, func(n *corev1.Node) { n.Spec.ProviderID = "qcloud:///900002/" + id }))
 	agent := w.start("notice-watch", "--node", n.Name, "--metadata-endpoint", w.sim.URL+"?instance_id="+id, "--kubeconfig", cluster.Kubeconfig(), "-v",
 		"--interval", "1s")
