@@ -36,8 +36,8 @@ type Description struct {
 	// Untrusted is the warning that the status is too old or of an earlier declaration; empty if it is
 	// current.
 	Untrusted string `json:"-"`
-	// Outdated says that the usage is that of an earlier declaration.
-	Outdated bool `json:"-"`
+	// Superseded says that the usage is that of an earlier declaration.
+	Superseded bool `json:"-"`
 	// Selector is the declared one; nil if the declaration is unreadable.
 	Selector *budget.Selector `json:"-"`
 	*Why
@@ -100,7 +100,7 @@ func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status re
 	default:
 		limited, ended := status.Value.LimitedAt(granted.of(d), k.flow.now())
 		s.Report = newReport(d, limited, loop.Ending{Became: outcome.Done})
-		s.Outdated = status.Value.Terms != d.Terms()
+		s.Superseded = status.Value.Terms != d.Terms()
 		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, k.flow.now()); err != nil {
 			s.Untrusted = err.Error()
 			s.Warnings = append(s.Warnings, s.Untrusted)

@@ -60,7 +60,7 @@ func (h *hiding) value(of reflect.Value) {
 			of.Set(copied)
 		}
 	case reflect.Struct:
-		if b, is := of.Addr().Interface().(*budgets.Description); is && b.Outdated { // it may count pods of other namespaces
+		if b, is := of.Addr().Interface().(*budgets.Description); is && b.Superseded { // it may count pods of other namespaces
 			b.UsageReport, b.Effects = nil, nil
 		}
 		switch of.Interface().(type) {

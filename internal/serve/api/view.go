@@ -94,8 +94,8 @@ var words = regexp.MustCompile(`[-\p{L}\p{N}]+`)
 var names = regexp.MustCompile(`(?:[/"'` + "`" + `]|\b(?:pools?|budgets?|explain|history|usage|hold|release) )$`)
 
 // seesText reports whether a text names only objects that the user may read. A word that is the
-// name of several objects names them all. An ordinary word, which anyone can take as a name, is a name
-// only after a word for one: else any tenant could hide texts of the others.
+// name of several objects names them all. An ordinary word is a name only after a word for one. Anyone
+// can take an ordinary word as a name, and would hide texts of others.
 func (v *view) seesText(ctx context.Context, text string) (bool, error) {
 	for _, at := range words.FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]

@@ -43,8 +43,8 @@ func lastDay(object string, r reconcile.StatusReport, events []history.Event) *c
 	return c
 }
 
-// sizes returns the chart of the instances of a pool over the time of its events, the newest of which
-// are first: from its size now, back over each event that changed it. It has a point an hour at most.
+// sizes returns the chart of the instances of a pool. From its size now, it goes back over each event
+// that changed it; the newest events are first. It has a point an hour at most.
 func sizes(p spotpools.Description, events []history.Event, now time.Time) *chart {
 	c := &chart{Title: "Last 35 days", Names: [2]string{"instances", "minimum"}, Values: [][]float64{nil, nil}}
 	size := p.Total

@@ -55,7 +55,8 @@ func (s *site) cookie(r *http.Request, token string, seconds int) *http.Cookie {
 
 // local returns a path of this server; the overview if it is another address.
 func local(next string) string {
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
+	ambiguous := func(r rune) bool { return r == '\\' || unicode.IsControl(r) } // browsers drop or replace them
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, ambiguous) {
 		return "/"
 	}
 	return next
