@@ -116,7 +116,8 @@ func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
 	if s := see(t, p); s.Shown != 1 {
 		t.Errorf("its node was seen, and it is shown by %d", s.Shown)
 	}
-	told := table(t).Observe(p, world(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "nvidia.com/gpu.replicas": "1"}))
+	labels := map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "nvidia.com/gpu.replicas": "1"}
+	told := table(t).Observe(p, world(labels))
 	if told.Shown != 4 {
 		t.Errorf("its node tells three things, and it is shown by %d", told.Shown)
 	}
