@@ -92,6 +92,15 @@ type Error struct {
 	Remedy string `json:"remedy"`
 }
 
+// Subjects are the names of its workloads, pods and instances.
+func (e *Event) Subjects() []string {
+	var names []string
+	for _, i := range slices.Concat(e.Workloads, e.Pods) {
+		names = append(names, i.Namespace+"/"+i.Name)
+	}
+	return append(names, e.InstanceIDs...)
+}
+
 // The limits of an event: no message and no list fills a document. Count is the length of the whole
 // list.
 const (

@@ -145,13 +145,7 @@ func (p *page) event(e history.Event) string {
 	if e.Threshold > 0 {
 		line += fmt.Sprintf(" %d%%", e.Threshold)
 	}
-	var names []string
-	for _, list := range [][]history.Identity{e.Workloads, e.Pods} {
-		for _, i := range list {
-			names = append(names, i.Namespace+"/"+i.Name)
-		}
-	}
-	if names = append(names, e.InstanceIDs...); len(names) > 0 {
+	if names := e.Subjects(); len(names) > 0 {
 		line += ": " + describe.FirstOf(names, namedOfEvent)
 	}
 	if e.Node != "" {

@@ -7,13 +7,15 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"sync"
 )
 
 //go:embed assets
 var assets embed.FS
 
-// versions are the ends of the addresses of assets: browsers keep them until they change.
-var versions = func() map[string]string {
+// versions are the ends of the addresses of assets: browsers keep them until they change. Other
+// commands need none, so they are made on demand.
+var versions = sync.OnceValue(func() map[string]string {
 	entries, err := assets.ReadDir("assets")
 	if err != nil {
 		panic(err) // they are embedded
@@ -25,7 +27,7 @@ var versions = func() map[string]string {
 		list[e.Name()] = hex.EncodeToString(sum[:6])
 	}
 	return list
-}()
+})
 
 func assetText(file string) string {
 	data, err := assets.ReadFile(path.Join("assets", file))
@@ -37,7 +39,7 @@ func assetText(file string) string {
 
 func asset(w http.ResponseWriter, r *http.Request) {
 	file := r.PathValue("file")
-	if versions[file] == "" {
+	if versions()[file] == "" {
 		http.NotFound(w, r)
 		return
 	}

@@ -13,7 +13,7 @@ func TestForeignAssetsAreUnchanged(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(assetText("third-party.txt"), "\n")
 	own := []string{"page.css", "page.js", "third-party.txt"}
-	for file := range versions {
+	for file := range versions() {
 		if slices.Contains(own, file) {
 			continue
 		}

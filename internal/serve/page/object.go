@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -52,11 +51,10 @@ func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation
 	if err != nil {
 		return o, err
 	}
-	for _, l := range allLists(status) {
-		if at := slices.IndexFunc(l.Rows, func(r row) bool { return r.Object == of }); at >= 0 {
-			o.row, o.Columns = l.Rows[at], l.Columns
-			o.Details = s.Words.Details(status)[of]
-		}
+	one := only(status, func(object string) bool { return object == of })
+	for _, l := range allLists(one) {
+		o.row, o.Columns = l.Rows[0], l.Columns
+		o.Details = s.Words.Details(one)[of]
 	}
 	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: chartedAtMost})
 	if err != nil {

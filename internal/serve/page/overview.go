@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -68,25 +69,55 @@ func (s *site) overview(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		body := newOverview(report, s.Words.Details(report), r.URL.Query())
-		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: body}, nil
+		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: s.page(report, r.URL.Query())}, nil
 	})
 }
 
-func newOverview(r reconcile.StatusReport, details map[string][]string, query url.Values) overview {
-	o := overview{Filter: strings.TrimSpace(query.Get("q")), Runs: runs(r), Warnings: r.Warnings}
-	all := allLists(r)
-	for _, l := range all {
+// newOverview has all objects, without details.
+func newOverview(r reconcile.StatusReport) overview {
+	o := overview{Runs: runs(r), Warnings: r.Warnings, Lists: allLists(r)}
+	for _, l := range o.Lists {
 		o.Count += len(l.Rows)
 		for _, row := range l.Rows {
 			if row.needsAttention() {
 				o.Trouble++
 			}
 		}
-		o.Lists = append(o.Lists, l.paged(o.Filter, query, details))
+	}
+	return o
+}
+
+// page has the objects of one page of each list, and details of those that are not in sync. Details of
+// other objects are not made: they are most of the time that a page takes.
+func (s *site) page(r reconcile.StatusReport, query url.Values) overview {
+	o := newOverview(r)
+	o.Filter = strings.TrimSpace(query.Get("q"))
+	detailed := map[string]*row{}
+	for n := range o.Lists {
+		l := &o.Lists[n]
+		*l = l.paged(o.Filter, query)
+		for m := range l.Rows {
+			if row := &l.Rows[m]; row.Rank < state.Calm {
+				detailed[row.Object] = row
+			}
+		}
+	}
+	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] != nil }))
+	for object, row := range detailed {
+		row.Details = details[object]
 	}
 	o.sort()
 	return o
+}
+
+// only returns a report without the objects that are not kept.
+func only(r reconcile.StatusReport, keep func(object string) bool) reconcile.StatusReport {
+	r.SpotPools, r.Budgets, r.StockPools = kept(r.SpotPools, keep), kept(r.Budgets, keep), kept(r.StockPools, keep)
+	return r
+}
+
+func kept[D interface{ Summary() outcome.Summary }](list []D, keep func(object string) bool) []D {
+	return slices.DeleteFunc(slices.Clone(list), func(d D) bool { return !keep(d.Summary().Object()) })
 }
 
 // sort puts the kinds with the worst objects first.
@@ -141,7 +172,7 @@ func (l *list) worst() state.Rank {
 }
 
 // paged returns the rows of one page that have a text in their names or states.
-func (l list) paged(filter string, query url.Values, details map[string][]string) list {
+func (l list) paged(filter string, query url.Values) list {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r row) bool {
 		return !strings.Contains(strings.ToLower(r.Object+" "+state.Join(r.States)), strings.ToLower(filter))
 	})
@@ -153,11 +184,6 @@ func (l list) paged(filter string, query url.Values, details map[string][]string
 	l.Page = min(max(1, asked), l.Pages)
 	first := (l.Page - 1) * rowsAtMost
 	l.Rows = rows[first:min(len(rows), first+rowsAtMost)]
-	for n := range l.Rows {
-		if l.Rows[n].Rank < state.Calm {
-			l.Rows[n].Details = details[l.Rows[n].Object]
-		}
-	}
 	return l
 }
 

@@ -114,7 +114,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, code int, name stri
 		f.Token = true
 	}
 	var text bytes.Buffer
-	if err := templates[name].Execute(&text, f); err != nil {
+	if err := templates()[name].Execute(&text, f); err != nil {
 		s.Log.ErrorContext(r.Context(), "page failed", "page", name, "detail", err.Error())
 		http.Error(w, "the page cannot be written; the log has the reason", http.StatusInternalServerError)
 		return

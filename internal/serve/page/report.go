@@ -65,7 +65,7 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 		r.link(all[:len(r.Objects)])
 		f.Body = r
 		var text bytes.Buffer
-		if err := templates["report"].ExecuteTemplate(&text, "report", f); err != nil {
+		if err := templates()["report"].ExecuteTemplate(&text, "report", f); err != nil {
 			return nil, err
 		}
 		switch {
@@ -80,17 +80,12 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 
 // newReportOverview has all rows.
 func newReportOverview(status reconcile.StatusReport, details map[string][]string) overview {
-	o := overview{Runs: runs(status), Warnings: status.Warnings, Lists: allLists(status)}
+	o := newOverview(status)
 	for n := range o.Lists {
 		l := &o.Lists[n]
 		l.Page, l.Pages = 1, 1
-		o.Count += len(l.Rows)
 		for m := range l.Rows {
-			row := &l.Rows[m]
-			if row.needsAttention() {
-				o.Trouble++
-			}
-			row.Details = details[row.Object]
+			l.Rows[m].Details = details[l.Rows[m].Object]
 		}
 	}
 	o.sort()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
@@ -32,17 +33,17 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		body := newTeam(namespace, report, s.Words.Details(report))
-		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: body}, nil
+		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: s.newTeam(namespace, report)}, nil
 	})
 }
 
-func newTeam(namespace string, r reconcile.StatusReport, details map[string][]string) team {
+func (s *site) newTeam(namespace string, r reconcile.StatusReport) team {
+	r.SpotPools = nil
+	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(b budgets.Description) bool { return !covers(b, namespace) })
+	r.StockPools = slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
+	details := s.Words.Details(r)
 	t := team{Namespace: namespace}
 	for _, b := range r.Budgets {
-		if !covers(b, namespace) {
-			continue
-		}
 		l := budgetList([]budgets.Description{b})
 		l.Rows[0].Details = details[l.Rows[0].Object]
 		of := teamBudget{row: l.Rows[0], Description: b, Columns: l.Columns}
@@ -51,9 +52,14 @@ func newTeam(namespace string, r reconcile.StatusReport, details map[string][]st
 		}
 		t.Budgets = append(t.Budgets, of)
 	}
-	stock := slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
-	for _, l := range allLists(reconcile.StatusReport{StockPools: stock}) {
-		t.Lists = append(t.Lists, l.paged("", nil, details))
+	for _, l := range allLists(reconcile.StatusReport{StockPools: r.StockPools}) {
+		l = l.paged("", nil)
+		for n := range l.Rows {
+			if l.Rows[n].Rank < state.Calm {
+				l.Rows[n].Details = details[l.Rows[n].Object]
+			}
+		}
+		t.Lists = append(t.Lists, l)
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -15,8 +16,8 @@ import (
 //go:embed templates
 var files embed.FS
 
-// templates are the pages, by name. Each has the layout.
-var templates = func() map[string]*template.Template {
+// templates are the pages, by name. Each has the layout. They are parsed on demand.
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	list := map[string]*template.Template{}
 	for _, name := range []string{"overview", "object", "history", "team", "login", "error", "report"} {
@@ -24,10 +25,10 @@ var templates = func() map[string]*template.Template {
 	}
 	list["report"].Funcs(template.FuncMap{"link": rowLink})
 	return list
-}()
+})
 
 var functions = template.FuncMap{
-	"asset": func(file string) string { return "/assets/" + file + "?v=" + versions[file] },
+	"asset": func(file string) string { return "/assets/" + file + "?v=" + versions()[file] },
 	"time":  timeElement,
 	"rank":  func(s state.State) string { return s.Rank().String() },
 	"link":  linkOf,
@@ -63,13 +64,7 @@ const namedAtMost = 5
 
 // subjects are what an event is about: workloads, pods, instances and a node.
 func subjects(e history.Event) string {
-	var names []string
-	for _, list := range [][]history.Identity{e.Workloads, e.Pods} {
-		for _, i := range list {
-			names = append(names, i.Namespace+"/"+i.Name)
-		}
-	}
-	names = append(names, e.InstanceIDs...)
+	names := e.Subjects()
 	if e.Node != "" {
 		names = append(names, "node "+e.Node)
 	}
