@@ -78,10 +78,11 @@ const (
 
 // headers are those of every response. No other site may read one.
 func headers(h http.Header, isPage bool) {
-	h.Set("Content-Security-Policy", noPage)
+	policy := noPage
 	if isPage {
-		h.Set("Content-Security-Policy", ownPage)
+		policy = ownPage
 	}
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")

@@ -92,8 +92,11 @@ type notFoundError struct{ object string }
 
 func (e *notFoundError) Error() string { return e.object + " does not exist, or you may not read it" }
 
-// problemOf returns the response to an error, by RFC 9457.
+// problemOf returns the response to an error, by RFC 9457; nil without an error.
 func problemOf(err error) error {
+	if err == nil {
+		return nil
+	}
 	var unknown *declaration.UnknownNameError
 	var missing *notFoundError
 	var status huma.StatusError

@@ -110,12 +110,12 @@ func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error
 			return usage.Report{}, huma.Error422UnprocessableEntity("window: " + err.Error())
 		}
 	}
+	slices.Sort(in.Namespace)
+	in.Namespace = slices.Compact(in.Namespace) // before the question has them
 	q, v, err := a.question(ctx, in)
 	if err != nil {
 		return usage.Report{}, err
 	}
-	slices.Sort(in.Namespace)
-	in.Namespace = slices.Compact(in.Namespace)
 	key := strings.Join(append([]string{in.Budget, in.Window}, in.Namespace...), "\x00")
 	live, err := a.Source.Usage(ctx, key, q)
 	if err != nil {

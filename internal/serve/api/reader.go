@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -27,42 +28,27 @@ func (r *Reader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
 	}
 	v, err := r.view(ctx)
 	if err != nil || v.all {
-		return report, problemOr(err)
+		return report, problemOf(err)
 	}
 	mine := reconcile.StatusReport{
-		SchemaVersion: report.SchemaVersion, At: report.At, Store: report.Store, LastRun: report.LastRun, Overdue: report.Overdue,
-		LastDay: report.LastDay, SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
+		SchemaVersion: report.SchemaVersion, At: report.At, Store: report.Store, LastRun: report.LastRun, Overdue: report.Overdue, LastDay: report.LastDay,
 	}
-	for _, p := range report.SpotPools {
-		if sees, err := v.sees(ctx, p.Summary().Object()); err != nil {
-			return mine, problemOf(err)
-		} else if sees {
-			mine.SpotPools = append(mine.SpotPools, p)
-		}
-	}
-	for _, b := range report.Budgets {
-		if sees, err := v.sees(ctx, b.Summary().Object()); err != nil {
-			return mine, problemOf(err)
-		} else if sees {
-			mine.Budgets = append(mine.Budgets, b)
-		}
-	}
-	for _, p := range report.StockPools {
-		if sees, err := v.sees(ctx, p.Summary().Object()); err != nil {
-			return mine, problemOf(err)
-		} else if sees {
-			mine.StockPools = append(mine.StockPools, p)
-		}
+	var errs [3]error
+	mine.SpotPools, errs[0] = filter(report.SpotPools, func(p spotpools.Description) (bool, error) { return v.sees(ctx, p.Summary().Object()) })
+	mine.Budgets, errs[1] = filter(report.Budgets, func(b budgets.Description) (bool, error) { return v.sees(ctx, b.Summary().Object()) })
+	mine.StockPools, errs[2] = filter(report.StockPools, func(p stockpools.Description) (bool, error) { return v.sees(ctx, p.Summary().Object()) })
+	if err := errors.Join(errs[:]...); err != nil {
+		return mine, problemOf(err)
 	}
 	mine, err = visible(ctx, v, mine)
 	mine.Complete()
-	return mine, problemOr(err)
+	return mine, problemOf(err)
 }
 
 // Explain explains an object.
 func (r *Reader) Explain(ctx context.Context, object string) (reconcile.Explanation, error) {
 	x, err := r.explain(ctx, object)
-	return x, problemOr(err)
+	return x, problemOf(err)
 }
 
 // Events returns events.
@@ -75,18 +61,11 @@ func (r *Reader) Events(ctx context.Context, q page.EventQuery) (eventlog.Report
 		in.Kind = []string{q.Kind}
 	}
 	report, err := r.history(ctx, in)
-	return report, problemOr(err)
+	return report, problemOf(err)
 }
 
 // BudgetUsage returns the usage of a budget by owner.
 func (r *Reader) BudgetUsage(ctx context.Context, budget string) (usage.Report, error) {
 	report, err := r.usage(ctx, &usageQuestion{Budget: budget, By: usage.ByOwner})
-	return report, problemOr(err)
-}
-
-func problemOr(err error) error {
-	if err == nil {
-		return nil
-	}
-	return problemOf(err)
+	return report, problemOf(err)
 }
